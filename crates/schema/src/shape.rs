@@ -1,0 +1,164 @@
+//! Measuring a value without recursion, so that a hostile one is refused before anything recurses.
+
+use serde_json::{Value, map};
+
+/// What one pass over a value finds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Measure {
+    /// Nested containers, 0 for a scalar.
+    pub depth: usize,
+    /// Values, the root included.
+    pub values: u64,
+    /// Strings, property names included.
+    pub strings: u64,
+    /// Bytes of those strings.
+    pub string_bytes: u64,
+}
+
+/// Whether `value` nests more than `limit` containers.
+pub(crate) fn deeper_than(value: &Value, limit: usize) -> bool {
+    let mut open: Vec<Children<'_>> = Vec::new();
+    let mut next = Some(value);
+    loop {
+        if let Some(children) = next.and_then(Children::of) {
+            if open.len() == limit {
+                return true;
+            }
+            open.push(children);
+        }
+        loop {
+            let Some(innermost) = open.last_mut() else {
+                return false;
+            };
+            // Only containers can add depth, so scalars are passed over here.
+            match innermost.find(|child| child.is_array() || child.is_object()) {
+                Some(child) => {
+                    next = Some(child);
+                    break;
+                }
+                None => open.pop(),
+            };
+        }
+    }
+}
+
+/// Measures the whole of `value`.
+pub(crate) fn measure(value: &Value) -> Measure {
+    let mut found = Measure::default();
+    let mut open: Vec<Children<'_>> = Vec::new();
+    let mut next = Some(value);
+    loop {
+        match next {
+            Some(current) => {
+                found.values += 1;
+                if let Value::String(text) = current {
+                    found.strings += 1;
+                    found.string_bytes += text.len() as u64;
+                }
+                if let Value::Object(members) = current {
+                    found.strings += members.len() as u64;
+                    found.string_bytes += members.keys().map(|key| key.len() as u64).sum::<u64>();
+                }
+                if let Some(children) = Children::of(current) {
+                    open.push(children);
+                    found.depth = found.depth.max(open.len());
+                }
+            }
+            None => {
+                open.pop();
+            }
+        }
+        let Some(innermost) = open.last_mut() else {
+            return found;
+        };
+        next = innermost.next();
+    }
+}
+
+/// JSON pointer of `target` within `document`, found by identity.
+pub(crate) fn locate(document: &Value, target: &Value) -> Option<String> {
+    let mut pending = vec![(document, String::new())];
+    while let Some((value, pointer)) = pending.pop() {
+        if std::ptr::eq(value, target) {
+            return Some(pointer);
+        }
+        match value {
+            Value::Array(items) => pending.extend(
+                items.iter().enumerate().map(|(index, item)| (item, format!("{pointer}/{index}"))),
+            ),
+            Value::Object(members) => pending.extend(
+                members.iter().map(|(key, member)| (member, join(&pointer, key))),
+            ),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `pointer` extended by the property `key`.
+pub(crate) fn join(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The values directly inside a container.
+enum Children<'a> {
+    Items(std::slice::Iter<'a, Value>),
+    Members(map::Values<'a>),
+}
+
+impl<'a> Children<'a> {
+    fn of(value: &'a Value) -> Option<Children<'a>> {
+        match value {
+            Value::Array(items) => Some(Children::Items(items.iter())),
+            Value::Object(members) => Some(Children::Members(members.values())),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = &'a Value;
+
+    fn next(&mut self) -> Option<&'a Value> {
+        match self {
+            Children::Items(items) => items.next(),
+            Children::Members(members) => members.next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn depth_counts_containers() {
+        let cases = [
+            (json!(1), 0),
+            (json!([]), 1),
+            (json!([1, [2], 3]), 2),
+            (json!({ "a": { "b": [] }, "c": 1 }), 3),
+            (json!([[[]], [], [[[]]]]), 4),
+        ];
+        for (value, depth) in cases {
+            assert_eq!(measure(&value).depth, depth, "{value}");
+            assert!(!deeper_than(&value, depth), "{value}");
+            assert!(depth == 0 || deeper_than(&value, depth - 1), "{value}");
+        }
+    }
+
+    #[test]
+    fn names_count_as_strings() {
+        let found = measure(&json!({ "ab": ["cde", 1], "f": null }));
+        assert_eq!((found.values, found.strings, found.string_bytes), (5, 3, 6));
+    }
+
+    #[test]
+    fn locates_by_identity() {
+        let document = json!({ "a/b": [{}, { "~": {} }] });
+        let target = &document["a/b"][1]["~"];
+        assert_eq!(locate(&document, target).as_deref(), Some("/a~1b/1/~0"));
+        assert_eq!(locate(&document, &json!({})), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! A finding with its place in the text, ready to show. Renderers read this and nothing else.
+
+use std::sync::Arc;
+
+use crate::edit::TextEdit;
+use crate::finding::{Code, Severity};
+use crate::{Pointer, Source, Span};
+
+/// A second place that explains the first ("first used here").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// A few words.
+    pub text: String,
+}
+
+/// Edits to the bytes of the file that remove a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an imperative.
+    pub title: String,
+    /// Whether it can be applied without looking.
+    pub safe: bool,
+    /// Non-overlapping, in order.
+    pub edits: Vec<TextEdit>,
+}
+
+/// What is wrong and where it stands in the file.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// Which kind of mistake.
+    pub code: &'static Code,
+    /// Its weight here.
+    pub severity: Severity,
+    /// One line, lower case, literals in backticks.
+    pub message: String,
+    /// The file it is in.
+    pub source: Arc<Source>,
+    /// The place; `None` when the file has no readable text.
+    pub span: Option<Span>,
+    /// The same place as a path into the document.
+    pub path: Pointer,
+    /// Other places that belong to it.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub help: Vec<String>,
+    /// How to repair it.
+    pub fix: Option<Fix>,
+}
+
+impl Diagnostic {
+    /// A diagnostic at a known place, for mistakes of the text itself.
+    pub fn at(
+        code: &'static Code,
+        source: &Arc<Source>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            code,
+            severity: code.severity,
+            message: message.into(),
+            source: Arc::clone(source),
+            span: Some(span),
+            path: Pointer::root(),
+            labels: Vec::new(),
+            help: Vec::new(),
+            fix: None,
+        }
+    }
+
+    /// Adds a sentence of help.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Line and column of the start, both from 1.
+    pub fn line_column(&self) -> Option<(usize, usize)> {
+        let at = self.source.line_column(self.span?.start as usize);
+        Some((at.line, at.column))
+    }
+}

@@ -1,0 +1,134 @@
+//! A parsed file: its text, its tree, and what is wrong with the text.
+
+use std::sync::Arc;
+
+use crate::tree::{Builder, Tree};
+use crate::{Diagnostic, MAX_BYTES, Node, Pointer, Source, Span, codes, json, yaml};
+
+/// Which language a text is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON as RFC 8259 has it: no comments, no trailing commas.
+    Json,
+    /// YAML 1.2, core schema, one document.
+    Yaml,
+}
+
+impl Syntax {
+    /// The language of a text that no file name tells: JSON if it opens like JSON and is JSON (or
+    /// is no YAML either), YAML otherwise.
+    pub fn sniff(bytes: &[u8]) -> Syntax {
+        let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let first = text.iter().find(|b| !b.is_ascii_whitespace());
+        if !matches!(first, Some(b'{' | b'[' | b'"')) {
+            return Syntax::Yaml;
+        }
+        let is_clean = |syntax| {
+            let doc = Document::parse("", bytes, syntax);
+            !doc.problems().iter().any(|d| d.code == &codes::INVALID_SYNTAX)
+        };
+        if !is_clean(Syntax::Json) && is_clean(Syntax::Yaml) { Syntax::Yaml } else { Syntax::Json }
+    }
+}
+
+/// What a parser makes of a text: always a tree, however broken the text is.
+pub(crate) struct Parsed {
+    pub(crate) tree: Tree,
+    pub(crate) problems: Vec<Diagnostic>,
+}
+
+/// A parsed file. It exists for every input; a broken one has an incomplete tree and problems.
+#[derive(Debug)]
+pub struct Document {
+    source: Arc<Source>,
+    syntax: Syntax,
+    pub(crate) tree: Tree,
+    problems: Vec<Diagnostic>,
+}
+
+impl Document {
+    /// Decodes and parses `bytes`; `name` is what diagnostics call the file.
+    pub fn parse(name: &str, bytes: impl Into<Vec<u8>>, syntax: Syntax) -> Document {
+        let bytes = bytes.into();
+        if bytes.len() > MAX_BYTES {
+            return Document::too_large(name, bytes.len() as u64, syntax);
+        }
+        let source = match Source::decode(name, bytes) {
+            Ok(source) => Arc::new(source),
+            Err(error) => {
+                let source = Arc::new(Source::new(name, error.valid.clone()));
+                let end = source.text().len();
+                let message = format!("the file is not UTF-8: {} at byte {}", error.what, error.offset);
+                let problem = Diagnostic::at(&codes::INVALID_ENCODING, &source, Span::new(end, end), message)
+                    .help("save the file as UTF-8");
+                return Document::without_tree(source, syntax, problem);
+            }
+        };
+        let parsed = match syntax {
+            Syntax::Json => json::parse(&source),
+            Syntax::Yaml => yaml::parse(&source),
+        };
+        let mut doc = Document { source, syntax, tree: parsed.tree, problems: Vec::new() };
+        doc.problems = parsed.problems;
+        doc.problems.sort_by_key(|p| p.span.map_or(0, |s| s.start));
+        let places = doc.problems.iter().map(|p| p.span.map_or(0, |s| s.start));
+        let paths: Vec<Pointer> = places.map(|byte| doc.at_byte(byte).pointer()).collect();
+        doc.problems.iter_mut().zip(paths).for_each(|(problem, path)| problem.path = path);
+        doc
+    }
+
+    /// The innermost value whose key or text covers `byte`.
+    pub fn at_byte(&self, byte: u32) -> Node<'_> {
+        let mut node = self.root();
+        loop {
+            let inside = |n: &Node<'_>| {
+                let from = n.key().unwrap_or(*n).span().start;
+                (from..=n.span().end).contains(&byte)
+            };
+            let members = node.own_members();
+            match members.filter(inside).last() {
+                Some(child) => node = child,
+                None => return node,
+            }
+        }
+    }
+
+    /// The document of a file that is too large to be looked at.
+    pub fn too_large(name: &str, bytes: u64, syntax: Syntax) -> Document {
+        let source = Arc::new(Source::new(name, String::new()));
+        let message = format!("the file has {bytes} bytes; a definition may have {MAX_BYTES}");
+        let problem = Diagnostic::at(&codes::TOO_LARGE, &source, Span::default(), message);
+        Document::without_tree(source, syntax, problem)
+    }
+
+    fn without_tree(source: Arc<Source>, syntax: Syntax, problem: Diagnostic) -> Document {
+        let mut builder = Builder::default();
+        builder.add_null(0);
+        Document { source, syntax, tree: builder.tree, problems: vec![problem] }
+    }
+
+    /// The text it was parsed from.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The language it is in.
+    pub fn syntax(&self) -> Syntax {
+        self.syntax
+    }
+
+    /// The whole document; `null` if there is nothing in it.
+    pub fn root(&self) -> Node<'_> {
+        Node { doc: self, id: 0 }
+    }
+
+    /// What is wrong with the text itself, in the order of the text.
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+
+    /// Where comments stand, `#` or `//` included, in order.
+    pub fn comments(&self) -> &[Span] {
+        &self.tree.comments
+    }
+}

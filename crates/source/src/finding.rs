@@ -1,0 +1,132 @@
+//! What is wrong, by pointer: rules and readers speak in these and never see a byte offset.
+
+use crate::Pointer;
+use crate::edit::Edit;
+
+/// How bad it is. The order is by weight: `Info < Warning < Error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Probably a mistake.
+    Warning,
+    /// The definition is wrong.
+    Error,
+}
+
+impl Severity {
+    /// The word renderers print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// A kind of mistake, under the stable name users configure and look up.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Code {
+    /// `UPPER_SNAKE`, stable across versions.
+    pub name: &'static str,
+    /// Severity unless a finding or the user says otherwise.
+    pub severity: Severity,
+    /// One paragraph for `explain`: what it means and what to do.
+    pub manual: &'static str,
+}
+
+/// Whether a finding is about a member's key or its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The value at the pointer.
+    #[default]
+    Value,
+    /// The key that leads to it.
+    Key,
+}
+
+/// Whether a repair can change what the definition means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Safety {
+    /// Keeps the meaning; applied by `--fix`.
+    Safe,
+    /// Needs a look; applied only on request.
+    Unsafe,
+}
+
+/// Edits that remove a finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repair {
+    /// What it does, as an imperative.
+    pub title: String,
+    /// Whether it can be applied without looking.
+    pub safety: Safety,
+    /// The edits, all or none.
+    pub edits: Vec<Edit>,
+}
+
+/// One thing that is wrong, by pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Which kind of mistake.
+    pub code: &'static Code,
+    /// Its weight here; starts as the code's own.
+    pub severity: Severity,
+    /// Where. An absent member is named as if it were there.
+    pub at: Pointer,
+    /// Key or value.
+    pub part: Part,
+    /// Byte offset inside the decoded text of the value, for a mistake inside a long string.
+    pub offset: Option<usize>,
+    /// One line, lower case, literals in backticks.
+    pub message: String,
+    /// What to do about it, one sentence each.
+    pub help: Vec<String>,
+    /// How to repair it, if that is known.
+    pub repair: Option<Repair>,
+}
+
+impl Finding {
+    /// A finding about the value at `at`.
+    pub fn new(code: &'static Code, at: Pointer, message: impl Into<String>) -> Finding {
+        Finding {
+            code,
+            severity: code.severity,
+            at,
+            part: Part::Value,
+            offset: None,
+            message: message.into(),
+            help: Vec::new(),
+            repair: None,
+        }
+    }
+
+    /// The same about the key.
+    #[must_use]
+    pub fn on_key(mut self) -> Finding {
+        self.part = Part::Key;
+        self
+    }
+
+    /// Adds a sentence of help.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Finding {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Adds a repair of one or more edits.
+    #[must_use]
+    pub fn repair(mut self, safety: Safety, title: impl Into<String>, edits: Vec<Edit>) -> Finding {
+        self.repair = Some(Repair { title: title.into(), safety, edits });
+        self
+    }
+
+    /// Gives it another weight than its code's.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Finding {
+        self.severity = severity;
+        self
+    }
+}

@@ -1,0 +1,575 @@
+//! JSON text into the tree, in one pass and without recursion.
+//!
+//! Written by hand because it goes on after a mistake: a missing comma is reported, and the rest
+//! of the file is still read. On text without mistakes it accepts what `serde_json` accepts (a
+//! property test and a fuzz target hold the two together), at a depth of up to [`MAX_DEPTH`].
+
+use std::sync::Arc;
+
+use crate::document::Parsed;
+use crate::tree::{Builder, Data, Kind, Style};
+use crate::{Diagnostic, Label, MAX_DEPTH, MAX_PROBLEMS, Source, Span, codes, number};
+
+/// What may come next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expect {
+    Value,
+    /// A value or `]`, right after `[`.
+    FirstValue,
+    Key,
+    /// A key or `}`, right after `{`.
+    FirstKey,
+    Colon,
+    /// `,` or the end of the container.
+    Comma,
+    /// Nothing but white space.
+    End,
+}
+
+struct Parser<'s> {
+    source: &'s Arc<Source>,
+    text: &'s str,
+    bytes: &'s [u8],
+    at: usize,
+    builder: Builder,
+    problems: Vec<Diagnostic>,
+    /// Where the last comma stands: a trailing one is reported there.
+    comma: usize,
+    /// Where the last value ended: a missing comma is reported there.
+    value_end: usize,
+    stopped: bool,
+}
+
+pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
+    let text = source.text();
+    let mut parser = Parser {
+        source,
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        // Real definitions have a value every 14 bytes or so.
+        builder: Builder::with_capacity((text.len() / 14).min(crate::MAX_NODES) + 1),
+        problems: Vec::new(),
+        comma: 0,
+        value_end: 0,
+        stopped: false,
+    };
+    parser.run();
+    Parsed { tree: parser.builder.tree, problems: parser.problems }
+}
+
+impl Parser<'_> {
+    fn run(&mut self) {
+        let mut expect = Expect::Value;
+        while !self.stopped {
+            self.skip_space();
+            let Some(&byte) = self.bytes.get(self.at) else {
+                self.end_of_text(expect);
+                break;
+            };
+            expect = match expect {
+                Expect::Value | Expect::FirstValue => self.value(byte, expect),
+                Expect::Key | Expect::FirstKey => self.key(byte, expect),
+                Expect::Colon => self.colon(byte),
+                Expect::Comma => self.comma(byte),
+                Expect::End => {
+                    self.report(self.at..self.at + 1, "text after the end of the document");
+                    break;
+                }
+            };
+        }
+        // A map that was left between key and value, then every container that is still open.
+        while let Some((_, kind, count)) = self.builder.top() {
+            if kind == Kind::Map && count % 2 == 1 {
+                self.builder.add_null(self.at);
+            }
+            self.close();
+        }
+        if self.builder.tree.slots.is_empty() {
+            self.builder.add_null(0);
+        }
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(byte) = self.bytes.get(self.at) {
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+                b'/' if matches!(self.bytes.get(self.at + 1), Some(b'/' | b'*')) => self.comment(),
+                _ => break,
+            }
+        }
+    }
+
+    fn comment(&mut self) {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let len = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else {
+            rest[2..].find("*/").map_or(rest.len(), |n| n + 4)
+        };
+        self.at += len;
+        if self.builder.tree.comments.is_empty() {
+            self.report(start..start + 2, "JSON has no comments");
+        }
+        self.builder.tree.comments.push(Span::new(start, self.at));
+    }
+
+    fn value(&mut self, byte: u8, expect: Expect) -> Expect {
+        match byte {
+            b'"' => self.string(b'"'),
+            b'{' => return self.open(Kind::Map),
+            b'[' => return self.open(Kind::List),
+            b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
+            b']' if self.in_list() => {
+                if expect == Expect::Value {
+                    self.trailing_comma();
+                }
+                return self.end_container();
+            }
+            // The wrong bracket is reported by whoever meets it next.
+            b'}' if self.in_list() => return Expect::Comma,
+            b'}' | b']' | b',' if self.builder.depth() > 0 => {
+                self.report(self.at..self.at + 1, "a value is missing here");
+                if self.in_list() {
+                    self.at += 1;
+                    return expect;
+                }
+                self.builder.add_null(self.at);
+                return Expect::Comma;
+            }
+            b'\'' => {
+                self.report(self.at..self.at + 1, "JSON strings stand in double quotes");
+                self.string(b'\'');
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => self.word(),
+            _ => {
+                self.unexpected();
+                return expect;
+            }
+        }
+        self.after_value()
+    }
+
+    fn after_value(&mut self) -> Expect {
+        self.value_end = self.at;
+        if self.builder.is_full() {
+            self.stop(
+                Span::new(self.at, self.at),
+                &codes::TOO_LARGE,
+                format!("the document has more than {} values", crate::MAX_NODES),
+            );
+        }
+        if self.builder.depth() == 0 { Expect::End } else { Expect::Comma }
+    }
+
+    fn open(&mut self, kind: Kind) -> Expect {
+        let span = Span::new(self.at, self.at + 1);
+        if self.builder.depth() >= MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
+            self.stop(span, &codes::TOO_DEEP, message);
+            return Expect::End;
+        }
+        self.builder.open(kind, Style::Flow, span);
+        self.at += 1;
+        if kind == Kind::Map { Expect::FirstKey } else { Expect::FirstValue }
+    }
+
+    /// Consumes the closing bracket of the innermost container.
+    fn end_container(&mut self) -> Expect {
+        self.at += 1;
+        self.close();
+        self.after_value()
+    }
+
+    fn close(&mut self) {
+        let Some(id) = self.builder.close(self.at) else { return };
+        if self.builder.tree.slot(id).kind != Kind::Map {
+            return;
+        }
+        for (first, again) in self.builder.duplicates(id, self.text) {
+            let name = self.builder.tree.raw(again, self.text);
+            let message = format!("key `{}` is used twice in one object", shorten(name));
+            let span = self.builder.tree.slot(again).span;
+            let label = self.builder.tree.slot(first).span;
+            let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
+            problem.labels.push(Label { span: label, text: "first used here".into() });
+            self.push(problem);
+        }
+    }
+
+    fn key(&mut self, byte: u8, expect: Expect) -> Expect {
+        match byte {
+            b'"' => self.string(b'"'),
+            b'}' => {
+                if expect == Expect::Key {
+                    self.trailing_comma();
+                }
+                return self.end_container();
+            }
+            b',' => {
+                self.report(self.at..self.at + 1, "a member is missing here");
+                self.at += 1;
+                return expect;
+            }
+            b']' => return self.wrong_bracket(expect),
+            b'\'' => {
+                self.report(self.at..self.at + 1, "JSON strings stand in double quotes");
+                self.string(b'\'');
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' | b'0'..=b'9' | b'-' => {
+                let end = self.token_end();
+                let name = shorten(&self.text[self.at..end]);
+                self.report(self.at..end, &format!("key `{name}` must stand in double quotes"));
+                self.add_scalar(Kind::String, end);
+            }
+            b':' => {
+                self.report(self.at..self.at + 1, "a key is missing here");
+                self.builder.add_null(self.at);
+            }
+            _ => {
+                self.unexpected();
+                return expect;
+            }
+        }
+        Expect::Colon
+    }
+
+    fn colon(&mut self, byte: u8) -> Expect {
+        if byte == b':' {
+            self.at += 1;
+            return Expect::Value;
+        }
+        self.report(self.at..self.at + 1, "`:` is missing after the key");
+        if matches!(byte, b',' | b'}' | b']') {
+            self.builder.add_null(self.at);
+            return Expect::Comma;
+        }
+        Expect::Value
+    }
+
+    fn comma(&mut self, byte: u8) -> Expect {
+        let next = if self.in_list() { Expect::Value } else { Expect::Key };
+        match byte {
+            b',' => {
+                self.comma = self.at;
+                self.at += 1;
+                next
+            }
+            b'}' if !self.in_list() => self.end_container(),
+            b']' if self.in_list() => self.end_container(),
+            b'}' | b']' => self.wrong_bracket(Expect::Comma),
+            b':' => {
+                self.unexpected();
+                Expect::Comma
+            }
+            _ => {
+                self.report(self.value_end..self.value_end, "`,` is missing here");
+                next
+            }
+        }
+    }
+
+    /// A bracket that does not fit the innermost container: the container was left open, or the
+    /// bracket is one too many.
+    fn wrong_bracket(&mut self, expect: Expect) -> Expect {
+        let bracket = self.bytes[self.at];
+        let fits = if bracket == b']' { Kind::List } else { Kind::Map };
+        let open = if fits == Kind::List { "{" } else { "[" };
+        let message = format!("`{}` does not close the `{open}` before it", bracket as char);
+        let opened = self.builder.top().map(|(id, _, _)| self.builder.tree.slot(id).span.start as usize);
+        let mut problem = self.problem(Span::new(self.at, self.at + 1), &message);
+        if let Some(at) = opened {
+            problem.labels.push(Label { span: Span::new(at, at + 1), text: "opened here".into() });
+        }
+        self.push(problem);
+        // At the very end the right bracket was forgotten; elsewhere this one is taken for it.
+        let rest = self.text[self.at + 1..].trim_start();
+        if self.builder.has_open(fits) && rest.is_empty() {
+            self.close();
+            self.value_end = self.at;
+            return Expect::Comma;
+        }
+        if expect == Expect::Comma {
+            return self.end_container();
+        }
+        self.at += 1;
+        expect
+    }
+
+    fn in_list(&self) -> bool {
+        matches!(self.builder.top(), Some((_, Kind::List, _)))
+    }
+
+    fn trailing_comma(&mut self) {
+        let bracket = self.bytes[self.at] as char;
+        self.report(self.comma..self.comma + 1, &format!("trailing `,` before `{bracket}`"));
+    }
+
+    fn add_scalar(&mut self, kind: Kind, end: usize) {
+        let span = Span::new(self.at, end);
+        let data = Data::Scalar { start: span.start, end: span.end, owned: false };
+        self.builder.add(kind, Style::Plain, span, data);
+        self.at = end;
+    }
+
+    fn token_end(&self) -> usize {
+        let word =
+            |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-' | b'+' | b'.') || *b >= 0x80;
+        let rest = &self.bytes[self.at..];
+        self.at + rest.iter().position(|b| !word(b)).unwrap_or(rest.len())
+    }
+
+    fn word(&mut self) {
+        let end = self.token_end();
+        let word = &self.text[self.at..end];
+        let kind = match word {
+            "true" | "false" => Kind::Bool,
+            "null" => Kind::Null,
+            _ => {
+                let message = format!("`{}` is not a JSON value", shorten(word));
+                self.report(self.at..end, &message);
+                Kind::String
+            }
+        };
+        self.add_scalar(kind, end);
+    }
+
+    fn number(&mut self) {
+        let end = self.token_end();
+        let token = &self.text[self.at..end];
+        if !is_json_number(token.as_bytes()) {
+            let message = format!("`{}` is not a JSON number", shorten(token));
+            self.report(self.at..end, &message);
+        } else if token.len() > 15 || token.contains(['e', 'E']) {
+            self.precision(token, Span::new(self.at, end));
+        }
+        self.add_scalar(Kind::Number, end);
+    }
+
+    fn precision(&mut self, token: &str, span: Span) {
+        if !number::is_exact(token) {
+            let problem = imprecise(self.source, span, token);
+            self.push(problem);
+        }
+    }
+
+    fn string(&mut self, quote: u8) {
+        let open = self.at;
+        self.at += 1;
+        let start = self.at;
+        self.at += plain_run(&self.bytes[start..], quote);
+        if self.bytes.get(self.at) == Some(&quote) {
+            let span = Span::new(open, self.at + 1);
+            let data = Data::Scalar { start: span.start + 1, end: span.end - 1, owned: false };
+            self.builder.add(Kind::String, Style::Double, span, data);
+            self.at += 1;
+            return;
+        }
+        self.string_with_escapes(open, start, quote);
+    }
+
+    fn string_with_escapes(&mut self, open: usize, start: usize, quote: u8) {
+        let decoded = self.builder.tree.decoded.len();
+        let mut copied = start;
+        loop {
+            self.at += plain_run(&self.bytes[self.at..], quote);
+            let (upto, byte) = (self.at, self.bytes.get(self.at).copied());
+            match byte {
+                Some(b'\\') => {
+                    self.copy(copied, upto);
+                    self.escape();
+                    copied = self.at;
+                }
+                Some(b) if b == quote => {
+                    self.copy(copied, upto);
+                    self.at += 1;
+                    break;
+                }
+                Some(b'\n' | b'\r') | None => {
+                    self.copy(copied, upto);
+                    self.report(open..upto, "the string is not closed on its line");
+                    break;
+                }
+                Some(b) => {
+                    let message = format!("control character U+{b:04X} in a string; write `\\u{b:04x}`");
+                    self.report(upto..upto + 1, &message);
+                    self.at += 1;
+                }
+            }
+            if self.stopped {
+                break;
+            }
+        }
+        let data = self.builder.interned_from(decoded);
+        let span = Span::new(open, self.at);
+        self.builder.add(Kind::String, Style::Double, span, data);
+    }
+
+    fn copy(&mut self, from: usize, to: usize) {
+        self.builder.tree.decoded.push_str(&self.text[from..to]);
+    }
+
+    fn escape(&mut self) {
+        let start = self.at;
+        let escaped = self.bytes.get(start + 1).copied();
+        self.at += 2;
+        let c = match escaped {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => self.unicode_escape(start),
+            _ => {
+                let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
+                self.at = start + 1;
+                let message = format!("`{}` is not a JSON escape", &self.text[start..end]);
+                self.report(start..end, &message);
+                '\\'
+            }
+        };
+        self.builder.tree.decoded.push(c);
+    }
+
+    fn unicode_escape(&mut self, start: usize) -> char {
+        let Some(high) = self.hex4(start + 2) else {
+            self.report(start..(start + 2).min(self.text.len()), "`\\u` needs four hexadecimal digits");
+            return '\u{fffd}';
+        };
+        self.at = start + 6;
+        if (0xD800..0xDC00).contains(&high) && self.bytes[self.at..].starts_with(b"\\u") {
+            if let Some(low @ 0xDC00..0xE000) = self.hex4(self.at + 2) {
+                self.at += 6;
+                let c = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+                return char::from_u32(c).unwrap_or('\u{fffd}');
+            }
+        }
+        char::from_u32(high).unwrap_or_else(|| {
+            let message = format!("`\\u{high:04x}` is half of a surrogate pair");
+            self.report(start..start + 6, &message);
+            '\u{fffd}'
+        })
+    }
+
+    fn hex4(&self, at: usize) -> Option<u32> {
+        let digits = self.bytes.get(at..at + 4)?;
+        let hex = digits.iter().all(u8::is_ascii_hexdigit);
+        let text = std::str::from_utf8(digits).ok().filter(|_| hex)?;
+        u32::from_str_radix(text, 16).ok()
+    }
+
+    fn end_of_text(&mut self, expect: Expect) {
+        if let Some((id, kind, _)) = self.builder.top() {
+            let start = self.builder.tree.slot(id).span.start as usize;
+            let bracket = if kind == Kind::Map { '{' } else { '[' };
+            self.report(start..start + 1, &format!("this `{bracket}` is never closed"));
+        } else if expect == Expect::Value {
+            self.report(self.at..self.at, "the document is empty");
+        }
+    }
+
+    fn unexpected(&mut self) {
+        let c = self.text[self.at..].chars().next().unwrap_or(' ');
+        let end = self.at + c.len_utf8();
+        let message = match c {
+            c if c.is_control() => format!("unexpected character U+{:04X}", c as u32),
+            c => format!("unexpected `{c}`"),
+        };
+        self.report(self.at..end, &message);
+        self.at = end;
+    }
+
+    fn problem(&self, span: Span, message: &str) -> Diagnostic {
+        Diagnostic::at(&codes::INVALID_SYNTAX, self.source, span, message)
+    }
+
+    fn report(&mut self, range: std::ops::Range<usize>, message: &str) {
+        let problem = self.problem(Span::new(range.start, range.end), message);
+        self.push(problem);
+    }
+
+    fn push(&mut self, problem: Diagnostic) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.stopped = true;
+        }
+    }
+
+    fn stop(&mut self, span: Span, code: &'static crate::Code, message: String) {
+        self.problems.push(Diagnostic::at(code, self.source, span, message));
+        self.stopped = true;
+    }
+}
+
+/// The diagnostic for a number that is not what it will be read as.
+pub(crate) fn imprecise(source: &Arc<Source>, span: Span, token: &str) -> Diagnostic {
+    let message = match number::to_json(token) {
+        serde_json::Value::Null => format!("`{}` is beyond every number type", shorten(token)),
+        read => format!("`{}` is read as {read}", shorten(token)),
+    };
+    Diagnostic::at(&codes::NUMBER_PRECISION, source, span, message)
+        .help("write it as a string if every digit matters")
+}
+
+/// Text for a message: at most 40 characters of it, nothing that could move the cursor.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut out: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().nth(40).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+fn is_json_number(token: &[u8]) -> bool {
+    let digits = |t: &[u8]| t.iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut rest = token.strip_prefix(b"-").unwrap_or(token);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest[0] == b'0') {
+        return false;
+    }
+    rest = &rest[whole..];
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let n = digits(fraction);
+        if n == 0 {
+            return false;
+        }
+        rest = &fraction[n..];
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        let exponent = match exponent {
+            [b'+' | b'-', digits @ ..] => digits,
+            digits => digits,
+        };
+        let n = digits(exponent);
+        return n > 0 && n == exponent.len();
+    }
+    rest.is_empty()
+}
+
+/// How many bytes at the start of `bytes` are neither `quote`, nor `\`, nor control characters.
+/// Eight at a time: strings are most of a definition, and this loop most of the parser's time.
+fn plain_run(bytes: &[u8], quote: u8) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES << 7;
+    let zero_byte = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;
+    let (quotes, slashes) = (ONES * u64::from(quote), ONES * u64::from(b'\\'));
+    let mut at = 0;
+    let (chunks, _) = bytes.as_chunks::<8>();
+    for chunk in chunks {
+        let word = u64::from_le_bytes(*chunk);
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let hits = control | zero_byte(word ^ quotes) | zero_byte(word ^ slashes);
+        if hits != 0 {
+            // The lowest set bit is exact: borrows only spoil bytes above a true hit.
+            return at + hits.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let stop = |b: &u8| *b == quote || *b == b'\\' || *b < 0x20;
+    at + bytes[at..].iter().position(stop).unwrap_or(bytes.len() - at)
+}

@@ -1,0 +1,148 @@
+//! The form for people: the lines of the file with carets under the place, as rustc shows it.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::{Diagnostic, Severity, Source, Span};
+
+/// Whether to write escape sequences for colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// Lines longer than this are shown as a window around the place.
+const WIDE: usize = 160;
+/// A span over more lines than this is shown by its first line.
+const TALL: usize = 8;
+
+/// The diagnostic with its lines, its help and its fix.
+pub fn full(d: &Diagnostic, colour: Colour) -> String {
+    let level = match d.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    let message = visible(&d.message);
+    let title = level.primary_title(&message).id(d.code.name);
+    let mut group = Group::with_title(title);
+    let windows: Vec<Window<'_>> = windows(d);
+    for window in &windows {
+        let snippet = Snippet::source(window.text.as_str())
+            .path(d.source.name())
+            .line_start(window.line)
+            .fold(true)
+            .annotations(
+                window.marks.iter().map(|(range, kind, label)| kind.span(range.clone()).label(*label)),
+            );
+        group = group.element(snippet);
+    }
+    if windows.is_empty() {
+        group = group.element(annotate_snippets::Origin::path(d.source.name()));
+    }
+    for help in &d.help {
+        group = group.element(Level::HELP.message(visible(help)));
+    }
+    if let Some(fix) = &d.fix {
+        let kind = if fix.safe { "fix" } else { "unsafe fix" };
+        group = group.element(Level::HELP.message(format!("{kind}: {}", visible(&fix.title))));
+    }
+    let renderer = match colour {
+        Colour::On => Renderer::styled(),
+        Colour::Off => Renderer::plain(),
+    };
+    renderer.term_width(WIDE + 40).render(&[group]).to_string()
+}
+
+type Mark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
+
+/// A piece of the file to show, starting at the start of a line or inside a long one.
+struct Window<'d> {
+    line: usize,
+    text: String,
+    marks: Vec<Mark<'d>>,
+}
+
+/// One window if all places fit into a few lines, otherwise one per place.
+fn windows(d: &Diagnostic) -> Vec<Window<'_>> {
+    let Some(span) = d.span else { return Vec::new() };
+    if d.source.text().is_empty() {
+        return Vec::new();
+    }
+    let primary = (span, AnnotationKind::Primary, "");
+    let labels = d.labels.iter().map(|l| (l.span, AnnotationKind::Context, l.text.as_str()));
+    let places: Vec<_> = std::iter::once(primary).chain(labels).collect();
+    let lines = |s: Span| (line_of(&d.source, s.start), line_of(&d.source, s.end));
+    let first = places.iter().map(|p| lines(p.0).0).min().unwrap_or(1);
+    let last = places.iter().map(|p| lines(p.0).1).max().unwrap_or(1);
+    if last - first < TALL && (first..=last).all(|n| !is_wide(&d.source, n)) {
+        return vec![window(&d.source, first, last, &places)];
+    }
+    places.iter().map(|place| narrow(&d.source, *place)).collect()
+}
+
+fn line_of(source: &Source, byte: u32) -> usize {
+    source.line_column(byte as usize).line
+}
+
+fn is_wide(source: &Source, line: usize) -> bool {
+    source.line(line).is_some_and(|(_, text)| text.len() > WIDE)
+}
+
+fn window<'d>(
+    source: &Source,
+    first: usize,
+    last: usize,
+    places: &[(Span, AnnotationKind, &'d str)],
+) -> Window<'d> {
+    let start = source.line(first).map_or(0, |(start, _)| start);
+    let end = source.line(last).map_or(start, |(start, text)| start + text.len());
+    let text = &source.text()[start..end];
+    let marks = places.iter().map(|(span, kind, label)| (clip(*span, start, end), *kind, *label));
+    Window { line: first, text: keep_width(text), marks: marks.collect() }
+}
+
+/// One place by itself: its first line only, and of a long line only the part around it.
+fn narrow<'d>(source: &Source, (span, kind, label): (Span, AnnotationKind, &'d str)) -> Window<'d> {
+    let line = line_of(source, span.start);
+    let (start, text) = source.line(line).unwrap_or((0, ""));
+    let at = (span.start as usize).clamp(start, start + text.len());
+    let (from, to) = if text.len() > WIDE {
+        let whole = source.text();
+        let from = whole.floor_char_boundary(at.saturating_sub(WIDE / 2).max(start));
+        (from, whole.floor_char_boundary((at + WIDE / 2).min(start + text.len())))
+    } else {
+        (start, start + text.len())
+    };
+    let text = keep_width(&source.text()[from..to]);
+    Window { line, text, marks: vec![(clip(span, from, to), kind, label)] }
+}
+
+fn clip(span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
+    let at = |byte: u32| (byte as usize).clamp(start, end) - start;
+    at(span.start)..at(span.end)
+}
+
+/// Text for a message line: what could move the cursor or hide is written as an escape.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hidden(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Carriage returns inside the window would break the layout; a space keeps every offset.
+fn keep_width(text: &str) -> String {
+    text.replace('\r', " ")
+}

@@ -1,0 +1,41 @@
+//! One JSON object a line, for programs. Bytes count from the start of the file, its byte order
+//! mark included.
+
+use serde_json::{Value as Json, json};
+
+use crate::{Diagnostic, Fix, Source, Span};
+
+/// `{"code","severity","message","file","start","end","path","help","fix"}`
+pub fn json(d: &Diagnostic) -> String {
+    let place = |byte: Option<u32>| byte.map_or(Json::Null, |byte| position(&d.source, byte));
+    json!({
+        "code": d.code.name,
+        "severity": d.severity.name(),
+        "message": d.message,
+        "file": d.source.name(),
+        "start": place(d.span.map(|s| s.start)),
+        "end": place(d.span.map(|s| s.end)),
+        "path": d.path.as_str(),
+        "help": d.help,
+        "fix": d.fix.as_ref().map_or(Json::Null, |fix| fix_json(fix, &d.source)),
+    })
+    .to_string()
+}
+
+fn position(source: &Source, byte: u32) -> Json {
+    let at = source.line_column(byte as usize);
+    json!({"line": at.line, "column": at.column, "byte": source.offset() + byte as usize})
+}
+
+fn fix_json(fix: &Fix, source: &Source) -> Json {
+    let place = |span: Span| (position(source, span.start), position(source, span.end));
+    let edits: Vec<Json> = fix
+        .edits
+        .iter()
+        .map(|edit| {
+            let (start, end) = place(edit.span);
+            json!({"start": start, "end": end, "text": edit.text})
+        })
+        .collect();
+    json!({"title": fix.title, "safe": fix.safe, "edits": edits})
+}

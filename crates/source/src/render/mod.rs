@@ -1,0 +1,20 @@
+//! Diagnostics as text, one file per form. They write to a string; who prints it, and whether in
+//! colour, is the caller's business.
+
+mod concise;
+mod full;
+mod json;
+
+pub use concise::concise;
+pub use full::{Colour, full};
+pub use json::json;
+
+use crate::Diagnostic;
+
+/// The order diagnostics are shown in: by file, then by place, then by code.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|a, b| {
+        let key = |d: &Diagnostic| (d.span.map(|s| (s.start, s.end)), d.code.name, d.path.clone());
+        a.source.name().cmp(b.source.name()).then_with(|| key(a).cmp(&key(b)))
+    });
+}

@@ -1,0 +1,94 @@
+//! What a plain YAML scalar is, by the core schema of YAML 1.2.
+
+use crate::tree::Kind;
+
+/// The type of an unquoted, untagged scalar.
+pub(crate) fn resolve(text: &str) -> Kind {
+    let bytes = text.as_bytes();
+    match bytes.first() {
+        None => Kind::Null,
+        Some(b'~' | b'n' | b'N') if matches!(text, "~" | "null" | "Null" | "NULL") => Kind::Null,
+        Some(b't' | b'T') if matches!(text, "true" | "True" | "TRUE") => Kind::Bool,
+        Some(b'f' | b'F') if matches!(text, "false" | "False" | "FALSE") => Kind::Bool,
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.') if is_number(text) => Kind::Number,
+        _ => Kind::String,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    let all = |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));
+    if let Some(digits) = text.strip_prefix("0x") {
+        return all(digits, u8::is_ascii_hexdigit);
+    }
+    if let Some(digits) = text.strip_prefix("0o") {
+        return all(digits, |b| matches!(b, b'0'..=b'7'));
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return true;
+    }
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    if let Some(exponent) = exponent {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        if !all(digits, u8::is_ascii_digit) {
+            return false;
+        }
+    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn core_schema() {
+        let cases: [(Kind, &[&str]); 4] = [
+            (Kind::Null, &["", "~", "null", "Null", "NULL"]),
+            (Kind::Bool, &["true", "False", "TRUE"]),
+            (
+                Kind::Number,
+                &[
+                    "0", "-1", "+12", "2.0", "1.", ".5", "1e3", "1.5E-7", "0x1f", "0o17", ".inf", "-.INF",
+                    ".nan", "007",
+                ],
+            ),
+            (
+                Kind::String,
+                &[
+                    "1.0.0",
+                    "v1",
+                    "yes",
+                    "no",
+                    "on",
+                    "nULL",
+                    "-",
+                    "+",
+                    ".",
+                    "..",
+                    "1e",
+                    "e1",
+                    "0b1",
+                    "0x",
+                    "0o8",
+                    "1_000",
+                    "+.nan",
+                    "12:30",
+                    "2024-01-01",
+                    "- 1",
+                    "1 2",
+                ],
+            ),
+        ];
+        for (kind, texts) in cases {
+            for text in texts {
+                assert_eq!(resolve(text), kind, "{text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The text of one file and where its lines are. No parsing here.
+
+use std::sync::OnceLock;
+
+/// A half-open range of bytes in a [`Source`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// A span from byte offsets; sources are capped far below `u32::MAX`.
+    pub fn new(start: usize, end: usize) -> Span {
+        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Span { start: clamp(start), end: clamp(end.max(start)) }
+    }
+
+    /// The same range for slicing.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A position for people: both count from 1, columns count Unicode code points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineColumn {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in code points, from 1.
+    pub column: usize,
+}
+
+/// Bytes that are not UTF-8 text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not UTF-8: {what} at byte {offset}")]
+pub struct EncodingError {
+    /// The first byte that cannot be read, counted from the start of the file.
+    pub offset: usize,
+    /// What stands there, in words.
+    pub what: String,
+    /// The text before the offending byte, which can still be shown.
+    pub valid: String,
+}
+
+/// The text of one file, without its byte order mark, and an index of its lines.
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+    bom: bool,
+    lines: OnceLock<Vec<u32>>,
+}
+
+const BOM: &[u8] = &[0xEF, 0xBB, 0xBF];
+
+impl Source {
+    /// Decodes `bytes`; `name` is what diagnostics call the file.
+    pub fn decode(name: &str, bytes: Vec<u8>) -> Result<Source, EncodingError> {
+        let bom = bytes.starts_with(BOM);
+        let skip = if bom { BOM.len() } else { 0 };
+        let what = match bytes.as_slice() {
+            [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("a UTF-32 byte order mark"),
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("a UTF-16 byte order mark"),
+            _ => None,
+        };
+        match String::from_utf8(bytes) {
+            Ok(mut text) => {
+                text.drain(..skip);
+                Ok(Source::new_with_bom(name, text, bom))
+            }
+            Err(error) => {
+                let offset = error.utf8_error().valid_up_to();
+                let bytes = error.into_bytes();
+                let what = what.map_or_else(|| format!("byte 0x{:02X}", bytes[offset]), Into::into);
+                let valid = String::from_utf8_lossy(&bytes[skip.min(offset)..offset]).into_owned();
+                Err(EncodingError { offset, what, valid })
+            }
+        }
+    }
+
+    /// A source from text that is already decoded.
+    pub fn new(name: &str, text: String) -> Source {
+        Source::new_with_bom(name, text, false)
+    }
+
+    fn new_with_bom(name: &str, text: String, bom: bool) -> Source {
+        Source { name: name.to_owned(), text, bom, lines: OnceLock::new() }
+    }
+
+    /// What diagnostics call the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text after the byte order mark; every [`Span`] counts from its start.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many bytes of the file stand before [`Source::text`].
+    pub fn offset(&self) -> usize {
+        if self.bom { BOM.len() } else { 0 }
+    }
+
+    /// The bytes of the file with `text` in place of the present text: the byte order mark stays.
+    pub fn with_text(&self, text: &str) -> Vec<u8> {
+        let mut bytes = if self.bom { BOM.to_vec() } else { Vec::new() };
+        bytes.extend_from_slice(text.as_bytes());
+        bytes
+    }
+
+    /// The text of `span`, empty if it does not lie on character boundaries.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            let after = breaks.map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX));
+            std::iter::once(0).chain(after).collect()
+        })
+    }
+
+    /// The line and column of a byte offset; past the end it is the end.
+    pub fn line_column(&self, byte: usize) -> LineColumn {
+        let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
+        let lines = self.lines();
+        let line = lines.partition_point(|start| *start as usize <= byte) - 1;
+        let before = &self.text[lines[line] as usize..byte];
+        LineColumn { line: line + 1, column: before.chars().count() + 1 }
+    }
+
+    /// Where line `line` (from 1) starts, and its text without the line break.
+    pub fn line(&self, line: usize) -> Option<(usize, &str)> {
+        let lines = self.lines();
+        let start = *lines.get(line.checked_sub(1)?)? as usize;
+        let end = lines.get(line).map_or(self.text.len(), |n| *n as usize);
+        Some((start, self.text[start..end].trim_end_matches(['\n', '\r'])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_code_points() {
+        let source =
+            Source::decode("x", "\u{feff}é: 1\r\nb: ü2\n".as_bytes().to_vec()).expect("this is UTF-8");
+        assert_eq!(source.text(), "é: 1\r\nb: ü2\n");
+        let cases = [
+            (0, 1, 1),
+            (2, 1, 2),
+            (1, 1, 1), // inside é
+            (7, 2, 1),
+            (12, 2, 5),
+            (999, 3, 1),
+        ];
+        for (byte, line, column) in cases {
+            assert_eq!(source.line_column(byte), LineColumn { line, column }, "byte {byte}");
+        }
+        assert_eq!(source.line(1), Some((0, "é: 1")));
+        assert_eq!(source.line(3), Some((13, "")));
+        assert_eq!(source.line(4), None);
+        assert_eq!(source.with_text("x"), b"\xEF\xBB\xBFx");
+    }
+
+    #[test]
+    fn other_encodings_name_the_byte() {
+        let cases: [(&[u8], usize, &str); 4] = [
+            (b"ab\xFFcd", 2, "byte 0xFF"),
+            (b"\xEF\xBB\xBFab\x80", 5, "byte 0x80"),
+            (b"\xFF\xFE{\0", 0, "a UTF-16 byte order mark"),
+            (b"\xFF\xFE\0\0{\0\0\0", 0, "a UTF-32 byte order mark"),
+        ];
+        for (bytes, offset, what) in cases {
+            let error = Source::decode("x", bytes.to_vec()).expect_err("not UTF-8");
+            assert_eq!((error.offset, error.what.as_str()), (offset, what));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! JSON values as text that fits its surroundings: JSON, or what YAML takes in the same place.
+
+use serde_json::Value as Json;
+
+use crate::scalar;
+use crate::tree::{Kind, Style};
+
+/// How a written value is laid out.
+#[derive(Clone, Copy)]
+pub(crate) enum Layout<'t> {
+    /// On one line.
+    Inline,
+    /// One member a line, as pretty-printed JSON has it.
+    Lines { newline: &'t str, indent: &'t str, unit: &'t str },
+}
+
+/// The value as JSON text.
+pub(crate) fn json(value: &Json, layout: Layout<'_>) -> String {
+    let mut out = String::new();
+    write_json(&mut out, value, layout, 0);
+    out
+}
+
+fn write_json(out: &mut String, value: &Json, layout: Layout<'_>, depth: usize) {
+    let (open, close, len) = match value {
+        Json::Array(items) => ('[', ']', items.len()),
+        Json::Object(map) => ('{', '}', map.len()),
+        scalar => return out.push_str(&scalar.to_string()),
+    };
+    out.push(open);
+    let next = |out: &mut String, n: usize| {
+        if n > 0 {
+            out.push(',');
+        }
+        match layout {
+            Layout::Inline if n > 0 => out.push(' '),
+            Layout::Inline => {}
+            Layout::Lines { .. } => break_line(out, layout, depth + 1),
+        }
+    };
+    match value {
+        Json::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                next(out, n);
+                write_json(out, item, layout, depth + 1);
+            }
+        }
+        Json::Object(map) => {
+            for (n, (key, item)) in map.iter().enumerate() {
+                next(out, n);
+                out.push_str(&quoted(key));
+                out.push_str(": ");
+                write_json(out, item, layout, depth + 1);
+            }
+        }
+        _ => {}
+    }
+    if len > 0 {
+        break_line(out, layout, depth);
+    }
+    out.push(close);
+}
+
+fn break_line(out: &mut String, layout: Layout<'_>, depth: usize) {
+    if let Layout::Lines { newline, indent, unit } = layout {
+        out.push_str(newline);
+        out.push_str(indent);
+        (0..depth).for_each(|_| out.push_str(unit));
+    }
+}
+
+/// A string in JSON's double quotes, which YAML reads alike.
+pub(crate) fn quoted(text: &str) -> String {
+    Json::from(text).to_string()
+}
+
+/// The value as YAML on one line; a string keeps `style` where it can.
+pub(crate) fn yaml(value: &Json, style: Style) -> String {
+    match value {
+        Json::String(text) => yaml_string(text, style),
+        other => json(other, Layout::Inline),
+    }
+}
+
+/// A string or key as YAML on one line.
+pub(crate) fn yaml_string(text: &str, style: Style) -> String {
+    let printable = !text.chars().any(char::is_control);
+    match style {
+        Style::Plain if is_plain(text) => text.to_owned(),
+        Style::Single if printable => format!("'{}'", text.replace('\'', "''")),
+        _ => quoted(text),
+    }
+}
+
+/// Whether YAML reads the bare text as this very string, in block and in flow style.
+fn is_plain(text: &str) -> bool {
+    let first = text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
+    let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
+    first && text.chars().all(inside) && !text.ends_with(' ') && scalar::resolve(text) == Kind::String
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn strings_are_bare_only_where_yaml_reads_them_back() {
+        let cases = [
+            ("dom:read", Style::Plain, "\"dom:read\""),
+            ("hello world", Style::Plain, "hello world"),
+            ("true", Style::Plain, "\"true\""),
+            ("1.0", Style::Plain, "\"1.0\""),
+            ("1.0.0", Style::Plain, "1.0.0"),
+            ("", Style::Plain, "\"\""),
+            ("it's", Style::Single, "'it''s'"),
+            ("a\nb", Style::Single, "\"a\\nb\""),
+            ("- x", Style::Plain, "\"- x\""),
+        ];
+        for (text, style, written) in cases {
+            assert_eq!(yaml_string(text, style), written);
+        }
+    }
+
+    #[test]
+    fn json_inline_and_in_lines() {
+        let value = json!({"a": [1, "x"], "b": {}});
+        assert_eq!(json(&value, Layout::Inline), r#"{"a": [1, "x"], "b": {}}"#);
+        let lines = Layout::Lines { newline: "\n", indent: "  ", unit: "  " };
+        assert_eq!(json(&value, lines), "{\n    \"a\": [\n      1,\n      \"x\"\n    ],\n    \"b\": {}\n  }");
+    }
+}

@@ -1,1 +1,52 @@
-//! placeholder
+//! The canonical record of a tool, and the parsed types it is made of.
+//!
+//! A reader fills [`Draft`]s, in which a field may be missing or bad; a draft without mistakes
+//! becomes a [`Tool`]. Types that parse cannot hold an illegal value: a [`ToolName`] has been
+//! checked, wherever it turns up. There are no spans here, no IO, and no format's spelling.
+//!
+//! ```
+//! use toolwright_model::{Draft, Given, InputSchema, Namespace, ToolName};
+//!
+//! let mut draft = Draft::default();
+//! draft.name = Given::Ok(ToolName::parse("read_file").unwrap());
+//! draft.input = Given::Ok(InputSchema::no_parameters());
+//! let tool = draft.finish().unwrap();
+//! let id = tool.id(Some(&Namespace::parse("fs").unwrap()));
+//! assert_eq!(id.to_string(), "fs:read_file");
+//! ```
+
+mod annotations;
+mod binding;
+mod capability;
+mod example;
+mod given;
+mod knowledge;
+mod limits;
+mod name;
+mod rest;
+mod tag;
+mod tool;
+mod toolset;
+mod version;
+
+pub use annotations::{Annotations, Icon};
+pub use binding::{Binding, Connection, HealthCheck, Server, Variable};
+pub use capability::{Capabilities, Capability, CapabilityError, Risk};
+pub use example::{Example, ExpectedError};
+pub use given::Given;
+pub use knowledge::{
+    AntiPattern, Check, FieldMapping, Function, Knowledge, PayloadSchema, Processor, Quirk, Stage, Strategy,
+    Validator,
+};
+pub use limits::{Limits, Sandbox};
+pub use name::{IdError, NameError, Namespace, NamespaceError, ToolId, ToolName, VersionedRef};
+pub use rest::{FormatId, Rest};
+pub use tag::{Tag, TagChange, Tags};
+pub use tool::{Deprecation, Details, Draft, InputSchema, Tool, Unfinished};
+pub use toolset::{Provider, Toolset};
+pub use version::{Version, VersionError};
+
+/// Any JSON value. Authored key order is kept.
+pub type Json = serde_json::Value;
+/// A JSON object.
+pub type Object = serde_json::Map<String, Json>;

@@ -13,8 +13,13 @@ use crate::{Dialect, SchemaError, keywords, shape};
 pub(crate) fn settle(schema: &Value, dialect: Dialect) -> Result<Value, SchemaError> {
     let edits = find_edits(schema, dialect)?;
     let mut document = schema.clone();
-    for (pointer, edit) in edits {
-        if let Some(Value::Object(members)) = document.pointer_mut(&pointer) {
+    if edits.is_empty() {
+        return Ok(document);
+    }
+    let places: Vec<&Value> = edits.iter().map(|(place, _)| *place).collect();
+    for (pointer, (_, edit)) in shape::locate_all(schema, &places).into_iter().zip(&edits) {
+        let place = pointer.and_then(|pointer| document.pointer_mut(&pointer));
+        if let Some(Value::Object(members)) = place {
             edit.apply(members);
         }
     }
@@ -43,8 +48,8 @@ impl Edit {
     }
 }
 
-fn find_edits(root: &Value, dialect: Dialect) -> Result<Vec<(String, Edit)>, SchemaError> {
-    let pointer = |value| shape::locate(root, value).unwrap_or_default();
+/// The edits, each with the subschema it applies to; at most one of a kind per subschema.
+fn find_edits(root: &Value, dialect: Dialect) -> Result<Vec<(&Value, Edit)>, SchemaError> {
     let mut edits = Vec::new();
     let mut pending = vec![(root, dialect)];
     while let Some((value, enclosing)) = pending.pop() {
@@ -55,20 +60,20 @@ fn find_edits(root: &Value, dialect: Dialect) -> Result<Vec<(String, Edit)>, Sch
         if let Some(Value::String(uri)) = schema.get("$schema") {
             if std::ptr::eq(value, root) {
                 if uri != dialect.uri() {
-                    edits.push((String::new(), Edit::CanonicalDialect(dialect)));
+                    edits.push((value, Edit::CanonicalDialect(dialect)));
                 }
             } else if is_resource(schema, enclosing) {
-                dialect = embedded_dialect(uri, || pointer(value))?;
+                dialect = embedded_dialect(uri, || shape::locate(root, value).unwrap_or_default())?;
                 if uri != dialect.uri() {
-                    edits.push((pointer(value), Edit::CanonicalDialect(dialect)));
+                    edits.push((value, Edit::CanonicalDialect(dialect)));
                 }
             } else {
-                edits.push((pointer(value), Edit::DropDialect));
+                edits.push((value, Edit::DropDialect));
             }
         }
         for keyword in ["$ref", "$dynamicRef"] {
             if schema.get(keyword).and_then(Value::as_str) == Some("") {
-                edits.push((pointer(value), Edit::RootReference(keyword)));
+                edits.push((value, Edit::RootReference(keyword)));
             }
         }
         keywords::subschemas(schema, dialect, |_, child| pending.push((child, dialect)));

@@ -1,5 +1,7 @@
 //! Measuring a value without recursion, so that a hostile one is refused before anything recurses.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, map};
 
 /// What one pass over a value finds.
@@ -15,29 +17,28 @@ pub(crate) struct Measure {
     pub string_bytes: u64,
 }
 
-/// Whether `value` nests more than `limit` containers.
-pub(crate) fn deeper_than(value: &Value, limit: usize) -> bool {
+/// How many containers `value` nests, or `None` when more than `limit`.
+pub(crate) fn depth_within(value: &Value, limit: usize) -> Option<usize> {
+    let mut deepest = 0;
     let mut open: Vec<Children<'_>> = Vec::new();
     let mut next = Some(value);
     loop {
-        if let Some(children) = next.and_then(Children::of) {
+        if let Some(children) = next.take().and_then(Children::of) {
             if open.len() == limit {
-                return true;
+                return None;
             }
             open.push(children);
+            deepest = deepest.max(open.len());
         }
-        loop {
+        while next.is_none() {
             let Some(innermost) = open.last_mut() else {
-                return false;
+                return Some(deepest);
             };
             // Only containers can add depth, so scalars are passed over here.
-            match innermost.find(|child| child.is_array() || child.is_object()) {
-                Some(child) => {
-                    next = Some(child);
-                    break;
-                }
-                None => open.pop(),
-            };
+            next = innermost.find(|child| child.is_array() || child.is_object());
+            if next.is_none() {
+                open.pop();
+            }
         }
     }
 }
@@ -77,22 +78,55 @@ pub(crate) fn measure(value: &Value) -> Measure {
 
 /// JSON pointer of `target` within `document`, found by identity.
 pub(crate) fn locate(document: &Value, target: &Value) -> Option<String> {
-    let mut pending = vec![(document, String::new())];
-    while let Some((value, pointer)) = pending.pop() {
-        if std::ptr::eq(value, target) {
-            return Some(pointer);
+    locate_all(document, &[target]).pop().flatten()
+}
+
+/// JSON pointers of `targets` within `document`, found by identity in one pass.
+pub(crate) fn locate_all(document: &Value, targets: &[&Value]) -> Vec<Option<String>> {
+    let mut found: HashMap<*const Value, Option<String>> =
+        targets.iter().map(|target| (std::ptr::from_ref(*target), None)).collect();
+    // The steps from the root, each naming the step before it.
+    let mut steps: Vec<(usize, Step<'_>)> = Vec::new();
+    let mut pending = vec![(document, usize::MAX)];
+    while let Some((value, step)) = pending.pop() {
+        if let Some(pointer) = found.get_mut(&std::ptr::from_ref(value)) {
+            *pointer = Some(pointer_of(&steps, step));
         }
         match value {
-            Value::Array(items) => pending.extend(
-                items.iter().enumerate().map(|(index, item)| (item, format!("{pointer}/{index}"))),
-            ),
-            Value::Object(members) => pending.extend(
-                members.iter().map(|(key, member)| (member, join(&pointer, key))),
-            ),
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    pending.push((item, steps.len()));
+                    steps.push((step, Step::Index(index)));
+                }
+            }
+            Value::Object(members) => {
+                for (key, member) in members {
+                    pending.push((member, steps.len()));
+                    steps.push((step, Step::Key(key)));
+                }
+            }
             _ => {}
         }
     }
-    None
+    targets.iter().map(|target| found[&std::ptr::from_ref(*target)].clone()).collect()
+}
+
+enum Step<'a> {
+    Index(usize),
+    Key(&'a str),
+}
+
+fn pointer_of(steps: &[(usize, Step<'_>)], last: usize) -> String {
+    let mut way = Vec::new();
+    let mut at = last;
+    while let Some((before, step)) = steps.get(at) {
+        way.push(step);
+        at = *before;
+    }
+    way.iter().rev().fold(String::new(), |pointer, step| match step {
+        Step::Index(index) => format!("{pointer}/{index}"),
+        Step::Key(key) => join(&pointer, key),
+    })
 }
 
 /// `pointer` extended by the property `key`.
@@ -143,8 +177,8 @@ mod tests {
         ];
         for (value, depth) in cases {
             assert_eq!(measure(&value).depth, depth, "{value}");
-            assert!(!deeper_than(&value, depth), "{value}");
-            assert!(depth == 0 || deeper_than(&value, depth - 1), "{value}");
+            assert_eq!(depth_within(&value, depth), Some(depth), "{value}");
+            assert!(depth == 0 || depth_within(&value, depth - 1).is_none(), "{value}");
         }
     }
 

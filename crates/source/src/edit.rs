@@ -4,8 +4,9 @@
 
 use serde_json::Value as Json;
 
-use crate::tree::Entry;
+use crate::tree::{Entry, NodeId};
 use crate::write::{self, Layout};
+use crate::yaml::skip_blank;
 use crate::{Document, Kind, Node, Pointer, Span, Style, Syntax};
 
 /// A change to a document, by pointer.
@@ -55,7 +56,7 @@ pub enum EditError {
 
 /// The edits as changes of bytes, sorted and free of overlap.
 pub fn plan(document: &Document, edits: &[Edit]) -> Result<Vec<TextEdit>, EditError> {
-    let page = Page::new(document);
+    let mut page = Page::new(document);
     let mut out = edits.iter().map(|edit| page.edit(edit)).collect::<Result<Vec<_>, _>>()?;
     out.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let overlap = out.windows(2).any(|w| w[1].span.start < w[0].span.end);
@@ -80,16 +81,18 @@ struct Page<'d> {
     document: &'d Document,
     text: &'d str,
     newline: &'static str,
+    /// Collections without members that an edit has given one: the next one takes a comma.
+    filled: Vec<NodeId>,
 }
 
 impl<'d> Page<'d> {
     fn new(document: &'d Document) -> Page<'d> {
         let text = document.source().text();
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
-        Page { document, text, newline: if crlf { "\r\n" } else { "\n" } }
+        Page { document, text, newline: if crlf { "\r\n" } else { "\n" }, filled: Vec::new() }
     }
 
-    fn edit(&self, edit: &Edit) -> Result<TextEdit, EditError> {
+    fn edit(&mut self, edit: &Edit) -> Result<TextEdit, EditError> {
         match edit {
             Edit::Replace(at, value) => Ok(self.replace(self.node(at)?, value)),
             Edit::Insert(at, value) => self.insert(at, value),
@@ -120,18 +123,41 @@ impl<'d> Page<'d> {
 
     fn replace(&self, node: Node<'d>, value: &Json) -> TextEdit {
         let span = node.span();
-        let mut text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
-        // An empty YAML value sits right behind its `:` or `-`.
-        let before = self.text[..span.start as usize].chars().next_back();
-        if span.start == span.end && matches!(before, Some(':' | '-')) {
-            text.insert(0, ' ');
-        }
-        TextEdit { span, text }
+        let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
+        let lead = if span.start == span.end { self.announce(node) } else { self.deepen(node) };
+        TextEdit { span, text: lead + &text }
     }
 
-    fn insert(&self, at: &Pointer, value: &Json) -> Result<TextEdit, EditError> {
+    /// What must stand before a value where none is written: its `:` may be missing too.
+    fn announce(&self, node: Node<'d>) -> String {
+        let at = node.span().start as usize;
+        let key = node.key().map(|key| key.span().end as usize);
+        let block = node.parent().is_some_and(|parent| parent.style() == Style::Block);
+        match key {
+            Some(key) if key == at && block => {
+                let column = self.column(self.line_start(at)) + self.indent_of(at);
+                format!("{}{}: ", self.newline, " ".repeat(column))
+            }
+            Some(key) if key == at => ": ".to_owned(),
+            _ if self.text[..at].ends_with([' ', '\t', '\n', '\r']) || at == 0 => String::new(),
+            _ => " ".to_owned(),
+        }
+    }
+
+    /// A list may stand at the column of its key; what comes in its place may not.
+    fn deepen(&self, node: Node<'d>) -> String {
+        let start = node.span().start as usize;
+        let flush = |key: Node<'d>| {
+            let key = key.span().start as usize;
+            self.line_start(key) != self.line_start(start) && self.column(start) <= self.column(key)
+        };
+        let flush = node.slot().style == Style::Block && node.key().is_some_and(flush);
+        if flush { "  ".to_owned() } else { String::new() }
+    }
+
+    fn insert(&mut self, at: &Pointer, value: &Json) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(at.clone());
-        let parent = self.node(&at.parent().ok_or_else(missing)?)?;
+        let parent = self.node(&at.parent().ok_or_else(missing)?)?.home();
         let name = at.last().ok_or_else(missing)?;
         let member = match parent.kind() {
             Kind::Map if !parent.has(&name) => Some(name.as_ref()),
@@ -145,21 +171,36 @@ impl<'d> Page<'d> {
         }
     }
 
-    /// The start of each member or item, and the end of its value.
+    /// Where each member or item starts (with its `-` or `?`, its anchor or tag) and ends.
     fn extents(&self, parent: Node<'d>) -> Vec<(usize, usize)> {
-        let ends = |start: Node<'d>, end: Node<'d>| (start.span().start as usize, end.span().end as usize);
-        match parent.kind() {
-            Kind::Map => parent.entries().iter().map(|e| ends(e.key, e.value)).collect(),
-            _ => parent.items().map(|item| ends(item, item)).collect(),
+        let block = parent.style() == Style::Block;
+        let mut from = parent.span().start as usize;
+        if !block && self.text[from..].starts_with(['[', '{']) {
+            from += 1;
         }
+        let extent = |member: Node<'d>| {
+            let mut start = skip_blank(self.text, from);
+            if !block && self.text[start..].starts_with(',') {
+                start = skip_blank(self.text, start + 1);
+            }
+            let own = member.key().unwrap_or(member).span().start as usize;
+            from = member.span().end as usize;
+            (start.min(own), from)
+        };
+        parent.own_members().map(extent).collect()
     }
 
-    fn insert_flow(&self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
+    fn insert_flow(&mut self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
         let extents = self.extents(parent);
+        let span = parent.span();
         let Some(&(start, end)) = extents.last() else {
             let entry = self.entry_text(parent, member, value, Layout::Inline);
-            let (open, close) = if member.is_some() { ('{', '}') } else { ('[', ']') };
-            return TextEdit { span: parent.span(), text: format!("{open}{entry}{close}") };
+            let close = span.end as usize - 1;
+            if self.filled.contains(&parent.id) {
+                return TextEdit { span: Span::new(close, close), text: format!(", {entry}") };
+            }
+            self.filled.push(parent.id);
+            return TextEdit { span: Span::new(span.start as usize + 1, close), text: entry };
         };
         let indent = self.indent_before(start);
         let (layout, separator) = match indent {
@@ -167,11 +208,15 @@ impl<'d> Page<'d> {
             None => (Layout::Inline, ", ".to_owned()),
         };
         let entry = self.entry_text(parent, member, value, layout);
+        if !self.text[span.range()].starts_with(['[', '{']) {
+            // `[a: 1]` holds an object without its brackets, which has room for one member only.
+            return TextEdit { span, text: format!("{{{}, {entry}}}", &self.text[span.range()]) };
+        }
         TextEdit { span: Span::new(end, end), text: format!("{separator}{entry}") }
     }
 
     fn entry_text(&self, parent: Node<'d>, member: Option<&str>, value: &Json, layout: Layout<'_>) -> String {
-        let sibling = parent.entries().first().copied();
+        let sibling = parent.own_entries().next();
         let value = self.value_text(value, Style::Plain, layout);
         let Some(name) = member else { return value };
         let style = sibling.map_or(Style::Plain, |e| e.key.style());
@@ -193,35 +238,40 @@ impl<'d> Page<'d> {
     }
 
     fn insert_block(&self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
-        let extents = self.extents(parent);
-        let (first, _) = extents.first().copied().unwrap_or_default();
-        let (_, last) = extents.last().copied().unwrap_or_default();
         let entry = match member {
             Some(_) => self.entry_text(parent, member, value, Layout::Inline),
             None => format!("- {}", self.value_text(value, Style::Plain, Layout::Inline)),
         };
-        let column = self.column(if member.is_some() { first } else { self.dash(first) });
-        let at = self.end_of_lines(parent, last);
+        let column = self.column(parent.span().start as usize);
+        let at = self.end_of_lines(parent, Blanks::Leave);
         let text = format!("{}{}{entry}", self.newline, " ".repeat(column));
         TextEdit { span: Span::new(at, at), text }
     }
 
-    /// The end of the line that byte `at` is on; behind a block scalar that keeps its trailing
-    /// line breaks, the end of those.
-    fn end_of_lines(&self, parent: Node<'d>, at: usize) -> usize {
-        let keeps = last_leaf(parent).is_some_and(|leaf| {
-            let head = self.text[leaf.span().range()].lines().next().unwrap_or("");
-            matches!(leaf.style(), Style::Literal | Style::Folded) && head.contains('+')
-        });
-        let mut end = self.line_end(at);
-        while keeps && end < self.text.len() {
-            let next = self.line_end(end + self.newline.len().min(self.text.len() - end));
-            if next == end || !self.text[end..next].trim().is_empty() {
+    /// The end of the line that `node` ends on; the blank lines behind it are passed over if a
+    /// block scalar at its end keeps them, or if the caller wants them too.
+    fn end_of_lines(&self, node: Node<'d>, blanks: Blanks) -> usize {
+        let mut end = self.line_end(node.span().end as usize);
+        let all = blanks == Blanks::Take || self.keeps_breaks(node);
+        let in_block_scalar = matches!(last_leaf(node).slot().style, Style::Literal | Style::Folded);
+        while let Some(line) = self.text[end..].find('\n').map(|n| end + n + 1) {
+            let next = self.line_end(line);
+            let is_text = !self.text[line..next].trim().is_empty();
+            // A line of spaces may be text of the block scalar before it.
+            let passed = all || (in_block_scalar && line < next);
+            if is_text || !passed || line == self.text.len() {
                 break;
             }
             end = next;
         }
         end
+    }
+
+    /// Whether the blank lines behind `node` are part of it: its last text is a `|+` or `>+`.
+    fn keeps_breaks(&self, node: Node<'d>) -> bool {
+        let leaf = last_leaf(node);
+        let header = self.text[leaf.span().range()].split_ascii_whitespace().next().unwrap_or("");
+        matches!(leaf.slot().style, Style::Literal | Style::Folded) && header.contains('+')
     }
 
     fn line_end(&self, at: usize) -> usize {
@@ -238,14 +288,10 @@ impl<'d> Page<'d> {
         self.text[self.line_start(at)..at].chars().count()
     }
 
-    /// The `-` of the block list item that starts at `item`, past any anchor or tag between.
-    fn dash(&self, item: usize) -> usize {
-        let line = self.line_start(item);
-        let before = &self.text[line..item];
-        let dash = before
-            .rfind("- ")
-            .or_else(|| before.trim_end().ends_with('-').then(|| before.trim_end().len() - 1));
-        dash.map_or(item, |n| line + n)
+    /// How far the line of byte `at` is indented.
+    fn indent_of(&self, at: usize) -> usize {
+        let line = &self.text[self.line_start(at)..];
+        line.len() - line.trim_start_matches(' ').len()
     }
 
     /// The white space before `start`, if nothing else stands before it on its line.
@@ -275,43 +321,56 @@ impl<'d> Page<'d> {
         let missing = || EditError::NoSuchPlace(node.pointer());
         let parent = node.parent().ok_or_else(missing)?;
         let extents = self.extents(parent);
-        let start = node.key().unwrap_or(node).span().start as usize;
-        let index = extents.iter().position(|e| e.0 == start).ok_or_else(missing)?;
+        let index = parent.own_members().position(|n| n.id == node.id).ok_or_else(missing)?;
+        let (start, end) = extents[index];
         let span = if extents.len() == 1 {
             let empty = if parent.kind() == Kind::Map { "{}" } else { "[]" };
-            return Ok(TextEdit { span: parent.span(), text: empty.to_owned() });
+            return Ok(TextEdit { span: parent.span(), text: self.deepen(parent) + empty });
         } else if parent.style() == Style::Block {
             self.block_extent(parent, &extents, index)
         } else if let Some(next) = extents.get(index + 1) {
-            Span::new(start, next.0)
+            let comma = skip_blank(self.text, end) + 1;
+            Span::new(start, if self.has_comment(end, next.0) { comma } else { next.0 })
         } else {
-            Span::new(extents[index - 1].1, extents[index].1)
+            let before = extents[index - 1].1;
+            // The comma before it stays where a comment stands between; YAML takes it at the end.
+            Span::new(if self.has_comment(before, start) { start } else { before }, end)
         };
         Ok(TextEdit { span, text: String::new() })
+    }
+
+    fn has_comment(&self, from: usize, to: usize) -> bool {
+        !self.is_json() && self.text[from..to].contains('#')
     }
 
     /// The lines of a member or item; the first of an item's members shares its line with the `-`,
     /// so there the next one moves up.
     fn block_extent(&self, parent: Node<'d>, extents: &[(usize, usize)], index: usize) -> Span {
-        let start =
-            |n: usize| if parent.kind() == Kind::Map { extents[n].0 } else { self.dash(extents[n].0) };
-        let (from, end) = (start(index), extents[index].1);
+        let (from, end) = extents[index];
         let alone = self.text[self.line_start(from)..from].trim().is_empty();
-        if !alone && index + 1 < extents.len() {
-            return Span::new(from, start(index + 1));
+        if let Some(next) = extents.get(index + 1).filter(|_| !alone) {
+            return Span::new(from, if self.has_comment(end, next.0) { end } else { next.0 });
         }
-        let end = self.line_end(end);
+        let node = |n: usize| parent.own_members().nth(n).unwrap_or(parent);
+        // Blank lines left behind would become text of a block scalar that keeps them.
+        let greedy = index > 0 && self.keeps_breaks(node(index - 1));
+        let end = self.end_of_lines(node(index), if greedy { Blanks::Take } else { Blanks::Leave });
         let break_len = self.text[end..].find('\n').map_or(0, |n| n + 1);
         Span::new(self.line_start(from), end + break_len)
     }
 }
 
-fn last_leaf(mut node: Node<'_>) -> Option<Node<'_>> {
-    loop {
-        node = match node.kind() {
-            Kind::Map => node.entries().last()?.value,
-            Kind::List => node.items().last()?,
-            _ => return Some(node),
-        };
+/// What to do with the blank lines behind a value.
+#[derive(Clone, Copy, PartialEq)]
+enum Blanks {
+    Leave,
+    Take,
+}
+
+/// The value whose text ends where `node` ends.
+fn last_leaf(mut node: Node<'_>) -> Node<'_> {
+    while let Some(last) = node.own_members().last() {
+        node = last;
     }
+    node
 }

@@ -85,6 +85,8 @@ pub struct Finding {
     pub help: Vec<String>,
     /// How to repair it, if that is known.
     pub repair: Option<Repair>,
+    /// Whether definitions in the wild do this so often that compat mode makes it a warning.
+    pub tolerable: bool,
 }
 
 impl Finding {
@@ -99,7 +101,15 @@ impl Finding {
             message: message.into(),
             help: Vec::new(),
             repair: None,
+            tolerable: false,
         }
+    }
+
+    /// Marks it as common in the wild: compat mode makes it a warning.
+    #[must_use]
+    pub fn tolerable(mut self) -> Finding {
+        self.tolerable = true;
+        self
     }
 
     /// The same about the key.

@@ -73,7 +73,7 @@ impl Parser<'_> {
                 Expect::Colon => self.colon(byte),
                 Expect::Comma => self.comma(byte),
                 Expect::End => {
-                    self.report(self.at..self.at + 1, "text after the end of the document");
+                    self.report(self.at..self.next_char(), "text after the end of the document");
                     break;
                 }
             };
@@ -240,7 +240,7 @@ impl Parser<'_> {
             self.at += 1;
             return Expect::Value;
         }
-        self.report(self.at..self.at + 1, "`:` is missing after the key");
+        self.report(self.at..self.next_char(), "`:` is missing after the key");
         if matches!(byte, b',' | b'}' | b']') {
             self.builder.add_null(self.at);
             return Expect::Comma;
@@ -427,7 +427,7 @@ impl Parser<'_> {
             _ => {
                 let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
                 self.at = start + 1;
-                let message = format!("`{}` is not a JSON escape", &self.text[start..end]);
+                let message = format!("`{}` is not a JSON escape", shorten(&self.text[start..end]));
                 self.report(start..end, &message);
                 '\\'
             }
@@ -472,9 +472,14 @@ impl Parser<'_> {
         }
     }
 
+    /// Where the character after the one at hand starts.
+    fn next_char(&self) -> usize {
+        self.text.ceil_char_boundary((self.at + 1).min(self.text.len()))
+    }
+
     fn unexpected(&mut self) {
         let c = self.text[self.at..].chars().next().unwrap_or(' ');
-        let end = self.at + c.len_utf8();
+        let end = self.next_char();
         let message = match c {
             c if c.is_control() => format!("unexpected character U+{:04X}", c as u32),
             c => format!("unexpected `{c}`"),

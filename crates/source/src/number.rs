@@ -62,7 +62,7 @@ fn canonical(text: &str) -> Option<(bool, String, i64)> {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
     let kept = digits.trim_end_matches('0');
-    let power = exponent - fraction.len() as i64 + (digits.len() - kept.len()) as i64;
+    let power = exponent.saturating_add((digits.len() - kept.len()) as i64 - fraction.len() as i64);
     let kept = kept.trim_start_matches('0');
     if kept.is_empty() {
         return Some((false, String::new(), 0));

@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(source.line_column(byte), LineColumn { line, column }, "byte {byte}");
         }
         assert_eq!(source.line(1), Some((0, "é: 1")));
-        assert_eq!(source.line(3), Some((13, "")));
+        assert_eq!(source.line(3), Some((14, "")));
         assert_eq!(source.line(4), None);
         assert_eq!(source.with_text("x"), b"\xEF\xBB\xBFx");
     }

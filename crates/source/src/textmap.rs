@@ -3,6 +3,7 @@
 //! A mistake inside a long string (a script in a YAML block, say) is known by its offset in the
 //! decoded text. Quoting, escapes, folding and indentation stand between that and the file.
 
+use crate::Syntax;
 use crate::tree::{Data, Node, Style};
 
 impl Node<'_> {
@@ -11,107 +12,136 @@ impl Node<'_> {
         let id = self.doc.tree.resolve(self.id);
         let slot = self.doc.tree.slot(id);
         let span = slot.span.range();
-        if let Data::Scalar { start, owned: false, .. } = slot.data {
-            return (start as usize + offset).min(span.end);
-        }
         let written = &self.doc.source().text()[span.clone()];
         let decoded = self.raw();
         let offset = decoded.floor_char_boundary(offset.min(decoded.len()));
-        let inside = match slot.style {
-            Style::Literal => literal(written, decoded, offset),
+        if let Data::Scalar { start, owned: false, .. } = slot.data {
+            return start as usize + offset;
+        }
+        let double = if self.doc.syntax() == Syntax::Json { Escapes::Json } else { Escapes::Yaml };
+        let (body, inside) = match slot.style {
+            Style::Literal => (0, literal(written, decoded, offset)),
             Style::Folded => {
-                after_header(written)
-                    + words(&written[after_header(written)..], decoded, offset, Escapes::None)
+                let body = after_header(written);
+                (body, words(&written[body..], decoded, offset, Escapes::None))
             }
-            Style::Double => 1 + words(&written[1..], decoded, offset, Escapes::Backslash),
-            Style::Single => 1 + words(&written[1..], decoded, offset, Escapes::DoubledQuote),
-            _ => words(written, decoded, offset, Escapes::None),
+            Style::Double => (1, words(&written[1..], decoded, offset, double)),
+            Style::Single => (1, words(&written[1..], decoded, offset, Escapes::DoubledQuote)),
+            _ => (0, words(written, decoded, offset, Escapes::None)),
         };
-        (span.start + inside).min(span.end)
+        span.start + written.floor_char_boundary((body + inside).min(written.len()))
     }
 }
 
 fn after_header(written: &str) -> usize {
-    written.find('\n').map_or(written.len(), |n| n + 1)
+    lines(written).nth(1).map_or(written.len(), |(start, _)| start)
+}
+
+/// Where each line starts, and its text; YAML takes a lone carriage return for a line break too.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let rest = &text[start..];
+        let len = rest.find(['\n', '\r']);
+        next = len.map(|n| start + n + if rest[n..].starts_with("\r\n") { 2 } else { 1 });
+        Some((start, &rest[..len.unwrap_or(rest.len())]))
+    })
 }
 
 /// A literal block: line by line, the indent of the block stripped.
 fn literal(written: &str, decoded: &str, offset: usize) -> usize {
     let line = decoded[..offset].matches('\n').count();
     let column = offset - decoded[..offset].rfind('\n').map_or(0, |n| n + 1);
-    let body = after_header(written);
     // The block's indent is what the first line with text has more in the file than decoded.
-    let pairs = written[body..].lines().zip(decoded.lines());
-    let indent = pairs
-        .filter(|(_, d)| !d.trim().is_empty())
-        .map(|(w, d)| w.trim_end_matches('\r').len().saturating_sub(d.len()))
-        .next()
-        .unwrap_or(0);
-    let start: usize = written[body..].split_inclusive('\n').take(line).map(str::len).sum();
-    body + start + indent + column
+    let leading = |s: &str| s.len() - s.trim_start().len();
+    let pairs = lines(written).skip(1).zip(decoded.split('\n'));
+    let mut with_text = pairs.filter(|(_, d)| !d.trim().is_empty());
+    let indent = with_text.next().map_or(0, |((_, w), d)| leading(w).saturating_sub(leading(d)));
+    let at = lines(written).nth(line + 1);
+    at.map_or(written.len(), |(start, text)| start + (indent + column).min(text.len()))
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Escapes {
     None,
-    Backslash,
     DoubledQuote,
+    Json,
+    Yaml,
 }
 
 /// Where folding is at work only white space changes: the n-th character that is not white space
 /// in the decoded text is the n-th in the file.
 fn words(written: &str, decoded: &str, offset: usize, escapes: Escapes) -> usize {
+    let before = &decoded[..offset];
     let mut at = 0;
-    for c in decoded[..offset].chars() {
-        at += skip_folding(&written[at..], c, escapes);
-        at += unit(&written[at..], escapes);
+    for _ in before.chars().filter(|c| !c.is_whitespace()) {
+        at += blanks(&written[at..], escapes);
+        at += unit(&written[at..], escapes).0;
     }
-    let next = decoded[offset..].chars().next().unwrap_or(' ');
-    at + skip_folding(&written[at..], next, escapes)
+    let run = blanks(&written[at..], escapes);
+    if decoded[offset..].starts_with(|c: char| !c.is_whitespace()) {
+        return at + run;
+    }
+    // White space itself: exact where nothing is folded, otherwise the start of the gap.
+    let folded = written[at..at + run].contains(['\n', '\r']);
+    let steps = before.chars().rev().take_while(|c| c.is_whitespace()).count();
+    let upto = at + run;
+    for _ in 0..if folded { 0 } else { steps } {
+        at += unit(&written[at..upto], escapes).0;
+    }
+    at
 }
 
-/// White space of the file that stands for nothing before `c`.
-fn skip_folding(written: &str, c: char, escapes: Escapes) -> usize {
-    let continued =
-        |s: &str| escapes == Escapes::Backslash && (s.starts_with("\\\n") || s.starts_with("\\\r"));
-    if c.is_whitespace() && !continued(written) {
-        return 0;
+/// How much of the start of `written` stands for white space, or for nothing.
+fn blanks(written: &str, escapes: Escapes) -> usize {
+    let mut at = 0;
+    while let (len, Some(' ')) = unit(&written[at..], escapes) {
+        at += len;
     }
-    let mut rest = written;
-    loop {
-        if continued(rest) {
-            rest = &rest[1..];
-        }
-        let trimmed = rest.trim_start();
-        if trimmed.len() == rest.len() && !continued(trimmed) {
-            return written.len() - trimmed.len();
-        }
-        rest = trimmed;
-    }
+    at
 }
 
-/// The length of what is written for one decoded character.
-fn unit(written: &str, escapes: Escapes) -> usize {
+/// The length of what is written for one decoded character, and `' '` if that is white space.
+fn unit(written: &str, escapes: Escapes) -> (usize, Option<char>) {
     let mut chars = written.chars();
-    let Some(c) = chars.next() else { return 0 };
+    let Some(c) = chars.next() else { return (0, None) };
+    let blank = |c: char| c.is_whitespace().then_some(' ');
     match (c, escapes, chars.next()) {
-        ('\\', Escapes::Backslash, Some(kind)) => {
-            let digits = match kind {
-                'x' => 2,
-                // A pair of surrogates is one character.
-                'u' if surrogate(written) => 10,
-                'u' => 4,
-                'U' => 8,
-                _ => 0,
-            };
-            (1 + kind.len_utf8() + digits).min(written.len())
-        }
-        ('\'', Escapes::DoubledQuote, Some('\'')) => 2,
-        _ => c.len_utf8(),
+        ('\\', Escapes::Json, Some(kind)) => match kind {
+            '"' | '\\' | '/' | 'b' => (2, None),
+            'f' | 'n' | 'r' | 't' => (2, Some(' ')),
+            'u' => hex(written, 4),
+            // Not an escape: the reader takes the backslash for itself.
+            _ => (1, None),
+        },
+        ('\\', Escapes::Yaml, Some(kind)) => match kind {
+            'x' => hex(written, 2),
+            'u' => hex(written, 4),
+            'U' => hex(written, 8),
+            '\r' if written[2..].starts_with('\n') => (3, Some(' ')),
+            't' | 'n' | 'v' | 'f' | 'r' | 'N' | '_' | 'L' | 'P' => (2, Some(' ')),
+            kind => (1 + kind.len_utf8(), blank(kind)),
+        },
+        ('\'', Escapes::DoubledQuote, Some('\'')) => (2, None),
+        _ => (c.len_utf8(), blank(c)),
     }
 }
 
-fn surrogate(written: &str) -> bool {
-    let digits = written.get(2..6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-    digits.is_some_and(|high| (0xD800..0xDC00).contains(&high))
+/// An escape of `digits` hexadecimal digits; two that are halves of a pair are one character.
+fn hex(written: &str, digits: usize) -> (usize, Option<char>) {
+    let code = |at: usize| {
+        let digits = written.get(at..at + digits)?;
+        let all = digits.bytes().all(|b| b.is_ascii_hexdigit());
+        u32::from_str_radix(digits, 16).ok().filter(|_| all)
+    };
+    let Some(first) = code(2) else { return (2, None) };
+    let len = 2 + digits;
+    if (0xD800..0xDC00).contains(&first)
+        && written[len..].starts_with("\\u")
+        && code(len + 2).is_some_and(|low| (0xDC00..0xE000).contains(&low))
+    {
+        return (2 * len, None);
+    }
+    (len, char::from_u32(first).filter(|c| c.is_whitespace()).map(|_| ' '))
 }

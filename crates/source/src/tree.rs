@@ -3,6 +3,8 @@
 //! The tree keeps what a value-only parser loses: spans, key nodes, order, duplicates, raw scalar
 //! text and style. Aliases are stored as references, never copied, and followed on the way.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use crate::document::Document;
@@ -136,6 +138,12 @@ impl Builder {
         }
     }
 
+    /// The last child of the innermost open container.
+    pub(crate) fn last_child(&self) -> Option<&Slot> {
+        let last = self.open.last()?.last;
+        self.tree.slots.get(last as usize)
+    }
+
     /// Whether any open container is of `kind`.
     pub(crate) fn has_open(&self, kind: Kind) -> bool {
         self.open.iter().any(|o| self.tree.slots[o.id as usize].kind == kind)
@@ -207,8 +215,9 @@ impl Builder {
         let keys = self.tree.children(id).step_by(2);
         let mut keys: Vec<(&str, NodeId)> = keys.map(|k| (self.tree.raw(k, text), k)).collect();
         keys.sort_unstable();
-        let same = keys.windows(2).filter(|w| w[0].0 == w[1].0);
-        let mut pairs: Vec<_> = same.map(|w| (w[0].1, w[1].1)).collect();
+        let groups = keys.chunk_by(|a, b| a.0 == b.0);
+        let pairs_of = |same: &[(&str, NodeId)]| same[1..].iter().map(|k| (same[0].1, k.1)).collect();
+        let mut pairs: Vec<_> = groups.flat_map::<Vec<_>, _>(pairs_of).collect();
         pairs.sort_unstable_by_key(|pair| pair.1);
         pairs
     }
@@ -220,7 +229,7 @@ impl Tree {
         let mut found = Vec::new();
         for (n, key) in self.children(id).step_by(2).enumerate() {
             let name = self.raw(key, text);
-            if let Some((_, first)) = seen[..n].iter().rev().find(|(s, _)| *s == name) {
+            if let Some((_, first)) = seen[..n].iter().find(|(s, _)| *s == name) {
                 found.push((*first, key));
             }
             if let Some(slot) = seen.get_mut(n) {
@@ -320,6 +329,11 @@ impl<'d> Node<'d> {
         self.tree().slot(self.tree().resolve(self.id))
     }
 
+    /// The value itself, which for an alias is the anchored one.
+    pub(crate) fn home(self) -> Node<'d> {
+        self.with(self.tree().resolve(self.id))
+    }
+
     /// What it is; an alias is what it refers to.
     pub fn kind(self) -> Kind {
         self.target().kind
@@ -365,11 +379,8 @@ impl<'d> Node<'d> {
         if self.merges() {
             let merged = self.merged();
             out.retain(|e| !e.is_merge());
-            for entry in merged.into_iter().flat_map(|map| map.entries()) {
-                if !out.iter().any(|e| e.name() == entry.name()) {
-                    out.push(entry);
-                }
-            }
+            let mut seen: HashSet<&str> = out.iter().map(Entry::name).collect();
+            out.extend(merged.into_iter().flat_map(Node::entries).filter(|e| seen.insert(e.name())));
         }
         out
     }
@@ -378,7 +389,7 @@ impl<'d> Node<'d> {
         matches!(self.target().data, Data::Container { merges: true, .. })
     }
 
-    fn own_entries(self) -> impl Iterator<Item = Entry<'d>> {
+    pub(crate) fn own_entries(self) -> impl Iterator<Item = Entry<'d>> {
         let id = self.tree().resolve(self.id);
         let map = self.tree().slot(id).kind == Kind::Map;
         let mut children = map.then(|| self.tree().children(id));
@@ -431,7 +442,7 @@ impl<'d> Node<'d> {
         for token in pointer.tokens() {
             let next = match node.kind() {
                 Kind::Map => node.get(&token),
-                Kind::List => token.parse().ok().and_then(|n| node.items().nth(n)),
+                Kind::List => index(&token).and_then(|n| node.items().nth(n)),
                 _ => None,
             };
             let Some(next) = next else { break };
@@ -513,8 +524,14 @@ impl<'d> Node<'d> {
     }
 }
 
+/// A list index as RFC 6901 writes it: no sign, no leading zero.
+fn index(token: &str) -> Option<usize> {
+    let plain = token == "0" || !token.starts_with(['0', '+']);
+    token.parse().ok().filter(|_| plain)
+}
+
 impl Entry<'_> {
-    fn is_merge(&self) -> bool {
+    pub(crate) fn is_merge(&self) -> bool {
         self.key.style() == Style::Plain && self.key.raw() == "<<"
     }
 }

@@ -96,7 +96,12 @@ pub(crate) fn yaml_string(text: &str, style: Style) -> String {
 fn is_plain(text: &str) -> bool {
     let first = text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
-    first && text.chars().all(inside) && !text.ends_with(' ') && scalar::resolve(text) == Kind::String
+    // `...` ends a document; readers of YAML 1.1 take the words for booleans.
+    let taken = ["yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    first
+        && text.chars().all(inside)
+        && !(text.ends_with(' ') || text.starts_with("...") || taken)
+        && scalar::resolve(text) == Kind::String
 }
 
 #[cfg(test)]

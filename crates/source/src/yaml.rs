@@ -23,6 +23,11 @@ struct Extent {
     height: usize,
 }
 
+/// Comments in a row that the parser keeps while it looks for the next value (it takes some 200
+/// bytes for each), and comments that are kept in all.
+const MAX_COMMENT_LINES: usize = 50_000;
+const MAX_COMMENTS: usize = MAX_NODES;
+
 const LEAF: Extent = Extent { size: 1, height: 0 };
 
 struct Anchor {
@@ -47,6 +52,8 @@ struct Reader<'s> {
     aliased: usize,
     /// Collections open inside a key that is not a scalar; such keys are skipped.
     skipping: usize,
+    /// Where the document's own text starts, behind any `---`.
+    start: usize,
     documents: usize,
     stopped: bool,
 }
@@ -62,12 +69,13 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         frames: Vec::new(),
         aliased: 0,
         skipping: 0,
+        start: 0,
         documents: 0,
         stopped: false,
     };
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
-        max_buffered_comment_events: usize::MAX,
+        max_buffered_comment_events: MAX_COMMENT_LINES,
         // Its own limits come second: ours counts both kinds together.
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1,
@@ -102,8 +110,7 @@ impl<'s> Reader<'s> {
     fn event(&mut self, event: Event<'s>, span: granit_parser::Span) {
         let place = self.span(span);
         if let Event::Comment(..) = event {
-            self.builder.tree.comments.push(place);
-            return;
+            return self.comment(place);
         }
         if self.skipping > 0 {
             return self.skip(&event, place);
@@ -134,8 +141,18 @@ impl<'s> Reader<'s> {
         }
     }
 
+    fn comment(&mut self, place: Span) {
+        self.builder.tree.comments.push(place);
+        if self.builder.tree.comments.len() >= MAX_COMMENTS {
+            let message = format!("the document has more than {MAX_COMMENTS} comments");
+            self.stop(&codes::TOO_LARGE, place, message);
+        }
+    }
+
     fn document(&mut self, place: Span) {
         self.documents += 1;
+        let marker = if self.text[place.start as usize..].starts_with("---") { 3 } else { 0 };
+        self.start = place.start as usize + marker;
         if self.documents == 2 {
             let message = "a second document starts here; only one is read".to_owned();
             self.stop(&codes::INVALID_SYNTAX, place, message);
@@ -168,10 +185,12 @@ impl<'s> Reader<'s> {
         tag: Option<(&Tag, Span)>,
         place: Span,
     ) {
-        let place = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(place),
-            _ if place.start == place.end => self.empty_value(place),
-            _ => place,
+        let properties = usize::from(anchor > 0) + usize::from(tag.is_some());
+        let (text, place) = match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => (text, self.block_scalar(place, properties)),
+            // The parser says `~` where nothing is written.
+            _ if place.start == place.end => ("", self.empty_value(place, properties)),
+            _ => (text, place),
         };
         let style = match style {
             ScalarStyle::Plain => Style::Plain,
@@ -212,33 +231,39 @@ impl<'s> Reader<'s> {
 
     /// A block scalar from its `|` or `>` to the end of its text. The event's own span starts at
     /// the text and runs into the next line's indent.
-    fn block_scalar(&self, place: Span) -> Span {
-        let text = self.text[place.range()].trim_end().len() + place.start as usize;
-        let before = self.text[..place.start as usize].trim_end();
-        let line = before.rfind('\n').map_or(0, |n| n + 1);
-        let header = before[line..].split(" #").next().unwrap_or("").trim_end();
-        let mark = header.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
-        if mark.ends_with(['|', '>']) {
-            Span::new(line + mark.len() - 1, text.max(line + header.len()))
-        } else {
-            Span::new(place.start as usize, text)
+    fn block_scalar(&self, place: Span, properties: usize) -> Span {
+        let is_break = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
+        let text = self.text[place.range()].trim_end_matches(is_break).len();
+        let start = self.gap_end().map_or(0, |at| skip_properties(self.text, at, properties));
+        let start = skip_blank(self.text, start);
+        if text == 0 && self.text[start..].starts_with(['|', '>']) {
+            let header = self.text[start..].lines().next().unwrap_or("");
+            return Span::new(start, start + header.split(' ').next().unwrap_or("").len());
         }
+        let end = place.start as usize + text;
+        let marked = start < end && self.text[start..].starts_with(['|', '>']);
+        Span::new(if marked { start } else { place.start as usize }, end)
     }
 
-    /// A member without a value stands behind its `:`, wherever the parser noticed that.
-    fn empty_value(&self, place: Span) -> Span {
-        let slots = &self.builder.tree.slots;
-        let Some(key) = slots.last().filter(|_| !self.expects_key() && self.in_map()) else {
-            return place;
+    /// A value that is not written stands right behind its `:` or `-` (or behind the anchor or
+    /// tag it has), wherever the parser noticed that.
+    fn empty_value(&self, place: Span, properties: usize) -> Span {
+        let at = self.gap_end().map(|at| skip_properties(self.text, at, properties));
+        at.map_or(place, |at| Span::new(at, at))
+    }
+
+    /// Where the text of the next value may begin: behind the `:`, `-` or `?` that announces it.
+    fn gap_end(&self) -> Option<usize> {
+        let Some((id, kind, count)) = self.builder.top() else { return Some(self.start) };
+        let before = self.builder.last_child().map(|last| last.span.end as usize);
+        let from = before.unwrap_or(self.builder.tree.slot(id).span.start as usize);
+        let mark = match kind {
+            Kind::Map if count % 2 == 1 => ':',
+            Kind::Map => '?',
+            _ => '-',
         };
-        let end = key.span.end as usize;
-        let between = self.text.get(end..place.start as usize).unwrap_or("");
-        let at = between.find(':').map_or(place.start as usize, |n| end + n + 1);
-        Span::new(at, at)
-    }
-
-    fn in_map(&self) -> bool {
-        matches!(self.builder.top(), Some((_, Kind::Map, _)))
+        let at = skip_blank(self.text, from);
+        if self.text[at..].starts_with(mark) { Some(at + 1) } else { (mark == ':').then_some(from) }
     }
 
     fn kind_of(&mut self, text: &str, style: Style, tag: Option<(&Tag, Span)>) -> Kind {
@@ -251,7 +276,7 @@ impl<'s> Reader<'s> {
             Some("int" | "float") => Kind::Number,
             Some("bool") => Kind::Bool,
             Some("null") => Kind::Null,
-            _ if tag.handle().is_empty() && tag.suffix() == "!" => return Kind::String,
+            _ if is_non_specific(tag) => return Kind::String,
             _ => {
                 self.unknown_tag(tag, place);
                 return if style == Style::Plain { resolved } else { Kind::String };
@@ -288,12 +313,31 @@ impl<'s> Reader<'s> {
             self.stop(&codes::TOO_DEEP, place, message);
             return;
         }
-        if let Some(tag) = tag.filter(|tag| !matches!(tag.core_suffix(), Some("map" | "seq"))) {
+        let fits = |tag: &&Tag| match tag.core_suffix() {
+            Some("map") => kind == Kind::Map,
+            Some("seq") => kind == Kind::List,
+            _ => is_non_specific(tag),
+        };
+        if let Some(tag) = tag.filter(|tag| !fits(tag)) {
             self.unknown_tag(tag, place);
         }
+        let place = match (kind, style) {
+            (Kind::List, Style::Block) => {
+                self.first_dash(place, usize::from(anchor > 0) + usize::from(tag.is_some()))
+            }
+            _ => place,
+        };
         let id = self.builder.open(kind, style, place);
         self.anchor(anchor, id, None);
         self.frames.push(Frame { anchor, extent: LEAF });
+    }
+
+    /// A block list starts at its first `-`; the event is behind it where the list is not indented.
+    fn first_dash(&self, place: Span, properties: usize) -> Span {
+        let from =
+            self.gap_end().map_or(place.start as usize, |at| skip_properties(self.text, at, properties));
+        let at = skip_blank(self.text, from);
+        if self.text[at..].starts_with('-') { Span::new(at, place.end as usize) } else { place }
     }
 
     fn skip(&mut self, event: &Event<'_>, place: Span) {
@@ -313,21 +357,15 @@ impl<'s> Reader<'s> {
             self.add_null(Span::new(place.start as usize, place.start as usize));
         }
         let tree = &self.builder.tree;
-        let (mut start, mut end) = (tree.slot(id).span.start as usize, place.end as usize);
+        let (start, mut end) = (tree.slot(id).span.start as usize, place.end as usize);
         if tree.slot(id).style == Style::Block {
-            // Block collections have no brackets: they reach from their first child to their last.
-            let mut children = tree.children(id);
-            let first = children.next();
-            let last = children.last().or(first);
-            // The event of a list is at its first `-`, which is where it starts.
-            if kind == Kind::Map {
-                start = first.map_or(start, |n| tree.slot(n).span.start as usize);
-            }
-            end = last.map_or(end, |n| tree.slot(n).span.end as usize);
+            // Block collections have no brackets: they end with their last child.
+            end = tree.children(id).last().map_or(end, |n| tree.slot(n).span.end as usize);
         }
         self.builder.close(end);
         self.builder.tree.slots[id as usize].span = Span::new(start, end);
         self.report_duplicates(id);
+        self.report_merges(id);
         if let Some(frame) = self.frames.pop() {
             if let Some(anchor) = self.anchors.get_mut(&frame.anchor) {
                 anchor.extent = Some(frame.extent);
@@ -349,6 +387,29 @@ impl<'s> Reader<'s> {
             problem.labels.push(Label { span: label, text: "first used here".into() });
             self.push(problem);
         }
+    }
+
+    /// `<<` brings in the members of maps; anything else under it would be lost without a word.
+    fn report_merges(&mut self, id: NodeId) {
+        let tree = &self.builder.tree;
+        if !matches!(tree.slot(id).data, Data::Container { merges: true, .. }) {
+            return;
+        }
+        let mut wrong = Vec::new();
+        let mut children = tree.children(id);
+        while let (Some(key), Some(value)) = (children.next(), children.next()) {
+            let target = tree.resolve(value);
+            let is_map = |id: NodeId| tree.slot(tree.resolve(id)).kind == Kind::Map;
+            let fits = match tree.slot(target).kind {
+                Kind::Map | Kind::Null => true,
+                Kind::List => tree.children(target).all(is_map),
+                _ => false,
+            };
+            if !fits && tree.slot(key).style == Style::Plain && tree.raw(key, self.text) == "<<" {
+                wrong.push(tree.slot(value).span);
+            }
+        }
+        wrong.into_iter().for_each(|span| self.report(span, "`<<` takes an object or a list of objects"));
     }
 
     fn anchor(&mut self, anchor: usize, id: NodeId, extent: Option<Extent>) {
@@ -395,6 +456,10 @@ impl<'s> Reader<'s> {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
             return self.stop(&codes::TOO_DEEP, place, message);
         }
+        if *error.kind() == ErrorKind::TooManyComments {
+            let message = format!("more than {MAX_COMMENT_LINES} comments in a row");
+            return self.stop(&codes::TOO_LARGE, place, message);
+        }
         let mut problem = Diagnostic::at(&codes::INVALID_SYNTAX, self.source, place, error.info());
         problem.help.extend(hint(error.kind()).map(str::to_owned));
         self.push(problem);
@@ -429,6 +494,35 @@ impl<'s> Reader<'s> {
             self.builder.add_null(0);
         }
     }
+}
+
+/// The tag `!`, which says "no type but the one of its shape".
+fn is_non_specific(tag: &Tag) -> bool {
+    tag.handle().is_empty() && tag.suffix() == "!"
+}
+
+/// The first byte from `at` on that is neither white space nor part of a comment.
+pub(crate) fn skip_blank(text: &str, mut at: usize) -> usize {
+    loop {
+        let rest = text[at..].trim_start_matches([' ', '\t', '\r', '\n']);
+        at = text.len() - rest.len();
+        if !rest.starts_with('#') {
+            return at;
+        }
+        at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+    }
+}
+
+/// The end of the next `count` anchors and tags.
+fn skip_properties(text: &str, mut at: usize, count: usize) -> usize {
+    for _ in 0..count {
+        let next = skip_blank(text, at);
+        let rest = &text[next..];
+        let ends = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
+        let end = if rest.starts_with("!<") { rest.find('>').map(|n| n + 1) } else { rest.find(ends) };
+        at = next + end.unwrap_or(rest.len());
+    }
+    at
 }
 
 /// What to do about the mistakes people make most.

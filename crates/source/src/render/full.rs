@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use super::visible;
 use crate::{Diagnostic, Severity, Source, Span};
 
 /// Whether to write escape sequences for colour.
@@ -25,13 +26,13 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let message = visible(&d.message);
+    let (message, file) = (visible(&d.message), visible(d.source.name()));
     let title = level.primary_title(&message).id(d.code.name);
     let mut group = Group::with_title(title);
     let windows: Vec<Window<'_>> = windows(d);
     for window in &windows {
         let snippet = Snippet::source(window.text.as_str())
-            .path(d.source.name())
+            .path(file.as_str())
             .line_start(window.line)
             .fold(true)
             .annotations(
@@ -40,7 +41,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         group = group.element(snippet);
     }
     if windows.is_empty() {
-        group = group.element(annotate_snippets::Origin::path(d.source.name()));
+        group = group.element(annotate_snippets::Origin::path(file.as_str()));
     }
     for help in &d.help {
         group = group.element(Level::HELP.message(visible(help)));
@@ -123,23 +124,6 @@ fn narrow<'d>(source: &Source, (span, kind, label): (Span, AnnotationKind, &'d s
 fn clip(span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
     let at = |byte: u32| (byte as usize).clamp(start, end) - start;
     at(span.start)..at(span.end)
-}
-
-/// Text for a message line: what could move the cursor or hide is written as an escape.
-fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if hidden(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 /// Carriage returns inside the window would break the layout; a space keeps every offset.

@@ -18,3 +18,23 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
         a.source.name().cmp(b.source.name()).then_with(|| key(a).cmp(&key(b)))
     });
 }
+
+/// Text for one line of a terminal: what could move the cursor or hide is written as an escape.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(
+                c,
+                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+            )
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hidden(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

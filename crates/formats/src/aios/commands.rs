@@ -1,0 +1,334 @@
+//! The commands of an AIOS tool: which there are, and how each is run.
+
+use std::sync::Arc;
+
+use toolwright_model::{
+    Binding, Connection, Details, Draft, Example, ExpectedError, Given, HealthCheck, InputSchema, Json, Rest,
+    Server, ToolName, Toolset, Variable,
+};
+use toolwright_source::{Kind, Node, Origin, Pointer};
+
+use super::ID;
+use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
+use crate::{shape, take};
+
+/// A command that the document defines.
+struct Command<'d> {
+    name: String,
+    /// Where its name stands.
+    place: Node<'d>,
+    /// The object that describes it, if there is one.
+    described: Option<Node<'d>>,
+    /// The words of a command line, without the program.
+    words: Vec<String>,
+}
+
+pub(super) fn read(tool: Node<'_>, toolset: &mut Toolset<Draft>, origin: &mut Origin) {
+    let commands = find(tool);
+    let host = Host::of(tool);
+    let examples = tool.get("examples").map(Node::entries).unwrap_or_default();
+    for command in &commands {
+        let at = Pointer::root().child("tools").child(toolset.tools.len());
+        origin.note(at.clone(), command.described.unwrap_or(command.place));
+        origin.note(at.child("name"), command.place);
+        let mut draft = host.draft(command);
+        if let Some(list) = examples.iter().rev().find(|entry| entry.name() == command.name) {
+            origin.note(at.child("examples"), list.value);
+            draft.details.examples = read_examples(list.value);
+        }
+        toolset.tools.push(draft);
+    }
+    for entry in examples.iter().filter(|entry| commands.iter().all(|c| c.name != entry.name())) {
+        toolset.stray_examples.push((entry.name().to_owned(), read_examples(entry.value)));
+    }
+}
+
+/// The commands in the order of the text; a name that comes twice is one command.
+fn find(tool: Node<'_>) -> Vec<Command<'_>> {
+    let mut commands: Vec<Command<'_>> = Vec::new();
+    let mut add = |name: &str, place, described: Option<Node<'_>>, words| {
+        let command = Command { name: name.to_owned(), place, described, words };
+        // A description elsewhere adds to a bare name; anything else stays as it came first.
+        match commands.iter_mut().find(|c| c.name == name) {
+            None => commands.push(command),
+            Some(known) if known.described.is_none() && described.is_some() => {
+                known.described = command.described
+            }
+            Some(_) => {}
+        }
+    };
+    for item in tool.get("commands").into_iter().flat_map(Node::items) {
+        match item.text() {
+            Some(name) => add(name, item, None, vec![]),
+            None => add(item.raw(), item, None, vec![]),
+        }
+    }
+    for described in take::objects(tool, "tools") {
+        let id = described.get("id");
+        let name = id.map(Node::raw).unwrap_or_default();
+        add(name, id.unwrap_or(described), Some(described), vec![]);
+    }
+    let listed = tool.has("commands") || tool.has("tools");
+    if kind_of(tool) == Some("cli") {
+        for (line, described) in grouped(tool) {
+            let words = words_of(tool, line.raw());
+            add(&words.join("_"), line, Some(described), words);
+        }
+    }
+    if !listed {
+        used(tool).into_iter().for_each(|node| add(node.raw(), node, None, vec![]));
+    }
+    if commands.is_empty() && matches!(kind_of(tool), Some("cli" | "local" | "meta")) {
+        if let Some(id) = tool.get("id").filter(|id| id.kind() == Kind::String) {
+            return vec![Command { name: id.raw().to_owned(), place: id, described: None, words: vec![] }];
+        }
+    }
+    commands
+}
+
+fn kind_of(tool: Node<'_>) -> Option<&str> {
+    tool.get("type").and_then(Node::text)
+}
+
+/// `command_groups.*[].command`, each with the object around it.
+fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
+    let groups = take::object(tool, "command_groups").map(Node::entries).unwrap_or_default();
+    let objects = groups.into_iter().flat_map(|group| group.value.items());
+    objects
+        .filter_map(|object| Some((object.get("command").filter(|c| c.kind() == Kind::String)?, object)))
+        .collect()
+}
+
+/// The words of a command line behind its program.
+fn words_of(tool: Node<'_>, line: &str) -> Vec<String> {
+    let words = split_words(line);
+    let program = take::object(tool, "cli_specific").and_then(|cli| take::text(cli, "executable"));
+    let skip = usize::from(words.first().is_some() && words.first() == program.as_ref() && words.len() > 1);
+    words.into_iter().skip(skip).collect()
+}
+
+/// Names that scenarios and validators use: they define commands where nothing else does.
+fn used(tool: Node<'_>) -> Vec<Node<'_>> {
+    let lists = take::object(tool, "examples").map(Node::entries).unwrap_or_default();
+    let scenarios =
+        lists.into_iter().filter(|entry| entry.value.items().any(|example| example.has("scenario")));
+    let mut names: Vec<Node<'_>> = scenarios.map(|entry| entry.key).collect();
+    if let Some(knowledge) = take::object(tool, "executable_knowledge") {
+        let validators = take::objects(knowledge, "validators");
+        names.extend(validators.filter_map(|v| v.get("validates")).filter(|n| n.kind() == Kind::String));
+    }
+    names
+}
+
+/// What all commands of a tool have in common.
+struct Host<'d> {
+    tool: Node<'d>,
+    server: Option<Arc<Server>>,
+}
+
+impl<'d> Host<'d> {
+    fn of(tool: Node<'d>) -> Host<'d> {
+        let server = (kind_of(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
+        Host { tool, server: server.map(Arc::new) }
+    }
+
+    fn draft(&self, command: &Command<'_>) -> Draft {
+        let mut draft = Draft {
+            name: match ToolName::parse(&command.name) {
+                Ok(name) => Given::Ok(name),
+                Err(_) if command.name.is_empty() => Given::Missing,
+                Err(_) => Given::Bad(Json::from(command.name.as_str())),
+            },
+            input: Given::Ok(self.default_input()),
+            details: Details { binding: self.binding(command), ..Details::default() },
+            ..Draft::default()
+        };
+        match command.described {
+            Some(described) => describe(&mut draft, described),
+            None if command.place.key().is_some_and(|key| key.raw() == "id") => {
+                draft.description = take::given_text(self.tool, "description");
+            }
+            None => {}
+        }
+        draft
+    }
+
+    fn default_input(&self) -> InputSchema {
+        match kind_of(self.tool) {
+            Some("cli") => InputSchema::Written(serde_json::json!({
+                "type": "object",
+                "properties": {
+                    "args": {"type": "array", "items": {"type": "string"}},
+                    "stdin": {"type": "string"}
+                },
+                "additionalProperties": false
+            })),
+            Some("local" | "meta") => InputSchema::Written(serde_json::json!({"type": "object"})),
+            _ => InputSchema::Deferred,
+        }
+    }
+
+    fn binding(&self, command: &Command<'_>) -> Binding {
+        let section = |name| take::object(self.tool, name);
+        let bound = match kind_of(self.tool) {
+            Some("mcp") => {
+                self.server.clone().map(|server| Binding::Server { server, tool: command.name.clone() })
+            }
+            Some("cli") => section("cli_specific").and_then(|cli| {
+                Some(Binding::Command {
+                    executable: take::text(cli, "executable")?,
+                    words: command.words.clone(),
+                    install_check: take::text(cli, "install_check"),
+                    install_guide: take::text(cli, "install_guide"),
+                })
+            }),
+            Some("local") => section("local_specific").and_then(|local| {
+                Some(Binding::Local {
+                    runtime: take::text(local, "runtime"),
+                    entry_point: take::text(local, "entry_point")?,
+                    command: command.name.clone(),
+                    dependencies: take::texts(local, "dependencies"),
+                })
+            }),
+            Some("meta") => section("meta_specific").and_then(|meta| {
+                let helper = take::text(meta, "orchestration")?;
+                Some(Binding::Orchestration {
+                    helper: helper.strip_prefix("helpers.").unwrap_or(&helper).to_owned(),
+                    aggregates: take::texts(meta, "aggregates"),
+                })
+            }),
+            _ => None,
+        };
+        bound.unwrap_or_default()
+    }
+}
+
+fn describe(draft: &mut Draft, described: Node<'_>) {
+    draft.description = take::given_text(described, "description");
+    if let schema @ (Given::Ok(_) | Given::Bad(_)) = take::input_schema(described, "inputSchema") {
+        draft.input = schema;
+    }
+    draft.output = take::output_schema(described, "outputSchema");
+    let fields = if described.has("command") { GROUPED } else { COMMAND };
+    let mut rest = Rest::default();
+    take::keep(described, fields, ID, &mut rest);
+    if let Some(parameters) = described.get("parameters") {
+        rest.keep(ID, "parameters", parameters.to_json());
+    }
+    draft.details.rest = rest;
+}
+
+fn read_server(tool: Node<'_>) -> Option<Server> {
+    let section = take::object(tool, "mcp_specific")?;
+    let url = take::object(section, "connection").and_then(|c| take::text(c, "url"));
+    let line = take::text(section, "server_command");
+    let transport = section.get("transport").and_then(Node::text).unwrap_or("stdio");
+    let connection = match (transport, url) {
+        ("websocket", url) => Connection::WebSocket { url: url.or(line)? },
+        ("sse", url) => Connection::Sse { url: url.or(line)? },
+        (_, Some(url)) if line.is_none() => Connection::Sse { url },
+        _ => {
+            let mut command = split_words(&line?);
+            command.extend(take::texts(section, "server_args"));
+            Connection::Stdio { command }
+        }
+    };
+    let check = take::object(section, "health_check").or_else(|| take::object(tool, "health_check"));
+    Some(Server {
+        connection,
+        environment: take::objects(section, "environment_variables").map(read_variable).collect(),
+        health_check: check.map(read_health_check),
+    })
+}
+
+fn read_variable(node: Node<'_>) -> Variable {
+    Variable {
+        name: take::text(node, "name").unwrap_or_default(),
+        required: node.get("required").and_then(Node::boolean).unwrap_or(false),
+        description: take::text(node, "description"),
+        value: take::text(node, "value"),
+    }
+}
+
+fn read_health_check(node: Node<'_>) -> HealthCheck {
+    HealthCheck {
+        method: take::text(node, "method"),
+        command: take::text(node, "command"),
+        arguments: node.get("arguments").map(Node::to_json),
+        expected_response: node.get("expected_response").map(Node::to_json),
+        timeout_ms: node.get("timeout_ms").and_then(shape::whole).and_then(|ms| u64::try_from(ms).ok()),
+    }
+}
+
+fn read_examples(list: Node<'_>) -> Vec<Example> {
+    let read = |node: Node<'_>| Example {
+        scenario: take::text(node, "scenario"),
+        description: take::text(node, "description"),
+        input: node.get("input").map(Node::to_json),
+        output: node.get("output").map(Node::to_json),
+        error: take::object(node, "error").map(read_error),
+        rest: take::rest(
+            node,
+            &EXAMPLE.iter().map(|f| f.name).filter(|n| *n != "mitigation").collect::<Vec<_>>(),
+        ),
+    };
+    list.items().filter(|node| node.kind() == Kind::Map).map(read).collect()
+}
+
+fn read_error(node: Node<'_>) -> ExpectedError {
+    ExpectedError {
+        code: take::text(node, "code"),
+        message: take::text(node, "message"),
+        validator: take::text(node, "validator"),
+        rest: take::rest(
+            node,
+            &ERROR.iter().map(|f| f.name).filter(|n| *n != "http_status").collect::<Vec<_>>(),
+        ),
+    }
+}
+
+/// The words of a command line as a shell splits them; nothing is expanded and no shell is run.
+fn split_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some('"') | None, '\\') => {
+                let next = chars.next();
+                word.get_or_insert_default().extend(next);
+            }
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_as_a_shell_splits_them() {
+        let cases: &[(&str, &[&str])] = &[
+            ("npx -y @scope/server", &["npx", "-y", "@scope/server"]),
+            ("  a   b ", &["a", "b"]),
+            ("run 'two words' \"and more\"", &["run", "two words", "and more"]),
+            (r#"a\ b "c\"d" 'e\f' """#, &["a b", "c\"d", "e\\f", ""]),
+            ("pre'fix'ed $HOME *", &["prefixed", "$HOME", "*"]),
+            ("", &[]),
+        ];
+        for (line, words) in cases {
+            assert_eq!(split_words(line), *words, "{line}");
+        }
+    }
+}

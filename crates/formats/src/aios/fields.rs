@@ -1,0 +1,263 @@
+//! The AIOS fields: the seed's, and those that its tools in the wild rely on.
+
+use toolwright_source::{Finding, Kind as Type, Node};
+
+use super::version;
+use crate::field::{FREE, Field, Kind, RuleCheck, TEXT, TEXTS, choice, optional, required};
+use crate::findings::Findings;
+use crate::{codes, shape};
+
+const LANGUAGE: Kind = choice(&["javascript"]);
+const RUNTIME: Kind = choice(&["isolated_vm"]);
+const MILLISECONDS: Kind = Kind::Integer { min: 0, max: i64::MAX };
+
+pub(super) static ROOT: &[Field] = &[required("tool", Kind::Object(TOOL), "the root of every AIOS document")];
+
+pub(super) static TOOL: &[Field] = &[
+    optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
+    required("id", TEXT, "what the tool is called by, in kebab-case"),
+    required("type", choice(&["mcp", "cli", "local", "meta"]), "its category: mcp, cli, local or meta"),
+    required("name", TEXT, "its display name"),
+    required("version", Kind::Version { v: false }, "its semantic version"),
+    required("description", TEXT, "what it is for"),
+    optional("knowledge_strategy", STRATEGY, "where an agent finds its knowledge"),
+    optional("commands", TEXTS, "the names of its commands"),
+    optional("tools", Kind::List { of: &Kind::Object(COMMAND), min: 0 }, "its commands, described"),
+    optional(
+        "command_groups",
+        Kind::Map(&Kind::List { of: &Kind::Object(GROUPED), min: 0 }),
+        "its command lines, by topic",
+    ),
+    optional("capabilities", Kind::Any, "what it can do, in prose"),
+    optional("executable_knowledge", Kind::Object(EXECUTABLE), "helpers, processors and validators")
+        .since("2.0"),
+    optional("api_complexity", Kind::Object(COMPLEXITY), "payload shapes, field mappings and quirks")
+        .since("2.0"),
+    optional("anti_patterns", Kind::List { of: &Kind::Object(ANTI_PATTERN), min: 0 }, "mistakes to avoid")
+        .since("2.0"),
+    optional("examples", EXAMPLES, "calls by command and scenario"),
+    optional("mcp_specific", Kind::Object(MCP), "how its server is reached"),
+    optional("cli_specific", Kind::Object(CLI), "the program it runs"),
+    optional("local_specific", Kind::Object(LOCAL), "the script it runs"),
+    optional("meta_specific", Kind::Object(META), "the tools it calls"),
+    optional("health_check", Kind::Object(HEALTH), "how to tell that it works"),
+];
+
+const STRATEGY: Kind = Kind::Choice {
+    words: &["embedded", "external", "hybrid", "executable", "none"],
+    // All version 1 tools in the wild say this, and mean `embedded`.
+    tolerated: &["declarative"],
+};
+
+const SCHEMA_VERSION: Kind =
+    Kind::Rule { wants: "1.0 or 2.0, as a number or a string", check: RuleCheck(version::check) };
+
+pub(super) static COMMAND: &[Field] = &[
+    required("id", TEXT, "the name of the command"),
+    optional("description", TEXT, "what it does"),
+    optional("parameters", Kind::Any, "its parameters, in prose"),
+    optional("inputSchema", Kind::Schema, "the JSON Schema of its arguments"),
+    optional("outputSchema", Kind::Schema, "the JSON Schema of its result"),
+];
+
+pub(super) static GROUPED: &[Field] =
+    &[required("command", TEXT, "the command line"), optional("description", TEXT, "what it does")];
+
+static EXECUTABLE: &[Field] = &[
+    optional("helpers", Kind::List { of: &Kind::Object(HELPER), min: 0 }, "functions to call by name"),
+    optional("processors", Kind::List { of: &Kind::Object(PROCESSOR), min: 0 }, "functions that change data"),
+    optional(
+        "validators",
+        Kind::List { of: &Kind::Object(VALIDATOR), min: 0 },
+        "functions that refuse bad arguments",
+    ),
+];
+
+pub(super) static HELPER: &[Field] = &[
+    required("id", TEXT, "its name, in kebab-case"),
+    required("language", LANGUAGE, "`javascript`"),
+    required("runtime", RUNTIME, "`isolated_vm`"),
+    required("function", TEXT, "the JavaScript code"),
+    optional("description", TEXT, "what it does"),
+];
+
+pub(super) static PROCESSOR: &[Field] = &[
+    required("id", TEXT, "its name, in kebab-case"),
+    required("language", LANGUAGE, "`javascript`"),
+    optional("runtime", RUNTIME, "`isolated_vm`"),
+    required("function", TEXT, "the JavaScript code"),
+    optional("description", TEXT, "what it does"),
+    optional("processes", TEXT, "the command whose calls it belongs to"),
+    optional("stage", choice(&["request", "response"]), "whether it works on arguments or results"),
+];
+
+pub(super) static VALIDATOR: &[Field] = &[
+    required("id", TEXT, "its name, in kebab-case"),
+    required("validates", TEXT, "the command it judges"),
+    required("language", LANGUAGE, "`javascript`"),
+    optional("runtime", RUNTIME, "`isolated_vm`"),
+    required("function", TEXT, "the JavaScript code"),
+    optional("checks", Kind::List { of: &FREE, min: 0 }, "checks that need no code"),
+    optional("description", TEXT, "what it does"),
+];
+
+static COMPLEXITY: &[Field] = &[
+    optional(
+        "payload_schemas",
+        Kind::List { of: &Kind::Object(PAYLOAD), min: 0 },
+        "the shapes a payload may have",
+    ),
+    optional("field_mappings", FIELD_MAPPINGS, "fields with a structure of their own"),
+    optional("api_quirks", Kind::List { of: &Kind::Object(QUIRK), min: 0 }, "what is odd about the API"),
+];
+
+pub(super) static PAYLOAD: &[Field] = &[
+    required("type", TEXT, "the name of the shape"),
+    required("detection", TEXT, "how to tell it from the others"),
+    required("payload_path", TEXT, "where the data is"),
+    optional("example", Kind::Any, "what it looks like"),
+];
+
+pub(super) static QUIRK: &[Field] = &[
+    required("quirk", TEXT, "its name"),
+    required("description", TEXT, "what happens"),
+    optional("impact", TEXT, "what that does"),
+    required("mitigation", TEXT, "what to do about it"),
+];
+
+pub(super) static ANTI_PATTERN: &[Field] = &[
+    required("pattern", TEXT, "its name"),
+    required("description", TEXT, "what is wrong"),
+    optional("category", TEXT, "what kind of mistake it is"),
+    required("wrong", TEXT, "the mistake"),
+    required("correct", TEXT, "the right way"),
+    optional("rationale", TEXT, "why"),
+];
+
+pub(super) static EXAMPLE: &[Field] = &[
+    required("scenario", TEXT, "the kind of example, such as `success`").tolerably(),
+    optional("description", TEXT, "what it shows"),
+    required("input", Kind::Any, "the arguments of the call").tolerably(),
+    optional("output", Kind::Any, "the result that is expected"),
+    optional("error", Kind::Object(ERROR), "the failure that is expected"),
+    optional("mitigation", TEXT, "how to get around it"),
+];
+
+pub(super) static ERROR: &[Field] = &[
+    optional("code", TEXT, "its code"),
+    optional("message", TEXT, "words of its message"),
+    optional("validator", TEXT, "the validator that raises it"),
+    optional("http_status", Kind::Any, "the status an API answers with"),
+];
+
+static MCP: &[Field] = &[
+    optional("server_command", TEXT, "the command line that starts the server, or its URL"),
+    optional("server_args", TEXTS, "further arguments"),
+    optional("transport", choice(&["stdio", "sse", "websocket"]), "how to talk to it"),
+    optional("connection", Kind::Object(CONNECTION), "where it listens"),
+    optional(
+        "environment_variables",
+        Kind::List { of: &Kind::Object(VARIABLE), min: 0 },
+        "environment it wants",
+    ),
+    optional("health_check", Kind::Object(HEALTH), "how to tell that it works"),
+];
+
+static CONNECTION: &[Field] =
+    &[optional("type", TEXT, "how to talk to it"), optional("url", TEXT, "where it listens")];
+
+static VARIABLE: &[Field] = &[
+    required("name", TEXT, "its name"),
+    optional("required", Kind::Boolean, "whether the server needs it"),
+    optional("description", TEXT, "what it is for"),
+    optional("value", TEXT, "its value"),
+];
+
+static HEALTH: &[Field] = &[
+    optional("method", TEXT, "how the server is asked"),
+    optional("command", TEXT, "the command to call"),
+    optional("arguments", FREE, "the arguments to call it with"),
+    optional("expected_response", Kind::Any, "what must be in the answer"),
+    optional("timeout_ms", MILLISECONDS, "milliseconds to wait"),
+];
+
+static CLI: &[Field] = &[
+    optional("executable", TEXT, "the name of the program"),
+    optional("install_check", TEXT, "a command that succeeds when it is installed"),
+    optional("install_guide", TEXT, "how to install it"),
+];
+
+static LOCAL: &[Field] = &[
+    optional("entry_point", TEXT, "the script, relative to this file"),
+    optional("runtime", TEXT, "the interpreter"),
+    optional("dependencies", TEXTS, "packages it wants"),
+];
+
+static META: &[Field] = &[
+    optional("aggregates", TEXTS, "the tools it calls"),
+    optional("orchestration", TEXT, "the helper that calls them"),
+];
+
+const EXAMPLES: Kind =
+    Kind::Rule { wants: "for each command a list of examples", check: RuleCheck(examples) };
+
+/// Version 1 examples are free; what has scenarios is held to the fields of version 2.
+fn examples(node: Node<'_>, out: &mut Findings) {
+    let tool = node.parent();
+    let enhanced = tool.is_some_and(|tool| version::of(tool).is_enhanced(tool));
+    if node.kind() != Type::Map {
+        if enhanced {
+            shape::wrong_type(node, "an object of lists, one for each command", out);
+        }
+        return;
+    }
+    for entry in node.entries() {
+        match entry.value.kind() {
+            Type::List if enhanced => {
+                entry.value.items().for_each(|example| shape::object(example, EXAMPLE, out));
+            }
+            Type::List => {}
+            _ => shape::wrong_type(entry.value, "a list of examples", out),
+        }
+    }
+}
+
+const FIELD_MAPPINGS: Kind = Kind::Rule {
+    wants: "objects with `structure` or `extraction`, at most one level of grouping",
+    check: RuleCheck(field_mappings),
+};
+
+/// A mapping has `structure` or `extraction`, or holds such mappings.
+fn field_mappings(node: Node<'_>, out: &mut Findings) {
+    if node.kind() != Type::Map {
+        return shape::wrong_type(node, "an object", out);
+    }
+    for entry in node.entries() {
+        let mapping = entry.value;
+        if mapping.kind() != Type::Map {
+            shape::wrong_type(mapping, "an object", out);
+            continue;
+        }
+        if let Some(extraction) = mapping.get("extraction").filter(|_| is_mapping(mapping)) {
+            shape::value(extraction, &TEXT, out);
+        }
+        if !is_mapping(mapping) && !is_group(mapping) {
+            let message = format!(
+                "field mapping `{}` has neither `structure` nor `extraction`",
+                shape::shorten(entry.name())
+            );
+            out.push(
+                Finding::new(&codes::MISSING_REQUIRED_FIELD, mapping.pointer(), message).on_key().tolerable(),
+            );
+        }
+    }
+}
+
+pub(super) fn is_mapping(node: Node<'_>) -> bool {
+    node.kind() == Type::Map && (node.has("structure") || node.has("extraction"))
+}
+
+/// A group holds at least one mapping; what else it holds is notes.
+pub(super) fn is_group(node: Node<'_>) -> bool {
+    node.entries().iter().any(|entry| is_mapping(entry.value))
+}

@@ -1,0 +1,37 @@
+//! AIOS: YAML tools of four types, with commands, and from version 2.0 on with knowledge: code,
+//! payload shapes, quirks, anti-patterns and examples by scenario.
+
+mod commands;
+mod fields;
+mod knowledge;
+mod read;
+mod version;
+
+use std::sync::Arc;
+
+use toolwright_model::FormatId;
+use toolwright_source::Document;
+
+use crate::{Field, Format, Reading};
+
+pub(crate) const ID: FormatId = FormatId("aios");
+
+pub(crate) struct Aios;
+
+impl Format for Aios {
+    fn id(&self) -> FormatId {
+        ID
+    }
+
+    fn about(&self) -> &'static str {
+        "AIOS tool, version 1.0 or 2.0: type mcp, cli, local or meta"
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        fields::ROOT
+    }
+
+    fn read(&self, document: &Arc<Document>) -> Reading {
+        read::read(document)
+    }
+}

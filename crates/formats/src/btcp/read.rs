@@ -1,0 +1,153 @@
+//! BTCP documents into the record.
+
+use std::sync::Arc;
+
+use toolwright_model::{
+    Binding, Deprecation, Details, Draft, Example, Given, Limits, Provider, Rest, Sandbox, Tags, Toolset,
+};
+use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity};
+
+use super::{EXAMPLE, ID, MANIFEST, TOOL};
+use crate::findings::Findings;
+use crate::{Reading, codes, shape, take};
+
+pub(super) fn read(document: &Arc<Document>) -> Reading {
+    let root = document.root();
+    let mut findings = Findings::default();
+    let mut origin = Origin::whole(document);
+    let manifest = root.has("btcp");
+    let (toolset, dialect) = if manifest {
+        shape::object(root, MANIFEST, &mut findings);
+        protocol(root, &mut findings);
+        (read_manifest(root, &mut origin), take::text(root, "btcp"))
+    } else {
+        (read_tools(root, &mut origin, &mut findings), None)
+    };
+    Reading { format: ID, dialect, toolset, origin, findings: findings.into_vec() }
+}
+
+/// Which protocol it asks for: 1.x is supported, a higher minor version with a warning.
+fn protocol(root: Node<'_>, out: &mut Findings) {
+    let Some(node) = root.get("btcp") else { return };
+    let Some((major, minor)) = node.text().and_then(|text| text.split_once('.')) else { return };
+    let number = |digits: &str| digits.parse::<u64>().ok();
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !all_digits(major) || !all_digits(minor) {
+        return;
+    }
+    let message = format!("`btcp` is `{}`; version 1.0 is supported", shape::shorten(node.raw()));
+    let finding = Finding::new(&codes::UNSUPPORTED_PROTOCOL, node.pointer(), message);
+    match (number(major), number(minor)) {
+        (Some(1), Some(0)) => {}
+        (Some(1), _) => out.push(finding.severity(Severity::Warning)),
+        _ => out.push(finding),
+    }
+}
+
+fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
+    let mut toolset = Toolset {
+        namespace: take::namespace(root, "name"),
+        description: take::text(root, "description"),
+        version: take::bare_version(root),
+        provider: take::object(root, "provider").map(read_provider),
+        declares: root.get("capabilities").map(take::capabilities),
+        ..Toolset::default()
+    };
+    take::note(origin, "/namespace", root.get("name"));
+    take::note(origin, "/declares", root.get("capabilities"));
+    if let Some(config) = take::object(root, "config") {
+        toolset.limits = Limits {
+            timeout_ms: milliseconds(config),
+            max_concurrent: config
+                .get("maxConcurrent")
+                .and_then(shape::whole)
+                .and_then(|n| u32::try_from(n).ok()),
+            sandbox: config
+                .get("sandbox")
+                .and_then(|node| Sandbox::ALL.into_iter().find(|s| node.text() == Some(s.name()))),
+        };
+        take::note(origin, "/limits", Some(config));
+        for (field, record) in [("timeout", "/limits/timeoutMs"), ("maxConcurrent", "/limits/maxConcurrent")]
+        {
+            take::note(origin, record, config.get(field));
+        }
+        let unclaimed = take::unclaimed(config, super::CONFIG);
+        unclaimed
+            .into_iter()
+            .for_each(|(name, value)| toolset.rest.keep(ID, format!("config.{name}"), value));
+    }
+    for tool in take::objects(root, "tools") {
+        toolset.tools.push(read_tool(tool, toolset.tools.len(), origin));
+    }
+    take::keep(root, MANIFEST, ID, &mut toolset.rest);
+    toolset
+}
+
+/// One tool, or a list of tools without a manifest around it.
+fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> Toolset<Draft> {
+    let list: Vec<Node<'_>> = match root.kind() {
+        Kind::List => root.items().collect(),
+        _ => match root.get("tools").or_else(|| root.get("result")?.get("tools")) {
+            Some(tools) => tools.items().collect(),
+            None => vec![root],
+        },
+    };
+    let mut toolset = Toolset::default();
+    for node in list {
+        shape::object(node, TOOL, findings);
+        if node.kind() == Kind::Map {
+            toolset.tools.push(read_tool(node, toolset.tools.len(), origin));
+        }
+    }
+    toolset
+}
+
+fn read_provider(node: Node<'_>) -> Provider {
+    let text = |name| take::text(node, name);
+    Provider { name: text("name"), url: text("url"), contact: text("contact"), icon: text("icon") }
+}
+
+fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
+    let at = Pointer::root().child("tools").child(index);
+    if let Some(timeout) = node.get("timeout") {
+        origin.note(at.child("limits").child("timeoutMs"), timeout);
+    }
+    origin.note(at, node);
+    let mut rest = Rest::default();
+    take::keep(node, TOOL, ID, &mut rest);
+    Draft {
+        name: take::name(node, "name"),
+        namespace: Given::Missing,
+        description: take::given_text(node, "description"),
+        version: Given::Missing,
+        input: take::input_schema(node, "inputSchema"),
+        output: take::output_schema(node, "outputSchema"),
+        needs: node.get("capabilities").map(take::capabilities).unwrap_or_default(),
+        details: Details {
+            tags: Tags::new(take::texts(node, "tags")),
+            examples: take::objects(node, "examples").map(read_example).collect(),
+            deprecation: Deprecation {
+                deprecated: node.get("deprecated").and_then(Node::boolean).unwrap_or(false),
+                message: take::text(node, "deprecationMessage"),
+            },
+            limits: Limits { timeout_ms: milliseconds(node), ..Limits::default() },
+            binding: Binding::Script,
+            rest,
+            ..Details::default()
+        },
+    }
+}
+
+fn read_example(node: Node<'_>) -> Example {
+    Example {
+        description: take::text(node, "description"),
+        input: node.get("input").map(Node::to_json),
+        output: node.get("output").map(Node::to_json),
+        rest: take::unclaimed(node, EXAMPLE).into_iter().collect(),
+        ..Example::default()
+    }
+}
+
+fn milliseconds(parent: Node<'_>) -> Option<u64> {
+    parent.get("timeout").and_then(shape::whole).and_then(|ms| u64::try_from(ms).ok())
+}

@@ -1,0 +1,69 @@
+//! ikigai: what an executable tool prints for `--schema`. The call itself goes over its standard
+//! streams.
+
+use std::sync::Arc;
+
+use toolwright_model::{Binding, Details, Draft, FormatId, Given, Rest, Toolset};
+use toolwright_source::{Document, Kind as Type, Node, Origin, Pointer};
+
+use crate::field::{Field, Kind, TEXT, pattern, required};
+use crate::findings::Findings;
+use crate::patterns::TOOL_NAME;
+use crate::{Format, Reading, shape, take};
+
+pub(crate) const ID: FormatId = FormatId("ikigai");
+
+pub(crate) struct Ikigai;
+
+static TOOL: &[Field] = &[
+    required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
+    required("description", TEXT, "what the tool does, for the agent to read"),
+    required("parameters", Kind::Schema, "the JSON Schema of the arguments"),
+];
+
+impl Format for Ikigai {
+    fn id(&self) -> FormatId {
+        ID
+    }
+
+    fn about(&self) -> &'static str {
+        "ikigai: the document that an executable tool prints for `--schema`"
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        TOOL
+    }
+
+    fn read(&self, document: &Arc<Document>) -> Reading {
+        let root = document.root();
+        let mut findings = Findings::default();
+        let mut origin = Origin::whole(document);
+        let list: Vec<Node<'_>> = if root.kind() == Type::List { root.items().collect() } else { vec![root] };
+        let mut toolset = Toolset::default();
+        for node in list {
+            shape::object(node, TOOL, &mut findings);
+            if node.kind() == Type::Map {
+                toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
+            }
+        }
+        Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
+    }
+}
+
+fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
+    let at = Pointer::root().child("tools").child(index);
+    if let Some(parameters) = node.get("parameters") {
+        origin.note(at.child("inputSchema"), parameters);
+    }
+    origin.note(at, node);
+    let mut rest = Rest::default();
+    take::keep(node, TOOL, ID, &mut rest);
+    Draft {
+        name: take::name(node, "name"),
+        description: take::given_text(node, "description"),
+        input: take::input_schema(node, "parameters"),
+        output: Given::Missing,
+        details: Details { binding: Binding::Executable { program: None }, rest, ..Details::default() },
+        ..Draft::default()
+    }
+}

@@ -1,0 +1,117 @@
+//! MCP: one tool, a list of tools, or the answer to `tools/list`, with toolfoundation's
+//! `namespace`, `version` and `tags`.
+
+mod read;
+
+use std::sync::Arc;
+
+use toolwright_model::{FormatId, Namespace};
+use toolwright_source::{Document, Finding, Kind as Type, Node};
+
+use crate::field::{
+    FREE, Field, Kind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern, required,
+};
+use crate::findings::Findings;
+use crate::patterns::TOOL_NAME;
+use crate::{Format, Reading, codes, shape};
+
+pub(crate) const ID: FormatId = FormatId("mcp");
+
+pub(crate) struct Mcp;
+
+impl Format for Mcp {
+    fn id(&self) -> FormatId {
+        ID
+    }
+
+    fn about(&self) -> &'static str {
+        "Model Context Protocol: a tool, a list, a `tools/list` result; toolfoundation's fields too"
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        TOOL
+    }
+
+    fn read(&self, document: &Arc<Document>) -> Reading {
+        read::read(document)
+    }
+}
+
+pub(crate) static ANNOTATIONS: &[Field] = &[
+    optional("title", TEXT, "a display name"),
+    optional("readOnlyHint", Kind::Boolean, "it changes nothing").not("readOnly"),
+    optional("destructiveHint", Kind::Boolean, "it may destroy something").not("destructive"),
+    optional("idempotentHint", Kind::Boolean, "calling it twice is calling it once").not("idempotent"),
+    optional("openWorldHint", Kind::Boolean, "it reaches the outside world").not("openWorld"),
+];
+
+pub(crate) static ICON: &[Field] = &[
+    required("src", address(TextFormat::Uri), "the URL of the image"),
+    optional("mimeType", TEXT, "its media type"),
+    optional("sizes", TEXTS, "sizes such as `48x48`, or `any`"),
+    optional("theme", choice(&["light", "dark"]), "the background it is made for"),
+];
+
+static EXECUTION: &[Field] = &[optional(
+    "taskSupport",
+    choice(&["forbidden", "optional", "required"]),
+    "whether it can run as a task",
+)];
+
+pub(crate) static TOOL: &[Field] = &[
+    required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
+    optional("title", TEXT, "a display name"),
+    optional("description", TEXT, "what the tool does, for the agent to read"),
+    required("inputSchema", Kind::Schema, "the JSON Schema of the arguments"),
+    optional("outputSchema", Kind::Schema, "the JSON Schema of structured results").since("2025-06-18"),
+    optional("annotations", Kind::Object(ANNOTATIONS), "hints about its behaviour").since("2025-03-26"),
+    optional("icons", Kind::List { of: &Kind::Object(ICON), min: 0 }, "images that stand for it")
+        .since("2025-11-25"),
+    optional("execution", Kind::Object(EXECUTION), "how it can be run").since("2025-11-25"),
+    optional("_meta", FREE, "free metadata"),
+    optional("namespace", NAMESPACE, "what its id starts with (toolfoundation)"),
+    optional("version", Kind::Version { v: true }, "its semantic version (toolfoundation)"),
+    optional("tags", TEXTS, "words to find it by (toolfoundation)"),
+];
+
+/// The object around `tools`.
+pub(crate) static LIST: &[Field] = &[
+    required("tools", Kind::List { of: &Kind::Object(TOOL), min: 0 }, "the list of tools"),
+    optional("nextCursor", TEXT, "where the next page starts"),
+    optional("_meta", FREE, "free metadata"),
+];
+
+/// The JSON-RPC envelope around that.
+pub(crate) static ENVELOPE: &[Field] = &[
+    optional("jsonrpc", choice(&["2.0"]), "the version of JSON-RPC"),
+    optional("id", Kind::Any, "the request it answers"),
+    required("result", Kind::Object(LIST), "the list of tools"),
+];
+
+const NAMESPACE: Kind = Kind::Rule {
+    wants: "a text without `:`, white space and control characters",
+    check: RuleCheck(namespace),
+};
+
+fn namespace(node: Node<'_>, out: &mut Findings) {
+    if node.kind() != Type::String {
+        return shape::wrong_type(node, "a string", out);
+    }
+    match Namespace::parse(node.raw()) {
+        Ok(namespace) if namespace.is_portable() => {}
+        Ok(_) => out.push(
+            shape::convention(
+                node,
+                format!(
+                    "namespace `{}` has characters that other programs refuse",
+                    shape::shorten(node.raw())
+                ),
+            )
+            .help("letters, digits, `_`, `.` and `-` are accepted everywhere"),
+        ),
+        Err(error) => {
+            let message = format!("`{}` is not a namespace: {error}", shape::shorten(node.raw()));
+            out.push(Finding::new(&codes::INVALID_PATTERN, node.pointer(), message));
+        }
+    }
+}

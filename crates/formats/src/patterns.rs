@@ -1,0 +1,101 @@
+//! The forms of text that formats publish as regular expressions, checked by hand: no reader needs
+//! a regex engine, and a test holds each check against its expression.
+
+use toolwright_model::Capability;
+
+use crate::field::Pattern;
+
+fn is_word(text: &str, first: fn(char) -> bool, rest: fn(char) -> bool) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(first) && chars.all(rest)
+}
+
+/// BTCP tool names.
+pub(crate) static BTCP_TOOL_NAME: Pattern = Pattern {
+    regex: "^[a-zA-Z][a-zA-Z0-9_]*$",
+    means: "a letter, then letters, digits and `_`",
+    matches: |text| is_word(text, |c| c.is_ascii_alphabetic(), |c| c.is_ascii_alphanumeric() || c == '_'),
+    tolerated: &[],
+};
+
+/// BTCP manifest names.
+pub(crate) static BTCP_MANIFEST_NAME: Pattern = Pattern {
+    regex: "^[a-z][a-z0-9-]*$",
+    means: "a lower-case letter, then lower-case letters, digits and `-`",
+    matches: |text| {
+        is_word(
+            text,
+            |c| c.is_ascii_lowercase(),
+            |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-',
+        )
+    },
+    tolerated: &[],
+};
+
+/// BTCP protocol versions.
+pub(crate) static BTCP_PROTOCOL: Pattern = Pattern {
+    regex: r"^[0-9]+\.[0-9]+$",
+    means: "two numbers joined by `.`, such as `1.0`",
+    matches: |text| {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        text.split_once('.').is_some_and(|(major, minor)| digits(major) && digits(minor))
+    },
+    tolerated: &[],
+};
+
+/// Capabilities.
+pub(crate) static CAPABILITY: Pattern = Pattern {
+    regex: "^[a-z]+:[a-z]+(:[a-z-]+)?$",
+    means: "two or three lower-case words joined by `:`, such as `dom:read`",
+    matches: |text| Capability::parse(text).is_ok(),
+    tolerated: &["dom:*", "geolocation", "notifications"],
+};
+
+/// Tool names of MCP and toolfoundation.
+pub(crate) static TOOL_NAME: Pattern = Pattern {
+    regex: "^[A-Za-z0-9_.-]+$",
+    means: "letters, digits, `_`, `.` and `-`",
+    matches: |text| {
+        let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        is_word(text, ok, ok)
+    },
+    tolerated: &[],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn checks_agree_with_their_expressions(text in r"([a-zA-Z0-9_.:*-]|\PC|\n){0,12}") {
+            for pattern in [&BTCP_TOOL_NAME, &BTCP_MANIFEST_NAME, &BTCP_PROTOCOL, &CAPABILITY, &TOOL_NAME] {
+                let regex = regex::Regex::new(pattern.regex).unwrap();
+                prop_assert_eq!((pattern.matches)(&text), regex.is_match(&text), "{} {:?}", pattern.regex, text);
+            }
+        }
+    }
+
+    #[test]
+    fn near_misses() {
+        let cases: &[(&Pattern, &str, bool)] = &[
+            (&BTCP_TOOL_NAME, "getCell", true),
+            (&BTCP_TOOL_NAME, "1cell", false),
+            (&BTCP_TOOL_NAME, "get-cell", false),
+            (&BTCP_MANIFEST_NAME, "my-app", true),
+            (&BTCP_MANIFEST_NAME, "My-app", false),
+            (&BTCP_MANIFEST_NAME, "-app", false),
+            (&BTCP_PROTOCOL, "1.0", true),
+            (&BTCP_PROTOCOL, "1.0.0", false),
+            (&BTCP_PROTOCOL, "v1.0", false),
+            (&CAPABILITY, "network:fetch:same-origin", true),
+            (&CAPABILITY, "dom:*", false),
+            (&TOOL_NAME, "a.b-c_d", true),
+            (&TOOL_NAME, "a b", false),
+        ];
+        for (pattern, text, fits) in cases {
+            assert_eq!((pattern.matches)(text), *fits, "{} {text}", pattern.regex);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Holds a value against a table of fields and reports every difference: missing, type, enum,
+//! pattern, range, length, unknown and misspelled fields. What relates two values is not here.
+
+use serde_json::Value as Json;
+use toolwright_model::Version;
+use toolwright_source::tree::Entry;
+use toolwright_source::{Edit, Finding, Kind as Type, Node, Safety, Severity};
+
+use crate::codes;
+use crate::field::{Field, Kind, Need, TextFormat};
+use crate::findings::Findings;
+
+/// Checks an object against its fields. A value that is no object is reported and left alone.
+pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Findings) {
+    if node.kind() != Type::Map {
+        return wrong_type(node, "an object", out);
+    }
+    let entries = node.entries();
+    for field in fields {
+        if field.need != Need::Optional {
+            required(node, field, &entries, out);
+        }
+    }
+    for entry in &entries {
+        if out.is_full() {
+            return;
+        }
+        match fields.iter().find(|field| field.name == entry.name()) {
+            Some(field) => {
+                // An absent value was reported above; optional ones may be null.
+                if entry.value.kind() != Type::Null || matches!(field.kind, Kind::Schema) {
+                    value(entry.value, &field.kind, out);
+                }
+            }
+            None => unknown(node, entry, fields, out),
+        }
+    }
+}
+
+/// Checks one value against its kind.
+pub(crate) fn value(node: Node<'_>, kind: &Kind, out: &mut Findings) {
+    match *kind {
+        Kind::Any => {}
+        Kind::Boolean => expect(node, Type::Bool, "a boolean", out, |_, _| {}),
+        Kind::Text { min, max, pattern, format } => {
+            expect(node, Type::String, "a string", out, |node, out| {
+                text_pattern(node, pattern, out);
+                length(node, node.raw().chars().count(), min, max, "characters", out);
+                text_format(node, format, out);
+            })
+        }
+        Kind::Integer { min, max } => expect(node, Type::Number, "an integer", out, |node, out| {
+            integer(node, min, max, out);
+        }),
+        Kind::Choice { words, tolerated } => expect(node, Type::String, "a string", out, |node, out| {
+            choice(node, words, tolerated, out);
+        }),
+        Kind::Version { v } => version(node, v, out),
+        Kind::Schema => schema(node, out),
+        Kind::List { of, min } => expect(node, Type::List, "a list", out, |node, out| {
+            length(node, node.len(), min, usize::MAX, "items", out);
+            node.items().for_each(|item| {
+                if !out.is_full() {
+                    value(item, of, out);
+                }
+            });
+        }),
+        Kind::Map(of) => expect(node, Type::Map, "an object", out, |node, out| {
+            if !matches!(of, Kind::Any) {
+                node.entries().iter().for_each(|entry| value(entry.value, of, out));
+            }
+        }),
+        Kind::Object(fields) => object(node, fields, out),
+        Kind::Rule { check, .. } => (check.0)(node, out),
+    }
+}
+
+fn expect(
+    node: Node<'_>,
+    wanted: Type,
+    name: &str,
+    out: &mut Findings,
+    then: impl FnOnce(Node<'_>, &mut Findings),
+) {
+    if node.kind() == wanted { then(node, out) } else { wrong_type(node, name, out) }
+}
+
+/// Reports a value of the wrong type.
+pub(crate) fn wrong_type(node: Node<'_>, wanted: &str, out: &mut Findings) {
+    if out.is_full() {
+        return;
+    }
+    let what = match node.key() {
+        Some(key) => format!("`{}`", shorten(key.raw())),
+        None => "this".to_owned(),
+    };
+    let message = format!("{what} is {}, expected {wanted}", node.kind().name());
+    let mut finding = Finding::new(&codes::INVALID_TYPE, node.pointer(), message);
+    if wanted == "a string" && matches!(node.kind(), Type::Number | Type::Bool) {
+        let quoted = Json::from(node.raw());
+        let edit = Edit::Replace(finding.at.clone(), quoted.clone());
+        finding = finding.repair(Safety::Unsafe, format!("write {quoted}"), vec![edit]);
+    }
+    out.push(finding);
+}
+
+fn required(node: Node<'_>, field: &Field, entries: &[Entry<'_>], out: &mut Findings) {
+    let found = entries.iter().rev().find(|entry| entry.name() == field.name);
+    let at = || node.pointer().child(field.name);
+    let name = field.name;
+    let finding = match found.map(|entry| entry.value) {
+        Some(value) if value.kind() == Type::Null && !matches!(field.kind, Kind::Any | Kind::Schema) => {
+            Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), format!("`{name}` is required, and is null"))
+        }
+        Some(value) if value.kind() == Type::String && value.raw().trim().is_empty() => {
+            Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), format!("`{name}` is required, and is blank"))
+        }
+        Some(_) => return,
+        None => {
+            let message = format!("required field `{name}` is missing");
+            Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), message)
+        }
+    };
+    let finding = finding.help(format!("`{name}` is {}", field.about));
+    out.push(if field.need == Need::RequiredTolerably { finding.tolerable() } else { finding });
+}
+
+fn unknown(node: Node<'_>, entry: &Entry<'_>, fields: &'static [Field], out: &mut Findings) {
+    let (name, at) = (entry.name(), entry.value.pointer());
+    let mistaken = fields.iter().find(|field| field.mistaken == name).map(|field| field.name);
+    let near = || nearest(name, fields.iter().map(|field| field.name));
+    let meant = mistaken.or_else(near).filter(|meant| !node.has(meant));
+    out.push(match meant {
+        Some(meant) => {
+            let edit = Edit::RenameKey(at.clone(), meant.to_owned());
+            let message = format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
+            Finding::new(&codes::MISSPELLED_FIELD, at, message).on_key().repair(
+                Safety::Safe,
+                format!("rename it to `{meant}`"),
+                vec![edit],
+            )
+        }
+        None => {
+            let message = format!("unknown field `{}`", shorten(name));
+            Finding::new(&codes::UNKNOWN_FIELD, at, message).on_key()
+        }
+    });
+}
+
+/// The candidate that `name` is probably meant to be: the same but for case and separators, or a
+/// slip of the hand away.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > 64 {
+        return None;
+    }
+    let fold =
+        |s: &str| s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let folded = fold(name);
+    let distance = |candidate: &str| {
+        let other = fold(candidate);
+        if other == folded { 0 } else { strsim::osa_distance(&folded, &other) }
+    };
+    let slips = match folded.chars().count() {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    };
+    candidates
+        .map(|candidate| (distance(candidate), candidate))
+        .filter(|(d, _)| *d <= slips)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, candidate)| candidate)
+}
+
+fn length(node: Node<'_>, length: usize, min: usize, max: usize, unit: &str, out: &mut Findings) {
+    // A blank required text was reported as missing.
+    if (min..=max).contains(&length) || (node.kind() == Type::String && node.raw().trim().is_empty()) {
+        return;
+    }
+    let name = node.key().map_or("this".to_owned(), |key| format!("`{}`", key.raw()));
+    let bound = if length < min { format!("at least {min}") } else { format!("at most {max}") };
+    let message = format!("{name} has {length} {unit}, expected {bound}");
+    out.push(Finding::new(&codes::INVALID_LENGTH, node.pointer(), message));
+}
+
+fn text_pattern(node: Node<'_>, pattern: Option<&'static crate::field::Pattern>, out: &mut Findings) {
+    let Some(pattern) = pattern else { return };
+    let text = node.raw();
+    if (pattern.matches)(text) || text.trim().is_empty() {
+        return;
+    }
+    let message = format!("`{}` does not match `{}`", shorten(text), pattern.regex);
+    let finding = Finding::new(&codes::INVALID_PATTERN, node.pointer(), message)
+        .help(format!("expected {}", pattern.means));
+    let tolerated = pattern.tolerated.contains(&text);
+    out.push(if tolerated { finding.tolerable() } else { finding });
+}
+
+fn text_format(node: Node<'_>, format: Option<TextFormat>, out: &mut Findings) {
+    let (ok, what) = match format {
+        None => return,
+        Some(TextFormat::Uri) => (is_uri(node.raw()), "a URI"),
+        Some(TextFormat::Email) => (is_email(node.raw()), "an e-mail address"),
+    };
+    if !ok {
+        let message = format!("`{}` is not {what}", shorten(node.raw()));
+        out.push(Finding::new(&codes::INVALID_FORMAT, node.pointer(), message));
+    }
+}
+
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
+    let clean = |c: char| {
+        !c.is_whitespace()
+            && !c.is_control()
+            && !matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
+    };
+    let hosted = !rest.starts_with("//") || rest.len() > 2 && !rest[2..].starts_with('/') || scheme == "file";
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(letters)
+        && !rest.is_empty()
+        && rest.chars().all(clean)
+        && hosted
+}
+
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let labels =
+        domain.split('.').all(|l| !l.is_empty() && l.chars().all(|c| c.is_alphanumeric() || c == '-'));
+    let quoted = local.len() > 1 && local.starts_with('"') && local.ends_with('"');
+    let plain = !local.is_empty()
+        && !local.chars().any(|c| c.is_whitespace() || matches!(c, '@' | '<' | '>' | ',' | ';'));
+    labels && (quoted || plain)
+}
+
+fn integer(node: Node<'_>, min: i64, max: i64, out: &mut Findings) {
+    let name = node.key().map_or("this", |key| key.raw());
+    let value = whole(node);
+    let message = match value {
+        Some(value) if (min..=max).contains(&value) => return,
+        Some(value) if value < min => format!("`{name}` is {value}, expected at least {min}"),
+        Some(value) => format!("`{name}` is {value}, expected at most {max}"),
+        None if node.to_json().as_f64().is_some_and(|f| f.fract() == 0.0) => {
+            format!("`{name}` is {}, expected {min} to {max}", shorten(node.raw()))
+        }
+        None => return wrong_type(node, "an integer", out),
+    };
+    out.push(Finding::new(&codes::OUT_OF_RANGE, node.pointer(), message));
+}
+
+/// The number as an integer; `60000.0` is one.
+pub(crate) fn whole(node: Node<'_>) -> Option<i64> {
+    let json = (node.kind() == Type::Number).then(|| node.to_json())?;
+    let float = || json.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 9.0e15).map(|f| f as i64);
+    json.as_i64().or_else(float)
+}
+
+fn choice(node: Node<'_>, words: &[&'static str], tolerated: &[&'static str], out: &mut Findings) {
+    let word = node.raw();
+    // A blank required text was reported as missing.
+    if words.contains(&word) || word.trim().is_empty() {
+        return;
+    }
+    let name = node.key().map_or("this", |key| key.raw());
+    let message = format!("`{name}` is `{}`, expected {}", shorten(word), alternatives(words));
+    let mut finding = Finding::new(&codes::INVALID_ENUM_VALUE, node.pointer(), message);
+    if word.contains('|') {
+        finding = finding.help("that is the notation of the manual: pick one of the words");
+    } else if let Some(meant) = nearest(word, words.iter().copied()).or_else(|| close(word, words)) {
+        let edit = Edit::Replace(finding.at.clone(), Json::from(meant));
+        finding = finding.help(format!("did you mean `{meant}`?"));
+        finding = finding.repair(Safety::Unsafe, format!("write `{meant}`"), vec![edit]);
+    }
+    out.push(if tolerated.contains(&word) { finding.tolerable() } else { finding });
+}
+
+/// For short words a swapped letter is a close call, but among few words it is a good guess.
+fn close<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
+    words.iter().copied().find(|w| strsim::osa_distance(word, w) == 1)
+}
+
+/// `a`, `b` or `c`.
+fn alternatives(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+fn version(node: Node<'_>, v: bool, out: &mut Findings) {
+    let text = node.raw();
+    match node.kind() {
+        // `version: 1.0` is a number to YAML; what is wrong with it is that it has two parts.
+        Type::String | Type::Number => {}
+        _ => return wrong_type(node, "a string", out),
+    }
+    let parsed = if v { Version::parse(text) } else { Version::parse_bare(text) };
+    let Err(error) = parsed else { return };
+    if text.trim().is_empty() {
+        return;
+    }
+    let message = format!("`{}` is not a semantic version: {error}", shorten(text));
+    let finding = Finding::new(&codes::INVALID_SEMVER, node.pointer(), message);
+    let parts: Vec<&str> = text.split('.').collect();
+    let digits = parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()));
+    out.push(if digits && parts.len() < 3 {
+        let full = format!("{text}{}", ".0".repeat(3 - parts.len()));
+        let edit = Edit::Replace(finding.at.clone(), Json::from(full.as_str()));
+        finding.help(format!("write all three parts: `{full}`")).repair(
+            Safety::Unsafe,
+            format!("write `{full}`"),
+            vec![edit],
+        )
+    } else if let Some(bare) = text.strip_prefix(['v', 'V']).filter(|_| !v || text.starts_with('V')) {
+        finding.help(format!("write it without the `{}`: `{}`", &text[..1], shorten(bare)))
+    } else {
+        finding
+    });
+}
+
+fn schema(node: Node<'_>, out: &mut Findings) {
+    match node.kind() {
+        Type::Map => {}
+        Type::Null => {
+            let name = node.key().map_or("this", |key| key.raw());
+            let message = format!("`{name}` is null, expected a JSON Schema object");
+            let finding = Finding::new(&codes::INVALID_SCHEMA, node.pointer(), message);
+            out.push(finding.help(
+                "a tool without parameters has `{\"type\": \"object\", \"additionalProperties\": false}`",
+            ));
+        }
+        _ => wrong_type(node, "a JSON Schema object", out),
+    }
+}
+
+/// Text for a message: at most 60 characters, control characters escaped.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().nth(60).is_some() {
+        out.push('…');
+    }
+    out.replace("\\'", "'").replace("\\\"", "\"")
+}
+
+/// A warning about a value that is legal.
+pub(crate) fn convention(node: Node<'_>, message: String) -> Finding {
+    Finding::new(&codes::NAMING_CONVENTION, node.pointer(), message).severity(Severity::Warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_of_names() {
+        let names = ["inputSchema", "outputSchema", "name", "description", "tags", "id"];
+        for (name, meant) in [
+            ("inputschema", Some("inputSchema")),
+            ("input_schema", Some("inputSchema")),
+            ("inputShcema", Some("inputSchema")),
+            ("descripton", Some("description")),
+            ("nmae", Some("name")),
+            ("tag", None),
+            ("ID", Some("id")),
+            ("idx", None),
+            ("author", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, names.into_iter()), meant, "{name}");
+        }
+    }
+
+    #[test]
+    fn addresses() {
+        for good in [
+            "https://a.example/x?y#z",
+            "mailto:a@b.c",
+            "urn:x:y",
+            "file:///tmp/x",
+            "data:image/png;base64,AAA=",
+        ] {
+            assert!(is_uri(good), "{good}");
+        }
+        for bad in ["", "example.com", "http://", "https://a b", "://x", "1a:b", "http:///x"] {
+            assert!(!is_uri(bad), "{bad}");
+        }
+        for good in ["a@b.c", "a.b+c@d-e.example", "\"odd one\"@x.y"] {
+            assert!(is_email(good), "{good}");
+        }
+        for bad in ["", "a", "@b", "a@", "a b@c.d", "a@b..c", "Ann <a@b.c>"] {
+            assert!(!is_email(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Values out of the tree, leniently: what has the wrong type was reported by `shape` already, and
+//! is simply not there for the record.
+
+use toolwright_model::{
+    Capability, FormatId, Given, InputSchema, Json, Namespace, Object, Rest, ToolName, Version,
+};
+use toolwright_source::{Kind, Node, Origin, Pointer};
+
+use crate::field::Field;
+
+/// A text that is there and is a string.
+pub(crate) fn text(parent: Node<'_>, name: &str) -> Option<String> {
+    parent.get(name)?.text().map(str::to_owned)
+}
+
+/// A text that is there and not blank.
+pub(crate) fn given_text(parent: Node<'_>, name: &str) -> Given<String> {
+    given(parent, name, |node| node.text().filter(|t| !t.trim().is_empty()).map(str::to_owned))
+}
+
+/// A value by a parser; null and blank are missing, what does not parse is bad.
+pub(crate) fn given<'d, T>(
+    parent: Node<'d>,
+    name: &str,
+    parse: impl FnOnce(Node<'d>) -> Option<T>,
+) -> Given<T> {
+    match parent.get(name) {
+        Some(node) if !is_blank(node) => parse(node).map_or_else(|| Given::Bad(node.to_json()), Given::Ok),
+        _ => Given::Missing,
+    }
+}
+
+fn is_blank(node: Node<'_>) -> bool {
+    node.kind() == Kind::Null || node.text().is_some_and(|text| text.trim().is_empty())
+}
+
+pub(crate) fn name(parent: Node<'_>, field: &str) -> Given<ToolName> {
+    given(parent, field, |node| ToolName::parse(node.text()?).ok())
+}
+
+pub(crate) fn namespace(parent: Node<'_>, field: &str) -> Given<Namespace> {
+    given(parent, field, |node| Namespace::parse(node.text()?).ok())
+}
+
+/// A version, `v1.2.3` included.
+pub(crate) fn version(parent: Node<'_>) -> Given<Version> {
+    given(parent, "version", |node| Version::parse(node.text()?).ok())
+}
+
+/// A version without `v`.
+pub(crate) fn bare_version(parent: Node<'_>) -> Given<Version> {
+    given(parent, "version", |node| Version::parse_bare(node.text()?).ok())
+}
+
+pub(crate) fn input_schema(parent: Node<'_>, field: &str) -> Given<InputSchema> {
+    given(parent, field, schema).map(InputSchema::Written)
+}
+
+pub(crate) fn output_schema(parent: Node<'_>, field: &str) -> Given<Json> {
+    given(parent, field, schema)
+}
+
+fn schema(node: Node<'_>) -> Option<Json> {
+    (node.kind() == Kind::Map).then(|| node.to_json())
+}
+
+/// The strings of a list; other items are left out.
+pub(crate) fn texts(parent: Node<'_>, name: &str) -> Vec<String> {
+    let items = parent.get(name).into_iter().flat_map(Node::items);
+    items.filter_map(|item| item.text().map(str::to_owned)).collect()
+}
+
+/// A list of capabilities, each good or bad.
+pub(crate) fn capabilities(list: Node<'_>) -> Vec<Given<Capability>> {
+    let read = |item: Node<'_>| item.text().and_then(|text| Capability::parse(text).ok());
+    list.items().map(|item| read(item).map_or_else(|| Given::Bad(item.to_json()), Given::Ok)).collect()
+}
+
+/// The object at `name`, if it is one.
+pub(crate) fn object<'d>(parent: Node<'d>, name: &str) -> Option<Node<'d>> {
+    parent.get(name).filter(|node| node.kind() == Kind::Map)
+}
+
+/// The objects in the list at `name`.
+pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = Node<'d>> {
+    let items = parent.get(name).into_iter().flat_map(Node::items);
+    items.filter(|item| item.kind() == Kind::Map)
+}
+
+/// The members that `known` does not name, to be kept.
+pub(crate) fn rest(parent: Node<'_>, known: &[&str]) -> Object {
+    let entries = parent.entries();
+    let kept = entries.iter().filter(|entry| !known.contains(&entry.name()));
+    kept.map(|entry| (entry.name().to_owned(), entry.value.to_json())).collect()
+}
+
+/// The members that are not in the table, each with its name.
+pub(crate) fn unclaimed(parent: Node<'_>, fields: &'static [Field]) -> Vec<(String, Json)> {
+    let entries = parent.entries();
+    let kept = entries.iter().filter(|entry| !fields.iter().any(|field| field.name == entry.name()));
+    kept.map(|entry| (entry.name().to_owned(), entry.value.to_json())).collect()
+}
+
+/// Keeps the members that are not in the table.
+pub(crate) fn keep(parent: Node<'_>, fields: &'static [Field], format: FormatId, rest: &mut Rest) {
+    for (name, value) in unclaimed(parent, fields) {
+        rest.keep(format, name, value);
+    }
+}
+
+/// Notes where a part of the record came from, if it is there.
+pub(crate) fn note(origin: &mut Origin, record: &str, node: Option<Node<'_>>) {
+    if let (Some(pointer), Some(node)) = (Pointer::parse(record), node) {
+        origin.note(pointer, node);
+    }
+}

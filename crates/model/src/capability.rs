@@ -1,0 +1,237 @@
+//! Capabilities: what a tool needs and a person grants, with the risk of granting it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// How much harm a capability can do. The order is by weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Risk {
+    /// Reads what is on the page.
+    Low,
+    /// Changes what is on the page.
+    Medium,
+    /// Reaches beyond it, or is unknown.
+    High,
+    /// Reaches the person or the machine.
+    Critical,
+}
+
+impl Risk {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Risk::Low => "low",
+            Risk::Medium => "medium",
+            Risk::High => "high",
+            Risk::Critical => "critical",
+        }
+    }
+}
+
+/// `category:action` or `category:action:scope`, such as `network:fetch:same-origin`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Capability(Box<str>);
+
+/// A text that is not of the form of a capability.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a capability is two or three lower-case words joined by `:`, such as `dom:read`")]
+pub struct CapabilityError;
+
+/// All that are known. BTCP's own come first, those of the runner last.
+const KNOWN: &[(&str, Risk)] = &[
+    ("dom:read", Risk::Low),
+    ("dom:write", Risk::Medium),
+    ("dom:observe", Risk::Low),
+    ("dom:shadow", Risk::Medium),
+    ("storage:local:read", Risk::Low),
+    ("storage:local:write", Risk::Medium),
+    ("storage:session:read", Risk::Low),
+    ("storage:session:write", Risk::Medium),
+    ("storage:indexed:read", Risk::Medium),
+    ("storage:indexed:write", Risk::High),
+    ("storage:cookie:read", Risk::High),
+    ("storage:cookie:write", Risk::Critical),
+    ("network:fetch:same-origin", Risk::Medium),
+    ("network:fetch:cross-origin", Risk::High),
+    ("network:websocket:same-origin", Risk::Medium),
+    ("network:websocket:cross-origin", Risk::High),
+    ("clipboard:read", Risk::High),
+    ("clipboard:write", Risk::Medium),
+    ("media:camera", Risk::Critical),
+    ("media:microphone", Risk::Critical),
+    ("media:screen", Risk::Critical),
+    ("process:spawn", Risk::Critical),
+    ("mcp:connect", Risk::High),
+    ("tool:call", Risk::High),
+];
+
+/// Which grant carries which other along. Nothing else does: to write is not to read.
+const IMPLIED: &[(&str, &str)] = &[
+    ("dom:write", "dom:read"),
+    ("storage:local:write", "storage:local:read"),
+    ("storage:session:write", "storage:session:read"),
+    ("storage:indexed:write", "storage:indexed:read"),
+    ("network:fetch:cross-origin", "network:fetch:same-origin"),
+];
+
+impl Capability {
+    /// Checks the form (`^[a-z]+:[a-z]+(:[a-z-]+)?$`), not whether it is known.
+    pub fn parse(text: &str) -> Result<Capability, CapabilityError> {
+        let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
+        let scope =
+            |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        let parts: Vec<&str> = text.split(':').collect();
+        let ok = match parts[..] {
+            [category, action] => word(category) && word(action),
+            [category, action, last] => word(category) && word(action) && scope(last),
+            _ => false,
+        };
+        if ok { Ok(Capability(text.into())) } else { Err(CapabilityError) }
+    }
+
+    /// The capability as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn known(&self) -> Option<Risk> {
+        KNOWN.iter().find(|(name, _)| *name == &*self.0).map(|(_, risk)| *risk)
+    }
+
+    /// Whether it is one that some runtime gives a meaning.
+    pub fn is_known(&self) -> bool {
+        self.known().is_some()
+    }
+
+    /// The risk of granting it; unknown ones are high.
+    pub fn risk(&self) -> Risk {
+        self.known().unwrap_or(Risk::High)
+    }
+
+    /// The capability that a grant of this one gives as well.
+    pub fn implied(&self) -> Option<Capability> {
+        let found = IMPLIED.iter().find(|(from, _)| *from == &*self.0);
+        found.map(|(_, to)| Capability((*to).into()))
+    }
+
+    /// The known capability that is spelled most like `text`.
+    pub fn nearest(text: &str) -> Capability {
+        let close = |name: &str| (strsim::jaro_winkler(text, name) * 1e6) as u64;
+        let (name, _) = KNOWN.iter().max_by_key(|(name, _)| close(name)).unwrap_or(&KNOWN[0]);
+        Capability((*name).into())
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A set of granted capabilities.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities(BTreeSet<Capability>);
+
+impl Capabilities {
+    /// Whether `needed` is granted, directly or by implication.
+    pub fn allow(&self, needed: &Capability) -> bool {
+        self.0.contains(needed) || self.0.iter().any(|have| have.implied().as_ref() == Some(needed))
+    }
+
+    /// The highest risk among them.
+    pub fn risk(&self) -> Option<Risk> {
+        self.0.iter().map(Capability::risk).max()
+    }
+
+    /// The set in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = &Capability> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Capability> for Capabilities {
+    fn from_iter<I: IntoIterator<Item = Capability>>(iter: I) -> Self {
+        Capabilities(iter.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cap(text: &str) -> Capability {
+        Capability::parse(text).expect("well-formed")
+    }
+
+    #[test]
+    fn form() {
+        for bad in [
+            "",
+            "dom",
+            "dom:",
+            ":read",
+            "dom:*",
+            "Dom:read",
+            "dom:read:",
+            "a:b:c:d",
+            "dom:read:x1",
+            "dom:re-ad",
+            "geolocation",
+        ] {
+            assert_eq!(Capability::parse(bad), Err(CapabilityError), "{bad}");
+        }
+        for (name, _) in KNOWN {
+            assert!(cap(name).is_known());
+        }
+        assert!(!cap("dom:interact").is_known());
+    }
+
+    #[test]
+    fn risk_and_implication() {
+        let cases = [
+            ("dom:read", "low"),
+            ("dom:observe", "low"),
+            ("dom:write", "medium"),
+            ("storage:session:read", "low"),
+            ("storage:indexed:read", "medium"),
+            ("clipboard:write", "medium"),
+            ("clipboard:read", "high"),
+            ("network:fetch:cross-origin", "high"),
+            ("network:websocket:cross-origin", "high"),
+            ("network:fetch:same-origin", "medium"),
+            ("storage:cookie:write", "critical"),
+            ("media:screen", "critical"),
+            ("process:spawn", "critical"),
+            ("mcp:connect", "high"),
+            ("code:execute", "high"),
+        ];
+        for (text, risk) in cases {
+            assert_eq!(cap(text).risk().name(), risk, "{text}");
+        }
+        let granted: Capabilities =
+            ["dom:write", "clipboard:write", "network:fetch:cross-origin"].into_iter().map(cap).collect();
+        for (needed, allowed) in [
+            ("dom:read", true),
+            ("dom:write", true),
+            ("dom:observe", false),
+            ("clipboard:read", false),
+            ("network:fetch:same-origin", true),
+            ("network:websocket:same-origin", false),
+        ] {
+            assert_eq!(granted.allow(&cap(needed)), allowed, "{needed}");
+        }
+        assert_eq!(granted.risk(), Some(Risk::High));
+    }
+
+    #[test]
+    fn nearest() {
+        for (text, near) in [
+            ("dom:interact", "dom:write"),
+            ("network:fetch", "network:fetch:same-origin"),
+            ("dom:reed", "dom:read"),
+        ] {
+            let found = Capability::nearest(text);
+            assert!(found.as_str().split(':').next() == near.split(':').next(), "{text}: {found}");
+        }
+    }
+}

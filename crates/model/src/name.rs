@@ -1,0 +1,271 @@
+//! Names, namespaces and ids, as the toolfoundation seed rules them.
+
+use std::fmt;
+
+/// The longest tool name and namespace.
+const MAX_LENGTH: usize = 128;
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+/// A tool's name: 1 to 128 of `A-Z a-z 0-9 _ . -`. `.` and `..` are names, so never use one as a
+/// path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ToolName(Box<str>);
+
+/// Why a text is not a tool name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// It is empty.
+    #[error("a name must not be empty")]
+    Empty,
+    /// It has characters outside the set; each is listed once.
+    #[error("a name may not contain {}", list(.0))]
+    Characters(Vec<char>),
+    /// It is longer than 128 characters.
+    #[error("a name has at most {MAX_LENGTH} characters, this one has {0}")]
+    TooLong(usize),
+}
+
+fn list(chars: &[char]) -> String {
+    let quoted = chars.iter().take(8).map(|c| format!("`{}`", c.escape_debug()));
+    let mut text = quoted.collect::<Vec<_>>().join(", ");
+    if chars.len() > 8 {
+        text.push_str(", …");
+    }
+    text
+}
+
+impl ToolName {
+    /// Checks the characters first, then the length.
+    pub fn parse(text: &str) -> Result<ToolName, NameError> {
+        check_name(text).map(|()| ToolName(text.into()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn check_name(text: &str) -> Result<(), NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty);
+    }
+    let mut bad = Vec::new();
+    for c in text.chars().filter(|c| !is_name_char(*c)) {
+        if !bad.contains(&c) {
+            bad.push(c);
+        }
+    }
+    if !bad.is_empty() {
+        return Err(NameError::Characters(bad));
+    }
+    // Only ASCII is left, so bytes are characters.
+    if text.len() > MAX_LENGTH {
+        return Err(NameError::TooLong(text.len()));
+    }
+    Ok(())
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a tool's id starts with: the name of its manifest, server or collection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Namespace(Box<str>);
+
+/// Why a text is not a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NamespaceError {
+    /// It is empty.
+    #[error("a namespace must not be empty")]
+    Empty,
+    /// It has a colon, white space or a control character.
+    #[error("a namespace may not contain `{}`", .0.escape_debug())]
+    Character(char),
+    /// It is longer than 128 characters.
+    #[error("a namespace has at most {MAX_LENGTH} characters, this one has {0}")]
+    TooLong(usize),
+}
+
+impl Namespace {
+    /// Refuses what would break an id; what is merely unusual passes (see
+    /// [`Namespace::is_portable`]).
+    pub fn parse(text: &str) -> Result<Namespace, NamespaceError> {
+        if text.is_empty() {
+            return Err(NamespaceError::Empty);
+        }
+        if let Some(c) = text.chars().find(|c| *c == ':' || c.is_whitespace() || c.is_control()) {
+            return Err(NamespaceError::Character(c));
+        }
+        let length = text.chars().count();
+        if length > MAX_LENGTH {
+            return Err(NamespaceError::TooLong(length));
+        }
+        Ok(Namespace(text.into()))
+    }
+
+    /// Whether it has only the characters of a tool name, which every peer accepts.
+    pub fn is_portable(&self) -> bool {
+        self.0.chars().all(is_name_char)
+    }
+
+    /// The namespace as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `namespace:name`, or just `name`: what a tool is called by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ToolId {
+    /// The part before the colon.
+    pub namespace: Option<Namespace>,
+    /// The part behind it.
+    pub name: ToolName,
+}
+
+/// Why a text is not a tool id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// More than one colon.
+    #[error("an id has at most one `:`")]
+    Colons,
+    /// The part before the colon is not a name.
+    #[error("before the `:`: {0}")]
+    Namespace(NameError),
+    /// The name is not a name.
+    #[error(transparent)]
+    Name(NameError),
+}
+
+impl ToolId {
+    /// Reads `name` or `namespace:name`; both parts have the characters of a name.
+    pub fn parse(text: &str) -> Result<ToolId, IdError> {
+        let Some((namespace, name)) = text.split_once(':') else {
+            return Ok(ToolId { namespace: None, name: ToolName::parse(text).map_err(IdError::Name)? });
+        };
+        if name.contains(':') {
+            return Err(IdError::Colons);
+        }
+        let namespace = ToolName::parse(namespace).map_err(IdError::Namespace)?;
+        let name = ToolName::parse(name).map_err(IdError::Name)?;
+        Ok(ToolId { namespace: Some(Namespace(namespace.0)), name })
+    }
+}
+
+impl fmt::Display for ToolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{namespace}:{}", self.name),
+            None => self.name.fmt(f),
+        }
+    }
+}
+
+/// `namespace:name:version` as other programs write it: read for interop, never written as an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionedRef {
+    /// The tool.
+    pub id: ToolId,
+    /// The version as it was written; it need not be a SemVer.
+    pub version: Option<String>,
+}
+
+impl VersionedRef {
+    /// Reads an id with or without a version behind it.
+    pub fn parse(text: &str) -> Result<VersionedRef, IdError> {
+        let parts: Vec<&str> = text.split(':').collect();
+        match parts[..] {
+            [_] | [_, _] => Ok(VersionedRef { id: ToolId::parse(text)?, version: None }),
+            [namespace, name, version] if !version.is_empty() => {
+                let id = ToolId::parse(&format!("{namespace}:{name}"))?;
+                Ok(VersionedRef { id, version: Some(version.to_owned()) })
+            }
+            _ => Err(IdError::Colons),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let long = "a".repeat(128);
+        for good in ["ok", "..", "Read.File_v-2", "0", long.as_str()] {
+            assert!(ToolName::parse(good).is_ok(), "{good}");
+        }
+        let cases = [
+            ("", NameError::Empty),
+            ("bad:name", NameError::Characters(vec![':'])),
+            ("bad!na!me@", NameError::Characters(vec!['!', '@'])),
+            ("a b", NameError::Characters(vec![' '])),
+            ("a/b", NameError::Characters(vec!['/'])),
+        ];
+        for (text, error) in cases {
+            assert_eq!(ToolName::parse(text), Err(error), "{text}");
+        }
+        assert_eq!(ToolName::parse(&"a".repeat(129)), Err(NameError::TooLong(129)));
+        // Characters are checked before the length.
+        assert_eq!(ToolName::parse(&"é".repeat(200)), Err(NameError::Characters(vec!['é'])));
+        assert_eq!(NameError::Characters(vec!['\n', '!']).to_string(), "a name may not contain `\\n`, `!`");
+    }
+
+    #[test]
+    fn namespaces() {
+        for good in ["a", "my-app", "日本", "ns/sub"] {
+            assert!(Namespace::parse(good).is_ok(), "{good}");
+        }
+        assert!(!Namespace::parse("ns/sub").expect("allowed").is_portable());
+        for (text, bad) in [("a:b", ':'), ("a b", ' '), ("a\u{a0}b", '\u{a0}'), ("a\0", '\0')] {
+            assert_eq!(Namespace::parse(text), Err(NamespaceError::Character(bad)));
+        }
+        assert_eq!(Namespace::parse(""), Err(NamespaceError::Empty));
+        assert_eq!(Namespace::parse(&"é".repeat(129)), Err(NamespaceError::TooLong(129)));
+    }
+
+    #[test]
+    fn ids() {
+        for (text, namespace, name) in [("read", None, "read"), ("fs:read", Some("fs"), "read")] {
+            let id = ToolId::parse(text).expect("an id");
+            assert_eq!(id.namespace.as_ref().map(Namespace::as_str), namespace);
+            assert_eq!(id.name.as_str(), name);
+            assert_eq!(id.to_string(), text);
+        }
+        for bad in [
+            "", "::", "ns:", ":name", "a:b:c", "a:b:", "a::c", " a : b ", "a b", "ns:na me", "日本:x",
+            "ns/sub:t", "a：b",
+        ] {
+            assert!(ToolId::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn versioned_references_are_a_type_of_their_own() {
+        for (text, id, version) in [
+            ("read", "read", None),
+            ("a:b", "a:b", None),
+            ("a:b:c", "a:b", Some("c")),
+            ("ns:tool:v1.2.3+b", "ns:tool", Some("v1.2.3+b")),
+        ] {
+            let reference = VersionedRef::parse(text).expect("a reference");
+            assert_eq!((reference.id.to_string().as_str(), reference.version.as_deref()), (id, version));
+        }
+        for bad in ["", "::", "a:b:", "a::c", "a:b:c:d", ":b:c"] {
+            assert!(VersionedRef::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

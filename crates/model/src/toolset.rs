@@ -1,0 +1,68 @@
+//! What one document or one server defines.
+
+use crate::{Capability, Draft, Example, Given, Knowledge, Limits, Namespace, Rest, Tool, Version};
+
+/// Who offers a toolset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provider {
+    /// Display name.
+    pub name: Option<String>,
+    /// Web site.
+    pub url: Option<String>,
+    /// Where to write to.
+    pub contact: Option<String>,
+    /// An image.
+    pub icon: Option<String>,
+}
+
+/// Tools that belong together, as drafts or as finished tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Toolset<T = Tool> {
+    /// What the ids of its tools start with.
+    pub namespace: Given<Namespace>,
+    /// Display name.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The version of the whole; its tools do not inherit it.
+    pub version: Given<Version>,
+    /// Who offers it.
+    pub provider: Option<Provider>,
+    /// The capabilities it declares for all its tools.
+    pub declares: Option<Vec<Given<Capability>>>,
+    /// What holds for a tool that does not say otherwise.
+    pub limits: Limits,
+    /// What it knows about its tools.
+    pub knowledge: Knowledge,
+    /// The tools, in order.
+    pub tools: Vec<T>,
+    /// Examples for commands that it does not define.
+    pub stray_examples: Vec<(String, Vec<Example>)>,
+    /// Fields that only its format knows.
+    pub rest: Rest,
+}
+
+impl<T> Default for Toolset<T> {
+    fn default() -> Self {
+        Toolset {
+            namespace: Given::Missing,
+            title: None,
+            description: None,
+            version: Given::Missing,
+            provider: None,
+            declares: None,
+            limits: Limits::default(),
+            knowledge: Knowledge::default(),
+            tools: Vec::new(),
+            stray_examples: Vec::new(),
+            rest: Rest::default(),
+        }
+    }
+}
+
+impl Toolset<Draft> {
+    /// The validators of a command, in order.
+    pub fn validators_of<'a>(&'a self, command: &'a str) -> impl Iterator<Item = &'a crate::Validator> {
+        self.knowledge.validators.iter().filter(move |v| v.validates.as_deref() == Some(command))
+    }
+}

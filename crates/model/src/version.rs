@@ -1,0 +1,105 @@
+//! Versions: SemVer 2.0.0 with one optional `v` in front; the spelling is kept.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A semantic version as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    authored: Box<str>,
+    semver: semver::Version,
+}
+
+/// Why a text is not a version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct VersionError(String);
+
+impl Version {
+    /// Reads `1.2.3` or `v1.2.3`.
+    pub fn parse(text: &str) -> Result<Version, VersionError> {
+        Version::read(text, text.strip_prefix('v').unwrap_or(text))
+    }
+
+    /// Reads `1.2.3`; for formats that do not take the `v`.
+    pub fn parse_bare(text: &str) -> Result<Version, VersionError> {
+        Version::read(text, text)
+    }
+
+    fn read(authored: &str, bare: &str) -> Result<Version, VersionError> {
+        let semver = semver::Version::parse(bare).map_err(|e| VersionError(e.to_string()))?;
+        Ok(Version { authored: authored.into(), semver })
+    }
+
+    /// The version as it was written, `v` included.
+    pub fn authored(&self) -> &str {
+        &self.authored
+    }
+
+    /// Which of the two is the later one; build metadata does not count.
+    pub fn precedence(&self, other: &Version) -> Ordering {
+        self.semver.cmp_precedence(&other.semver)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.authored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parsing() {
+        for good in ["1.2.3", "v1.2.3", "1.0.0-alpha.1+build.5", "1.0.0+b-1", "1.0.0--"] {
+            assert_eq!(Version::parse(good).expect(good).authored(), good);
+        }
+        for bad in [
+            "",
+            "v",
+            "vv1.2.3",
+            "V1.2.3",
+            "1.2",
+            "1",
+            "01.2.3",
+            "1.02.3",
+            "1.0.0-",
+            "1.0.0-alpha..1",
+            "1.0.0-01",
+            "1.0.0-.",
+            "1.0.0+",
+            "1.0.0-a+b+c",
+            "1.0.0.0",
+            "1.0.0-é",
+            "1.2.x",
+            "v1.2.3\n",
+            " 1.2.3",
+            "99999999999999999999.0.0",
+        ] {
+            assert!(Version::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(Version::parse_bare("v1.2.3").is_err());
+    }
+
+    #[test]
+    fn order() {
+        let cases = [
+            ("1.0.0", "v1.0.0", Ordering::Equal),
+            ("1.0.0-alpha", "1.0.0-alpha.1", Ordering::Less),
+            ("1.0.0-alpha.1", "1.0.0-alpha.beta", Ordering::Less),
+            ("1.0.0-beta.2", "1.0.0-beta.11", Ordering::Less),
+            ("1.0.0-rc.1", "1.0.0", Ordering::Less),
+            ("1.0.0+a", "1.0.0+b", Ordering::Equal),
+            ("1.0.0-1", "1.0.0-a", Ordering::Less),
+            ("1.0.0-A", "1.0.0-a", Ordering::Less),
+            ("1.10.0", "1.9.0", Ordering::Greater),
+        ];
+        for (a, b, order) in cases {
+            let parse = |text| Version::parse(text).expect("a version");
+            assert_eq!(parse(a).precedence(&parse(b)), order, "{a} {b}");
+        }
+    }
+}

@@ -1,1 +1,35 @@
-fn main() {}
+//! The binary `toolwright`. Here the outside world is touched: arguments, files, standard streams.
+//! What is done with what was read is in the crates below.
+
+mod args;
+mod card;
+mod files;
+mod list;
+mod load;
+mod output;
+mod record;
+mod report;
+mod show;
+mod validate;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use output::Exit;
+
+fn main() -> std::process::ExitCode {
+    let args = Args::parse();
+    let result = match args.command {
+        Command::Show(args) => show::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Validate(args) => validate::run(&args),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) if output::is_broken_pipe(&error) => Exit::Clean.into(),
+        Err(error) => {
+            output::complain(&error);
+            Exit::CouldNotRun.into()
+        }
+    }
+}

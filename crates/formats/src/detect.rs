@@ -32,7 +32,8 @@ enum Scope {
 
 /// What the rules look for, for the message when none hits.
 pub const LOOKED_FOR: &str = "`btcp`, `tool`, `functionDeclarations`, `type: function`, `input_schema`, \
-                              `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`";
+                              `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
+                              `id` beside an AIOS `type` or section";
 
 /// In order. Elements are the root, its list items, `tools[]` and `result.tools[]`.
 static RULES: &[Rule] = &[

@@ -29,8 +29,10 @@ pub enum Need {
     Required,
     /// It should by the letter, but documents in the wild go without.
     RequiredTolerably,
-    /// It need not.
+    /// It need not; `null` is a value like any other, and rarely the right one.
     Optional,
+    /// It need not, and `null` says the same as leaving it out: a YAML key with nothing behind it.
+    OrNull,
 }
 
 /// What a field holds.
@@ -92,9 +94,10 @@ pub enum Kind {
     },
 }
 
-/// Looks at a value and reports.
+/// Looks at the value of a field and reports. The first node is the object that has the field,
+/// which need not be the value's parent in the text: an alias or a merge key may have brought it in.
 #[derive(Clone, Copy)]
-pub struct RuleCheck(pub(crate) fn(Node<'_>, &mut Findings));
+pub struct RuleCheck(pub(crate) fn(Node<'_>, Node<'_>, &mut Findings));
 
 impl std::fmt::Debug for RuleCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -125,7 +128,7 @@ pub enum TextFormat {
     Email,
 }
 
-/// A text that must not be blank.
+/// Any text; where it is required it must not be blank.
 pub(crate) const TEXT: Kind = Kind::Text { min: 0, max: usize::MAX, pattern: None, format: None };
 /// A list of texts.
 pub(crate) const TEXTS: Kind = Kind::List { of: &TEXT, min: 0 };
@@ -138,6 +141,11 @@ pub(crate) const fn required(name: &'static str, kind: Kind, about: &'static str
 
 pub(crate) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Field {
     Field { name, kind, need: Need::Optional, since: "", about, mistaken: "" }
+}
+
+/// An optional field of a format in which `null` counts as absent.
+pub(crate) const fn optional_or_null(name: &'static str, kind: Kind, about: &'static str) -> Field {
+    Field { name, kind, need: Need::OrNull, since: "", about, mistaken: "" }
 }
 
 impl Field {

@@ -37,6 +37,10 @@ use toolwright_source::{Document, Finding, Origin};
 pub use detect::{Detected, LOOKED_FOR, detect};
 pub use field::{Field, Kind, Need, Pattern, TextFormat};
 
+/// Items of one list and commands of one tool that are read. No definition comes near it; a document
+/// with more is `TOO_LARGE`, so that a small file cannot become a record that fills the memory.
+pub const MAX_ITEMS: usize = 10_000;
+
 /// A way of writing tools down.
 pub trait Format: Sync {
     /// Its name, as `--format` takes it.

@@ -9,36 +9,71 @@ use toolwright_source::{Edit, Finding, Kind as Type, Node, Safety, Severity};
 use crate::codes;
 use crate::field::{Field, Kind, Need, TextFormat};
 use crate::findings::Findings;
+use crate::{MAX_ITEMS, take};
 
 /// Checks an object against its fields. A value that is no object is reported and left alone.
 pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Findings) {
+    if out.is_full() {
+        return;
+    }
     if node.kind() != Type::Map {
         return wrong_type(node, "an object", out);
     }
     let entries = node.entries();
     for field in fields {
-        if field.need != Need::Optional {
+        if matches!(field.need, Need::Required | Need::RequiredTolerably) {
             required(node, field, &entries, out);
         }
     }
-    for entry in &entries {
+    let place = |entry: &Entry<'_>| fields.iter().position(|field| field.name == entry.name());
+    // Of duplicates the last one counts, and only it can be found by pointer.
+    let mut last = vec![0; fields.len()];
+    for (n, entry) in entries.iter().enumerate() {
+        if let Some(place) = place(entry) {
+            last[place] = n;
+        }
+    }
+    for (n, entry) in entries.iter().enumerate() {
         if out.is_full() {
             return;
         }
-        match fields.iter().find(|field| field.name == entry.name()) {
-            Some(field) => {
-                // An absent value was reported above; optional ones may be null.
-                if entry.value.kind() != Type::Null || matches!(field.kind, Kind::Schema) {
-                    value(entry.value, &field.kind, out);
-                }
+        match place(entry) {
+            Some(place) if last[place] != n => {}
+            Some(place) if !is_left_out(entry.value, &fields[place]) => {
+                value(node, entry.value, &fields[place].kind, out);
             }
+            Some(_) => {}
             None => unknown(node, entry, fields, out),
         }
     }
 }
 
-/// Checks one value against its kind.
-pub(crate) fn value(node: Node<'_>, kind: &Kind, out: &mut Findings) {
+/// Whether a value says as much as none: what was reported as missing, and a legal `null`.
+fn is_left_out(node: Node<'_>, field: &Field) -> bool {
+    match field.need {
+        Need::Required | Need::RequiredTolerably => blank(node, &field.kind).is_some(),
+        Need::OrNull => node.kind() == Type::Null && !matches!(field.kind, Kind::Schema),
+        Need::Optional => false,
+    }
+}
+
+/// What a required value is instead of given. A null schema is an invalid one, not a missing one.
+fn blank(node: Node<'_>, kind: &Kind) -> Option<&'static str> {
+    match (node.kind(), kind) {
+        (Type::Null, Kind::Any | Kind::Schema) => None,
+        (Type::Null, _) => Some("null"),
+        (Type::String, Kind::Text { .. } | Kind::Choice { .. } | Kind::Version { .. }) => {
+            node.raw().trim().is_empty().then_some("blank")
+        }
+        _ => None,
+    }
+}
+
+/// Checks one value, which `owner` holds, against its kind.
+pub(crate) fn value(owner: Node<'_>, node: Node<'_>, kind: &Kind, out: &mut Findings) {
+    if out.is_full() {
+        return;
+    }
     match *kind {
         Kind::Any => {}
         Kind::Boolean => expect(node, Type::Bool, "a boolean", out, |_, _| {}),
@@ -59,19 +94,26 @@ pub(crate) fn value(node: Node<'_>, kind: &Kind, out: &mut Findings) {
         Kind::Schema => schema(node, out),
         Kind::List { of, min } => expect(node, Type::List, "a list", out, |node, out| {
             length(node, node.len(), min, usize::MAX, "items", out);
-            node.items().for_each(|item| {
-                if !out.is_full() {
-                    value(item, of, out);
-                }
-            });
+            too_many(node, out);
+            take::items(node).for_each(|item| value(node, item, of, out));
         }),
         Kind::Map(of) => expect(node, Type::Map, "an object", out, |node, out| {
             if !matches!(of, Kind::Any) {
-                node.entries().iter().for_each(|entry| value(entry.value, of, out));
+                too_many(node, out);
+                node.entries().iter().for_each(|entry| value(node, entry.value, of, out));
             }
         }),
         Kind::Object(fields) => object(node, fields, out),
-        Kind::Rule { check, .. } => (check.0)(node, out),
+        Kind::Rule { check, .. } => (check.0)(owner, node, out),
+    }
+}
+
+/// Reports a container with more items than are read.
+pub(crate) fn too_many(node: Node<'_>, out: &mut Findings) {
+    let (name, count) = (node.key().map_or("this", |key| key.raw()), node.len());
+    if count > MAX_ITEMS {
+        let message = format!("`{}` has {count} items; the first {MAX_ITEMS} are read", shorten(name));
+        out.push(Finding::new(&toolwright_source::codes::TOO_LARGE, node.pointer(), message).on_key());
     }
 }
 
@@ -108,19 +150,12 @@ fn required(node: Node<'_>, field: &Field, entries: &[Entry<'_>], out: &mut Find
     let found = entries.iter().rev().find(|entry| entry.name() == field.name);
     let at = || node.pointer().child(field.name);
     let name = field.name;
-    let finding = match found.map(|entry| entry.value) {
-        Some(value) if value.kind() == Type::Null && !matches!(field.kind, Kind::Any | Kind::Schema) => {
-            Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), format!("`{name}` is required, and is null"))
-        }
-        Some(value) if value.kind() == Type::String && value.raw().trim().is_empty() => {
-            Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), format!("`{name}` is required, and is blank"))
-        }
-        Some(_) => return,
-        None => {
-            let message = format!("required field `{name}` is missing");
-            Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), message)
-        }
+    let message = match found.map(|entry| blank(entry.value, &field.kind)) {
+        Some(None) => return,
+        Some(Some(what)) => format!("`{name}` is required, and is {what}"),
+        None => format!("required field `{name}` is missing"),
     };
+    let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), message);
     let finding = finding.help(format!("`{name}` is {}", field.about));
     out.push(if field.need == Need::RequiredTolerably { finding.tolerable() } else { finding });
 }
@@ -173,8 +208,7 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
 }
 
 fn length(node: Node<'_>, length: usize, min: usize, max: usize, unit: &str, out: &mut Findings) {
-    // A blank required text was reported as missing.
-    if (min..=max).contains(&length) || (node.kind() == Type::String && node.raw().trim().is_empty()) {
+    if (min..=max).contains(&length) {
         return;
     }
     let name = node.key().map_or("this".to_owned(), |key| format!("`{}`", key.raw()));
@@ -186,7 +220,7 @@ fn length(node: Node<'_>, length: usize, min: usize, max: usize, unit: &str, out
 fn text_pattern(node: Node<'_>, pattern: Option<&'static crate::field::Pattern>, out: &mut Findings) {
     let Some(pattern) = pattern else { return };
     let text = node.raw();
-    if (pattern.matches)(text) || text.trim().is_empty() {
+    if (pattern.matches)(text) {
         return;
     }
     let message = format!("`{}` does not match `{}`", shorten(text), pattern.regex);
@@ -258,8 +292,7 @@ pub(crate) fn whole(node: Node<'_>) -> Option<i64> {
 
 fn choice(node: Node<'_>, words: &[&'static str], tolerated: &[&'static str], out: &mut Findings) {
     let word = node.raw();
-    // A blank required text was reported as missing.
-    if words.contains(&word) || word.trim().is_empty() {
+    if words.contains(&word) {
         return;
     }
     let name = node.key().map_or("this", |key| key.raw());
@@ -298,9 +331,6 @@ fn version(node: Node<'_>, v: bool, out: &mut Findings) {
     }
     let parsed = if v { Version::parse(text) } else { Version::parse_bare(text) };
     let Err(error) = parsed else { return };
-    if text.trim().is_empty() {
-        return;
-    }
     let message = format!("`{}` is not a semantic version: {error}", shorten(text));
     let finding = Finding::new(&codes::INVALID_SEMVER, node.pointer(), message);
     let parts: Vec<&str> = text.split('.').collect();

@@ -6,7 +6,8 @@ use toolwright_model::{
 };
 use toolwright_source::{Kind, Node, Origin, Pointer};
 
-use crate::field::Field;
+use crate::MAX_ITEMS;
+use crate::field::{Field, Kind as FieldKind};
 
 /// A text that is there and is a string.
 pub(crate) fn text(parent: Node<'_>, name: &str) -> Option<String> {
@@ -18,7 +19,7 @@ pub(crate) fn given_text(parent: Node<'_>, name: &str) -> Given<String> {
     given(parent, name, |node| node.text().filter(|t| !t.trim().is_empty()).map(str::to_owned))
 }
 
-/// A value by a parser; null and blank are missing, what does not parse is bad.
+/// A required value by a parser; null and blank are missing, what does not parse is bad.
 pub(crate) fn given<'d, T>(
     parent: Node<'d>,
     name: &str,
@@ -27,6 +28,14 @@ pub(crate) fn given<'d, T>(
     match parent.get(name) {
         Some(node) if !is_blank(node) => parse(node).map_or_else(|| Given::Bad(node.to_json()), Given::Ok),
         _ => Given::Missing,
+    }
+}
+
+/// An optional value by a parser: whatever stands there and does not parse is bad.
+fn written<'d, T>(parent: Node<'d>, name: &str, parse: impl FnOnce(Node<'d>) -> Option<T>) -> Given<T> {
+    match parent.get(name) {
+        Some(node) => parse(node).map_or_else(|| Given::Bad(node.to_json()), Given::Ok),
+        None => Given::Missing,
     }
 }
 
@@ -42,9 +51,14 @@ pub(crate) fn namespace(parent: Node<'_>, field: &str) -> Given<Namespace> {
     given(parent, field, |node| Namespace::parse(node.text()?).ok())
 }
 
-/// A version, `v1.2.3` included.
-pub(crate) fn version(parent: Node<'_>) -> Given<Version> {
-    given(parent, "version", |node| Version::parse(node.text()?).ok())
+/// A namespace that a tool need not have.
+pub(crate) fn own_namespace(parent: Node<'_>) -> Given<Namespace> {
+    written(parent, "namespace", |node| Namespace::parse(node.text()?).ok())
+}
+
+/// A version that a tool need not have, `v1.2.3` included.
+pub(crate) fn own_version(parent: Node<'_>) -> Given<Version> {
+    written(parent, "version", |node| Version::parse(node.text()?).ok())
 }
 
 /// A version without `v`.
@@ -53,27 +67,32 @@ pub(crate) fn bare_version(parent: Node<'_>) -> Given<Version> {
 }
 
 pub(crate) fn input_schema(parent: Node<'_>, field: &str) -> Given<InputSchema> {
-    given(parent, field, schema).map(InputSchema::Written)
+    written(parent, field, schema).map(InputSchema::Written)
 }
 
 pub(crate) fn output_schema(parent: Node<'_>, field: &str) -> Given<Json> {
-    given(parent, field, schema)
+    written(parent, field, schema)
 }
 
 fn schema(node: Node<'_>) -> Option<Json> {
     (node.kind() == Kind::Map).then(|| node.to_json())
 }
 
+/// The items of a list, up to the bound that `shape` reports.
+pub(crate) fn items<'d>(list: Node<'d>) -> impl Iterator<Item = Node<'d>> {
+    list.items().take(MAX_ITEMS)
+}
+
 /// The strings of a list; other items are left out.
 pub(crate) fn texts(parent: Node<'_>, name: &str) -> Vec<String> {
-    let items = parent.get(name).into_iter().flat_map(Node::items);
+    let items = parent.get(name).into_iter().flat_map(items);
     items.filter_map(|item| item.text().map(str::to_owned)).collect()
 }
 
 /// A list of capabilities, each good or bad.
 pub(crate) fn capabilities(list: Node<'_>) -> Vec<Given<Capability>> {
     let read = |item: Node<'_>| item.text().and_then(|text| Capability::parse(text).ok());
-    list.items().map(|item| read(item).map_or_else(|| Given::Bad(item.to_json()), Given::Ok)).collect()
+    items(list).map(|item| read(item).map_or_else(|| Given::Bad(item.to_json()), Given::Ok)).collect()
 }
 
 /// The object at `name`, if it is one.
@@ -83,8 +102,7 @@ pub(crate) fn object<'d>(parent: Node<'d>, name: &str) -> Option<Node<'d>> {
 
 /// The objects in the list at `name`.
 pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = Node<'d>> {
-    let items = parent.get(name).into_iter().flat_map(Node::items);
-    items.filter(|item| item.kind() == Kind::Map)
+    parent.get(name).into_iter().flat_map(items).filter(|item| item.kind() == Kind::Map)
 }
 
 /// The members that `known` does not name, to be kept.
@@ -105,6 +123,30 @@ pub(crate) fn unclaimed(parent: Node<'_>, fields: &'static [Field]) -> Vec<(Stri
 pub(crate) fn keep(parent: Node<'_>, fields: &'static [Field], format: FormatId, rest: &mut Rest) {
     for (name, value) in unclaimed(parent, fields) {
         rest.keep(format, name, value);
+    }
+}
+
+/// Keeps what an object that has no rest of its own holds beyond its table, nested objects included:
+/// `section.member`, `section.list.0.member`.
+pub(crate) fn keep_within(
+    node: Node<'_>,
+    fields: &'static [Field],
+    prefix: &str,
+    format: FormatId,
+    rest: &mut Rest,
+) {
+    for entry in node.entries() {
+        let name = format!("{prefix}.{}", entry.name());
+        match fields.iter().find(|field| field.name == entry.name()).map(|field| field.kind) {
+            None => rest.keep(format, name, entry.value.to_json()),
+            Some(FieldKind::Object(fields)) => keep_within(entry.value, fields, &name, format, rest),
+            Some(FieldKind::List { of: FieldKind::Object(fields), .. }) => {
+                for (n, item) in items(entry.value).enumerate() {
+                    keep_within(item, fields, &format!("{name}.{n}"), format, rest);
+                }
+            }
+            Some(_) => {}
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Names, namespaces and ids, as the toolfoundation seed rules them.
 
+use std::collections::HashSet;
 use std::fmt;
 
 /// The longest tool name and namespace.
@@ -53,12 +54,8 @@ fn check_name(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
     }
-    let mut bad = Vec::new();
-    for c in text.chars().filter(|c| !is_name_char(*c)) {
-        if !bad.contains(&c) {
-            bad.push(c);
-        }
-    }
+    let mut seen = HashSet::new();
+    let bad: Vec<char> = text.chars().filter(|c| !is_name_char(*c) && seen.insert(*c)).collect();
     if !bad.is_empty() {
         return Err(NameError::Characters(bad));
     }

@@ -23,8 +23,8 @@ pub(crate) struct Outlook {
     pub chain: usize,
     /// Subschemas open at once over all, where not recursive.
     pub longest: usize,
-    /// The most ways one place of the instance is judged.
-    pub in_place_paths: u64,
+    /// Subschemas in all.
+    pub subschemas: usize,
     /// Every pattern, once.
     pub patterns: Vec<Pattern>,
 }
@@ -46,15 +46,12 @@ pub(crate) fn judge(graph: &Graph<'_>, document: &Value) -> Result<Outlook, Sche
         return Err(SchemaError::invalid(shape::join(&at, keyword), message));
     }
     let in_place = fold(graph, &all, |edge| edge.applies == Applies::InPlace);
-    let (widest, &paths) = in_place
-        .paths
-        .iter()
-        .enumerate()
-        .max_by_key(|(_, paths)| **paths)
-        .expect("a graph has a root");
+    let (widest, &paths) =
+        in_place.paths.iter().enumerate().max_by_key(|(_, paths)| **paths).expect("a graph has a root");
     if paths > MAX_IN_PLACE_PATHS {
         let at = shape::locate(document, graph.nodes[widest].value).unwrap_or_default();
-        let message = format!("references fan out: one value would be judged more than {MAX_IN_PLACE_PATHS} times");
+        let message =
+            format!("references fan out: one value would be judged more than {MAX_IN_PLACE_PATHS} times");
         return Err(SchemaError::invalid(at, message));
     }
     check_resources(graph)?;
@@ -65,7 +62,7 @@ pub(crate) fn judge(graph: &Graph<'_>, document: &Value) -> Result<Outlook, Sche
         compares: graph.nodes.iter().any(|node| node.value.get("uniqueItems") == Some(&Value::Bool(true))),
         chain: in_place.chain.iter().copied().max().unwrap_or(1),
         longest: whole.chain[0],
-        in_place_paths: paths,
+        subschemas: graph.nodes.len(),
         patterns: patterns(graph, document),
     })
 }
@@ -90,7 +87,8 @@ fn fold(graph: &Graph<'_>, starts: &[usize], follow: impl Fn(&Edge) -> bool) -> 
     }
     let count = graph.nodes.len();
     let mut state = vec![State::New; count];
-    let mut sums = Fold { paths: vec![1; count], chain: vec![1; count], looped: false, reference_in_loop: None };
+    let mut sums =
+        Fold { paths: vec![1; count], chain: vec![1; count], looped: false, reference_in_loop: None };
     // Open nodes, each with the number of its edges already taken.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for &start in starts {
@@ -120,7 +118,8 @@ fn fold(graph: &Graph<'_>, starts: &[usize], follow: impl Fn(&Edge) -> bool) -> 
                 State::Done => sums.add(node, edge),
                 State::Open => {
                     sums.looped = true;
-                    sums.reference_in_loop = sums.reference_in_loop.or_else(|| reference_among(graph, &open, edge.to));
+                    sums.reference_in_loop =
+                        sums.reference_in_loop.or_else(|| reference_among(graph, &open, edge.to));
                 }
             }
         }
@@ -180,7 +179,10 @@ fn check_resources(graph: &Graph<'_>) -> Result<(), SchemaError> {
             open.push((next, 0));
         }
         if work > MAX_RESOURCE_WORK {
-            return Err(SchemaError::invalid("", "embedded `$id` resources refer to each other in too many ways"));
+            return Err(SchemaError::invalid(
+                "",
+                "embedded `$id` resources refer to each other in too many ways",
+            ));
         }
     }
     Ok(())
@@ -195,7 +197,8 @@ fn patterns(graph: &Graph<'_>, document: &Value) -> Vec<Pattern> {
         };
         let own = schema.get("pattern").and_then(Value::as_str).map(|text| ("pattern", text));
         let names = schema.get("patternProperties").and_then(Value::as_object);
-        let names = names.into_iter().flat_map(|names| names.keys().map(|text| ("patternProperties", text.as_str())));
+        let names =
+            names.into_iter().flat_map(|names| names.keys().map(|text| ("patternProperties", text.as_str())));
         for (keyword, text) in own.into_iter().chain(names) {
             if seen.insert(text) {
                 found.push((node.value, keyword, text));
@@ -211,6 +214,9 @@ fn patterns(graph: &Graph<'_>, document: &Value) -> Vec<Pattern> {
     found
         .iter()
         .zip(pointers)
-        .map(|((_, keyword, text), pointer)| Pattern { text: (*text).to_owned(), at: at(pointer, keyword, text) })
+        .map(|((_, keyword, text), pointer)| Pattern {
+            text: (*text).to_owned(),
+            at: at(pointer, keyword, text),
+        })
         .collect()
 }

@@ -32,12 +32,9 @@ impl Dialect {
     pub fn of(schema: &Value) -> Result<Dialect, SchemaError> {
         match schema.get("$schema") {
             None => Ok(Dialect::Draft202012),
-            Some(Value::String(uri)) => {
-                Dialect::from_uri(uri).ok_or_else(|| SchemaError::UnsupportedDialect {
-                    at: "/$schema".to_owned(),
-                    dialect: uri.clone(),
-                })
-            }
+            Some(Value::String(uri)) => Dialect::from_uri(uri).ok_or_else(|| {
+                SchemaError::UnsupportedDialect { at: "/$schema".to_owned(), dialect: uri.clone() }
+            }),
             Some(_) => Err(SchemaError::invalid("/$schema", "`$schema` is not a string")),
         }
     }

@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn an_embedded_resource_cannot_smuggle_a_dialect_in() {
-        let schema = json!({ "$defs": { "a": { "$id": "a", "$schema": "http://json-schema.org/draft-04/schema#" } } });
+        let schema =
+            json!({ "$defs": { "a": { "$id": "a", "$schema": "http://json-schema.org/draft-04/schema#" } } });
         let error = settle(&schema, Dialect::Draft202012).expect_err("draft-04");
         assert_eq!((error.code(), error.at()), ("UNSUPPORTED_DIALECT", "/$defs/a/$schema"));
     }

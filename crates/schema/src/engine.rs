@@ -1,15 +1,17 @@
 //! The one place that compiles and runs the `jsonschema` crate (`meter` implements its node traits,
 //! `message` words its errors, `graph` shares its resolver).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
 use jsonschema::json::Json;
 use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator};
 use referencing::SPECIFICATIONS;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 use crate::limits::{BACKTRACK_LIMITS, LARGE_PATTERN_BYTES, PATTERN_BYTES};
 use crate::meter::{Meter, Metered, Spent, metered};
-use crate::{Dialect, Failure, Formats, SchemaError, graph, message};
+use crate::{Dialect, Failure, Formats, SchemaError, message, registry};
 
 /// What both compilations of a schema share.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +30,7 @@ pub(crate) struct Bounded(Validator<Metered>);
 
 impl Plain {
     pub(crate) fn compile(document: &Value, settings: Settings) -> Result<Plain, SchemaError> {
-        let built = options(jsonschema::options(), settings).build(document);
-        built.map(Plain).map_err(|error| refusal(&error, document))
+        build(options(jsonschema::options(), settings), document).map(Plain)
     }
 
     #[inline]
@@ -40,8 +41,7 @@ impl Plain {
 
 impl Bounded {
     pub(crate) fn compile(document: &Value, settings: Settings) -> Result<Bounded, SchemaError> {
-        let built = options(jsonschema::options_for::<Metered>(), settings).build(document);
-        built.map(Bounded).map_err(|error| refusal(&error, document))
+        build(options(jsonschema::options_for::<Metered>(), settings), document).map(Bounded)
     }
 
     pub(crate) fn is_valid(&self, meter: &Meter<'_>) -> Result<bool, Spent> {
@@ -74,7 +74,7 @@ fn options<F: Json>(options: Configured<F>, settings: Settings) -> Configured<F>
     let options = options
         .offline()
         .with_registry(&SPECIFICATIONS)
-        .with_draft(graph::draft_of(settings.dialect))
+        .with_draft(registry::draft_of(settings.dialect))
         .with_pattern_options(patterns);
     match settings.formats {
         Formats::Assert => options.should_validate_formats(true),
@@ -86,22 +86,33 @@ fn options<F: Json>(options: Configured<F>, settings: Settings) -> Configured<F>
     }
 }
 
+/// The compiler holds some expectations about identifiers with `expect`; a document that finds a hole
+/// in them is refused like any other.
+fn build<F: Json>(options: Configured<F>, document: &Value) -> Result<Validator<F>, SchemaError> {
+    catch_unwind(AssertUnwindSafe(|| options.build(document)))
+        .map_err(|_| SchemaError::invalid("", "the identifiers and references contradict each other"))?
+        .map_err(|error| refusal(&error, document))
+}
+
 fn refusal(error: &ValidationError<'_>, document: &Value) -> SchemaError {
     let at = error.instance_path().as_str();
     let value = document.pointer(at).unwrap_or(document);
-    SchemaError::invalid(at, message::describe(error.kind(), value, &message::Context::of_schema(document)))
+    SchemaError::invalid(
+        at,
+        message::describe(error.kind(), value, &message::Context::of_schema(document).at("", at)),
+    )
 }
 
 fn failure(error: &ValidationError<'_>, instance: &Value, context: &message::Context<'_>) -> Failure {
     let instance_path = error.instance_path().as_str();
     let schema_path = error.schema_path().as_str();
     let value = instance.pointer(instance_path).unwrap_or(instance);
-    Failure {
-        instance_path: instance_path.to_owned(),
-        schema_path: schema_path.to_owned(),
-        keyword: error.kind().keyword().to_owned(),
-        message: message::describe(error.kind(), value, &context.at(schema_path)),
-    }
+    let context = context.at(schema_path, instance_path);
+    let (keyword, message) =
+        message::refused_properties(error.kind(), value, &context).unwrap_or_else(|| {
+            (error.kind().keyword().to_owned(), message::describe(error.kind(), value, &context))
+        });
+    Failure { instance_path: instance_path.to_owned(), schema_path: schema_path.to_owned(), keyword, message }
 }
 
 /// How a pattern would be matched.
@@ -113,7 +124,7 @@ pub(crate) enum Engine {
     Backtracking,
 }
 
-/// Whether `pattern` compiles to at most `large` or ordinary size, and how it would be matched.
+/// How `pattern` would be matched, if it compiles to at most `size`.
 pub(crate) fn try_pattern(pattern: &str, size: Size) -> Option<Engine> {
     let bytes = match size {
         Size::Ordinary => PATTERN_BYTES,
@@ -138,6 +149,7 @@ pub(crate) enum Size {
 
 /// Whether `pattern` is a regular expression at all.
 pub(crate) fn is_regular_expression(pattern: &str) -> bool {
-    let check = jsonschema::options().offline().should_validate_formats(true).build(&json!({ "format": "regex" }));
+    let check =
+        jsonschema::options().offline().should_validate_formats(true).build(&json!({ "format": "regex" }));
     check.is_ok_and(|check| check.is_valid(&Value::String(pattern.to_owned())))
 }

@@ -35,10 +35,7 @@ pub enum SchemaError {
 
 impl SchemaError {
     pub(crate) fn invalid(at: impl Into<String>, message: impl Into<String>) -> SchemaError {
-        SchemaError::InvalidSchema {
-            at: at.into(),
-            message: message.into(),
-        }
+        SchemaError::InvalidSchema { at: at.into(), message: message.into() }
     }
 
     /// The stable code: `INVALID_SCHEMA`, `UNSUPPORTED_DIALECT` or `EXTERNAL_REF`.
@@ -159,9 +156,5 @@ impl fmt::Display for Failures {
 
 /// A pointer as a message names it.
 fn place(pointer: &str) -> String {
-    if pointer.is_empty() {
-        "the root".to_owned()
-    } else {
-        format!("`{pointer}`")
-    }
+    if pointer.is_empty() { "the root".to_owned() } else { format!("`{pointer}`") }
 }

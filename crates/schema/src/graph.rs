@@ -4,13 +4,13 @@
 //! Built without recursion. What the graph means (loops, fan-out, depth) is `analysis`'s business.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex};
 
-use referencing::{Draft, Registry, Resolver, ResourceRef, Retrieve, SPECIFICATIONS, Uri};
+use referencing::{Registry, Resolver, ResourceRef, Uri};
 use serde_json::{Map, Value};
 
 use crate::keywords::{self, Applies};
 use crate::limits::MAX_SUBSCHEMAS;
+use crate::registry::{self, Stub, dialect_of, draft_of, is_meta_schema, lower_first};
 use crate::{Dialect, SchemaError, shape};
 
 /// All subschemas; the root is the first.
@@ -19,6 +19,13 @@ pub(crate) struct Graph<'r> {
     pub nodes: Vec<Node<'r>>,
     /// How many schema resources (the document and embedded `$id`s) the nodes belong to.
     pub resources: usize,
+}
+
+impl Graph<'_> {
+    /// How many references there are.
+    pub(crate) fn references(&self) -> usize {
+        self.nodes.iter().flat_map(|node| &node.edges).filter(|edge| edge.by != By::Keyword).count()
+    }
 }
 
 /// One subschema.
@@ -56,7 +63,11 @@ pub(crate) fn build<T>(
     let stub = Stub::default();
     let draft = draft_of(dialect);
     let resource = ResourceRef::new(document, draft);
-    let (registry, base) = registry(resource, &stub).map_err(|error| bad_uri(document, dialect, &error))?;
+    let (registry, base) =
+        registry::prepare(resource, &stub).map_err(|error| registry::bad_uri(document, dialect, &error))?;
+    if is_meta_schema(base.as_str()) {
+        return Err(poses("/$id".to_owned()));
+    }
     let asked = stub.asked();
     let mut walk = Walk {
         document,
@@ -81,37 +92,6 @@ pub(crate) fn build<T>(
     let mut graph = walk.graph;
     graph.resources = walk.resources.len();
     judge(&graph)
-}
-
-type Prepared<'a> = (Registry<'a>, Uri<String>);
-
-fn registry<'a>(resource: ResourceRef<'a>, stub: &Stub) -> Result<Prepared<'a>, referencing::Error> {
-    let base = referencing::uri::from_str(resource.id().unwrap_or("json-schema:///"))?;
-    let registry = SPECIFICATIONS
-        .add(base.as_str(), resource)?
-        .retriever(stub.clone())
-        .draft(resource.draft())
-        .prepare()?;
-    Ok((registry, base))
-}
-
-/// Stands in for everything outside the document and remembers what was asked for.
-#[derive(Clone, Default)]
-struct Stub(Arc<Mutex<HashSet<String>>>);
-
-impl Stub {
-    fn asked(&self) -> HashSet<String> {
-        self.0.lock().map(|asked| asked.clone()).unwrap_or_default()
-    }
-}
-
-impl Retrieve for Stub {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        if let Ok(mut asked) = self.0.lock() {
-            asked.insert(uri.as_str().to_owned());
-        }
-        Ok(Value::Bool(true))
-    }
 }
 
 struct Walk<'r> {
@@ -139,7 +119,12 @@ struct Reference<'r> {
 
 impl<'r> Walk<'r> {
     /// Adds `value` and all subschemas below it.
-    fn tree(&mut self, value: &'r Value, resolver: Resolver<'r>, dialect: Dialect) -> Result<usize, SchemaError> {
+    fn tree(
+        &mut self,
+        value: &'r Value,
+        resolver: Resolver<'r>,
+        dialect: Dialect,
+    ) -> Result<usize, SchemaError> {
         let root = self.add(value, resolver, dialect)?;
         while let Some((index, resolver, dialect)) = self.subschemas.pop() {
             if let Value::Object(schema) = self.graph.nodes[index].value {
@@ -149,7 +134,12 @@ impl<'r> Walk<'r> {
         Ok(root)
     }
 
-    fn add(&mut self, value: &'r Value, resolver: Resolver<'r>, dialect: Dialect) -> Result<usize, SchemaError> {
+    fn add(
+        &mut self,
+        value: &'r Value,
+        resolver: Resolver<'r>,
+        dialect: Dialect,
+    ) -> Result<usize, SchemaError> {
         if let Some(&known) = self.seen.get(&std::ptr::from_ref(value)) {
             return Ok(known);
         }
@@ -175,7 +165,8 @@ impl<'r> Walk<'r> {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let alone = reference.is_some() && keywords::reference_stands_alone(dialect);
         self.note_references(from, schema, resolver, dialect);
-        let again = ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| schema.contains_key(*name));
+        let again =
+            ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| schema.contains_key(*name));
         let mut children = Vec::new();
         keywords::subschemas(schema, dialect, |applies, child| children.push((applies, child)));
         for (applies, child) in children {
@@ -206,10 +197,9 @@ impl<'r> Walk<'r> {
                 self.references.push(Reference { from, keyword, text, resolver: resolver.clone() });
             }
         }
-        if dialect == Dialect::Draft202012 {
-            if let Some(name) = schema.get("$dynamicAnchor").and_then(Value::as_str) {
-                self.dynamic_anchors.entry(name).or_default().push(from);
-            }
+        let anchor = schema.get("$dynamicAnchor").and_then(Value::as_str);
+        if let Some(name) = anchor.filter(|_| dialect == Dialect::Draft202012) {
+            self.dynamic_anchors.entry(name).or_default().push(from);
         }
     }
 
@@ -221,9 +211,12 @@ impl<'r> Walk<'r> {
         dialect: Dialect,
     ) -> Result<(Resolver<'r>, Dialect), SchemaError> {
         let draft = draft_of(dialect).detect(child);
-        let inside = resolver
-            .in_subresource(ResourceRef::new(child, draft))
-            .map_err(|error| SchemaError::invalid(self.pointer(child, "$id"), lower_first(&error.to_string())))?;
+        let inside = resolver.in_subresource(ResourceRef::new(child, draft)).map_err(|error| {
+            SchemaError::invalid(self.pointer(child, "$id"), lower_first(&error.to_string()))
+        })?;
+        if is_meta_schema(inside.base_uri().as_str()) && !is_meta_schema(resolver.base_uri().as_str()) {
+            return Err(poses(self.pointer(child, "$id")));
+        }
         Ok((inside, dialect_of(draft).unwrap_or(dialect)))
     }
 
@@ -234,7 +227,9 @@ impl<'r> Walk<'r> {
             let dynamic = (reference.keyword == "$dynamicRef")
                 .then(|| target.get("$dynamicAnchor").and_then(Value::as_str))
                 .flatten()
-                .filter(|name| reference.text.rsplit_once('#').is_some_and(|(_, fragment)| fragment == *name));
+                .filter(|name| {
+                    reference.text.rsplit_once('#').is_some_and(|(_, fragment)| fragment == *name)
+                });
             match dynamic {
                 Some(name) => self.dynamic_references.push((reference.from, to, name)),
                 None => self.refer(reference.from, to, By::Reference(reference.keyword)),
@@ -284,7 +279,8 @@ impl<'r> Walk<'r> {
 
     fn refer(&mut self, from: usize, to: usize, by: By) {
         let schema = self.graph.nodes[from].value;
-        let again = ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| schema.get(name).is_some());
+        let again =
+            ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| schema.get(name).is_some());
         let times = if again { 2 } else { 1 };
         self.graph.nodes[from].edges.push(Edge { to, applies: Applies::InPlace, times, by });
     }
@@ -296,41 +292,7 @@ impl<'r> Walk<'r> {
     }
 }
 
-/// The place of the `$id` or reference that is no URI.
-fn bad_uri(document: &Value, dialect: Dialect, error: &referencing::Error) -> SchemaError {
-    let mut pending = vec![document];
-    while let Some(value) = pending.pop() {
-        let Value::Object(schema) = value else {
-            continue;
-        };
-        for keyword in ["$id", "$ref"] {
-            let text = schema.get(keyword).and_then(Value::as_str);
-            if text.is_some_and(|text| referencing::uri::from_str(text).is_err()) {
-                let at = shape::join(&shape::locate(document, value).unwrap_or_default(), keyword);
-                return SchemaError::invalid(at, format!("`{keyword}` is not a URI reference"));
-            }
-        }
-        keywords::subschemas(schema, dialect, |_, child| pending.push(child));
-    }
-    SchemaError::invalid("", lower_first(&error.to_string()))
-}
-
-fn lower_first(message: &str) -> String {
-    let mut chars = message.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
-}
-
-pub(crate) fn draft_of(dialect: Dialect) -> Draft {
-    match dialect {
-        Dialect::Draft7 => Draft::Draft7,
-        Dialect::Draft202012 => Draft::Draft202012,
-    }
-}
-
-fn dialect_of(draft: Draft) -> Option<Dialect> {
-    match draft {
-        Draft::Draft7 => Some(Dialect::Draft7),
-        Draft::Draft202012 => Some(Dialect::Draft202012),
-        _ => None,
-    }
+/// A document in a meta-schema's place would be judged by itself.
+fn poses(at: String) -> SchemaError {
+    SchemaError::invalid(at, "`$id` is the address of a meta-schema")
 }

@@ -43,6 +43,7 @@ mod limits;
 mod message;
 mod meter;
 mod patterns;
+mod registry;
 mod schema;
 mod shape;
 mod stack;

@@ -28,15 +28,15 @@ pub(crate) const MAX_PATTERN_CHARS: usize = 10_000;
 /// Compiled bytes up to which a pattern is ordinary.
 pub(crate) const PATTERN_BYTES: usize = 128 * 1024;
 
-/// Compiled bytes of a pattern at the very most: `^.{1,2000}$` fits, `(a{1000}){1000}` does not.
-pub(crate) const LARGE_PATTERN_BYTES: usize = 4 * 1024 * 1024;
+/// Compiled bytes of a pattern at the very most: `^\p{L}{1,100}$` fits, `(a{1000}){1000}` does not.
+pub(crate) const LARGE_PATTERN_BYTES: usize = 16 * 1024 * 1024;
 
-/// Patterns per schema that may use the larger size; each can take tens of milliseconds to compile.
-pub(crate) const MAX_LARGE_PATTERNS: usize = 16;
+/// Patterns per schema that may use the larger size; each can take a tenth of a second to compile.
+pub(crate) const MAX_LARGE_PATTERNS: usize = 8;
 
 /// Backtracking steps one match of a pattern with look-around or back-references may take. The
 /// largest that keeps one run over all strings of the instance below [`MATCH_TICKS`] is chosen.
-pub(crate) const BACKTRACK_LIMITS: [usize; 4] = [100_000, 10_000, 1_000, 100];
+pub(crate) const BACKTRACK_LIMITS: [usize; 5] = [100_000, 10_000, 1_000, 100, 10];
 
 /// Worst case of matching every string of an instance once, in ticks (about ten nanoseconds each).
 pub(crate) const MATCH_TICKS: u64 = 5_000_000;
@@ -48,8 +48,8 @@ pub(crate) const MATCH_RUNS: u64 = 8;
 /// Ticks for a metered answer; each look at the instance is a tick.
 pub(crate) const ANSWER_TICKS: u64 = 5_000_000;
 
-/// Ticks for listing failures. An error is worth a few ticks and half a kilobyte.
-pub(crate) const LISTING_TICKS: u64 = 1_000_000;
+/// Ticks for listing failures: about a microsecond each deep inside an instance.
+pub(crate) const LISTING_TICKS: u64 = 300_000;
 
 /// Ticks granted on top for each value of the instance, so that a large instance of an ordinary
 /// schema never runs out.

@@ -26,13 +26,11 @@ pub(crate) struct Meter<'a> {
 }
 
 /// Runs `work` on `instance` with `ticks` to spend. `values` is the number of values in the instance.
-pub(crate) fn metered<'a, T>(
-    meter: &'a Meter<'a>,
-    work: impl FnOnce(Counted<'a>) -> T,
-) -> Result<T, Spent> {
+pub(crate) fn metered<'a, T>(meter: &'a Meter<'a>, work: impl FnOnce(Counted<'a>) -> T) -> Result<T, Spent> {
     let root = Counted { value: meter.root, meter: Some(meter) };
-    catch_unwind(AssertUnwindSafe(|| work(root)))
-        .map_err(|payload| payload.downcast::<Spent>().map_or_else(|other| resume_unwind(other), |spent| *spent))
+    catch_unwind(AssertUnwindSafe(|| work(root))).map_err(|payload| {
+        payload.downcast::<Spent>().map_or_else(|other| resume_unwind(other), |spent| *spent)
+    })
 }
 
 impl<'a> Meter<'a> {

@@ -36,10 +36,14 @@ pub(crate) fn check(patterns: &[Pattern]) -> Result<Engine, SchemaError> {
 
 fn large_pattern(pattern: &Pattern, count: usize) -> Result<Engine, SchemaError> {
     if count > MAX_LARGE_PATTERNS {
-        return Err(refused(pattern, &format!("is one of more than {MAX_LARGE_PATTERNS} very large patterns")));
+        return Err(refused(
+            pattern,
+            &format!("is one of more than {MAX_LARGE_PATTERNS} very large patterns"),
+        ));
     }
-    engine::try_pattern(&pattern.text, Size::Large)
-        .ok_or_else(|| refused(pattern, "cannot be compiled: too large, or a construct that is not supported"))
+    engine::try_pattern(&pattern.text, Size::Large).ok_or_else(|| {
+        refused(pattern, "cannot be compiled: too large, or a construct that is not supported")
+    })
 }
 
 fn refused(pattern: &Pattern, why: &str) -> SchemaError {

@@ -7,8 +7,8 @@ pub static INVALID_SYNTAX: Code = Code {
     name: "INVALID_SYNTAX",
     severity: Severity::Error,
     manual: "The text breaks a rule of JSON or YAML at this place. In JSON the reader notes the \
-             mistake and goes on, so several can be shown at once; in YAML nothing after the \
-             first one is read.",
+             mistake and goes on, so several can be shown at once; in YAML nothing is read \
+             behind a mistake in the grammar.",
 };
 
 /// The same key twice in one object.
@@ -31,8 +31,9 @@ pub static TOO_DEEP: Code = Code {
 pub static TOO_LARGE: Code = Code {
     name: "TOO_LARGE",
     severity: Severity::Error,
-    manual: "The document has more than 16 MiB, more than 1,000,000 values, or aliases that \
-             repeat more than 250,000 values. Reading stops there.",
+    manual: "The document has more than 16 MiB, more than 1,000,000 values or comments, more than \
+             50,000 comments in a row, or aliases that repeat more than 250,000 values. Reading \
+             stops there.",
 };
 
 /// Not UTF-8.

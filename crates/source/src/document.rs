@@ -79,18 +79,15 @@ impl Document {
 
     /// The innermost value whose key or text covers `byte`.
     pub fn at_byte(&self, byte: u32) -> Node<'_> {
-        let mut node = self.root();
-        loop {
-            let inside = |n: &Node<'_>| {
-                let from = n.key().unwrap_or(*n).span().start;
-                (from..=n.span().end).contains(&byte)
-            };
-            let members = node.own_members();
-            match members.filter(inside).last() {
-                Some(child) => node = child,
-                None => return node,
-            }
+        // Slots are in the order of the text: the last one that starts here, or what is around it.
+        let after = self.tree.slots.partition_point(|slot| slot.span.start <= byte);
+        let id = after.saturating_sub(1).try_into().unwrap_or(0);
+        let mut node = Node { doc: self, id }.value();
+        while node.span().end < byte {
+            let Some(parent) = node.parent() else { break };
+            node = parent;
         }
+        node
     }
 
     /// The document of a file that is too large to be looked at.

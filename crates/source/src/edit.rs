@@ -200,7 +200,9 @@ impl<'d> Page<'d> {
                 return TextEdit { span: Span::new(close, close), text: format!(", {entry}") };
             }
             self.filled.push(parent.id);
-            return TextEdit { span: Span::new(span.start as usize + 1, close), text: entry };
+            let open = span.start as usize + 1;
+            let from = if self.has_comment(open, close) { close } else { open };
+            return TextEdit { span: Span::new(from, close), text: entry };
         };
         let indent = self.indent_before(start);
         let (layout, separator) = match indent {
@@ -333,8 +335,13 @@ impl<'d> Page<'d> {
             Span::new(start, if self.has_comment(end, next.0) { comma } else { next.0 })
         } else {
             let before = extents[index - 1].1;
-            // The comma before it stays where a comment stands between; YAML takes it at the end.
-            Span::new(if self.has_comment(before, start) { start } else { before }, end)
+            let comma = skip_blank(self.text, end);
+            // The comma before it stays where a comment stands between; YAML takes one at the end.
+            match self.has_comment(before, start) {
+                true if self.text[comma..].starts_with(',') => Span::new(start, comma + 1),
+                true => Span::new(start, end),
+                false => Span::new(before, end),
+            }
         };
         Ok(TextEdit { span, text: String::new() })
     }

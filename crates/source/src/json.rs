@@ -302,6 +302,10 @@ impl Parser<'_> {
     }
 
     fn trailing_comma(&mut self) {
+        // Without a comma since the last value its absence has been reported already.
+        if self.comma < self.value_end {
+            return;
+        }
         let bracket = self.bytes[self.at] as char;
         self.report(self.comma..self.comma + 1, &format!("trailing `,` before `{bracket}`"));
     }
@@ -427,7 +431,7 @@ impl Parser<'_> {
             _ => {
                 let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
                 self.at = start + 1;
-                let message = format!("`{}` is not a JSON escape", shorten(&self.text[start..end]));
+                let message = format!("`\\{}` is not a JSON escape", shorten(&self.text[start + 1..end]));
                 self.report(start..end, &message);
                 '\\'
             }
@@ -441,12 +445,13 @@ impl Parser<'_> {
             return '\u{fffd}';
         };
         self.at = start + 6;
-        if (0xD800..0xDC00).contains(&high) && self.bytes[self.at..].starts_with(b"\\u") {
-            if let Some(low @ 0xDC00..0xE000) = self.hex4(self.at + 2) {
-                self.at += 6;
-                let c = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-                return char::from_u32(c).unwrap_or('\u{fffd}');
-            }
+        if (0xD800..0xDC00).contains(&high)
+            && self.bytes[self.at..].starts_with(b"\\u")
+            && let Some(low @ 0xDC00..0xE000) = self.hex4(self.at + 2)
+        {
+            self.at += 6;
+            let c = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+            return char::from_u32(c).unwrap_or('\u{fffd}');
         }
         char::from_u32(high).unwrap_or_else(|| {
             let message = format!("`\\u{high:04x}` is half of a surrogate pair");
@@ -523,7 +528,13 @@ pub(crate) fn imprecise(source: &Arc<Source>, span: Span, token: &str) -> Diagno
 
 /// Text for a message: at most 40 characters of it, nothing that could move the cursor.
 pub(crate) fn shorten(text: &str) -> String {
-    let mut out: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    let mut out = String::new();
+    for c in text.chars().take(40) {
+        match c {
+            ' '..='~' => out.push(c),
+            c => out.extend(c.escape_debug()),
+        }
+    }
     if text.chars().nth(40).is_some() {
         out.push('…');
     }

@@ -89,6 +89,7 @@ pub(crate) struct Slot {
     pub(crate) next: NodeId,
     pub(crate) kind: Kind,
     pub(crate) style: Style,
+    pub(crate) is_key: bool,
     pub(crate) data: Data,
 }
 
@@ -151,21 +152,23 @@ impl Builder {
 
     pub(crate) fn add(&mut self, kind: Kind, style: Style, span: Span, data: Data) -> NodeId {
         let id = NodeId::try_from(self.tree.slots.len()).unwrap_or(NONE);
-        let mut parent = NONE;
+        let (mut parent, mut is_key) = (NONE, false);
         if let Some(open) = self.open.last_mut() {
             parent = open.id;
             let last = std::mem::replace(&mut open.last, id);
             if last != NONE {
                 self.tree.slots[last as usize].next = id;
             }
-            if let Data::Container { first, count, .. } = &mut self.tree.slots[parent as usize].data {
+            let slot = &mut self.tree.slots[parent as usize];
+            if let Data::Container { first, count, .. } = &mut slot.data {
+                is_key = slot.kind == Kind::Map && *count % 2 == 0;
                 if last == NONE {
                     *first = id;
                 }
                 *count += 1;
             }
         }
-        self.tree.slots.push(Slot { span, parent, next: NONE, kind, style, data });
+        self.tree.slots.push(Slot { span, parent, next: NONE, kind, style, is_key, data });
         id
     }
 
@@ -464,14 +467,19 @@ impl<'d> Node<'d> {
         let mut node = self;
         while let Some(parent) = node.parent() {
             let tree = node.tree();
-            let place = tree.children(parent.id).position(|id| id == node.id).unwrap_or(0);
+            let place = || tree.children(parent.id).position(|id| id == node.id).unwrap_or(0);
             tokens.push(match node.key() {
                 Some(key) => key.raw().to_owned(),
-                None => place.to_string(),
+                None => place().to_string(),
             });
             node = parent;
         }
         tokens.iter().rev().fold(Pointer::root(), |at, token| at.child(token))
+    }
+
+    /// The value of the member whose key this is, or itself.
+    pub(crate) fn value(self) -> Node<'d> {
+        if self.slot().is_key { self.with(self.slot().next) } else { self }
     }
 
     /// The container it stands in.
@@ -480,11 +488,12 @@ impl<'d> Node<'d> {
         (parent != NONE).then(|| self.with(parent))
     }
 
-    /// The key of the member whose value this is. Keys are scalars, so a key's slot is the one
-    /// right before its value's.
+    /// The key of the member whose value this is; `None` for keys and items. Keys are scalars, so a
+    /// key's slot is the one right before its value's.
     pub fn key(self) -> Option<Node<'d>> {
         let parent = self.parent()?;
-        (parent.slot().kind == Kind::Map).then(|| self.with(self.id.saturating_sub(1)))
+        let is_value = parent.slot().kind == Kind::Map && !self.slot().is_key;
+        is_value.then(|| self.with(self.id.saturating_sub(1)))
     }
 
     /// The value as JSON, aliases followed. A number that no machine type holds becomes the

@@ -78,17 +78,35 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn yaml(value: &Json, style: Style) -> String {
     match value {
         Json::String(text) => yaml_string(text, style),
-        other => json(other, Layout::Inline),
+        other => printable(json(other, Layout::Inline)),
     }
+}
+
+/// JSON text with the characters escaped that JSON takes as they are and YAML does not.
+fn printable(json: String) -> String {
+    if !json.chars().any(is_unprintable) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 8);
+    for c in json.chars() {
+        match c {
+            c if is_unprintable(c) => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// A string or key as YAML on one line.
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
-    let printable = !text.chars().any(char::is_control);
     match style {
         Style::Plain if is_plain(text) => text.to_owned(),
-        Style::Single if printable => format!("'{}'", text.replace('\'', "''")),
-        _ => quoted(text),
+        Style::Single if !text.chars().any(is_unprintable) => format!("'{}'", text.replace('\'', "''")),
+        _ => printable(quoted(text)),
     }
 }
 
@@ -97,7 +115,7 @@ fn is_plain(text: &str) -> bool {
     let first = text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
     // `...` ends a document; readers of YAML 1.1 take the words for booleans.
-    let taken = ["yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    let taken = ["yes", "no", "on", "off"].iter().any(|word| text.eq_ignore_ascii_case(word));
     first
         && text.chars().all(inside)
         && !(text.ends_with(' ') || text.starts_with("...") || taken)

@@ -3,7 +3,6 @@
 //! Aliases stay references and are counted, so that a few hundred bytes cannot grow into
 //! gigabytes. What JSON cannot say (non-scalar keys, foreign tags, a second document) is reported.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
@@ -29,6 +28,7 @@ const MAX_COMMENT_LINES: usize = 50_000;
 const MAX_COMMENTS: usize = MAX_NODES;
 
 const LEAF: Extent = Extent { size: 1, height: 0 };
+const EMPTY: Extent = Extent { size: 1, height: 1 };
 
 struct Anchor {
     id: NodeId,
@@ -47,11 +47,14 @@ struct Reader<'s> {
     text: &'s str,
     builder: Builder,
     problems: Vec<Diagnostic>,
-    anchors: HashMap<usize, Anchor>,
+    /// By the parser's number, which counts from one.
+    anchors: Vec<Option<Anchor>>,
     frames: Vec<Frame>,
     aliased: usize,
     /// Collections open inside a key that is not a scalar; such keys are skipped.
     skipping: usize,
+    /// Where such a key starts.
+    skipped_from: u32,
     /// Where the document's own text starts, behind any `---`.
     start: usize,
     documents: usize,
@@ -65,10 +68,11 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         text,
         builder: Builder::with_capacity((text.len() / 20).min(MAX_NODES) + 1),
         problems: Vec::new(),
-        anchors: HashMap::new(),
+        anchors: Vec::new(),
         frames: Vec::new(),
         aliased: 0,
         skipping: 0,
+        skipped_from: 0,
         start: 0,
         documents: 0,
         stopped: false,
@@ -115,17 +119,18 @@ impl<'s> Reader<'s> {
         if self.skipping > 0 {
             return self.skip(&event, place);
         }
+        let tag_place = span.tag_span().map_or(place, |s| self.span(s));
+        let tagged = |tag| (tag, tag_place);
         match event {
             Event::DocumentStart(..) => self.document(place),
             Event::Scalar(text, style, anchor, tag) => {
-                let tag = tag.as_deref().map(|tag| (tag, span.tag_span().map_or(place, |s| self.span(s))));
-                self.scalar(&text, style, anchor, tag, place);
+                self.scalar(&text, style, anchor, tag.as_deref().map(tagged), place);
             }
             Event::SequenceStart(style, anchor, tag) => {
-                self.open(Kind::List, style_of(style), anchor, tag.as_deref(), place);
+                self.open(Kind::List, style_of(style), anchor, tag.as_deref().map(tagged), place);
             }
             Event::MappingStart(style, anchor, tag) => {
-                self.open(Kind::Map, style_of(style), anchor, tag.as_deref(), place);
+                self.open(Kind::Map, style_of(style), anchor, tag.as_deref().map(tagged), place);
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(place),
             Event::Alias(anchor) => self.alias(anchor, place),
@@ -171,9 +176,11 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// A `null` for what cannot be read; as a key it goes by the name that is written there.
     fn add_null(&mut self, place: Span) {
-        let id = self.builder.add_null(place.start as usize);
-        self.builder.tree.slots[id as usize].span = place;
+        let end = if self.expects_key() { place.end } else { place.start };
+        let data = Data::Scalar { start: place.start, end, owned: false };
+        self.builder.add(Kind::Null, Style::Plain, place, data);
         self.count(LEAF);
     }
 
@@ -282,8 +289,11 @@ impl<'s> Reader<'s> {
                 return if style == Style::Plain { resolved } else { Kind::String };
             }
         };
+        let whole = !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
         if wanted != resolved {
             self.report(place, &format!("`{}` is not {}", shorten(text), wanted.name()));
+        } else if tag.core_suffix() == Some("int") && !whole {
+            self.report(place, &format!("`{}` is not a whole number", shorten(text)));
         }
         resolved
     }
@@ -295,17 +305,17 @@ impl<'s> Reader<'s> {
 
     fn mark_merge(&mut self, key: NodeId) {
         let parent = self.builder.tree.slot(key).parent;
-        if let Some(slot) = self.builder.tree.slots.get_mut(parent as usize) {
-            if let Data::Container { merges, .. } = &mut slot.data {
-                *merges = true;
-            }
+        let slot = self.builder.tree.slots.get_mut(parent as usize);
+        if let Some(Data::Container { merges, .. }) = slot.map(|slot| &mut slot.data) {
+            *merges = true;
         }
     }
 
-    fn open(&mut self, kind: Kind, style: Style, anchor: usize, tag: Option<&Tag>, place: Span) {
+    fn open(&mut self, kind: Kind, style: Style, anchor: usize, tag: Option<(&Tag, Span)>, place: Span) {
         if self.expects_key() {
             self.report(place, "a key must be a scalar");
             self.skipping = 1;
+            self.skipped_from = place.start;
             return;
         }
         if self.builder.depth() >= MAX_DEPTH {
@@ -313,12 +323,12 @@ impl<'s> Reader<'s> {
             self.stop(&codes::TOO_DEEP, place, message);
             return;
         }
-        let fits = |tag: &&Tag| match tag.core_suffix() {
+        let fits = |tag: &Tag| match tag.core_suffix() {
             Some("map") => kind == Kind::Map,
             Some("seq") => kind == Kind::List,
             _ => is_non_specific(tag),
         };
-        if let Some(tag) = tag.filter(|tag| !fits(tag)) {
+        if let Some((tag, place)) = tag.filter(|(tag, _)| !fits(tag)) {
             self.unknown_tag(tag, place);
         }
         let place = match (kind, style) {
@@ -329,7 +339,7 @@ impl<'s> Reader<'s> {
         };
         let id = self.builder.open(kind, style, place);
         self.anchor(anchor, id, None);
-        self.frames.push(Frame { anchor, extent: LEAF });
+        self.frames.push(Frame { anchor, extent: EMPTY });
     }
 
     /// A block list starts at its first `-`; the event is behind it where the list is not indented.
@@ -347,7 +357,7 @@ impl<'s> Reader<'s> {
             _ => {}
         }
         if self.skipping == 0 {
-            self.add_null(place);
+            self.add_null(Span { start: self.skipped_from, end: place.end.max(self.skipped_from) });
         }
     }
 
@@ -367,7 +377,7 @@ impl<'s> Reader<'s> {
         self.report_duplicates(id);
         self.report_merges(id);
         if let Some(frame) = self.frames.pop() {
-            if let Some(anchor) = self.anchors.get_mut(&frame.anchor) {
+            if let Some(Some(anchor)) = self.anchors.get_mut(frame.anchor) {
                 anchor.extent = Some(frame.extent);
             }
             self.count(frame.extent);
@@ -414,12 +424,14 @@ impl<'s> Reader<'s> {
 
     fn anchor(&mut self, anchor: usize, id: NodeId, extent: Option<Extent>) {
         if anchor > 0 {
-            self.anchors.insert(anchor, Anchor { id, extent });
+            let known = self.anchors.len().max(anchor + 1);
+            self.anchors.resize_with(known, || None);
+            self.anchors[anchor] = Some(Anchor { id, extent });
         }
     }
 
     fn alias(&mut self, anchor: usize, place: Span) {
-        let target = self.anchors.get(&anchor).map(|a| (a.id, a.extent));
+        let target = self.anchors.get(anchor).and_then(Option::as_ref).map(|a| (a.id, a.extent));
         let (id, extent) = match target {
             Some((id, Some(extent))) => (id, extent),
             Some((_, None)) => {
@@ -460,7 +472,13 @@ impl<'s> Reader<'s> {
             let message = format!("more than {MAX_COMMENT_LINES} comments in a row");
             return self.stop(&codes::TOO_LARGE, place, message);
         }
-        let mut problem = Diagnostic::at(&codes::INVALID_SYNTAX, self.source, place, error.info());
+        // The parser's own words for `[a, , b]` are about an end of text that is not there.
+        let message = if self.text[at..].starts_with(',') {
+            "a value is missing before this `,`".to_owned()
+        } else {
+            error.info()
+        };
+        let mut problem = Diagnostic::at(&codes::INVALID_SYNTAX, self.source, place, message);
         problem.help.extend(hint(error.kind()).map(str::to_owned));
         self.push(problem);
         self.stopped = true;

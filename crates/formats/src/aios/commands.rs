@@ -1,87 +1,126 @@
 //! The commands of an AIOS tool: which there are, and how each is run.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use toolwright_model::{
     Binding, Connection, Details, Draft, Example, ExpectedError, Given, HealthCheck, InputSchema, Json, Rest,
     Server, ToolName, Toolset, Variable,
 };
-use toolwright_source::{Kind, Node, Origin, Pointer};
+use toolwright_source::codes::TOO_LARGE;
+use toolwright_source::{Finding, Kind, Node, Origin, Pointer};
 
 use super::ID;
 use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
-use crate::{shape, take};
+use crate::findings::Findings;
+use crate::{Field, MAX_ITEMS, shape, take};
 
 /// A command that the document defines.
 struct Command<'d> {
     name: String,
     /// Where its name stands.
     place: Node<'d>,
-    /// The object that describes it, if there is one.
-    described: Option<Node<'d>>,
+    /// The object that describes it, if there is one, and its fields.
+    described: Option<(Node<'d>, &'static [Field])>,
     /// The words of a command line, without the program.
     words: Vec<String>,
 }
 
-pub(super) fn read(tool: Node<'_>, toolset: &mut Toolset<Draft>, origin: &mut Origin) {
-    let commands = find(tool);
+pub(super) fn read(
+    tool: Node<'_>,
+    toolset: &mut Toolset<Draft>,
+    origin: &mut Origin,
+    findings: &mut Findings,
+) {
+    let mut commands = find(tool).list;
+    if commands.len() > MAX_ITEMS {
+        let message = format!("the tool has {} commands; the first {MAX_ITEMS} are read", commands.len());
+        findings.push(Finding::new(&TOO_LARGE, tool.pointer(), message).on_key());
+        commands.truncate(MAX_ITEMS);
+    }
     let host = Host::of(tool);
-    let examples = tool.get("examples").map(Node::entries).unwrap_or_default();
+    let mut examples = tool.get("examples").map(Node::entries).unwrap_or_default();
+    examples.truncate(MAX_ITEMS);
+    let by_name: HashMap<&str, Node<'_>> = examples.iter().map(|entry| (entry.name(), entry.value)).collect();
     for command in &commands {
         let at = Pointer::root().child("tools").child(toolset.tools.len());
-        origin.note(at.clone(), command.described.unwrap_or(command.place));
+        origin.note(at.clone(), command.described.map_or(command.place, |(node, _)| node));
         origin.note(at.child("name"), command.place);
         let mut draft = host.draft(command);
-        if let Some(list) = examples.iter().rev().find(|entry| entry.name() == command.name) {
-            origin.note(at.child("examples"), list.value);
-            draft.details.examples = read_examples(list.value);
+        if let Some(list) = by_name.get(command.name.as_str()) {
+            origin.note(at.child("examples"), *list);
+            draft.details.examples = read_examples(*list);
         }
         toolset.tools.push(draft);
     }
-    for entry in examples.iter().filter(|entry| commands.iter().all(|c| c.name != entry.name())) {
+    let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();
+    for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {
         toolset.stray_examples.push((entry.name().to_owned(), read_examples(entry.value)));
     }
 }
 
-/// The commands in the order of the text; a name that comes twice is one command.
-fn find(tool: Node<'_>) -> Vec<Command<'_>> {
-    let mut commands: Vec<Command<'_>> = Vec::new();
-    let mut add = |name: &str, place, described: Option<Node<'_>>, words| {
-        let command = Command { name: name.to_owned(), place, described, words };
-        // A description elsewhere adds to a bare name; anything else stays as it came first.
-        match commands.iter_mut().find(|c| c.name == name) {
-            None => commands.push(command),
-            Some(known) if known.described.is_none() && described.is_some() => {
-                known.described = command.described
+/// Commands in the order they were met.
+#[derive(Default)]
+struct Commands<'d> {
+    list: Vec<Command<'d>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl<'d> Commands<'d> {
+    fn add_bare(&mut self, name: &str, place: Node<'d>) {
+        self.add(Command { name: name.to_owned(), place, described: None, words: Vec::new() });
+    }
+
+    /// A description adds to a bare name, and a bare name to nothing that is known. Two
+    /// descriptions of one name are two commands, so that neither is lost.
+    fn add(&mut self, command: Command<'d>) {
+        match self.by_name.get(&command.name).map(|n| &mut self.list[*n]) {
+            Some(_) if command.described.is_none() => {}
+            Some(known) if known.described.is_none() => {
+                known.described = command.described;
+                known.words = command.words;
             }
-            Some(_) => {}
+            _ => {
+                if !command.name.is_empty() {
+                    self.by_name.entry(command.name.clone()).or_insert(self.list.len());
+                }
+                self.list.push(command);
+            }
         }
-    };
-    for item in tool.get("commands").into_iter().flat_map(Node::items) {
-        match item.text() {
-            Some(name) => add(name, item, None, vec![]),
-            None => add(item.raw(), item, None, vec![]),
-        }
+    }
+}
+
+fn find(tool: Node<'_>) -> Commands<'_> {
+    let mut commands = Commands::default();
+    for item in tool.get("commands").into_iter().flat_map(take::items) {
+        commands.add_bare(item.raw(), item);
     }
     for described in take::objects(tool, "tools") {
         let id = described.get("id");
-        let name = id.map(Node::raw).unwrap_or_default();
-        add(name, id.unwrap_or(described), Some(described), vec![]);
+        commands.add(Command {
+            name: id.map(Node::raw).unwrap_or_default().to_owned(),
+            place: id.unwrap_or(described),
+            described: Some((described, COMMAND)),
+            words: Vec::new(),
+        });
     }
     let listed = tool.has("commands") || tool.has("tools");
     if kind_of(tool) == Some("cli") {
-        for (line, described) in grouped(tool) {
-            let words = words_of(tool, line.raw());
-            add(&words.join("_"), line, Some(described), words);
+        for (line, object) in grouped(tool) {
+            let (name, words) = name_and_words(tool, line.raw());
+            let described = Some((object, GROUPED));
+            commands.add(Command { name, place: line, described, words });
         }
     }
     if !listed {
-        used(tool).into_iter().for_each(|node| add(node.raw(), node, None, vec![]));
+        used(tool).into_iter().for_each(|(name, node)| commands.add_bare(name, node));
     }
-    if commands.is_empty() && matches!(kind_of(tool), Some("cli" | "local" | "meta")) {
-        if let Some(id) = tool.get("id").filter(|id| id.kind() == Kind::String) {
-            return vec![Command { name: id.raw().to_owned(), place: id, described: None, words: vec![] }];
-        }
+    let own_command = matches!(kind_of(tool), Some("cli" | "local" | "meta"));
+    if let Some((id, name)) = tool.get("id").and_then(|id| Some((id, id.text()?)))
+        && own_command
+        && commands.list.is_empty()
+    {
+        commands.add_bare(name, id);
     }
     commands
 }
@@ -93,29 +132,37 @@ fn kind_of(tool: Node<'_>) -> Option<&str> {
 /// `command_groups.*[].command`, each with the object around it.
 fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let groups = take::object(tool, "command_groups").map(Node::entries).unwrap_or_default();
-    let objects = groups.into_iter().flat_map(|group| group.value.items());
+    let objects = groups.into_iter().take(MAX_ITEMS).flat_map(|group| take::items(group.value));
     objects
         .filter_map(|object| Some((object.get("command").filter(|c| c.kind() == Kind::String)?, object)))
         .collect()
 }
 
-/// The words of a command line behind its program.
-fn words_of(tool: Node<'_>, line: &str) -> Vec<String> {
-    let words = split_words(line);
+/// The words of a command line behind its program, and the name they make. The program alone is
+/// called by its own name.
+fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
+    let mut words = split_words(line);
     let program = take::object(tool, "cli_specific").and_then(|cli| take::text(cli, "executable"));
-    let skip = usize::from(words.first().is_some() && words.first() == program.as_ref() && words.len() > 1);
-    words.into_iter().skip(skip).collect()
+    if program.is_some() && words.first() == program.as_ref() {
+        let program = words.remove(0);
+        if words.is_empty() {
+            return (program, words);
+        }
+    }
+    (words.join("_"), words)
 }
 
-/// Names that scenarios and validators use: they define commands where nothing else does.
-fn used(tool: Node<'_>) -> Vec<Node<'_>> {
+/// Names that scenarios and validators use: they define commands where nothing else does. A name
+/// that is a key stands before its value.
+fn used(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let lists = take::object(tool, "examples").map(Node::entries).unwrap_or_default();
     let scenarios =
         lists.into_iter().filter(|entry| entry.value.items().any(|example| example.has("scenario")));
-    let mut names: Vec<Node<'_>> = scenarios.map(|entry| entry.key).collect();
+    let mut names: Vec<(&str, Node<'_>)> = scenarios.map(|entry| (entry.name(), entry.value)).collect();
     if let Some(knowledge) = take::object(tool, "executable_knowledge") {
         let validators = take::objects(knowledge, "validators");
-        names.extend(validators.filter_map(|v| v.get("validates")).filter(|n| n.kind() == Kind::String));
+        let validated = validators.filter_map(|v| v.get("validates"));
+        names.extend(validated.filter_map(|node| Some((node.text()?, node))));
     }
     names
 }
@@ -144,8 +191,8 @@ impl<'d> Host<'d> {
             ..Draft::default()
         };
         match command.described {
-            Some(described) => describe(&mut draft, described),
-            None if command.place.key().is_some_and(|key| key.raw() == "id") => {
+            Some((described, fields)) => describe(&mut draft, described, fields),
+            None if self.tool.get("id").is_some_and(|id| id.span() == command.place.span()) => {
                 draft.description = take::given_text(self.tool, "description");
             }
             None => {}
@@ -161,6 +208,7 @@ impl<'d> Host<'d> {
                     "args": {"type": "array", "items": {"type": "string"}},
                     "stdin": {"type": "string"}
                 },
+                "required": ["args"],
                 "additionalProperties": false
             })),
             Some("local" | "meta") => InputSchema::Written(serde_json::json!({"type": "object"})),
@@ -203,13 +251,12 @@ impl<'d> Host<'d> {
     }
 }
 
-fn describe(draft: &mut Draft, described: Node<'_>) {
+fn describe(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
     draft.description = take::given_text(described, "description");
     if let schema @ (Given::Ok(_) | Given::Bad(_)) = take::input_schema(described, "inputSchema") {
         draft.input = schema;
     }
     draft.output = take::output_schema(described, "outputSchema");
-    let fields = if described.has("command") { GROUPED } else { COMMAND };
     let mut rest = Rest::default();
     take::keep(described, fields, ID, &mut rest);
     if let Some(parameters) = described.get("parameters") {
@@ -272,7 +319,7 @@ fn read_examples(list: Node<'_>) -> Vec<Example> {
             &EXAMPLE.iter().map(|f| f.name).filter(|n| *n != "mitigation").collect::<Vec<_>>(),
         ),
     };
-    list.items().filter(|node| node.kind() == Kind::Map).map(read).collect()
+    take::items(list).filter(|node| node.kind() == Kind::Map).map(read).collect()
 }
 
 fn read_error(node: Node<'_>) -> ExpectedError {

@@ -3,7 +3,9 @@
 use toolwright_source::{Finding, Kind as Type, Node};
 
 use super::version;
-use crate::field::{FREE, Field, Kind, RuleCheck, TEXT, TEXTS, choice, optional, required};
+// A YAML key with nothing behind it is null, and the seed takes that for absent.
+use crate::field::optional_or_null as optional;
+use crate::field::{FREE, Field, Kind, RuleCheck, TEXT, TEXTS, choice, required};
 use crate::findings::Findings;
 use crate::{codes, shape};
 
@@ -63,7 +65,7 @@ pub(super) static COMMAND: &[Field] = &[
 pub(super) static GROUPED: &[Field] =
     &[required("command", TEXT, "the command line"), optional("description", TEXT, "what it does")];
 
-static EXECUTABLE: &[Field] = &[
+pub(super) static EXECUTABLE: &[Field] = &[
     optional("helpers", Kind::List { of: &Kind::Object(HELPER), min: 0 }, "functions to call by name"),
     optional("processors", Kind::List { of: &Kind::Object(PROCESSOR), min: 0 }, "functions that change data"),
     optional(
@@ -101,7 +103,7 @@ pub(super) static VALIDATOR: &[Field] = &[
     optional("description", TEXT, "what it does"),
 ];
 
-static COMPLEXITY: &[Field] = &[
+pub(super) static COMPLEXITY: &[Field] = &[
     optional(
         "payload_schemas",
         Kind::List { of: &Kind::Object(PAYLOAD), min: 0 },
@@ -150,7 +152,7 @@ pub(super) static ERROR: &[Field] = &[
     optional("http_status", Kind::Any, "the status an API answers with"),
 ];
 
-static MCP: &[Field] = &[
+pub(super) static MCP: &[Field] = &[
     optional("server_command", TEXT, "the command line that starts the server, or its URL"),
     optional("server_args", TEXTS, "further arguments"),
     optional("transport", choice(&["stdio", "sse", "websocket"]), "how to talk to it"),
@@ -173,7 +175,7 @@ static VARIABLE: &[Field] = &[
     optional("value", TEXT, "its value"),
 ];
 
-static HEALTH: &[Field] = &[
+pub(super) static HEALTH: &[Field] = &[
     optional("method", TEXT, "how the server is asked"),
     optional("command", TEXT, "the command to call"),
     optional("arguments", FREE, "the arguments to call it with"),
@@ -181,19 +183,19 @@ static HEALTH: &[Field] = &[
     optional("timeout_ms", MILLISECONDS, "milliseconds to wait"),
 ];
 
-static CLI: &[Field] = &[
+pub(super) static CLI: &[Field] = &[
     optional("executable", TEXT, "the name of the program"),
     optional("install_check", TEXT, "a command that succeeds when it is installed"),
     optional("install_guide", TEXT, "how to install it"),
 ];
 
-static LOCAL: &[Field] = &[
+pub(super) static LOCAL: &[Field] = &[
     optional("entry_point", TEXT, "the script, relative to this file"),
     optional("runtime", TEXT, "the interpreter"),
     optional("dependencies", TEXTS, "packages it wants"),
 ];
 
-static META: &[Field] = &[
+pub(super) static META: &[Field] = &[
     optional("aggregates", TEXTS, "the tools it calls"),
     optional("orchestration", TEXT, "the helper that calls them"),
 ];
@@ -201,22 +203,24 @@ static META: &[Field] = &[
 const EXAMPLES: Kind =
     Kind::Rule { wants: "for each command a list of examples", check: RuleCheck(examples) };
 
+const SCENARIOS: Kind = Kind::List { of: &Kind::Object(EXAMPLE), min: 0 };
+
 /// Version 1 examples are free; what has scenarios is held to the fields of version 2.
-fn examples(node: Node<'_>, out: &mut Findings) {
-    let tool = node.parent();
-    let enhanced = tool.is_some_and(|tool| version::of(tool).is_enhanced(tool));
+fn examples(tool: Node<'_>, node: Node<'_>, out: &mut Findings) {
+    let enhanced = version::of(tool).is_enhanced(tool);
     if node.kind() != Type::Map {
         if enhanced {
             shape::wrong_type(node, "an object of lists, one for each command", out);
         }
         return;
     }
+    shape::too_many(node, out);
     for entry in node.entries() {
         match entry.value.kind() {
             Type::List if enhanced => {
-                entry.value.items().for_each(|example| shape::object(example, EXAMPLE, out));
+                shape::value(node, entry.value, &SCENARIOS, out);
             }
-            Type::List => {}
+            Type::List => shape::too_many(entry.value, out),
             _ => shape::wrong_type(entry.value, "a list of examples", out),
         }
     }
@@ -228,18 +232,21 @@ const FIELD_MAPPINGS: Kind = Kind::Rule {
 };
 
 /// A mapping has `structure` or `extraction`, or holds such mappings.
-fn field_mappings(node: Node<'_>, out: &mut Findings) {
+fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
     if node.kind() != Type::Map {
         return shape::wrong_type(node, "an object", out);
     }
     for entry in node.entries() {
+        if out.is_full() {
+            return;
+        }
         let mapping = entry.value;
         if mapping.kind() != Type::Map {
             shape::wrong_type(mapping, "an object", out);
             continue;
         }
         if let Some(extraction) = mapping.get("extraction").filter(|_| is_mapping(mapping)) {
-            shape::value(extraction, &TEXT, out);
+            shape::value(mapping, extraction, &TEXT, out);
         }
         if !is_mapping(mapping) && !is_group(mapping) {
             let message = format!(

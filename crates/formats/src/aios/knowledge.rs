@@ -58,7 +58,7 @@ fn processor(node: Node<'_>) -> Processor {
 }
 
 fn validator(node: Node<'_>) -> Validator {
-    let checks = node.get("checks").into_iter().flat_map(Node::items);
+    let checks = node.get("checks").into_iter().flat_map(take::items);
     Validator {
         function: function(node, VALIDATOR),
         validates: take::text(node, "validates"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolwright_model::{Draft, Rest, Toolset};
 use toolwright_source::{Document, Finding, Kind, Node, Origin};
 
-use super::fields::{ROOT, TOOL};
+use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
 use super::{ID, commands, knowledge, version};
 use crate::findings::Findings;
 use crate::{Reading, codes, shape, take};
@@ -17,7 +17,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     let tool = root_tool(root, &mut findings);
     let version = version::of(tool);
     shape::object(tool, TOOL, &mut findings);
-    let toolset = read_tool(tool, &mut origin);
+    let toolset = read_tool(tool, &mut origin, &mut findings);
     Reading {
         format: ID,
         dialect: Some(version.name().to_owned()),
@@ -31,7 +31,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
     let Some(tool) = root.get("tool") else {
         let message = "the root key `tool` is missing";
-        let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, root.pointer(), message);
+        let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, root.pointer().child("tool"), message);
         out.push(finding.help("indent everything under `tool:`").tolerable());
         return root;
     };
@@ -46,7 +46,7 @@ fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
     tool
 }
 
-fn read_tool(tool: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
+fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> Toolset<Draft> {
     let mut toolset = Toolset {
         namespace: take::namespace(tool, "id"),
         title: take::text(tool, "name"),
@@ -58,7 +58,7 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
         take::note(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
     }
-    commands::read(tool, &mut toolset, origin);
+    commands::read(tool, &mut toolset, origin, findings);
     // Only prose stays behind: everything else of the table is in the record.
     for field in ["schema_version", "type", "capabilities"] {
         if let Some(node) = tool.get(field).filter(|node| node.kind() != Kind::Null) {
@@ -66,8 +66,33 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         }
     }
     take::keep(tool, TOOL, ID, &mut toolset.rest);
+    keep_sections(tool, &mut toolset.rest);
     keep_root(tool, &mut toolset.rest);
     toolset
+}
+
+/// What the sections hold beyond their tables, and the sections of other types as they are.
+fn keep_sections(tool: Node<'_>, rest: &mut Rest) {
+    let kind = tool.get("type").and_then(Node::text);
+    for (own, name, fields) in [
+        ("mcp", "mcp_specific", MCP),
+        ("cli", "cli_specific", CLI),
+        ("local", "local_specific", LOCAL),
+        ("meta", "meta_specific", META),
+    ] {
+        match take::object(tool, name) {
+            Some(section) if kind == Some(own) => take::keep_within(section, fields, name, ID, rest),
+            Some(section) => rest.keep(ID, name, section.to_json()),
+            None => {}
+        }
+    }
+    for (name, fields) in
+        [("executable_knowledge", EXECUTABLE), ("api_complexity", COMPLEXITY), ("health_check", HEALTH)]
+    {
+        let section = take::object(tool, name);
+        let unclaimed = section.map(|section| take::unclaimed(section, fields)).unwrap_or_default();
+        unclaimed.into_iter().for_each(|(member, value)| rest.keep(ID, format!("{name}.{member}"), value));
+    }
 }
 
 /// Keys beside `tool:` are kept too, under a name that says where they stood.

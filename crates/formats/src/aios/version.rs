@@ -49,7 +49,7 @@ fn explicit(node: Node<'_>) -> Option<SchemaVersion> {
     }
 }
 
-pub(super) fn check(node: Node<'_>, out: &mut Findings) {
+pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
     if is_absent(node) || explicit(node).is_some() {
         return;
     }

@@ -56,6 +56,11 @@ pub(crate) static TOOL: &[Field] = &[
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
 ];
 
+/// The object around a list of tools that is no manifest.
+pub(crate) static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
+
+pub(crate) const TOOLS: Kind = Kind::List { of: &Kind::Object(TOOL), min: 0 };
+
 pub(crate) static PROVIDER: &[Field] = &[
     required("name", length(0, 100), "the provider's display name"),
     optional("url", address(TextFormat::Uri), "the provider's web site"),

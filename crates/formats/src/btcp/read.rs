@@ -7,16 +7,15 @@ use toolwright_model::{
 };
 use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity};
 
-use super::{EXAMPLE, ID, MANIFEST, TOOL};
+use super::{CONFIG, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TOOLS};
 use crate::findings::Findings;
-use crate::{Reading, codes, shape, take};
+use crate::{Field, Reading, codes, shape, take};
 
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = Findings::default();
     let mut origin = Origin::whole(document);
-    let manifest = root.has("btcp");
-    let (toolset, dialect) = if manifest {
+    let (toolset, dialect) = if is_manifest(root) {
         shape::object(root, MANIFEST, &mut findings);
         protocol(root, &mut findings);
         (read_manifest(root, &mut origin), take::text(root, "btcp"))
@@ -24,6 +23,12 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
         (read_tools(root, &mut origin, &mut findings), None)
     };
     Reading { format: ID, dialect, toolset, origin, findings: findings.into_vec() }
+}
+
+/// A manifest that lacks `btcp` is still one, by anything else it says about its tools.
+fn is_manifest(root: Node<'_>) -> bool {
+    let about_all = |field: &Field| field.name != "tools" && root.has(field.name);
+    root.has("btcp") || root.has("tools") && MANIFEST.iter().any(about_all)
 }
 
 /// Which protocol it asks for: 1.x is supported, a higher minor version with a warning.
@@ -71,10 +76,10 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         {
             take::note(origin, record, config.get(field));
         }
-        let unclaimed = take::unclaimed(config, super::CONFIG);
-        unclaimed
-            .into_iter()
-            .for_each(|(name, value)| toolset.rest.keep(ID, format!("config.{name}"), value));
+        take::keep_within(config, CONFIG, "config", ID, &mut toolset.rest);
+    }
+    if let Some(provider) = take::object(root, "provider") {
+        take::keep_within(provider, PROVIDER, "provider", ID, &mut toolset.rest);
     }
     for tool in take::objects(root, "tools") {
         toolset.tools.push(read_tool(tool, toolset.tools.len(), origin));
@@ -85,19 +90,21 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
 
 /// One tool, or a list of tools without a manifest around it.
 fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> Toolset<Draft> {
-    let list: Vec<Node<'_>> = match root.kind() {
-        Kind::List => root.items().collect(),
-        _ => match root.get("tools").or_else(|| root.get("result")?.get("tools")) {
-            Some(tools) => tools.items().collect(),
-            None => vec![root],
-        },
-    };
     let mut toolset = Toolset::default();
-    for node in list {
-        shape::object(node, TOOL, findings);
-        if node.kind() == Kind::Map {
-            toolset.tools.push(read_tool(node, toolset.tools.len(), origin));
-        }
+    let around = take::object(root, "result").filter(|result| result.has("tools")).unwrap_or(root);
+    let list: Vec<Node<'_>> = if around.has("tools") {
+        shape::object(around, LIST, findings);
+        take::keep(around, LIST, ID, &mut toolset.rest);
+        take::objects(around, "tools").collect()
+    } else if root.kind() == Kind::List {
+        shape::value(root, root, &TOOLS, findings);
+        take::items(root).collect()
+    } else {
+        shape::object(root, TOOL, findings);
+        vec![root]
+    };
+    for node in list.into_iter().filter(|node| node.kind() == Kind::Map) {
+        toolset.tools.push(read_tool(node, toolset.tools.len(), origin));
     }
     toolset
 }

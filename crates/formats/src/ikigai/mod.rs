@@ -21,6 +21,11 @@ static TOOL: &[Field] = &[
     required("parameters", Kind::Schema, "the JSON Schema of the arguments"),
 ];
 
+/// The object around a list of tools, for who names this format for it.
+static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
+
+const TOOLS: Kind = Kind::List { of: &Kind::Object(TOOL), min: 0 };
+
 impl Format for Ikigai {
     fn id(&self) -> FormatId {
         ID
@@ -38,13 +43,20 @@ impl Format for Ikigai {
         let root = document.root();
         let mut findings = Findings::default();
         let mut origin = Origin::whole(document);
-        let list: Vec<Node<'_>> = if root.kind() == Type::List { root.items().collect() } else { vec![root] };
         let mut toolset = Toolset::default();
-        for node in list {
-            shape::object(node, TOOL, &mut findings);
-            if node.kind() == Type::Map {
-                toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
-            }
+        let list: Vec<Node<'_>> = if root.has("tools") {
+            shape::object(root, LIST, &mut findings);
+            take::keep(root, LIST, ID, &mut toolset.rest);
+            take::objects(root, "tools").collect()
+        } else if root.kind() == Type::List {
+            shape::value(root, root, &TOOLS, &mut findings);
+            take::items(root).collect()
+        } else {
+            shape::object(root, TOOL, &mut findings);
+            vec![root]
+        };
+        for node in list.into_iter().filter(|node| node.kind() == Type::Map) {
+            toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
         }
         Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
     }

@@ -74,9 +74,11 @@ pub(crate) static TOOL: &[Field] = &[
     optional("tags", TEXTS, "words to find it by (toolfoundation)"),
 ];
 
+pub(crate) const TOOLS: Kind = Kind::List { of: &Kind::Object(TOOL), min: 0 };
+
 /// The object around `tools`.
 pub(crate) static LIST: &[Field] = &[
-    required("tools", Kind::List { of: &Kind::Object(TOOL), min: 0 }, "the list of tools"),
+    required("tools", TOOLS, "the list of tools"),
     optional("nextCursor", TEXT, "where the next page starts"),
     optional("_meta", FREE, "free metadata"),
 ];
@@ -93,7 +95,7 @@ const NAMESPACE: Kind = Kind::Rule {
     check: RuleCheck(namespace),
 };
 
-fn namespace(node: Node<'_>, out: &mut Findings) {
+fn namespace(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
     if node.kind() != Type::String {
         return shape::wrong_type(node, "a string", out);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolwright_model::{Annotations, Details, Draft, Icon, Rest, Tags, Toolset};
 use toolwright_source::{Document, Kind, Node, Origin, Pointer};
 
-use super::{ANNOTATIONS, ENVELOPE, ICON, ID, LIST, TOOL};
+use super::{ANNOTATIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
 use crate::findings::Findings;
 use crate::{Reading, shape, take};
 
@@ -14,25 +14,37 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = Findings::default();
     let mut origin = Origin::whole(document);
     let mut toolset = Toolset::default();
-    let tools = if take::object(root, "result").is_some() {
+    let list: Vec<Node<'_>> = if take::object(root, "result").is_some() {
         shape::object(root, ENVELOPE, &mut findings);
-        root.get("result").and_then(|result| result.get("tools"))
+        keep_list(root.get("result"), &mut toolset.rest);
+        // What stands around the answer is kept under a name that says so.
+        for (name, value) in take::unclaimed(root, ENVELOPE) {
+            toolset.rest.keep(ID, format!("/{name}"), value);
+        }
+        root.get("result").map(|result| take::objects(result, "tools").collect()).unwrap_or_default()
     } else if root.has("tools") {
         shape::object(root, LIST, &mut findings);
-        take::keep(root, LIST, ID, &mut toolset.rest);
-        root.get("tools")
+        keep_list(Some(root), &mut toolset.rest);
+        take::objects(root, "tools").collect()
     } else if root.kind() == Kind::List {
-        root.items().for_each(|tool| shape::object(tool, TOOL, &mut findings));
-        Some(root)
+        shape::value(root, root, &TOOLS, &mut findings);
+        take::items(root).collect()
     } else {
         shape::object(root, TOOL, &mut findings);
-        None
+        vec![root]
     };
-    let list: Vec<Node<'_>> = tools.map_or_else(|| vec![root], |tools| tools.items().collect());
     for node in list.into_iter().filter(|node| node.kind() == Kind::Map) {
         toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
     }
     Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
+}
+
+/// Keeps everything around a list of tools.
+fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
+    let members = list.map(Node::entries).unwrap_or_default();
+    for entry in members.iter().filter(|entry| entry.name() != "tools") {
+        rest.keep(ID, entry.name(), entry.value.to_json());
+    }
 }
 
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
@@ -44,9 +56,9 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
     Draft {
         name: take::name(node, "name"),
-        namespace: take::namespace(node, "namespace"),
+        namespace: take::own_namespace(node),
         description: take::given(node, "description", |n| n.text().map(str::to_owned)),
-        version: take::version(node),
+        version: take::own_version(node),
         input: take::input_schema(node, "inputSchema"),
         output: take::output_schema(node, "outputSchema"),
         needs: Vec::new(),

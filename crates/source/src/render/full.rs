@@ -36,7 +36,10 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
             .line_start(window.line)
             .fold(true)
             .annotations(
-                window.marks.iter().map(|(range, kind, label)| kind.span(range.clone()).label(*label)),
+                window
+                    .marks
+                    .iter()
+                    .map(|(range, kind, label)| kind.span(range.clone()).label(visible(label))),
             );
         group = group.element(snippet);
     }
@@ -47,14 +50,23 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         group = group.element(Level::HELP.message(visible(help)));
     }
     if let Some(fix) = &d.fix {
-        let kind = if fix.safe { "fix" } else { "unsafe fix" };
-        group = group.element(Level::HELP.message(format!("{kind}: {}", visible(&fix.title))));
+        // An unsafe fix is a guess, and help usually says it already.
+        if fix.safe {
+            group = group.element(Level::HELP.message(format!("fix: {}", visible(&fix.title))));
+        } else if d.help.is_empty() {
+            group = group.element(Level::HELP.message(format!("unsafe fix: {}", visible(&fix.title))));
+        }
     }
     let renderer = match colour {
         Colour::On => Renderer::styled(),
         Colour::Off => Renderer::plain(),
     };
-    renderer.term_width(WIDE + 40).render(&[group]).to_string()
+    let mut out = renderer.term_width(WIDE + 40).render(&[group]).to_string();
+    // Of a line that is cut the renderer counts columns from the cut.
+    for (line, shown, column) in windows.iter().filter_map(|w| Some((w.line, w.shown_column(), w.column?))) {
+        out = out.replace(&format!("{file}:{line}:{shown}\n"), &format!("{file}:{line}:{column}\n"));
+    }
+    out
 }
 
 type Mark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
@@ -62,8 +74,17 @@ type Mark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
 /// A piece of the file to show, starting at the start of a line or inside a long one.
 struct Window<'d> {
     line: usize,
+    /// The column of the place in the whole line, if the window starts inside it.
+    column: Option<usize>,
     text: String,
     marks: Vec<Mark<'d>>,
+}
+
+impl Window<'_> {
+    fn shown_column(&self) -> usize {
+        let before = self.marks.first().and_then(|mark| self.text.get(..mark.0.start));
+        before.map_or(0, |text| text.chars().count()) + 1
+    }
 }
 
 /// One window if all places fit into a few lines, otherwise one per place.
@@ -101,8 +122,8 @@ fn window<'d>(
     let start = source.line(first).map_or(0, |(start, _)| start);
     let end = source.line(last).map_or(start, |(start, text)| start + text.len());
     let text = &source.text()[start..end];
-    let marks = places.iter().map(|(span, kind, label)| (clip(*span, start, end), *kind, *label));
-    Window { line: first, text: keep_width(text), marks: marks.collect() }
+    let marks = places.iter().map(|(span, kind, label)| (clip(source, *span, start, end), *kind, *label));
+    Window { line: first, column: None, text: keep_width(text), marks: marks.collect() }
 }
 
 /// One place by itself: its first line only, and of a long line only the part around it.
@@ -118,15 +139,19 @@ fn narrow<'d>(source: &Source, (span, kind, label): (Span, AnnotationKind, &'d s
         (start, start + text.len())
     };
     let text = keep_width(&source.text()[from..to]);
-    Window { line, text, marks: vec![(clip(span, from, to), kind, label)] }
+    let column = (from > start).then(|| source.line_column(at).column);
+    Window { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }
 }
 
-fn clip(span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
-    let at = |byte: u32| (byte as usize).clamp(start, end) - start;
-    at(span.start)..at(span.end)
+/// The part of `span` between `start` and `end`, counted from `start`, in whole characters.
+fn clip(source: &Source, span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
+    let text = source.text();
+    let at = |byte: u32| (byte as usize).clamp(start, end);
+    text.floor_char_boundary(at(span.start)) - start..text.ceil_char_boundary(at(span.end)) - start
 }
 
-/// Carriage returns inside the window would break the layout; a space keeps every offset.
+/// A carriage return inside a line would break the layout; a space keeps every offset.
 fn keep_width(text: &str) -> String {
-    text.replace('\r', " ")
+    let lines: Vec<String> = text.split("\r\n").map(|line| line.replace('\r', " ")).collect();
+    lines.join("\r\n")
 }

@@ -8,7 +8,7 @@ use crate::{Diagnostic, Fix, Source, Span};
 /// `{"code","severity","message","file","start","end","path","help","fix"}`
 pub fn json(d: &Diagnostic) -> String {
     let place = |byte: Option<u32>| byte.map_or(Json::Null, |byte| position(&d.source, byte));
-    json!({
+    line(&json!({
         "code": d.code.name,
         "severity": d.severity.name(),
         "message": d.message,
@@ -18,8 +18,16 @@ pub fn json(d: &Diagnostic) -> String {
         "path": d.path.as_str(),
         "help": d.help,
         "fix": d.fix.as_ref().map_or(Json::Null, |fix| fix_json(fix, &d.source)),
-    })
-    .to_string()
+    }))
+}
+
+/// JSON as one line for every reader: what some of them take for a line break is escaped.
+pub fn line(json: &Json) -> String {
+    let text = json.to_string();
+    if !text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
+        return text;
+    }
+    text.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
 fn position(source: &Source, byte: u32) -> Json {

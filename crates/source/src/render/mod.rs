@@ -7,7 +7,7 @@ mod json;
 
 pub use concise::concise;
 pub use full::{Colour, full};
-pub use json::json;
+pub use json::{json, line};
 
 use crate::Diagnostic;
 

@@ -1,0 +1,34 @@
+# The commands of the project. `make demo` and `make test` need only a Rust toolchain.
+
+CARGO ?= cargo
+export INSTA_UPDATE = no
+
+.PHONY: demo test e2e bench fuzz
+
+# Build, then show the program at work on examples/.
+demo:
+	@$(CARGO) build --release --quiet
+	@./bench/demo
+
+# Everything that Rust alone can tell.
+test:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items --quiet
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+	  $(CARGO) nextest run --workspace --locked && $(CARGO) test --workspace --locked --doc --quiet; \
+	else \
+	  $(CARGO) test --workspace --locked --quiet; \
+	fi
+
+# What needs npm, pip or apt; installs it. A skip here is a failure.
+e2e:
+	./e2e/run
+
+# Figures, each against a peer in the same run. Never gates.
+bench:
+	./bench/run
+
+# Ten minutes of coverage-guided fuzzing over all targets. Never gates.
+fuzz:
+	./fuzz/run

@@ -1,0 +1,43 @@
+//! Ten thousand definitions in the four formats, made from the project's examples: as many sizes
+//! and shapes as people write, each with another name.
+
+use toolwright_source::Syntax;
+
+/// One file to read.
+pub(crate) struct Definition {
+    pub(crate) syntax: Syntax,
+    pub(crate) text: String,
+}
+
+const JSON: [(&str, &str); 5] = [
+    (include_str!("../../examples/btcp/page-tools.json"), "page-tools"),
+    (include_str!("../../examples/btcp/count-words.json"), "countWords"),
+    (include_str!("../../examples/ikigai/convert-units.json"), "convert_units"),
+    (include_str!("../../examples/mcp/clock.json"), "\"now\""),
+    (include_str!("../../examples/mcp/read-file.json"), "read_file"),
+];
+
+const YAML: [(&str, &str); 4] = [
+    (include_str!("../../examples/aios/tickets.yaml"), "tickets"),
+    (include_str!("../../examples/aios/git.yaml"), "id: git"),
+    (include_str!("../../examples/aios/slugs.yaml"), "slugs"),
+    (include_str!("../../examples/aios/triage.yaml"), "triage"),
+];
+
+/// `count` definitions, JSON and YAML in turn.
+pub(crate) fn definitions(count: usize) -> Vec<Definition> {
+    (0..count)
+        .map(|n| {
+            let (syntax, (template, name)) = if n % 2 == 0 {
+                (Syntax::Json, JSON[n / 2 % JSON.len()])
+            } else {
+                (Syntax::Yaml, YAML[n / 2 % YAML.len()])
+            };
+            let renamed = match name.strip_suffix('"') {
+                Some(open) => format!("{open}{n}\""),
+                None => format!("{name}{n}"),
+            };
+            Definition { syntax, text: template.replacen(name, &renamed, 1) }
+        })
+        .collect()
+}

@@ -1,0 +1,87 @@
+//! Reading definitions: text to record and findings, against parsing the same text into nothing
+//! but values (JSON) or events (YAML).
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use toolwright_formats::{Detected, detect, read};
+use toolwright_source::{Document, Syntax};
+
+use crate::definitions::{Definition, definitions};
+use crate::timing::{compare, median, time};
+
+const COUNT: usize = 10_000;
+const ROUNDS: usize = 15;
+
+fn read_one(definition: &Definition) {
+    let document = Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax));
+    match detect(&document) {
+        Detected::Format(format) => {
+            let reading = read(&document, format);
+            assert!(reading.findings.is_empty(), "the definitions are clean");
+            black_box(reading);
+        }
+        Detected::Unreadable(finding) => panic!("{}", finding.message),
+    }
+}
+
+fn events(text: &str) {
+    for event in granit_parser::Parser::new_from_str(text) {
+        let _ = black_box(event.expect("the definitions are YAML"));
+    }
+}
+
+pub(crate) fn run() {
+    let all = definitions(COUNT);
+    let of = |syntax| all.iter().filter(|d| d.syntax == syntax).collect::<Vec<_>>();
+    let (json, yaml) = (of(Syntax::Json), of(Syntax::Yaml));
+    let bytes = |list: &[&Definition]| list.iter().map(|d| d.text.len()).sum::<usize>();
+    println!("reading {COUNT} definitions, {:.1} MB, median of {ROUNDS} rounds", mb(bytes(&json) + bytes(&yaml)));
+
+    let (ours, peer, ratio) = compare(
+        ROUNDS,
+        || json.iter().for_each(|d| read_one(d)),
+        || {
+            json.iter().for_each(|d| {
+                black_box(serde_json::from_str::<serde_json::Value>(&d.text).expect("JSON"));
+            });
+        },
+    );
+    let speed = |time: std::time::Duration, list: &[&Definition]| mb(bytes(list)) / time.as_secs_f64();
+    println!(
+        "  JSON one core  {:6.1} MB/s   serde_json values {:6.1} MB/s   {ratio:.2}x its time (bound 2.00)",
+        speed(ours, &json),
+        speed(peer, &json)
+    );
+
+    let (ours, peer, ratio) = compare(
+        ROUNDS,
+        || yaml.iter().for_each(|d| read_one(d)),
+        || yaml.iter().for_each(|d| events(&d.text)),
+    );
+    println!(
+        "  YAML one core  {:6.1} MB/s   granit events     {:6.1} MB/s   {ratio:.2}x its time (bound 2.00)",
+        speed(ours, &yaml),
+        speed(peer, &yaml)
+    );
+
+    let scaling = median((0..ROUNDS).map(|_| two_cores(&all)).collect::<Vec<f64>>());
+    println!("  two cores      {scaling:.2}x the speed of one");
+}
+
+fn mb(bytes: usize) -> f64 {
+    bytes as f64 / 1e6
+}
+
+/// How much faster two threads read everything than one.
+fn two_cores(all: &[Definition]) -> f64 {
+    let one = time(|| all.iter().for_each(read_one));
+    let (left, right) = all.split_at(all.len() / 2);
+    let two = time(|| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| left.iter().for_each(read_one));
+            right.iter().for_each(read_one);
+        });
+    });
+    one.as_secs_f64() / two.as_secs_f64()
+}

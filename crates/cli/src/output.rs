@@ -1,0 +1,46 @@
+//! Exit codes and the two standard streams: data on stdout, talk on stderr. A reader that went
+//! away is no error.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Nothing at or above the level that fails.
+    Clean = 0,
+    /// There are errors in what was read.
+    Findings = 1,
+    /// It could not be read at all.
+    CouldNotRun = 2,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Whether the error is only that nobody reads on.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Writes data.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes talk; if nobody listens, that is fine.
+pub(crate) fn say(text: &str) {
+    let mut err = anstream::stderr().lock();
+    let _ = err.write_all(text.as_bytes());
+}
+
+/// Says why something could not be done, in one sentence.
+pub(crate) fn complain(error: &anyhow::Error) {
+    say(&format!("toolwright: {error:#}\n"));
+}

@@ -1,0 +1,296 @@
+//! The record as JSON, for programs. `docs/record.md` describes it; its keys are stable, and a key
+//! without a value is `null`, never absent.
+
+use serde_json::{Map, json};
+use toolwright_formats::Reading;
+use toolwright_model::{
+    Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema, Json, Knowledge, Limits,
+    Rest, Server, Stage,
+};
+use toolwright_source::{Node, Pointer};
+
+/// The tools of a reading; `index` is the place of their toolset.
+pub(crate) fn tools(reading: &Reading, index: usize) -> Vec<Json> {
+    let tools = reading.toolset.tools.iter().enumerate();
+    tools.map(|(n, tool)| tool_json(reading, index, n, tool)).collect()
+}
+
+fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json {
+    let namespace = reading.toolset.namespace.ok();
+    let details = &tool.details;
+    let name = tool.name.ok().map(ToString::to_string);
+    json!({
+        "id": tool.id(namespace).map(|id| id.to_string()),
+        "namespace": tool.namespace.ok().or(namespace).map(ToString::to_string),
+        "name": name,
+        "title": details.title.as_ref().or(details.annotations.title.as_ref()),
+        "description": tool.description.ok(),
+        "version": tool.version.ok().map(ToString::to_string),
+        "tags": details.tags.normalised().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "capabilities": tool.needs.iter().filter_map(capability).collect::<Vec<_>>(),
+        "inputSchema": tool.input.ok().map(InputSchema::to_json),
+        "inputSchemaDeferred": tool.input.ok() == Some(&InputSchema::Deferred),
+        "outputSchema": tool.output.ok(),
+        "examples": details.examples.iter().map(example).collect::<Vec<_>>(),
+        "limits": limits(&details.limits, &reading.toolset.limits),
+        "binding": binding(&details.binding),
+        "annotations": annotations(&details.annotations),
+        "icons": details.icons.iter().map(icon).collect::<Vec<_>>(),
+        "meta": details.meta,
+        "deprecated": details.deprecation.deprecated,
+        "deprecationMessage": details.deprecation.message,
+        "knowledge": references(reading, name.as_deref().unwrap_or_default()),
+        "extra": rest(&details.rest),
+        "invalid": invalid(tool),
+        "format": reading.format.0,
+        "toolset": toolset,
+        "origin": origin(reading, &Pointer::root().child("tools").child(n)),
+    })
+}
+
+fn capability(need: &Given<toolwright_model::Capability>) -> Option<Json> {
+    let capability = need.ok()?;
+    Some(json!({
+        "name": capability.as_str(),
+        "risk": capability.risk().name(),
+        "known": capability.is_known(),
+    }))
+}
+
+/// Both `output: null` and no output exist, so an absent outcome is an absent key.
+fn example(example: &Example) -> Json {
+    let mut json = Map::new();
+    json.insert("scenario".into(), json!(example.scenario));
+    json.insert("description".into(), json!(example.description));
+    json.extend(example.input.clone().map(|input| ("input".to_owned(), input)));
+    json.extend(example.output.clone().map(|output| ("output".to_owned(), output)));
+    if let Some(error) = &example.error {
+        let error = json!({
+            "code": error.code, "message": error.message, "validator": error.validator, "extra": error.rest,
+        });
+        json.insert("error".into(), error);
+    }
+    json.insert("extra".into(), json!(example.rest));
+    Json::Object(json)
+}
+
+fn limits(tool: &Limits, toolset: &Limits) -> Json {
+    json!({
+        "timeoutMs": Limits::timeout_ms(tool, toolset),
+        "declaredTimeoutMs": tool.timeout_ms,
+    })
+}
+
+fn binding(binding: &Binding) -> Json {
+    let mut json = match binding {
+        Binding::Unbound | Binding::Script => json!({}),
+        Binding::Executable { program } => json!({"program": program}),
+        Binding::Command { executable, words, install_check, install_guide } => json!({
+            "executable": executable, "words": words, "installCheck": install_check, "installGuide": install_guide,
+        }),
+        Binding::Local { runtime, entry_point, command, dependencies } => json!({
+            "runtime": runtime, "entryPoint": entry_point, "command": command, "dependencies": dependencies,
+        }),
+        Binding::Server { server, tool } => server_json(server, tool),
+        Binding::Orchestration { helper, aggregates } => json!({"helper": helper, "aggregates": aggregates}),
+    };
+    if let Json::Object(map) = &mut json {
+        map.shift_insert(0, "kind".into(), json!(binding.kind()));
+    }
+    json
+}
+
+fn server_json(server: &Server, tool: &str) -> Json {
+    let (transport, command, url) = match &server.connection {
+        Connection::Stdio { command } => ("stdio", Some(command), None),
+        Connection::Sse { url } => ("sse", None, Some(url)),
+        Connection::WebSocket { url } => ("websocket", None, Some(url)),
+    };
+    // Values of variables stay out: they may be secrets.
+    let environment = server.environment.iter().map(|v| {
+        json!({"name": v.name, "required": v.required, "description": v.description})
+    });
+    let check = server.health_check.as_ref().map(|check| {
+        json!({
+            "method": check.method, "command": check.command, "arguments": check.arguments,
+            "expectedResponse": check.expected_response, "timeoutMs": check.timeout_ms,
+        })
+    });
+    json!({
+        "tool": tool, "transport": transport, "command": command, "url": url,
+        "environment": environment.collect::<Vec<_>>(), "healthCheck": check,
+    })
+}
+
+fn annotations(annotations: &Annotations) -> Json {
+    json!({
+        "title": annotations.title,
+        "readOnly": annotations.read_only,
+        "destructive": annotations.destructive,
+        "idempotent": annotations.idempotent,
+        "openWorld": annotations.open_world,
+        "extra": annotations.rest,
+    })
+}
+
+fn icon(icon: &Icon) -> Json {
+    json!({"src": icon.src, "mimeType": icon.mime_type, "sizes": icon.sizes, "extra": icon.rest})
+}
+
+/// Which of the toolset's functions belong to this tool.
+fn references(reading: &Reading, name: &str) -> Json {
+    let knowledge = &reading.toolset.knowledge;
+    let validators = reading.toolset.validators_of(name).map(|v| &v.function.id);
+    let processors = knowledge.processors.iter().filter(|p| p.processes.as_deref() == Some(name));
+    json!({
+        "validators": validators.collect::<Vec<_>>(),
+        "processors": processors.map(|p| &p.function.id).collect::<Vec<_>>(),
+    })
+}
+
+fn rest(rest: &Rest) -> Json {
+    Json::Object(rest.iter().map(|(format, fields)| (format.0.to_owned(), json!(fields))).collect())
+}
+
+/// What was written in a field and is not good.
+fn invalid(tool: &Draft) -> Json {
+    fn bad<T>(given: &Given<T>) -> Option<&Json> {
+        match given {
+            Given::Bad(json) => Some(json),
+            _ => None,
+        }
+    }
+    let needs: Vec<&Json> = tool.needs.iter().filter_map(bad).collect();
+    let mut map = Map::new();
+    let mut put = |name: &str, value: Option<&Json>| map.extend(value.map(|v| (name.to_owned(), v.clone())));
+    put("name", bad(&tool.name));
+    put("namespace", bad(&tool.namespace));
+    put("description", bad(&tool.description));
+    put("version", bad(&tool.version));
+    put("inputSchema", bad(&tool.input));
+    put("outputSchema", bad(&tool.output));
+    if !needs.is_empty() {
+        map.insert("capabilities".into(), json!(needs));
+    }
+    Json::Object(map)
+}
+
+/// Where a tool came from, and each of its parts that has a place of its own.
+fn origin(reading: &Reading, at: &Pointer) -> Json {
+    let document = reading.origin.document();
+    let mut parts = Map::new();
+    for key in ["name", "namespace", "title", "description", "version", "tags", "capabilities", "inputSchema", "outputSchema", "examples"] {
+        let pointer = at.child(key);
+        let place = reading.origin.place(&pointer);
+        if place.exact {
+            parts.insert(key.into(), place_json(reading, place.value.start, &reading.origin.document_pointer(&pointer)));
+        }
+    }
+    for (pointer, node) in reading.origin.parts() {
+        if let Some(rest) = pointer.below(at).filter(|rest| rest.tokens().count() > 1) {
+            parts.insert(rest.tokens().collect::<Vec<_>>().join("."), node_json(reading, node));
+        }
+    }
+    let place = reading.origin.place(at);
+    let start = place.key.unwrap_or(place.value).start;
+    let mut json = place_json(reading, start, &reading.origin.document_pointer(at));
+    if let Json::Object(map) = &mut json {
+        map.shift_insert(0, "file".into(), json!(document.source().name()));
+        map.insert("parts".into(), Json::Object(parts));
+    }
+    json
+}
+
+fn node_json(reading: &Reading, node: Node<'_>) -> Json {
+    place_json(reading, node.span().start, &node.pointer())
+}
+
+fn place_json(reading: &Reading, byte: u32, pointer: &Pointer) -> Json {
+    let at = reading.origin.document().source().line_column(byte as usize);
+    json!({"path": pointer.as_str(), "line": at.line, "column": at.column})
+}
+
+/// The toolset of a reading, without its tools.
+pub(crate) fn toolset(reading: &Reading) -> Json {
+    let toolset = &reading.toolset;
+    json!({
+        "namespace": toolset.namespace.ok().map(ToString::to_string),
+        "title": toolset.title,
+        "description": toolset.description,
+        "version": toolset.version.ok().map(ToString::to_string),
+        "format": reading.format.0,
+        "dialect": reading.dialect,
+        "file": reading.origin.document().source().name(),
+        "provider": toolset.provider.as_ref().map(|p| {
+            json!({"name": p.name, "url": p.url, "contact": p.contact, "icon": p.icon})
+        }),
+        "capabilities": toolset.declares.as_ref().map(|list| list.iter().filter_map(capability).collect::<Vec<_>>()),
+        "limits": json!({
+            "timeoutMs": toolset.limits.timeout_ms.unwrap_or(Limits::DEFAULT_TIMEOUT_MS),
+            "maxConcurrent": toolset.limits.max_concurrent.unwrap_or(Limits::DEFAULT_CONCURRENT),
+            "sandbox": toolset.limits.sandbox.map(|s| s.name()),
+        }),
+        "knowledge": knowledge(&toolset.knowledge),
+        "strayExamples": toolset.stray_examples.iter()
+            .map(|(command, list)| (command.clone(), json!(list.iter().map(example).collect::<Vec<_>>())))
+            .collect::<Map<_, _>>(),
+        "extra": rest(&toolset.rest),
+    })
+}
+
+fn function(function: &Function) -> Map<String, Json> {
+    let json = json!({
+        "id": function.id, "description": function.description, "code": function.code, "extra": function.rest,
+    });
+    match json {
+        Json::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn knowledge(knowledge: &Knowledge) -> Json {
+    let validators = knowledge.validators.iter().map(|v| {
+        let mut map = function(&v.function);
+        map.insert("validates".into(), json!(v.validates));
+        map.insert("checks".into(), v.checks.iter().map(check).collect());
+        map
+    });
+    let processors = knowledge.processors.iter().map(|p| {
+        let mut map = function(&p.function);
+        map.insert("processes".into(), json!(p.processes));
+        map.insert("stage".into(), json!(if p.stage == Stage::Request { "request" } else { "response" }));
+        map
+    });
+    let payloads = knowledge.payload_schemas.iter().map(|p| {
+        json!({"type": p.kind, "detection": p.detection, "payloadPath": p.payload_path, "extra": p.rest})
+    });
+    let mappings = knowledge.field_mappings.iter().map(|m| {
+        json!({"path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest})
+    });
+    let quirks = knowledge.quirks.iter().map(|q| {
+        json!({"name": q.name, "description": q.description, "impact": q.impact, "mitigation": q.mitigation, "extra": q.rest})
+    });
+    let anti_patterns = knowledge.anti_patterns.iter().map(|a| {
+        json!({
+            "name": a.name, "description": a.description, "category": a.category, "wrong": a.wrong,
+            "correct": a.correct, "rationale": a.rationale, "extra": a.rest,
+        })
+    });
+    json!({
+        "strategy": knowledge.strategy.name(),
+        "helpers": knowledge.helpers.iter().map(function).collect::<Vec<_>>(),
+        "processors": processors.collect::<Vec<_>>(),
+        "validators": validators.collect::<Vec<_>>(),
+        "payloadSchemas": payloads.collect::<Vec<_>>(),
+        "fieldMappings": mappings.collect::<Vec<_>>(),
+        "quirks": quirks.collect::<Vec<_>>(),
+        "antiPatterns": anti_patterns.collect::<Vec<_>>(),
+    })
+}
+
+fn check(check: &Check) -> Json {
+    match check {
+        Check::RequiredFields(fields) => json!({"requiredFields": fields}),
+        Check::Other(json) => json!({"other": json}),
+    }
+}

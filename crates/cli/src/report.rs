@@ -1,0 +1,75 @@
+//! Diagnostics on stderr, and the line that sums them up.
+
+use std::fmt::Write;
+
+use toolwright_source::render::{self, Colour};
+use toolwright_source::{Diagnostic, Severity};
+
+use crate::args::OutputFormat;
+use crate::load::Load;
+use crate::output::{self, Exit};
+
+/// Beyond this many in one run, only the other two forms show all.
+const MANY: usize = 200;
+
+/// Shows the diagnostics in the form the user wants.
+pub(crate) fn show<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>, form: OutputFormat) {
+    let mut text = String::new();
+    let mut hidden = 0;
+    for (n, diagnostic) in diagnostics.enumerate() {
+        let _ = match form {
+            OutputFormat::Full if n >= MANY => {
+                hidden += 1;
+                Ok(())
+            }
+            // anstream takes the colours out again where the terminal has none.
+            OutputFormat::Full => write!(text, "{}\n\n", render::full(diagnostic, Colour::On)),
+            OutputFormat::Concise => writeln!(text, "{}", render::concise(diagnostic)),
+            OutputFormat::Json => writeln!(text, "{}", render::json(diagnostic)),
+        };
+    }
+    if hidden > 0 {
+        let _ = writeln!(text, "… and {hidden} more (`--output-format concise` shows all)");
+    }
+    output::say(&text);
+}
+
+/// Shows everything a load found, and says how it ended.
+pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
+    show(load.files.iter().flat_map(|file| &file.diagnostics), form);
+    if form != OutputFormat::Json {
+        output::say(&summary(load));
+    }
+    load.failures.iter().for_each(output::complain);
+    let errors = load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
+    match () {
+        () if !load.failures.is_empty() => Exit::CouldNotRun,
+        () if errors => Exit::Findings,
+        () => Exit::Clean,
+    }
+}
+
+/// `3 tools in 2 files: 1 error, 2 warnings`, or nothing if there is nothing to say.
+fn summary(load: &Load) -> String {
+    let count = |severity| {
+        let all = load.files.iter().flat_map(|file| &file.diagnostics);
+        all.filter(|d| d.severity == severity).count()
+    };
+    let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")];
+    let found: Vec<String> =
+        counts.iter().map(|(s, word)| (count(*s), word)).filter(|(n, _)| *n > 0).map(|(n, word)| plural(n, word)).collect();
+    let mut text = String::new();
+    if !found.is_empty() {
+        let tools = load.files.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
+        let _ = writeln!(text, "{} in {}: {}", plural(tools, "tool"), plural(load.files.len(), "file"), found.join(", "));
+    }
+    if load.skipped > 0 && !load.files.is_empty() {
+        let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
+    }
+    text
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}

@@ -1,0 +1,175 @@
+//! `toolwright validate`: an instance against a schema, for people with carets, and in batches for
+//! programs.
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::bail;
+use serde_json::{Value as Json, json};
+use toolwright_schema::{Failure, Formats, Options, Schema, SchemaError};
+use toolwright_source::{
+    Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, locate, render,
+};
+
+use crate::args::ValidateArgs;
+use crate::output::{self, Exit};
+use crate::{files, report};
+
+static INVALID_INSTANCE: Code = Code {
+    name: "INVALID_INSTANCE",
+    severity: Severity::Error,
+    manual: "The value does not match the schema it was validated against.",
+};
+
+/// The codes a schema can be refused with, under the names `SchemaError::code` gives.
+static SCHEMA_CODES: [Code; 3] = [
+    Code {
+        name: "INVALID_SCHEMA",
+        severity: Severity::Error,
+        manual: "The schema is not valid in its dialect, or nothing could be validated against it in bounded time.",
+    },
+    Code {
+        name: "UNSUPPORTED_DIALECT",
+        severity: Severity::Error,
+        manual: "`$schema` names another dialect than draft-07 or 2020-12.",
+    },
+    Code {
+        name: "EXTERNAL_REF",
+        severity: Severity::Error,
+        manual: "A reference leads out of the document. Nothing is ever fetched: put the target under `$defs`.",
+    },
+];
+
+pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
+    let assert = if args.assert_formats { Formats::Assert } else { Formats::Annotate };
+    let options = Options { formats: assert };
+    match (&args.schema, &args.instance) {
+        (Some(schema), Some(instance)) => validate(schema, instance, &options, args),
+        _ => batch(&options),
+    }
+}
+
+fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateArgs) -> anyhow::Result<Exit> {
+    if files::is_stdin(schema) && files::is_stdin(instance) {
+        bail!("schema and instance cannot both come from standard input");
+    }
+    let schema_doc = Arc::new(files::parse(schema)?);
+    let instance_doc = Arc::new(files::parse(instance)?);
+    let mut diagnostics: Vec<Diagnostic> =
+        [&schema_doc, &instance_doc].iter().flat_map(|doc| doc.problems().iter().cloned()).collect();
+    if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        diagnostics.extend(problems(&schema_doc, &instance_doc, options));
+    }
+    let form = args.report.output_format;
+    render::sort(&mut diagnostics);
+    report::show(diagnostics.iter(), form);
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return Ok(Exit::Findings);
+    }
+    output::print(&format!("{}: valid\n", files::display_name(instance)))?;
+    Ok(Exit::Clean)
+}
+
+fn problems(schema: &Arc<Document>, instance: &Arc<Document>, options: &Options) -> Vec<Diagnostic> {
+    let compiled = match Schema::compile_with(&schema.root().to_json(), options) {
+        Ok(compiled) => compiled,
+        Err(error) => return vec![locate(schema_finding(&error), &Origin::whole(schema))],
+    };
+    let origin = Origin::whole(instance);
+    match compiled.validate(&instance.root().to_json()) {
+        Ok(()) => Vec::new(),
+        Err(failures) => failures.iter().map(|failure| locate(finding(failure), &origin)).collect(),
+    }
+}
+
+fn schema_finding(error: &SchemaError) -> Finding {
+    let code = SCHEMA_CODES.iter().find(|code| code.name == error.code()).unwrap_or(&SCHEMA_CODES[0]);
+    let message = match error {
+        SchemaError::InvalidSchema { message, .. } => message.clone(),
+        SchemaError::UnsupportedDialect { dialect, .. } => {
+            format!("`{dialect}` is neither draft-07 nor 2020-12")
+        }
+        SchemaError::ExternalRef { reference, .. } => format!("`{reference}` is not in this document"),
+    };
+    Finding::new(code, Pointer::parse(error.at()).unwrap_or_default(), message)
+}
+
+fn finding(failure: &Failure) -> Finding {
+    let at = Pointer::parse(&failure.instance_path).unwrap_or_default();
+    let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
+    if failure.keyword.is_empty() { finding } else { finding.help(format!("the schema says so at `{}`", failure.schema_path)) }
+}
+
+/// A result line for each line of standard input, in order.
+fn batch(options: &Options) -> anyhow::Result<Exit> {
+    let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut exit = Exit::Clean;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // One byte more than is allowed, plus the line end.
+        let length = io::Read::take(&mut input, MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            break;
+        }
+        if line.len() > MAX_BYTES + 1 && line.last() != Some(&b'\n') {
+            input.skip_until(b'\n')?;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let result = batch_line(std::mem::take(&mut line), options);
+        if result["result"] == INVALID_LINE {
+            exit = Exit::CouldNotRun;
+        }
+        writeln!(out, "{}", render::line(&result))?;
+        // Somebody may be waiting for this very answer.
+        if input.buffer().is_empty() {
+            out.flush()?;
+        }
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+/// The result for a line that is not `{"schema":…,"instance":…}`.
+const INVALID_LINE: &str = "INVALID_LINE";
+
+fn batch_line(line: Vec<u8>, options: &Options) -> Json {
+    let document = Document::parse("<line>", line, Syntax::Json);
+    let errors: Vec<&Diagnostic> = document.problems().iter().filter(|d| d.severity == Severity::Error).collect();
+    let root = document.root();
+    if let Some(error) = errors.first() {
+        let in_schema = Pointer::parse("/schema").is_some_and(|p| error.path.below(&p).is_some());
+        let result = if in_schema { "INVALID_SCHEMA" } else { INVALID_LINE };
+        return answer(result, errors.iter().map(|d| d.message.as_str()));
+    }
+    let (Some(schema), Some(instance)) = (root.get("schema"), root.get("instance")) else {
+        return answer(INVALID_LINE, ["a line is an object with `schema` and `instance`"].into_iter());
+    };
+    let compiled = match Schema::compile_with(&schema.to_json(), options) {
+        Ok(compiled) => compiled,
+        Err(error) => {
+            let message = schema_finding(&error).message;
+            let error_json = error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
+            return json!({"result": error.code(), "errors": [error_json]});
+        }
+    };
+    match compiled.validate(&instance.to_json()) {
+        Ok(()) => json!({"result": "valid", "errors": []}),
+        Err(failures) => {
+            let errors = failures.iter().map(|f| error_json(&f.instance_path, &f.schema_path, &f.keyword, &f.message));
+            json!({"result": "invalid", "errors": errors.collect::<Vec<_>>()})
+        }
+    }
+}
+
+fn answer<'a>(result: &str, messages: impl Iterator<Item = &'a str>) -> Json {
+    json!({"result": result, "errors": messages.map(|m| error_json("", "", "", m)).collect::<Vec<_>>()})
+}
+
+fn error_json(instance_path: &str, schema_path: &str, keyword: &str, message: &str) -> Json {
+    json!({"instancePath": instance_path, "schemaPath": schema_path, "keyword": keyword, "message": message})
+}

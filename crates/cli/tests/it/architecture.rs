@@ -1,0 +1,108 @@
+//! The map, held against the manifests: which crate may name which, and which licences are fine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value as Json;
+
+use crate::program::project;
+
+/// Who may name whom. `dev` dependencies count too. This is the table of ARCHITECTURE.md.
+const EDGES: &[(&str, &[&str])] = &[
+    ("toolwright-source", &[]),
+    ("toolwright-model", &[]),
+    ("toolwright-schema", &[]),
+    ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
+    ("toolwright", &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-formats"]),
+    ("toolwright-bench", &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-formats"]),
+];
+
+/// MIT-0 is MIT without the duty to attribute.
+const LICENCES: &[&str] = &[
+    "MIT", "MIT-0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Zlib", "Unicode-3.0", "Unicode-DFS-2016",
+];
+
+fn metadata() -> Json {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+        .current_dir(project())
+        .output()
+        .expect("cargo is here");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
+}
+
+fn text<'a>(json: &'a Json, key: &str) -> &'a str {
+    json[key].as_str().unwrap_or_default()
+}
+
+#[test]
+fn crates_name_only_whom_they_may() {
+    let metadata = metadata();
+    let members: BTreeSet<&str> =
+        metadata["workspace_members"].as_array().expect("members").iter().filter_map(Json::as_str).collect();
+    let allowed: BTreeMap<&str, &[&str]> = EDGES.iter().copied().collect();
+    let mut seen = BTreeSet::new();
+    for package in metadata["packages"].as_array().expect("packages") {
+        if !members.contains(text(package, "id")) {
+            continue;
+        }
+        let name = text(package, "name");
+        seen.insert(name);
+        let may = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let named = text(dependency, "name");
+            if named == "toolwright" || named.starts_with("toolwright-") {
+                assert!(may.contains(&named), "{name} may not name {named}");
+            }
+        }
+    }
+    let table: BTreeSet<&str> = allowed.keys().copied().collect();
+    assert_eq!(seen, table, "the table lists exactly the crates there are");
+}
+
+#[test]
+fn every_licence_is_one_we_take() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let bad = packages.iter().filter(|package| !is_fine(text(package, "license")));
+    let bad: Vec<String> = bad.map(|p| format!("{} {}: {}", text(p, "name"), text(p, "version"), text(p, "license"))).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+}
+
+/// Reads an SPDX expression: any side of an `OR`, every side of an `AND`. `/` is an old `OR`.
+fn is_fine(expression: &str) -> bool {
+    let alternatives = expression.replace('/', " OR ");
+    let one = |term: &str| {
+        let term = term.trim().trim_matches(['(', ')']).trim();
+        LICENCES.contains(&term.split(" WITH ").next().unwrap_or_default())
+    };
+    // `(A OR B) AND C`: every group joined by AND must have a fine alternative.
+    alternatives.split(" AND ").all(|group| group.split(" OR ").any(one))
+}
+
+#[test]
+fn licence_expressions() {
+    for fine in ["MIT", "MIT OR Apache-2.0", "MIT/Apache-2.0", "(MIT OR Apache-2.0) AND Unicode-3.0", "Apache-2.0 WITH LLVM-exception", "GPL-3.0 OR MIT"] {
+        assert!(is_fine(fine), "{fine}");
+    }
+    for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "LGPL-2.1 OR GPL-3.0"] {
+        assert!(!is_fine(bad), "{bad}");
+    }
+}
+
+#[test]
+fn every_dependency_says_why_it_is_here() {
+    let manifest = std::fs::read_to_string(project().join("Cargo.toml")).expect("the manifest");
+    let (_, dependencies) = manifest.split_once("[workspace.dependencies]").expect("a table");
+    let dependencies = dependencies.split("\n[").next().expect("its end");
+    let mut explained = false;
+    for line in dependencies.lines() {
+        let own = line.starts_with("toolwright");
+        match line.trim() {
+            "" => explained = false,
+            comment if comment.starts_with('#') => explained = true,
+            _ => assert!(own || explained, "no comment above `{line}`"),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Documents that want to do harm: each ends in time, within memory, with a diagnostic.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::program::{folder, toolwright};
+
+/// What is promised for an optimised build; without optimisation it takes a few times as long.
+const SECONDS: u64 = if cfg!(debug_assertions) { 12 } else { 2 };
+const MEGABYTES: u64 = 300;
+
+struct Hostile {
+    name: &'static str,
+    text: Vec<u8>,
+    code: &'static str,
+}
+
+fn documents() -> Vec<Hostile> {
+    let deep = 100_000;
+    let laughs = (1..10).fold("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned(), |text, n| {
+        let of = vec![format!("*a{}", n - 1); 9].join(", ");
+        format!("{text}a{n}: &a{n} [{of}]\n")
+    });
+    let keys_json = (0..1_000_000).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
+    let keys_yaml = (0..1_000_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n");
+    let hostile = |name, text: String, code| Hostile { name, text: text.into_bytes(), code };
+    vec![
+        hostile("laughs.yaml", format!("tool: &t\n  id: x\n{laughs}"), "TOO_LARGE"),
+        hostile("long-line.json", format!("{{\"name\": \"{}\"}}", "x".repeat(100_000_000)), "TOO_LARGE"),
+        hostile("long-line.yaml", format!("name: {}", "x".repeat(100_000_000)), "TOO_LARGE"),
+        hostile("allowed-line.json", format!("{{\"name\": \"{}\", \"inputSchema\": 7}}", "x".repeat(16_000_000)), "INVALID_TYPE"),
+        hostile("allowed-line.yaml", format!("{{name: \"{}\", inputSchema: 7}}", "x ".repeat(8_000_000)), "INVALID_TYPE"),
+        hostile("deep-list.json", "[".repeat(deep), "TOO_DEEP"),
+        hostile("deep-object.json", "{\"a\":".repeat(deep), "TOO_DEEP"),
+        hostile("deep-flow.yaml", "[".repeat(deep), "TOO_DEEP"),
+        hostile("deep-flow-map.yaml", "{a: ".repeat(deep), "TOO_DEEP"),
+        hostile("deep-dashes.yaml", "- ".repeat(deep), "TOO_DEEP"),
+        hostile("deep-indent.yaml", (0..1_000).fold(String::new(), |t, n| t + &" ".repeat(n) + "a:\n"), "TOO_DEEP"),
+        Hostile { name: "nul.json", text: b"{\"name\": \"a\0b\", \"inputSchema\": {}}".to_vec(), code: "INVALID_SYNTAX" },
+        Hostile { name: "nul.yaml", text: b"name: a\0b\ninputSchema: {}\n".to_vec(), code: "INVALID_SYNTAX" },
+        hostile("surrogate.json", "{\"name\": \"\\ud800\", \"inputSchema\": {}}".into(), "INVALID_SYNTAX"),
+        hostile("surrogate.yaml", "name: \"\\ud800\"\ninputSchema: {}\n".into(), "INVALID_SYNTAX"),
+        hostile("cyclic.yaml", "tool: &t\n  id: a\n  self: *t\n".into(), "INVALID_SYNTAX"),
+        hostile("keys.json", format!("{{{keys_json}}}"), "TOO_LARGE"),
+        hostile("keys.yaml", keys_yaml, "TOO_LARGE"),
+        hostile("unknown-keys.json", format!("{{\"name\": \"a\", \"inputSchema\": {{}}, {}}}", (0..400_000).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(",")), "UNKNOWN_FIELD"),
+        hostile("bad-tools.json", format!("{{\"tools\": [{{\"inputSchema\": 1}}{}]}}", ",1".repeat(900_000)), "INVALID_TYPE"),
+        hostile("duplicates.json", format!("{{\"btcp\": 1{}}}", ", \"a\": 1".repeat(400_000)), "DUPLICATE_KEY"),
+        Hostile { name: "latin1.json", text: b"{\"name\": \"\xE9\"}".to_vec(), code: "INVALID_ENCODING" },
+        hostile("crlf.yaml", "tool:\r\n  id: a\r\n  type: nothing\r\n".into(), "INVALID_ENUM_VALUE"),
+        hostile("bom.json", "\u{feff}{\"name\": 1, \"inputSchema\": {}}".into(), "INVALID_TYPE"),
+        hostile("brackets.yaml", "]".repeat(1_000_000), "INVALID_SYNTAX"),
+        hostile("quotes.json", "\"\\\"".repeat(1_000_000), "INVALID_SYNTAX"),
+        hostile("colons.json", "{\"a\"::".repeat(500_000), "INVALID_SYNTAX"),
+        hostile("commas.json", format!("[{}]", ",".repeat(2_000_000)), "INVALID_SYNTAX"),
+        hostile("comments.yaml", format!("{}name: 1\ninputSchema: {{}}\n", "# c\n".repeat(900_000)), "INVALID_TYPE"),
+        hostile("aliases.yaml", format!("a: &a x\nname: 1\ninputSchema: {{}}\nlist: [{}]\n", "*a,".repeat(240_000)), "INVALID_TYPE"),
+    ]
+}
+
+#[test]
+fn hostile_documents_end_in_time_and_within_memory() {
+    let folder = folder(&[]);
+    let mut failures = Vec::new();
+    for Hostile { name, text, code } in documents() {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &text).expect("a file");
+        drop(text);
+        for command in ["show", "list"] {
+            let (stderr, time, megabytes, ended) = measure(&path, command);
+            let fits = time <= Duration::from_secs(SECONDS) && megabytes <= MEGABYTES;
+            if !(fits && stderr.contains(code) && ended) {
+                let start: String = stderr.chars().take(300).collect();
+                failures.push(format!("{command} {name}: {time:?}, {megabytes} MB, wanted {code}: {start}"));
+            }
+        }
+        std::fs::remove_file(path).expect("it is ours");
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Runs the program on a file; its diagnostics, its time, its peak memory, and whether it ended
+/// with an exit code of its own.
+fn measure(path: &Path, command: &str) -> (String, Duration, u64, bool) {
+    let start = Instant::now();
+    let mut child = toolwright()
+        .args([command, "--output-format", "concise"])
+        .arg(path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stderr = child.stderr.take().expect("piped");
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut text).map(|_| text)
+    });
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    let status = loop {
+        // The kernel keeps the high-water mark; the last look before the end is close enough.
+        peak = peak.max(high_water(&status_file));
+        if let Some(status) = child.try_wait().expect("our child") {
+            break status;
+        }
+        std::thread::yield_now();
+    };
+    let time = start.elapsed();
+    let text = reader.join().expect("nothing panics").expect("UTF-8");
+    (text, time, peak / 1024, matches!(status.code(), Some(1 | 0)))
+}
+
+fn high_water(status_file: &str) -> u64 {
+    let status = std::fs::read_to_string(status_file).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,62 @@
+//! Runs the binary. Every other module goes through here.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a run printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+/// The root of the project.
+pub(crate) fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project is here")
+}
+
+pub(crate) fn toolwright() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.env_clear().current_dir(project());
+    command
+}
+
+/// Runs with `args` in `folder`, `stdin` as standard input.
+pub(crate) fn run_in(folder: &Path, args: &[&str], stdin: &[u8]) -> Run {
+    let mut child = toolwright()
+        .current_dir(folder)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut input = child.stdin.take().expect("piped");
+    let stdin = stdin.to_vec();
+    let writer = std::thread::spawn(move || drop(input.write_all(&stdin)));
+    let output = child.wait_with_output().expect("the binary ends");
+    writer.join().expect("nothing panics here");
+    Run {
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        code: output.status.code().expect("not killed by a signal"),
+    }
+}
+
+/// Runs in the project's root without input.
+pub(crate) fn run(args: &[&str]) -> Run {
+    run_in(&project(), args, b"")
+}
+
+/// A folder with these files in it.
+pub(crate) fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("in the folder")).expect("a folder");
+        std::fs::write(path, bytes).expect("a file");
+    }
+    folder
+}

@@ -1,0 +1,224 @@
+//! What holds for every table of fields, and that BTCP's say what its published schemas say.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+use toolwright_formats::{FORMATS, Field, Kind, Need, TextFormat};
+
+use crate::support::shared;
+
+/// Every object of a format's tables with the path to it.
+fn objects() -> Vec<(String, &'static [Field])> {
+    let mut out = Vec::new();
+    for format in FORMATS {
+        walk(format.id().0.to_owned(), format.fields(), &mut out);
+    }
+    out
+}
+
+fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static [Field])>) {
+    assert!(path.len() < 200, "tables do not contain themselves: {path}");
+    for field in fields {
+        let mut kind = &field.kind;
+        loop {
+            match kind {
+                Kind::List { of, .. } | Kind::Map(of) => kind = of,
+                Kind::Object(inner) => break walk(format!("{path}/{}", field.name), inner, out),
+                _ => break,
+            }
+        }
+    }
+    out.push((path, fields));
+}
+
+/// The field itself, or what a list or map of it holds.
+fn innermost(field: &Field) -> &Kind {
+    let mut kind = &field.kind;
+    while let Kind::List { of, .. } | Kind::Map(of) = kind {
+        kind = of;
+    }
+    kind
+}
+
+#[test]
+fn formats_have_distinct_names_and_a_line_about_them() {
+    let names: BTreeSet<&str> = FORMATS.iter().map(|format| format.id().0).collect();
+    assert_eq!(names.len(), FORMATS.len());
+    for format in FORMATS {
+        assert!(!format.about().trim().is_empty());
+        assert!(!format.fields().is_empty());
+        let found = toolwright_formats::by_name(format.id().0).map(|f| f.id());
+        assert_eq!(found, Some(format.id()));
+    }
+    assert!(toolwright_formats::by_name("openai").is_none());
+}
+
+#[test]
+fn fields_are_unique_and_described() {
+    for (path, fields) in objects() {
+        let names: BTreeSet<&str> = fields.iter().map(|field| field.name).collect();
+        assert_eq!(names.len(), fields.len(), "{path}: a name twice");
+        for field in fields {
+            let at = format!("{path}/{}", field.name);
+            assert!(!field.name.is_empty() && !field.name.contains(char::is_whitespace), "{at}");
+            assert!(!field.about.is_empty() && field.about.trim() == field.about, "{at}: {:?}", field.about);
+            assert!(!field.about.ends_with('.') && !field.about.contains('\n'), "{at}: {:?}", field.about);
+            assert!(!names.contains(field.mistaken), "{at}: its mistaken spelling is a field");
+            if let Kind::Rule { wants, .. } = innermost(field) {
+                assert!(!wants.is_empty(), "{at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bounds_patterns_and_words_make_sense() {
+    for (path, fields) in objects() {
+        for field in fields {
+            let at = format!("{path}/{}", field.name);
+            match innermost(field) {
+                Kind::Text { min, max, pattern, .. } => {
+                    assert!(min <= max, "{at}");
+                    let Some(pattern) = pattern else { continue };
+                    regex::Regex::new(pattern.regex).unwrap_or_else(|e| panic!("{at}: {e}"));
+                    assert!(!pattern.means.is_empty(), "{at}");
+                    for text in pattern.tolerated {
+                        assert!(!(pattern.matches)(text), "{at}: `{text}` is fine, not tolerated");
+                    }
+                }
+                Kind::Integer { min, max } => assert!(min <= max, "{at}"),
+                Kind::Choice { words, tolerated } => {
+                    let distinct: BTreeSet<&&str> = words.iter().chain(*tolerated).collect();
+                    assert_eq!(distinct.len(), words.len() + tolerated.len(), "{at}");
+                    assert!(!words.is_empty() && words.iter().all(|w| !w.is_empty()), "{at}");
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A table as the part of a JSON Schema that it stands for.
+fn as_schema(fields: &'static [Field]) -> Json {
+    let properties = fields.iter().map(|field| (field.name.to_owned(), kind_schema(&field.kind)));
+    let required = fields.iter().filter(|f| matches!(f.need, Need::Required | Need::RequiredTolerably));
+    let mut schema = json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()});
+    let required: BTreeSet<&str> = required.map(|field| field.name).collect();
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn kind_schema(kind: &'static Kind) -> Json {
+    match *kind {
+        Kind::Any => json!({}),
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Text { min, max, pattern, format } => {
+            let mut schema = json!({"type": "string"});
+            if min > 0 {
+                schema["minLength"] = json!(min);
+            }
+            if max < usize::MAX {
+                schema["maxLength"] = json!(max);
+            }
+            if let Some(pattern) = pattern {
+                schema["pattern"] = json!(pattern.regex);
+            }
+            if let Some(format) = format {
+                schema["format"] = json!(if format == TextFormat::Uri { "uri" } else { "email" });
+            }
+            schema
+        }
+        Kind::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
+        Kind::Choice { words, .. } => json!({"type": "string", "enum": words}),
+        // The pattern of a version has no end; the reading is: the pattern and SemVer.
+        Kind::Version { .. } => json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"}),
+        Kind::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
+        Kind::List { of, min } => {
+            let mut schema = json!({"type": "array", "items": kind_schema(of)});
+            if min > 0 {
+                schema["minItems"] = json!(min);
+            }
+            schema
+        }
+        Kind::Map(_) => json!({"type": "object"}),
+        Kind::Object(fields) => as_schema(fields),
+        Kind::Rule { .. } => panic!("BTCP has no rules of its own"),
+    }
+}
+
+/// A published schema with its references put in and its prose and defaults left out.
+fn plain(schema: &Json, root: &Json, tool: &Json) -> Json {
+    let Some(object) = schema.as_object() else { return schema.clone() };
+    match object.get("$ref").and_then(Json::as_str) {
+        Some("tool.json") => return plain(tool, tool, tool),
+        Some(local) if local.starts_with("#/") => {
+            let target = root.pointer(&local[1..]).expect("a definition");
+            return plain(target, root, tool);
+        }
+        _ => {}
+    }
+    let mut out = serde_json::Map::new();
+    for (key, value) in object {
+        let value = match key.as_str() {
+            "description" | "default" | "title" | "$schema" | "$id" | "$defs" => continue,
+            "properties" => {
+                let members = value.as_object().expect("properties").iter();
+                Json::Object(members.map(|(k, v)| (k.clone(), plain(v, root, tool))).collect())
+            }
+            "items" => plain(value, root, tool),
+            "required" => {
+                let names: BTreeSet<&str> =
+                    value.as_array().expect("a list").iter().filter_map(Json::as_str).collect();
+                json!(names)
+            }
+            _ => value.clone(),
+        };
+        out.insert(key.clone(), value);
+    }
+    Json::Object(out)
+}
+
+#[test]
+fn btcp_tables_say_what_the_published_schemas_say() {
+    let Some(shared) = shared("tables::btcp_tables_say_what_the_published_schemas_say") else { return };
+    let published = |seed: &str| -> Json {
+        let text = std::fs::read_to_string(shared.join("seeds").join(seed)).expect("the seed is there");
+        let block = text.split("```json\n").nth(1).and_then(|t| t.split("```").next()).expect("a block");
+        serde_json::from_str(block).expect("JSON")
+    };
+    let (manifest, tool) = (published("btcp-manifest.md"), published("btcp-tool.md"));
+    let btcp = toolwright_formats::by_name("btcp").expect("btcp is a format");
+    let ours = as_schema(btcp.fields());
+    assert_eq!(ours, plain(&manifest, &manifest, &tool));
+    assert_eq!(ours["properties"]["tools"]["items"], plain(&tool, &tool, &tool));
+}
+
+/// The same without the seeds: the numbers and names that BTCP's pages give.
+#[test]
+fn btcp_tables_in_numbers() {
+    let btcp = toolwright_formats::by_name("btcp").expect("btcp is a format");
+    let schema = as_schema(btcp.fields());
+    for (pointer, expected) in [
+        ("/required", json!(["btcp", "capabilities", "name", "tools", "version"])),
+        ("/properties/name/maxLength", json!(64)),
+        ("/properties/description/maxLength", json!(500)),
+        ("/properties/provider/required", json!(["name"])),
+        ("/properties/provider/properties/name/maxLength", json!(100)),
+        ("/properties/tools/minItems", json!(1)),
+        ("/properties/tools/items/required", json!(["capabilities", "description", "inputSchema", "name"])),
+        (
+            "/properties/tools/items/properties/description",
+            json!({"type": "string", "minLength": 10, "maxLength": 1000}),
+        ),
+        (
+            "/properties/tools/items/properties/timeout",
+            json!({"type": "integer", "minimum": 1000, "maximum": 300_000}),
+        ),
+        ("/properties/config/properties/maxConcurrent/maximum", json!(10)),
+        ("/properties/config/properties/sandbox/enum", json!(["worker", "iframe", "ses", "wasm"])),
+    ] {
+        assert_eq!(schema.pointer(pointer), Some(&expected), "{pointer}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Names, ids, tags and versions against checked cases: `$TOOLWRIGHT_SHARED/facts` when it is there,
+//! and the readings, which win where the two differ.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::Value as Json;
+use toolwright_model::{NameError, Namespace, Tags, ToolId, ToolName, Version, VersionedRef};
+
+/// A file of facts; says loudly when it is not there.
+fn facts(name: &str) -> Option<Json> {
+    let Some(shared) = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from) else {
+        // Past the harness, which hides what a passing test prints.
+        let _ = writeln!(std::io::stderr(), "SKIPPED facts/{name}: TOOLWRIGHT_SHARED is not set");
+        return None;
+    };
+    let text = std::fs::read_to_string(shared.join("facts").join(name)).expect("the facts are there");
+    Some(serde_json::from_str(&text).expect("JSON"))
+}
+
+fn cases<'a>(facts: &'a Json, list: &str) -> &'a [Json] {
+    let cases = facts[list].as_array().expect("a list of cases");
+    assert!(!cases.is_empty());
+    cases
+}
+
+#[test]
+fn names() {
+    let Some(facts) = facts("names.json") else { return };
+    for case in cases(&facts, "cases") {
+        let name = case["name"].as_str().expect("a name");
+        let found = ToolName::parse(name);
+        assert_eq!(found.is_ok(), case["origin"].is_null(), "{name}");
+        let Err(error) = found else { continue };
+        let message = case["origin"]["message"].as_str().expect("a message");
+        match &error {
+            NameError::Empty => assert!(message.contains("required"), "{message}"),
+            // The readings check the characters before the length, the original the other way round.
+            NameError::Characters(bad) if message.contains("exceeds") => {
+                assert!(bad.contains(&'é'), "{bad:?}")
+            }
+            NameError::Characters(bad) => {
+                let listed = bad.iter().map(char::to_string).collect::<Vec<_>>().join(", ");
+                assert_eq!(message, format!("invalid tool: name contains invalid characters: {listed}"));
+            }
+            NameError::TooLong(_) => assert!(message.contains("exceeds 128"), "{message}"),
+        }
+    }
+}
+
+/// What the readings say of an id and the facts do not: both parts are names.
+fn are_names(parts: &Json) -> bool {
+    let ok = |part: &Json| ToolName::parse(part.as_str().unwrap_or_default()).is_ok();
+    parts["error"].is_null() && ok(&parts["name"]) && (parts["namespace"] == "" || ok(&parts["namespace"]))
+}
+
+#[test]
+fn ids() {
+    let Some(facts) = facts("ids.json") else { return };
+    for case in cases(&facts, "cases") {
+        let text = case["id"].as_str().expect("an id");
+        let expected = &case["recommended_id"];
+        let found = ToolId::parse(text);
+        assert_eq!(found.is_ok(), are_names(expected), "{text}");
+        if let Ok(id) = found {
+            assert_eq!(id.namespace.as_ref().map_or("", Namespace::as_str), expected["namespace"], "{text}");
+            assert_eq!(id.name.as_str(), expected["name"], "{text}");
+            assert_eq!(id.to_string(), text);
+        }
+        let expected = &case["recommended_versioned_ref"];
+        let found = VersionedRef::parse(text);
+        assert_eq!(found.is_ok(), are_names(expected), "{text} with a version");
+        if let Ok(reference) = found {
+            assert_eq!(reference.version.as_deref().unwrap_or(""), expected["version"], "{text}");
+            assert_eq!(reference.id.name.as_str(), expected["name"], "{text}");
+        }
+    }
+    for case in cases(&facts, "to_id") {
+        let part = |key: &str| case[key].as_str().expect("a text");
+        let namespace = Namespace::parse(part("namespace")).ok();
+        let id = ToolId { namespace, name: ToolName::parse(part("name")).expect("a name") };
+        // A version never becomes part of an id.
+        assert_eq!(id.to_string(), part("origin_seed"));
+    }
+}
+
+#[test]
+fn tags() {
+    let Some(facts) = facts("tags.json") else { return };
+    let texts = |list: &Json| -> Option<Vec<String>> {
+        list.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    let mut tried = 0;
+    for case in cases(&facts, "cases") {
+        // One case has bytes that are no text at all.
+        let Some(authored) = texts(&case["in"]) else { continue };
+        let tags = Tags::new(authored.clone());
+        let normalised: Vec<String> = tags.normalised().iter().map(ToString::to_string).collect();
+        assert_eq!(normalised, texts(&case["recommended"]).expect("a list"), "{authored:?}");
+        assert_eq!(tags.authored(), authored);
+        // Every authored tag is kept as it was, or its change is told.
+        let changed: Vec<usize> = tags.changes().iter().map(|(n, _)| *n).collect();
+        let kept = authored.iter().enumerate().filter(|(n, _)| !changed.contains(n));
+        assert!(kept.clone().all(|(_, text)| normalised.contains(text)), "{authored:?}");
+        tried += 1;
+    }
+    assert!(tried > 10);
+}
+
+#[test]
+fn versions() {
+    let Some(facts) = facts("versions.json") else { return };
+    for case in cases(&facts, "parse") {
+        let text = case["in"].as_str().expect("a text");
+        let found = Version::parse(text);
+        assert_eq!(found.is_ok(), case["recommended_ok"], "{text:?}");
+        assert!(found.is_err() || found.is_ok_and(|v| v.authored() == text && v.to_string() == text));
+    }
+    for case in cases(&facts, "compare") {
+        let parse = |key: &str| Version::parse(case[key].as_str().expect("a text")).expect("a version");
+        let order = i64::from(parse("a").precedence(&parse("b")) as i8);
+        if case["a"] == "1.0.0-a-b" {
+            // The fact compares bytes. SemVer, which the readings name, compares identifier by
+            // identifier: `a` is the start of `a-b`, so `a.b` comes first.
+            assert_eq!((order, &case["recommended"]), (1, &Json::from(-1)), "{case}");
+            continue;
+        }
+        assert_eq!(order, case["recommended"], "{case}");
+    }
+}
+
+/// The rules of `tool_record.json` that are about parsed types; its other cases are a reader's.
+#[test]
+fn namespaces() {
+    for (text, ok, portable) in [
+        ("fs", true, true),
+        ("a.b-c_9", true, true),
+        ("日本", true, false),
+        ("ns/sub", true, false),
+        ("", false, false),
+        ("a:b", false, false),
+        ("a b", false, false),
+        ("a\u{3000}b", false, false),
+        ("a\u{7f}", false, false),
+    ] {
+        let found = Namespace::parse(text);
+        assert_eq!(found.is_ok(), ok, "{text:?}");
+        assert_eq!(found.is_ok_and(|n| n.is_portable()), portable, "{text:?}");
+    }
+    assert!(Namespace::parse(&"é".repeat(128)).is_ok());
+    assert!(Namespace::parse(&"é".repeat(129)).is_err());
+}
+
+/// A name of very many different characters is refused in time that grows with its length only.
+#[test]
+fn hostile_names() {
+    let text: String = ('\u{100}'..).take(400_000).collect();
+    let Err(NameError::Characters(bad)) = ToolName::parse(&text) else { panic!("not a name") };
+    assert_eq!(bad.len(), 400_000);
+    assert!(NameError::Characters(bad).to_string().len() < 200, "a message names only a few");
+}

@@ -1,0 +1,352 @@
+//! Input made to hang or to overflow: every case ends within its time, on a small thread.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use toolwright_schema::{Failures, Schema};
+
+use crate::guards::doubling;
+
+/// Runs `work` on a thread of 2 MB and of 256 KB, within two seconds (ten where unoptimised).
+fn survives(name: &str, work: impl Fn() + Send + Sync) {
+    let most = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
+    for stack in [2 * 1024 * 1024, 256 * 1024] {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, &work);
+            thread.expect("a thread").join().unwrap_or_else(|_| panic!("{name}: panicked"));
+        });
+        assert!(start.elapsed() < most, "{name}: {:?} on {stack} bytes of stack", start.elapsed());
+    }
+}
+
+fn compile(schema: &Value) -> Schema {
+    Schema::compile(schema).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn failures(schema: &Schema, instance: &Value) -> Failures {
+    schema.validate(instance).expect_err("does not match")
+}
+
+fn nested(levels: usize, innermost: Value, wrap: impl Fn(Value) -> Value) -> Value {
+    (0..levels).fold(innermost, |inner, _| wrap(inner))
+}
+
+/// Takes a value apart from outside in; dropping it as a whole recurses.
+fn take_apart(mut value: Value) {
+    while let Some(inner) = value.get_mut(0).map(Value::take) {
+        value = inner;
+    }
+}
+
+#[test]
+fn deep_values() {
+    survives("deep", || {
+        let deep = nested(100_000, json!([]), |inner| Value::Array(vec![inner]));
+        let error = Schema::compile(&deep).expect_err("too deep");
+        assert_eq!(error.to_string(), "invalid schema at the root: nested deeper than 128");
+        for schema in
+            [json!({ "items": { "$ref": "#" } }), json!({ "uniqueItems": true }), json!({ "type": "string" })]
+        {
+            let found = failures(&compile(&schema), &deep);
+            assert_eq!(found.first().message, "nested deeper than 128");
+            assert_eq!(found.first().keyword, "");
+        }
+        // Neither looks inside.
+        assert!(compile(&json!({})).is_valid(&deep));
+        assert!(!compile(&json!({ "const": [[[]]] })).is_valid(&deep));
+        take_apart(deep);
+    });
+}
+
+#[test]
+fn depth_of_schema_times_depth_of_instance() {
+    survives("128 by 128", || {
+        let inner = json!({ "type": ["object", "null"], "properties": { "a": { "$ref": "#" } } });
+        let schema = compile(&nested(60, inner, |inner| json!({ "allOf": [inner] })));
+        let instance = nested(127, json!(null), |inner| json!({ "a": inner }));
+        assert!(schema.is_valid(&instance));
+        let wrong = nested(127, json!(1), |inner| json!({ "a": inner }));
+        assert_eq!(failures(&schema, &wrong).first().instance_path, "/a".repeat(127));
+    });
+}
+
+#[test]
+fn a_long_chain_of_references() {
+    survives("chain", || {
+        let definitions: Map<String, Value> = (0..10_000)
+            .map(|index| (format!("d{index}"), json!({ "$ref": format!("#/$defs/d{}", index + 1) })))
+            .chain([("d10000".to_owned(), json!({ "type": "string" }))])
+            .collect();
+        let schema = compile(&json!({ "$defs": definitions, "$ref": "#/$defs/d0" }));
+        assert!(schema.is_valid(&json!("x")));
+        assert_eq!(failures(&schema, &json!(1)).first().schema_path, "/$defs/d10000/type");
+    });
+}
+
+#[test]
+fn a_long_chain_of_resources() {
+    survives("resources", || {
+        let definitions: Map<String, Value> = (0..500)
+            .map(|index| {
+                let next = json!({ "$ref": format!("r{}", index + 1) });
+                (format!("d{index}"), json!({ "$id": format!("r{index}"), "properties": { "a": next } }))
+            })
+            .chain([("last".to_owned(), json!({ "$id": "r500" }))])
+            .collect();
+        let schema = json!({ "$defs": definitions, "$ref": "r0" });
+        if let Ok(schema) = Schema::compile(&schema) {
+            assert!(schema.is_valid(&json!({ "a": { "a": {} } })));
+        }
+    });
+}
+
+#[test]
+fn every_depth_has_its_stack() {
+    survives("depths", || {
+        let instance = json!({ "a": 1 });
+        for levels in 1..60 {
+            let inner = json!({ "properties": { "a": { "type": "string" } } });
+            let schema = compile(&nested(levels, inner, |inner| json!({ "allOf": [inner] })));
+            assert!(schema.is_valid(&json!({ "a": "x" })));
+            assert_eq!(failures(&schema, &instance).first().instance_path, "/a", "{levels}");
+        }
+        for levels in 1..60 {
+            let schema = compile(&nested(
+                levels,
+                json!({ "type": "string" }),
+                |inner| json!({ "properties": { "a": inner } }),
+            ));
+            let path = nested(levels, json!(1), |inner| json!({ "a": inner }));
+            assert_eq!(failures(&schema, &path).first().instance_path, "/a".repeat(levels), "{levels}");
+        }
+    });
+}
+
+#[test]
+fn deep_definitions_that_refer_to_one_another() {
+    survives("deep definitions", || {
+        let definitions: Map<String, Value> = (0..12)
+            .map(|index| {
+                let next = json!({ "$ref": format!("#/$defs/d{}", index + 1) });
+                (format!("d{index}"), nested(58, next, |inner| json!({ "properties": { "a": inner } })))
+            })
+            .chain([("d12".to_owned(), json!({ "type": "string" }))])
+            .collect();
+        let schema = compile(&json!({ "$defs": definitions, "$ref": "#/$defs/d0" }));
+        assert!(schema.is_valid(&nested(100, json!(1), |inner| json!({ "a": inner }))));
+    });
+}
+
+#[test]
+fn odd_identifiers() {
+    survives("identifiers", || {
+        let draft7 = "http://json-schema.org/draft-07/schema#";
+        let latest = "https://json-schema.org/draft/2020-12/schema";
+        for id in [
+            "",
+            "#",
+            "#a",
+            "a",
+            "a#",
+            "a#b",
+            "urn:x",
+            "urn:x#y",
+            "http://x/y#z",
+            "//",
+            "?",
+            "json-schema:///",
+            draft7,
+            latest,
+        ] {
+            for dialect in [draft7, latest] {
+                let root = json!({ "$schema": dialect, "$id": id, "properties": { "a": { "$ref": "#" } } });
+                let below = json!({ "$schema": dialect, "definitions": { "a": { "$id": id }, "b": { "$id": id } }, "items": { "$ref": id } });
+                for schema in [root, below] {
+                    if let Ok(schema) = Schema::compile(&schema) {
+                        let _ = schema.validate(&json!([{ "a": { "a": 1 } }]));
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn listing_failures_of_a_doubled_recursion() {
+    survives("doubled recursion", || {
+        let schema = compile(&json!({
+            "type": ["object", "null"],
+            "properties": { "a": { "allOf": [{ "$ref": "#" }, { "$ref": "#" }] } }
+        }));
+        assert!(schema.is_valid(&nested(60, json!(null), |inner| json!({ "a": inner }))));
+        let found = failures(&schema, &nested(60, json!(1), |inner| json!({ "a": inner })));
+        assert!(found.first().message.starts_with("does not match; listing every failing path"), "{found}");
+        let found = failures(&schema, &nested(5, json!(1), |inner| json!({ "a": inner })));
+        assert_eq!(found.first().instance_path, "/a/a/a/a/a");
+    });
+}
+
+#[test]
+fn recursions_that_double() {
+    let twice = |one: Value| json!([one.clone(), one]);
+    let schemas = [
+        json!({ "$dynamicAnchor": "n", "properties": { "a": { "allOf": twice(json!({ "$dynamicRef": "#n" })) } } }),
+        json!({ "anyOf": [{ "properties": { "a": { "$ref": "#" } } }], "unevaluatedProperties": false }),
+        json!({ "allOf": twice(json!({ "properties": { "a": { "$ref": "#" } } })) }),
+        json!({ "properties": { "a": { "$ref": "#" } }, "patternProperties": { "a": { "$ref": "#" }, "^a": { "$ref": "#" } } }),
+        json!({ "if": { "properties": { "a": { "$ref": "#" } } }, "then": { "properties": { "a": { "$ref": "#" } } }, "else": false }),
+        json!({ "oneOf": [{ "properties": { "a": { "$ref": "#" } } }, { "required": ["a"], "properties": { "a": { "not": { "$ref": "#" } } } }] }),
+        doubling(
+            40,
+            |next| json!({ "properties": { "a": { "allOf": [next.clone(), next, { "$ref": "#" }] } } }),
+        ),
+    ];
+    survives("doubling", || {
+        for schema in &schemas {
+            let mut schema = schema.clone();
+            schema["type"] = json!(["object", "null"]);
+            let schema = compile(&schema);
+            for innermost in [json!(null), json!(1)] {
+                let instance = nested(100, innermost, |inner| json!({ "a": inner }));
+                let _ = schema.validate(&instance);
+            }
+        }
+    });
+}
+
+#[test]
+fn listing_failures_of_a_recursive_union() {
+    survives("recursive union", || {
+        let operation = |name: &str| {
+            json!({
+                "type": "object",
+                "properties": { "op": { "const": name }, "left": { "$ref": "#" }, "right": { "$ref": "#" } },
+                "required": ["op", "left", "right"]
+            })
+        };
+        let branches = json!([{ "type": "number" }, operation("add"), operation("sub"), operation("mul")]);
+        let schema = compile(&json!({ "anyOf": branches }));
+        let wrong = nested(40, json!("x"), |inner| json!({ "op": "mul", "left": inner, "right": 1 }));
+        assert!(!schema.is_valid(&wrong));
+        assert!(!failures(&schema, &wrong).as_slice().is_empty());
+    });
+}
+
+#[test]
+fn doubling_below() {
+    survives("doubling through properties", || {
+        let schema = doubling(
+            30,
+            |next| json!({ "allOf": [{ "properties": { "a": next } }, { "properties": { "a": next } }] }),
+        );
+        let schema = compile(&schema);
+        assert!(schema.is_valid(&json!({ "a": { "a": 1 } })));
+        let found = failures(&schema, &nested(30, json!(1), |inner| json!({ "a": inner })));
+        assert!(found.first().message.contains("steps"), "{found}");
+    });
+}
+
+#[test]
+fn alternatives_over_a_large_value() {
+    survives("alternatives", || {
+        let schema = compile(&json!({ "anyOf": vec![json!({ "type": "string" }); 10_000] }));
+        let large = Value::Array(vec![json!({ "key": "a value of some length" }); 20_000]);
+        assert!(!failures(&schema, &large).as_slice().is_empty());
+    });
+}
+
+#[test]
+fn dynamic_references_in_a_circle() {
+    survives("dynamic", || {
+        let circle = json!({
+            "$id": "https://example.com/root",
+            "$dynamicAnchor": "n",
+            "allOf": [{ "$ref": "other" }],
+            "$defs": {
+                "other": { "$id": "other", "$dynamicAnchor": "n", "anyOf": [{ "$dynamicRef": "#n" }, { "$ref": "third" }] },
+                "third": { "$id": "third", "$dynamicAnchor": "n", "allOf": [{ "$dynamicRef": "#n" }, { "$dynamicRef": "other#n" }] }
+            }
+        });
+        if let Ok(schema) = Schema::compile(&circle) {
+            let instance = nested(100, json!(1), |inner| json!([inner]));
+            let _ = schema.validate(&instance);
+            let _ = schema.is_valid(&json!(1));
+        }
+    });
+}
+
+#[test]
+fn patterns_that_backtrack() {
+    let text = format!("{}!", "a".repeat(30));
+    survives("one string", || {
+        let linear = compile(&json!({ "pattern": "^(a+)+$" }));
+        assert_eq!(failures(&linear, &json!(text)).first().keyword, "pattern");
+        for pattern in ["^(?=(a+)+$)", "^(?=a)(a+)+(?!b)$", "^(a+)\\1+(a+)+(?=b)$", "(?=(a|a)*b)"] {
+            let schema = compile(&json!({ "pattern": pattern }));
+            let found = failures(&schema, &json!("a".repeat(5_000) + "!"));
+            assert_eq!(found.first().keyword, "pattern", "{pattern}");
+        }
+    });
+    survives("a step limit is a failure", || {
+        let schema = compile(&json!({ "pattern": "^(?:(?=a)(?:a|a|aa))+$" }));
+        let found = failures(&schema, &json!(text));
+        assert_eq!(found.first().keyword, "pattern");
+        assert!(found.first().message.contains("gave up after"), "{found}");
+    });
+    survives("many strings", || {
+        let schema = compile(&json!({ "items": { "pattern": "^(?:(?=a)(?:a|a|aa))+$" } }));
+        let found = failures(&schema, &Value::Array(vec![json!(text); 10_000]));
+        assert!(found.first().message.contains("gave up"), "{found}");
+        let mixed = (0..10_000).map(|index| json!(format!("{}!", "a".repeat(6 + index % 20)))).collect();
+        assert!(!failures(&schema, &Value::Array(mixed)).as_slice().is_empty());
+    });
+    survives("many names", || {
+        let schema = compile(&json!({ "patternProperties": { "^(?:(?=a)(?:a|a|aa))+$": false } }));
+        let names = (0..5_000).map(|index| (format!("{}{index}", "a".repeat(30)), json!(1))).collect();
+        let _ = schema.validate(&Value::Object(names));
+    });
+    survives("one long string", || {
+        for pattern in ["(?=a*b)", "^((?!b).)*$", "^(?!.*secret)", "(?=(a*)*b)"] {
+            let schema = compile(&json!({ "pattern": pattern }));
+            let _ = schema.validate(&json!("a".repeat(1_000_000)));
+        }
+        let forbidden = compile(&json!({ "pattern": "^(?!.*secret)" }));
+        assert!(forbidden.is_valid(&json!("a".repeat(1_000_000))));
+        let tempered = compile(&json!({ "pattern": "^((?!b).)*$" }));
+        let found = failures(&tempered, &json!("a".repeat(1_000_000)));
+        assert!(found.first().message.ends_with("gave up after 10 steps"), "{found}");
+    });
+}
+
+#[test]
+fn ordinary_look_around_never_gives_up() {
+    let password =
+        compile(&json!({ "items": { "pattern": "^(?=.*[A-Z])(?=.*\\d)(?=.*[a-z])[A-Za-z\\d]{8,}$" } }));
+    let good = Value::Array(vec![json!("Passw0rdPassw0rd"); 5_000]);
+    assert!(password.is_valid(&good));
+    let without = compile(&json!({ "pattern": "^((?!foo).)*$" }));
+    assert!(without.is_valid(&json!("bar ".repeat(250))));
+    assert!(!without.is_valid(&json!("bar ".repeat(100) + "foo")));
+}
+
+#[test]
+fn pattern_bombs() {
+    survives("bombs", || {
+        for bomb in ["(a{1000}){1000}", "((a{100}){100}){100}", "(?=(a{1000}){1000})", "(\\p{L}{1000}){1000}"]
+        {
+            let error = Schema::compile(&json!({ "pattern": bomb })).expect_err("a bomb");
+            assert_eq!((error.code(), error.at()), ("INVALID_SCHEMA", "/pattern"), "{bomb}");
+        }
+        let deep = "(".repeat(4_000) + &")".repeat(4_000);
+        assert!(Schema::compile(&json!({ "pattern": deep })).is_err());
+        let long = "a?".repeat(10_000);
+        assert!(Schema::compile(&json!({ "pattern": long })).is_err());
+        let large: Vec<Value> =
+            (0..200).map(|index| json!({ "pattern": format!("^.{{1,{}}}$", 1_500 + index) })).collect();
+        assert!(Schema::compile(&json!({ "anyOf": large })).is_err());
+        for large in ["^.{1,2000}$", "^\\p{L}{1,100}$", "^[\\p{L}\\p{N} '-]{1,64}$"] {
+            compile(&json!({ "pattern": large }));
+        }
+    });
+}

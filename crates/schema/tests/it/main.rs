@@ -1,0 +1,10 @@
+//! The crate from outside: tables of cases, the official suite, hostile input.
+
+#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+
+mod facts;
+mod guards;
+mod hostile;
+mod messages;
+mod rules;
+mod suite;

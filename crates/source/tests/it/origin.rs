@@ -1,0 +1,181 @@
+//! From pointers to places: documents, records made from them, and what is missing.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolwright_source::{
+    Code, Document, Edit, Finding, Origin, Pointer, Safety, Severity, Syntax, locate, render, splice,
+};
+
+use crate::{parse, pointer};
+
+static TEST: Code = Code { name: "TEST", severity: Severity::Warning, manual: "For tests." };
+
+const YAML: &str = "\
+name: Rex
+tools:
+  - id: é
+    tags: [a, b]
+  - id: two
+    script: |
+      one
+      two
+  -
+    empty:
+base: &b {x: 1}
+more: {<<: *b, y: 2}
+";
+const JSON: &str = r#"{"name": "Rex", "tools": [{"id": "é", "tags": ["a", "b"]}, {"id": "two"}], "e": {}}"#;
+
+fn whole(text: &str, syntax: Syntax) -> Origin {
+    let doc = parse(text, syntax);
+    assert!(doc.problems().is_empty(), "{:?}", doc.problems());
+    Origin::whole(&Arc::new(doc))
+}
+
+/// What is pointed at, and the path that is named.
+fn pointed(finding: Finding, origin: &Origin) -> (String, String) {
+    let found = locate(finding, origin);
+    let span = found.span.expect("a place");
+    (found.source.slice(span).to_owned(), found.path.to_string())
+}
+
+#[test]
+fn values_keys_and_what_is_missing() {
+    enum On {
+        Value,
+        Key,
+    }
+    use On::{Key, Value};
+    let cases: &[(Syntax, &str, On, &str)] = &[
+        (Syntax::Yaml, "/name", Value, "Rex"),
+        (Syntax::Yaml, "/name", Key, "name"),
+        (Syntax::Yaml, "/tools/0/id", Value, "é"),
+        (Syntax::Yaml, "/tools/0/tags/1", Value, "b"),
+        // An item has no key: the value itself.
+        (Syntax::Yaml, "/tools/0/tags/1", Key, "b"),
+        (Syntax::Yaml, "/tools/2/empty", Value, ""),
+        (Syntax::Yaml, "/tools/2/empty", Key, "empty"),
+        // Missing: the key of what lacks it, an item's first character, the document's.
+        (Syntax::Yaml, "/tools/0/name", Value, "i"),
+        (Syntax::Yaml, "/tools/0/tags/7", Value, "tags"),
+        (Syntax::Yaml, "/tools/1/a/b/c", Value, "i"),
+        (Syntax::Yaml, "/tools/0/id/deeper", Key, "id"),
+        (Syntax::Yaml, "/version", Value, "n"),
+        // Through aliases and merge keys to where the words are.
+        (Syntax::Yaml, "/more/x", Value, "1"),
+        (Syntax::Yaml, "/more/x", Key, "x"),
+        (Syntax::Yaml, "/more/<<", Value, "*b"),
+        (Syntax::Yaml, "/more/z", Value, "more"),
+        (Syntax::Json, "/tools/1/id", Value, "\"two\""),
+        (Syntax::Json, "/tools/1/id", Key, "\"id\""),
+        (Syntax::Json, "/tools/1", Value, "{\"id\": \"two\"}"),
+        (Syntax::Json, "/tools/1/x", Value, "{"),
+        (Syntax::Json, "/tools/2", Value, "\"tools\""),
+        (Syntax::Json, "/tools/01/id", Value, "\"tools\""),
+        (Syntax::Json, "/e/x", Value, "\"e\""),
+        (Syntax::Json, "/x", Key, "{"),
+    ];
+    for (syntax, at, part, slice) in cases {
+        let origin = whole(if *syntax == Syntax::Yaml { YAML } else { JSON }, *syntax);
+        let finding = Finding::new(&TEST, pointer(at), "wrong");
+        let finding = if matches!(part, Key) { finding.on_key() } else { finding };
+        let (found, path) = pointed(finding, &origin);
+        assert_eq!(found, *slice, "{at}");
+        let anchored = if *at == "/more/x" { "/base/x" } else { at };
+        assert_eq!(path, anchored, "{at}");
+    }
+}
+
+#[test]
+fn places_say_whether_they_are_exact() {
+    let origin = whole(JSON, Syntax::Json);
+    let slice = |span| origin.document().source().slice(span).to_owned();
+    let exact = origin.place(&pointer("/tools/0/id"));
+    assert_eq!(
+        (exact.exact, exact.key.map(&slice).as_deref(), slice(exact.value).as_str()),
+        (true, Some("\"id\""), "\"é\"")
+    );
+    let near = origin.place(&pointer("/tools/0/id/x"));
+    assert_eq!((near.exact, near.value), (false, exact.value));
+    assert!(origin.place(&Pointer::root()).exact);
+}
+
+#[test]
+fn offsets_point_inside_the_text() {
+    let origin = whole(YAML, Syntax::Yaml);
+    let mut finding = Finding::new(&TEST, pointer("/tools/1/script"), "wrong");
+    finding.offset = Some("one\nt".len());
+    let found = locate(finding.clone(), &origin);
+    assert_eq!(found.line_column(), Some((8, 8)), "the `w` of `two`");
+    assert_eq!(found.span.map(|s| s.end - s.start), Some(0));
+    // An offset into something that is not there means nothing.
+    finding.at = pointer("/tools/1/gone");
+    assert_eq!(pointed(finding, &origin).0, "i");
+}
+
+#[test]
+fn records_point_into_the_document_they_came_from() {
+    let document = Arc::new(parse(YAML, Syntax::Yaml));
+    let tool = document.root().find(&pointer("/tools/0")).expect("it is there");
+    let mut origin = Origin::whole(&document);
+    origin.note(Pointer::root(), tool);
+    origin.note(pointer("/title"), document.root().get("name").expect("it is there"));
+    origin.note(pointer("/labels"), tool.get("tags").expect("it is there"));
+    let cases = [
+        ("/id", "é", "/tools/0/id"),
+        ("/title", "Rex", "/name"),
+        ("/labels/1", "b", "/tools/0/tags/1"),
+        ("/labels/5", "tags", "/tools/0/tags/5"),
+        ("/title/x", "name", "/name/x"),
+        ("/absent/x", "i", "/tools/0/absent/x"),
+    ];
+    for (at, slice, path) in cases {
+        let found = pointed(Finding::new(&TEST, pointer(at), "wrong"), &origin);
+        assert_eq!(found, (slice.to_owned(), path.to_owned()), "{at}");
+        assert_eq!(origin.document_pointer(&pointer(at)).as_str(), path);
+    }
+    let parts: Vec<String> = origin.parts().map(|(at, node)| format!("{at} {}", node.pointer())).collect();
+    assert_eq!(parts, [" /tools/0", "/labels /tools/0/tags", "/title /name"]);
+}
+
+#[test]
+fn repairs_become_fixes_of_bytes() {
+    let document = Arc::new(parse(YAML, Syntax::Yaml));
+    let mut origin = Origin::whole(&document);
+    origin.note(Pointer::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
+    let finding = |edits| {
+        Finding::new(&TEST, pointer("/id"), "wrong").help("do it").severity(Severity::Info).repair(
+            Safety::Unsafe,
+            "put it right",
+            edits,
+        )
+    };
+    let edits =
+        vec![Edit::Replace(pointer("/id"), json!("one")), Edit::Insert(pointer("/tags/-"), json!("c"))];
+    let found = locate(finding(edits), &origin);
+    assert_eq!((found.severity, found.help.len()), (Severity::Info, 1));
+    let fix = found.fix.expect("the repair can be made");
+    assert_eq!((fix.title.as_str(), fix.safe), ("put it right", false));
+    let fixed = splice(document.source().text(), &fix.edits);
+    assert_eq!(fixed, YAML.replace("id: é", "id: one").replace("[a, b]", "[a, b, c]"));
+    // All or none: one edit that cannot be made takes the others with it.
+    let edits = vec![Edit::Replace(pointer("/id"), json!("one")), Edit::Remove(pointer("/gone"))];
+    assert_eq!(locate(finding(edits), &origin).fix, None);
+}
+
+#[test]
+fn a_document_that_is_not_there_still_has_a_place() {
+    for document in [
+        Document::too_large("big.json", 1 << 40, Syntax::Json),
+        Document::parse("bad.yaml", b"\xFF".as_slice(), Syntax::Yaml),
+        Document::parse("empty.yaml", "", Syntax::Yaml),
+    ] {
+        let origin = Origin::whole(&Arc::new(document));
+        let mut finding = Finding::new(&TEST, pointer("/a/0"), "wrong");
+        finding.offset = Some(9);
+        let found = locate(finding, &origin);
+        assert_eq!(found.line_column(), Some((1, 1)));
+        assert!(render::concise(&found).ends_with(":1:1: warning[TEST]: wrong"));
+    }
+}

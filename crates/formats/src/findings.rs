@@ -31,7 +31,7 @@ impl Findings {
     /// alias, and told once.
     pub(crate) fn into_vec(mut self) -> Vec<Finding> {
         let mut told = HashSet::new();
-        let _ = &mut told; told.insert(1);
+        self.list.retain(|f| told.insert((f.code.name, f.at.clone(), f.message.clone())));
         if let Some(last) = self.list.last_mut().filter(|_| self.dropped > 0) {
             last.help.push(format!("and {} more findings in this document", self.dropped));
         }

@@ -403,6 +403,36 @@ fn near_misses() {
     }
 }
 
+/// Weights that differ from what the code has by itself, or might.
+#[test]
+fn severities() {
+    let manifest = |btcp: &str| {
+        format!(
+            r#"{{"btcp": "{btcp}", "name": "m", "version": "1.0.0", "capabilities": [], "tools": [{{"name": "t", "description": "does a thing", "inputSchema": {{}}, "capabilities": []}}]}}"#
+        )
+    };
+    let mcp = |more: &str| format!(r#"{{"name": "t", "inputSchema": {{}}, {more}}}"#);
+    for (format, text, severities) in [
+        // 1.x is supported; another major is not, a higher minor one may be.
+        ("btcp", manifest("1.0"), vec![]),
+        ("btcp", manifest("1.1"), vec!["warning"]),
+        ("btcp", manifest("1.99999999999999999999"), vec!["warning"]),
+        ("btcp", manifest("0.9"), vec!["error"]),
+        ("btcp", manifest("2.0"), vec!["error"]),
+        ("btcp", manifest("99.9"), vec!["error"]),
+        ("mcp", mcp(r#""unheard_of": 1"#), vec!["info"]),
+        ("mcp", mcp(r#""descripton": "d""#), vec!["warning"]),
+        ("mcp", mcp(r#""namespace": "ns/sub""#), vec!["warning"]),
+        ("mcp", mcp(r#""namespace": "a b""#), vec!["error"]),
+        ("mcp", mcp(r#""icons": [{"src": "no"}]"#), vec!["warning"]),
+        ("mcp", mcp(r#""title": 1"#), vec!["error"]),
+    ] {
+        let reading = read_as(format, "x.json", text.as_str());
+        let found: Vec<&str> = reading.findings.iter().map(|f| f.severity.name()).collect();
+        assert_eq!(found, severities, "{text}");
+    }
+}
+
 /// One step beyond each bound.
 #[test]
 fn bounds() {

@@ -350,6 +350,25 @@ fn a_problem_names_the_path_it_is_at() {
 }
 
 #[test]
+fn a_byte_belongs_to_the_innermost_value_around_it() {
+    let text = r#"{"a": {"b": [10, 2] }, "c": 3} "#;
+    let doc = parse(text, Syntax::Json);
+    // One letter for the place of each byte: a key belongs to its value, the gap behind a value
+    // to what is around it.
+    let places = [('.', ""), ('a', "/a"), ('b', "/a/b"), ('0', "/a/b/0"), ('1', "/a/b/1"), ('c', "/c")];
+    let letter = |at: usize| {
+        let found = doc.at_byte(u32::try_from(at).expect("a short text")).pointer();
+        places.iter().find(|(_, path)| *path == found.as_str()).map_or('?', |(letter, _)| *letter)
+    };
+    let letters: String = (0..text.len()).map(letter).collect();
+    assert_eq!(
+        format!("{text}\n{letters}"),
+        format!("{text}\n{}", ".aaaaaabbbbbb000b11baa.ccccccc."),
+        "{text}"
+    );
+}
+
+#[test]
 fn problems_are_capped() {
     let doc = parse(&"[1 2]\n".replace("1 2", &"x ".repeat(1000)), Syntax::Json);
     assert_eq!(doc.problems().len(), toolwright_source::MAX_PROBLEMS);

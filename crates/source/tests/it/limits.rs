@@ -202,7 +202,7 @@ fn long_keys() {
     assert_eq!(yaml("many long keys", many), [""; 0]);
 }
 
-/// A megabyte of one thing after another: whatever the outcome, it comes soon.
+/// A quarter of a megabyte of one thing after another: whatever the outcome, it comes soon.
 #[test]
 fn soups() {
     let bits = [

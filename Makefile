@@ -8,11 +8,12 @@ export INSTA_UPDATE = no
 # Build, then show the program at work on examples/.
 demo:
 	@$(CARGO) build --release --quiet
-	@./bench/demo
+	@./examples/demo
 
 # Everything that Rust alone can tell.
 test:
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items --quiet
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \

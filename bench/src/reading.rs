@@ -36,7 +36,10 @@ pub(crate) fn run() {
     let of = |syntax| all.iter().filter(|d| d.syntax == syntax).collect::<Vec<_>>();
     let (json, yaml) = (of(Syntax::Json), of(Syntax::Yaml));
     let bytes = |list: &[&Definition]| list.iter().map(|d| d.text.len()).sum::<usize>();
-    println!("reading {COUNT} definitions, {:.1} MB, median of {ROUNDS} rounds", mb(bytes(&json) + bytes(&yaml)));
+    println!(
+        "reading {COUNT} definitions, {:.1} MB, median of {ROUNDS} rounds",
+        mb(bytes(&json) + bytes(&yaml))
+    );
 
     let (ours, peer, ratio) = compare(
         ROUNDS,

@@ -10,7 +10,11 @@ pub(crate) fn time(work: impl FnOnce()) -> Duration {
 }
 
 /// Times both in turn, `rounds` times; the median time of each and the median of the ratios.
-pub(crate) fn compare(rounds: usize, mut ours: impl FnMut(), mut peer: impl FnMut()) -> (Duration, Duration, f64) {
+pub(crate) fn compare(
+    rounds: usize,
+    mut ours: impl FnMut(),
+    mut peer: impl FnMut(),
+) -> (Duration, Duration, f64) {
     ours();
     peer();
     let pairs: Vec<_> = (0..rounds).map(|_| (time(&mut ours), time(&mut peer))).collect();

@@ -22,10 +22,13 @@ fn pairs() -> Vec<(Json, Json)> {
     let file = include_str!("../../examples/mcp/read-file.json");
     vec![
         (tool(page_tools, "/tools/0/inputSchema"), json!({"contains": "docs", "limit": 10})),
-        (tool(page_tools, "/tools/0/outputSchema"), json!({"links": [
-            {"text": "Docs", "href": "https://example.org/docs"},
-            {"text": "Home", "href": "https://example.org/"}
-        ]})),
+        (
+            tool(page_tools, "/tools/0/outputSchema"),
+            json!({"links": [
+                {"text": "Docs", "href": "https://example.org/docs"},
+                {"text": "Home", "href": "https://example.org/"}
+            ]}),
+        ),
         (tool(page_tools, "/tools/1/inputSchema"), json!({"field": "E-mail", "value": "ada@example.org"})),
         (tool(units, "/parameters"), json!({"value": 12.5, "from": "km", "to": "mi"})),
         (tool(clock, "/tools/0/inputSchema"), json!({"timezone": "Europe/Berlin"})),
@@ -41,7 +44,8 @@ pub(crate) fn cases() -> Json {
 
 pub(crate) fn run() {
     let pairs = pairs();
-    let ours: Vec<Schema> = pairs.iter().map(|(s, _)| Schema::compile(s).expect("examples compile")).collect();
+    let ours: Vec<Schema> =
+        pairs.iter().map(|(s, _)| Schema::compile(s).expect("examples compile")).collect();
     let bare: Vec<jsonschema::Validator> =
         pairs.iter().map(|(s, _)| jsonschema::validator_for(s).expect("examples compile")).collect();
     let calls = (CALLS * pairs.len()) as f64;

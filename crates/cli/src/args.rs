@@ -16,7 +16,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Show the canonical record of every tool in files and folders
     Show(ShowArgs),
-    /// List the tools in files and folders, one a line
+    /// List the tools in files and folders, one per line
     List(ListArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
@@ -58,7 +58,7 @@ pub(crate) enum OutputFormat {
     Full,
     /// One line each
     Concise,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
@@ -78,7 +78,9 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "toolwright validate [OPTIONS] SCHEMA INSTANCE\n       toolwright validate --batch < LINES")]
+#[command(
+    override_usage = "toolwright validate [OPTIONS] SCHEMA INSTANCE\n       toolwright validate --batch < LINES"
+)]
 pub(crate) struct ValidateArgs {
     /// The JSON Schema, a JSON or YAML file, or `-` for standard input
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]

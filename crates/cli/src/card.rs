@@ -20,9 +20,10 @@ pub(crate) fn id(reading: &Reading, tool: &Draft) -> String {
     }
 }
 
-/// Text that cannot move the cursor or colour the terminal.
+/// Text on one line that cannot move the cursor, colour the terminal or hide anything.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let words: Vec<&str> = text.split_whitespace().collect();
+    toolwright_source::render::visible(&words.join(" "))
 }
 
 /// The toolset, then each of its tools.
@@ -68,7 +69,11 @@ fn heading(out: &mut String, reading: &Reading) {
     }
     row(out, "knowledge", knowledge(&toolset.knowledge));
     for (command, examples) in &toolset.stray_examples {
-        row(out, "stray", format!("{} for `{command}`, which is not a command", plural(examples.len(), "example")));
+        row(
+            out,
+            "stray",
+            format!("{} for `{command}`, which is not a command", plural(examples.len(), "example")),
+        );
     }
 }
 
@@ -95,7 +100,8 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
         row(out, "examples", format!("{}{names}", details.examples.len()));
     }
     let name = tool.name.ok().map_or("", |name| name.as_str());
-    let validators: Vec<&str> = reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
+    let validators: Vec<&str> =
+        reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
     row(out, "validators", validators.join(", "));
     row(out, "time limit", time(Limits::timeout_ms(&details.limits, &reading.toolset.limits)));
     row(out, "runs as", binding(&details.binding));
@@ -110,7 +116,11 @@ fn first_paragraph(text: Option<&str>) -> String {
     let paragraph = text.unwrap_or_default().trim().split("\n\n").next().unwrap_or_default();
     let line: Vec<&str> = paragraph.split_whitespace().collect();
     let line = line.join(" ");
-    if line.chars().count() <= 200 { line } else { format!("{}…", line.chars().take(199).collect::<String>()) }
+    if line.chars().count() <= 200 {
+        line
+    } else {
+        format!("{}…", line.chars().take(199).collect::<String>())
+    }
 }
 
 fn capabilities(list: &[Given<toolwright_model::Capability>]) -> String {
@@ -133,9 +143,15 @@ fn input(input: &Given<InputSchema>) -> String {
 
 /// `path* string, depth integer`: the star marks what is required.
 fn parameters(schema: &Json) -> String {
-    let required: Vec<&str> =
-        schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
-    let Some(properties) = schema.get("properties").and_then(Json::as_object).filter(|p| !p.is_empty()) else {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+        .collect();
+    let Some(properties) = schema.get("properties").and_then(Json::as_object).filter(|p| !p.is_empty())
+    else {
         let closed = schema.get("additionalProperties") == Some(&Json::Bool(false));
         return if closed { "no parameters".to_owned() } else { type_of(schema) };
     };
@@ -184,16 +200,25 @@ fn binding(binding: &Binding) -> String {
         Binding::Unbound => "nothing: the definition does not say how".to_owned(),
         Binding::Script => "a script in a sandbox or a page".to_owned(),
         Binding::Executable { program: Some(program) } => format!("the program {program}"),
-        Binding::Executable { program: None } => "a program that prints this document for --schema".to_owned(),
+        Binding::Executable { program: None } => {
+            "a program that prints this document for --schema".to_owned()
+        }
         Binding::Command { executable, words, .. } => format!("the command {executable} {}", words.join(" ")),
         Binding::Local { runtime, entry_point, .. } => {
-            format!("the script {entry_point}{}", runtime.as_ref().map_or(String::new(), |r| format!(" under {r}")))
+            format!(
+                "the script {entry_point}{}",
+                runtime.as_ref().map_or(String::new(), |r| format!(" under {r}"))
+            )
         }
         Binding::Server { server, .. } => match &server.connection {
             Connection::Stdio { command } => format!("a tool of the MCP server {}", command.join(" ")),
-            Connection::Sse { url } | Connection::WebSocket { url } => format!("a tool of the MCP server at {url}"),
+            Connection::Sse { url } | Connection::WebSocket { url } => {
+                format!("a tool of the MCP server at {url}")
+            }
         },
-        Binding::Orchestration { helper, aggregates } => format!("the helper {helper} over {}", aggregates.join(", ")),
+        Binding::Orchestration { helper, aggregates } => {
+            format!("the helper {helper} over {}", aggregates.join(", "))
+        }
     }
 }
 

@@ -4,19 +4,31 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use toolwright_source::{Document, MAX_BYTES, Syntax};
 
 /// Parses the file, or standard input for `-`.
 pub(crate) fn parse(path: &Path) -> anyhow::Result<Document> {
     let name = display_name(path);
     let bytes = read(path)?;
-    let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
     if is_binary(&bytes) {
-        bail!("`{name}` is a binary file, not a definition");
+        return Err(Binary(name).into());
     }
+    let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
     Ok(Document::parse(&name, bytes, syntax))
 }
+
+/// A file that holds no text.
+#[derive(Debug)]
+pub(crate) struct Binary(String);
+
+impl std::fmt::Display for Binary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` is a binary file, not a definition", self.0)
+    }
+}
+
+impl std::error::Error for Binary {}
 
 /// What diagnostics call it.
 pub(crate) fn display_name(path: &Path) -> String {

@@ -1,4 +1,4 @@
-//! `toolwright list`: one line a tool.
+//! `toolwright list`: one line per tool.
 
 use std::fmt::Write;
 
@@ -36,5 +36,9 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
 fn first_line(tool: &Draft) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = card::plain(description.trim().lines().next().unwrap_or(""));
-    if line.chars().count() <= 80 { line } else { format!("{}…", line.chars().take(79).collect::<String>()) }
+    if line.chars().count() <= 80 {
+        line
+    } else {
+        format!("{}…", line.chars().take(79).collect::<String>())
+    }
 }

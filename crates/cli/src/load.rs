@@ -94,10 +94,15 @@ fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Syn
 }
 
 /// One file. `None` for a walked one that is in no known format.
-fn read_file(path: &Path, found: Found, format: Option<FormatId>, compat: bool) -> anyhow::Result<Option<Loaded>> {
+fn read_file(
+    path: &Path,
+    found: Found,
+    format: Option<FormatId>,
+    compat: bool,
+) -> anyhow::Result<Option<Loaded>> {
     let document = match files::parse(path) {
         Ok(document) => Arc::new(document),
-        Err(error) if found == Found::Walked && !is_io(&error) => return Ok(None),
+        Err(error) if found == Found::Walked && error.is::<files::Binary>() => return Ok(None),
         Err(error) => return Err(error),
     };
     let detected = format.map_or_else(|| detect(&document), Detected::Format);
@@ -119,10 +124,6 @@ fn read_file(path: &Path, found: Found, format: Option<FormatId>, compat: bool) 
     }
     toolwright_source::render::sort(&mut diagnostics);
     Ok(Some(Loaded { reading, diagnostics }))
-}
-
-fn is_io(error: &anyhow::Error) -> bool {
-    error.chain().count() > 1
 }
 
 /// In compat mode, what the wild does all the time is a warning.

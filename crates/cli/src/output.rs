@@ -7,7 +7,7 @@ use std::process::ExitCode;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Nothing at or above the level that fails.
+    /// No errors in what was read.
     Clean = 0,
     /// There are errors in what was read.
     Findings = 1,
@@ -42,5 +42,5 @@ pub(crate) fn say(text: &str) {
 
 /// Says why something could not be done, in one sentence.
 pub(crate) fn complain(error: &anyhow::Error) {
-    say(&format!("toolwright: {error:#}\n"));
+    say(&format!("toolwright: {}\n", toolwright_source::render::visible(&format!("{error:#}"))));
 }

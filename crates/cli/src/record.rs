@@ -4,8 +4,8 @@
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema, Json, Knowledge, Limits,
-    Rest, Server, Stage,
+    Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema, Json,
+    Knowledge, Limits, Rest, Server, Stage,
 };
 use toolwright_source::{Node, Pointer};
 
@@ -107,9 +107,10 @@ fn server_json(server: &Server, tool: &str) -> Json {
         Connection::WebSocket { url } => ("websocket", None, Some(url)),
     };
     // Values of variables stay out: they may be secrets.
-    let environment = server.environment.iter().map(|v| {
-        json!({"name": v.name, "required": v.required, "description": v.description})
-    });
+    let environment = server
+        .environment
+        .iter()
+        .map(|v| json!({"name": v.name, "required": v.required, "description": v.description}));
     let check = server.health_check.as_ref().map(|check| {
         json!({
             "method": check.method, "command": check.command, "arguments": check.arguments,
@@ -179,11 +180,25 @@ fn invalid(tool: &Draft) -> Json {
 fn origin(reading: &Reading, at: &Pointer) -> Json {
     let document = reading.origin.document();
     let mut parts = Map::new();
-    for key in ["name", "namespace", "title", "description", "version", "tags", "capabilities", "inputSchema", "outputSchema", "examples"] {
+    for key in [
+        "name",
+        "namespace",
+        "title",
+        "description",
+        "version",
+        "tags",
+        "capabilities",
+        "inputSchema",
+        "outputSchema",
+        "examples",
+    ] {
         let pointer = at.child(key);
         let place = reading.origin.place(&pointer);
         if place.exact {
-            parts.insert(key.into(), place_json(reading, place.value.start, &reading.origin.document_pointer(&pointer)));
+            parts.insert(
+                key.into(),
+                place_json(reading, place.value.start, &reading.origin.document_pointer(&pointer)),
+            );
         }
     }
     for (pointer, node) in reading.origin.parts() {
@@ -261,12 +276,12 @@ fn knowledge(knowledge: &Knowledge) -> Json {
         map.insert("stage".into(), json!(if p.stage == Stage::Request { "request" } else { "response" }));
         map
     });
-    let payloads = knowledge.payload_schemas.iter().map(|p| {
-        json!({"type": p.kind, "detection": p.detection, "payloadPath": p.payload_path, "extra": p.rest})
-    });
-    let mappings = knowledge.field_mappings.iter().map(|m| {
-        json!({"path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest})
-    });
+    let payloads = knowledge.payload_schemas.iter().map(
+        |p| json!({"type": p.kind, "detection": p.detection, "payloadPath": p.payload_path, "extra": p.rest}),
+    );
+    let mappings = knowledge.field_mappings.iter().map(
+        |m| json!({"path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest}),
+    );
     let quirks = knowledge.quirks.iter().map(|q| {
         json!({"name": q.name, "description": q.description, "impact": q.impact, "mitigation": q.mitigation, "extra": q.rest})
     });

@@ -42,10 +42,12 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
     }
     load.failures.iter().for_each(output::complain);
     let errors = load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
-    match () {
-        () if !load.failures.is_empty() => Exit::CouldNotRun,
-        () if errors => Exit::Findings,
-        () => Exit::Clean,
+    if !load.failures.is_empty() {
+        Exit::CouldNotRun
+    } else if errors {
+        Exit::Findings
+    } else {
+        Exit::Clean
     }
 }
 
@@ -56,12 +58,22 @@ fn summary(load: &Load) -> String {
         all.filter(|d| d.severity == severity).count()
     };
     let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")];
-    let found: Vec<String> =
-        counts.iter().map(|(s, word)| (count(*s), word)).filter(|(n, _)| *n > 0).map(|(n, word)| plural(n, word)).collect();
+    let found: Vec<String> = counts
+        .iter()
+        .map(|(s, word)| (count(*s), word))
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| plural(n, word))
+        .collect();
     let mut text = String::new();
     if !found.is_empty() {
         let tools = load.files.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
-        let _ = writeln!(text, "{} in {}: {}", plural(tools, "tool"), plural(load.files.len(), "file"), found.join(", "));
+        let _ = writeln!(
+            text,
+            "{} in {}: {}",
+            plural(tools, "tool"),
+            plural(load.files.len(), "file"),
+            found.join(", ")
+        );
     }
     if load.skipped > 0 && !load.files.is_empty() {
         let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));

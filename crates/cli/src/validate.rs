@@ -98,7 +98,11 @@ fn schema_finding(error: &SchemaError) -> Finding {
 fn finding(failure: &Failure) -> Finding {
     let at = Pointer::parse(&failure.instance_path).unwrap_or_default();
     let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
-    if failure.keyword.is_empty() { finding } else { finding.help(format!("the schema says so at `{}`", failure.schema_path)) }
+    if failure.keyword.is_empty() {
+        finding
+    } else {
+        finding.help(format!("the schema says so at `{}`", failure.schema_path))
+    }
 }
 
 /// A result line for each line of standard input, in order.
@@ -139,7 +143,8 @@ const INVALID_LINE: &str = "INVALID_LINE";
 
 fn batch_line(line: Vec<u8>, options: &Options) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
-    let errors: Vec<&Diagnostic> = document.problems().iter().filter(|d| d.severity == Severity::Error).collect();
+    let errors: Vec<&Diagnostic> =
+        document.problems().iter().filter(|d| d.severity == Severity::Error).collect();
     let root = document.root();
     if let Some(error) = errors.first() {
         let in_schema = Pointer::parse("/schema").is_some_and(|p| error.path.below(&p).is_some());
@@ -153,14 +158,16 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
         Ok(compiled) => compiled,
         Err(error) => {
             let message = schema_finding(&error).message;
-            let error_json = error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
+            let error_json =
+                error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
             return json!({"result": error.code(), "errors": [error_json]});
         }
     };
     match compiled.validate(&instance.to_json()) {
         Ok(()) => json!({"result": "valid", "errors": []}),
         Err(failures) => {
-            let errors = failures.iter().map(|f| error_json(&f.instance_path, &f.schema_path, &f.keyword, &f.message));
+            let errors =
+                failures.iter().map(|f| error_json(&f.instance_path, &f.schema_path, &f.keyword, &f.message));
             json!({"result": "invalid", "errors": errors.collect::<Vec<_>>()})
         }
     }

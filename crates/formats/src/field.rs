@@ -19,7 +19,7 @@ pub struct Field {
     /// What it is for, in a few words.
     pub about: &'static str,
     /// Another spelling that people take for it.
-    pub mistaken: &'static str,
+    pub mistaken: Option<&'static str>,
 }
 
 /// Whether a field must be there.
@@ -136,16 +136,16 @@ pub(crate) const TEXTS: Kind = Kind::List { of: &TEXT, min: 0 };
 pub(crate) const FREE: Kind = Kind::Map(&Kind::Any);
 
 pub(crate) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Field {
-    Field { name, kind, need: Need::Required, since: "", about, mistaken: "" }
+    Field { name, kind, need: Need::Required, since: "", about, mistaken: None }
 }
 
 pub(crate) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Field {
-    Field { name, kind, need: Need::Optional, since: "", about, mistaken: "" }
+    Field { name, kind, need: Need::Optional, since: "", about, mistaken: None }
 }
 
 /// An optional field of a format in which `null` counts as absent.
 pub(crate) const fn optional_or_null(name: &'static str, kind: Kind, about: &'static str) -> Field {
-    Field { name, kind, need: Need::OrNull, since: "", about, mistaken: "" }
+    Field { name, kind, need: Need::OrNull, since: "", about, mistaken: None }
 }
 
 impl Field {
@@ -157,7 +157,7 @@ impl Field {
 
     /// The same field, with a spelling that people take for it.
     pub(crate) const fn not(mut self, spelling: &'static str) -> Field {
-        self.mistaken = spelling;
+        self.mistaken = Some(spelling);
         self
     }
 

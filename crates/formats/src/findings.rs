@@ -10,21 +10,30 @@ pub(crate) const MAX_FINDINGS: usize = 1_000;
 #[derive(Default)]
 pub(crate) struct Findings {
     list: Vec<Finding>,
-    dropped: usize,
+    /// Whether there was more to tell.
+    cut: bool,
 }
 
 impl Findings {
     pub(crate) fn push(&mut self, finding: Finding) {
-        if self.list.len() < MAX_FINDINGS {
+        if !self.is_full() {
             self.list.push(finding);
-        } else {
-            self.dropped += 1;
         }
     }
 
-    /// Whether making another finding is still worth the work.
-    pub(crate) fn is_full(&self) -> bool {
-        self.list.len() >= MAX_FINDINGS
+    /// Whether making another finding is not worth the work any more.
+    pub(crate) fn is_full(&mut self) -> bool {
+        self.cut |= self.list.len() >= MAX_FINDINGS;
+        self.cut
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Marks what was found since there were `told` findings as common in the wild.
+    pub(crate) fn tolerate_from(&mut self, told: usize) {
+        self.list.iter_mut().skip(told).for_each(|finding| finding.tolerable = true);
     }
 
     /// The findings in the order they were made. A mistake in anchored text is met once for every
@@ -32,8 +41,8 @@ impl Findings {
     pub(crate) fn into_vec(mut self) -> Vec<Finding> {
         let mut told = HashSet::new();
         self.list.retain(|f| told.insert((f.code.name, f.at.clone(), f.message.clone())));
-        if let Some(last) = self.list.last_mut().filter(|_| self.dropped > 0) {
-            last.help.push(format!("and {} more findings in this document", self.dropped));
+        if let Some(last) = self.list.last_mut().filter(|_| self.cut) {
+            last.help.push(format!("there is more to find; only the first {MAX_FINDINGS} findings are told"));
         }
         self.list
     }

@@ -40,7 +40,13 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
         match place(entry) {
             Some(place) if last[place] != n => {}
             Some(place) if !is_left_out(entry.value, &fields[place]) => {
-                value(node, entry.value, &fields[place].kind, out);
+                let (told, field) = (out.len(), &fields[place]);
+                value(node, entry.value, &field.kind, out);
+                // Serialisers that write every field write null for the optional ones that are not there.
+                let optional = field.need == Need::Optional && !matches!(field.kind, Kind::Schema);
+                if optional && entry.value.kind() == Type::Null {
+                    out.tolerate_from(told);
+                }
             }
             Some(_) => {}
             None => unknown(node, entry, fields, out),
@@ -110,9 +116,9 @@ pub(crate) fn value(owner: Node<'_>, node: Node<'_>, kind: &Kind, out: &mut Find
 
 /// Reports a container with more items than are read.
 pub(crate) fn too_many(node: Node<'_>, out: &mut Findings) {
-    let (name, count) = (node.key().map_or("this", |key| key.raw()), node.len());
+    let count = node.len();
     if count > MAX_ITEMS {
-        let message = format!("`{}` has {count} items; the first {MAX_ITEMS} are read", shorten(name));
+        let message = format!("{} has {count} items; the first {MAX_ITEMS} are read", called(node));
         out.push(Finding::new(&toolwright_source::codes::TOO_LARGE, node.pointer(), message).on_key());
     }
 }
@@ -127,16 +133,17 @@ fn expect(
     if node.kind() == wanted { then(node, out) } else { wrong_type(node, name, out) }
 }
 
+/// What messages call a value: its key, or `this` in a list and at the root.
+fn called(node: Node<'_>) -> String {
+    node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())))
+}
+
 /// Reports a value of the wrong type.
 pub(crate) fn wrong_type(node: Node<'_>, wanted: &str, out: &mut Findings) {
     if out.is_full() {
         return;
     }
-    let what = match node.key() {
-        Some(key) => format!("`{}`", shorten(key.raw())),
-        None => "this".to_owned(),
-    };
-    let message = format!("{what} is {}, expected {wanted}", node.kind().name());
+    let message = format!("{} is {}, expected {wanted}", called(node), node.kind().name());
     let mut finding = Finding::new(&codes::INVALID_TYPE, node.pointer(), message);
     if wanted == "a string" && matches!(node.kind(), Type::Number | Type::Bool) {
         let quoted = Json::from(node.raw());
@@ -162,7 +169,7 @@ fn required(node: Node<'_>, field: &Field, entries: &[Entry<'_>], out: &mut Find
 
 fn unknown(node: Node<'_>, entry: &Entry<'_>, fields: &'static [Field], out: &mut Findings) {
     let (name, at) = (entry.name(), entry.value.pointer());
-    let mistaken = fields.iter().find(|field| field.mistaken == name).map(|field| field.name);
+    let mistaken = fields.iter().find(|field| field.mistaken == Some(name)).map(|field| field.name);
     let near = || nearest(name, fields.iter().map(|field| field.name));
     let meant = mistaken.or_else(near).filter(|meant| !node.has(meant));
     out.push(match meant {
@@ -211,9 +218,8 @@ fn length(node: Node<'_>, length: usize, min: usize, max: usize, unit: &str, out
     if (min..=max).contains(&length) {
         return;
     }
-    let name = node.key().map_or("this".to_owned(), |key| format!("`{}`", key.raw()));
     let bound = if length < min { format!("at least {min}") } else { format!("at most {max}") };
-    let message = format!("{name} has {length} {unit}, expected {bound}");
+    let message = format!("{} has {length} {unit}, expected {bound}", called(node));
     out.push(Finding::new(&codes::INVALID_LENGTH, node.pointer(), message));
 }
 
@@ -269,14 +275,14 @@ fn is_email(text: &str) -> bool {
 }
 
 fn integer(node: Node<'_>, min: i64, max: i64, out: &mut Findings) {
-    let name = node.key().map_or("this", |key| key.raw());
+    let name = called(node);
     let value = whole(node);
     let message = match value {
         Some(value) if (min..=max).contains(&value) => return,
-        Some(value) if value < min => format!("`{name}` is {value}, expected at least {min}"),
-        Some(value) => format!("`{name}` is {value}, expected at most {max}"),
+        Some(value) if value < min => format!("{name} is {value}, expected at least {min}"),
+        Some(value) => format!("{name} is {value}, expected at most {max}"),
         None if node.to_json().as_f64().is_some_and(|f| f.fract() == 0.0) => {
-            format!("`{name}` is {}, expected {min} to {max}", shorten(node.raw()))
+            format!("{name} is {}, expected {min} to {max}", shorten(node.raw()))
         }
         None => return wrong_type(node, "an integer", out),
     };
@@ -295,8 +301,7 @@ fn choice(node: Node<'_>, words: &[&'static str], tolerated: &[&'static str], ou
     if words.contains(&word) {
         return;
     }
-    let name = node.key().map_or("this", |key| key.raw());
-    let message = format!("`{name}` is `{}`, expected {}", shorten(word), alternatives(words));
+    let message = format!("{} is `{}`, expected {}", called(node), shorten(word), alternatives(words));
     let mut finding = Finding::new(&codes::INVALID_ENUM_VALUE, node.pointer(), message);
     if word.contains('|') {
         finding = finding.help("that is the notation of the manual: pick one of the words");
@@ -354,8 +359,7 @@ fn schema(node: Node<'_>, out: &mut Findings) {
     match node.kind() {
         Type::Map => {}
         Type::Null => {
-            let name = node.key().map_or("this", |key| key.raw());
-            let message = format!("`{name}` is null, expected a JSON Schema object");
+            let message = format!("{} is null, expected a JSON Schema object", called(node));
             let finding = Finding::new(&codes::INVALID_SCHEMA, node.pointer(), message);
             out.push(finding.help(
                 "a tool without parameters has `{\"type\": \"object\", \"additionalProperties\": false}`",

@@ -106,7 +106,7 @@ pub enum Connection {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Whether the server does without.
+    /// Whether the server cannot do without it.
     pub required: bool,
     /// What it is for.
     pub description: Option<String>,

@@ -113,13 +113,6 @@ impl Capability {
         let found = IMPLIED.iter().find(|(from, _)| *from == &*self.0);
         found.map(|(_, to)| Capability((*to).into()))
     }
-
-    /// The known capability that is spelled most like `text`.
-    pub fn nearest(text: &str) -> Capability {
-        let close = |name: &str| (strsim::jaro_winkler(text, name) * 1e6) as u64;
-        let (name, _) = KNOWN.iter().max_by_key(|(name, _)| close(name)).unwrap_or(&KNOWN[0]);
-        Capability((*name).into())
-    }
 }
 
 impl fmt::Display for Capability {
@@ -221,17 +214,5 @@ mod tests {
             assert_eq!(granted.allow(&cap(needed)), allowed, "{needed}");
         }
         assert_eq!(granted.risk(), Some(Risk::High));
-    }
-
-    #[test]
-    fn nearest() {
-        for (text, near) in [
-            ("dom:interact", "dom:write"),
-            ("network:fetch", "network:fetch:same-origin"),
-            ("dom:reed", "dom:read"),
-        ] {
-            let found = Capability::nearest(text);
-            assert!(found.as_str().split(':').next() == near.split(':').next(), "{text}: {found}");
-        }
     }
 }

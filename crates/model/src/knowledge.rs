@@ -58,13 +58,6 @@ pub struct Knowledge {
     pub anti_patterns: Vec<AntiPattern>,
 }
 
-impl Knowledge {
-    /// Whether there is nothing to know.
-    pub fn is_empty(&self) -> bool {
-        *self == Knowledge { strategy: self.strategy, ..Knowledge::default() }
-    }
-}
-
 /// A piece of JavaScript with a name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Function {

@@ -25,18 +25,8 @@ impl Rest {
         self.0.entry(format).or_default().insert(name.into(), value);
     }
 
-    /// The fields of one format.
-    pub fn of(&self, format: FormatId) -> Option<&Object> {
-        self.0.get(&format)
-    }
-
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (FormatId, &Object)> {
         self.0.iter().map(|(format, fields)| (*format, fields))
-    }
-
-    /// Whether nothing was left over.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }

@@ -38,7 +38,7 @@ pub struct Deprecation {
     pub message: Option<String>,
 }
 
-/// The parts of a tool that no rule of a single field can spoil.
+/// The parts of a tool that are simply not there when they are bad.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Display name.

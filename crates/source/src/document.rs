@@ -51,7 +51,7 @@ impl Document {
     pub fn parse(name: &str, bytes: impl Into<Vec<u8>>, syntax: Syntax) -> Document {
         let bytes = bytes.into();
         if bytes.len() > MAX_BYTES {
-            return Document::too_large(name, bytes.len() as u64, syntax);
+            return Document::too_large(name, syntax);
         }
         let source = match Source::decode(name, bytes) {
             Ok(source) => Arc::new(source),
@@ -90,10 +90,9 @@ impl Document {
         node
     }
 
-    /// The document of a file that is too large to be looked at.
-    pub fn too_large(name: &str, bytes: u64, syntax: Syntax) -> Document {
+    fn too_large(name: &str, syntax: Syntax) -> Document {
         let source = Arc::new(Source::new(name, String::new()));
-        let message = format!("the file has {bytes} bytes; a definition may have {MAX_BYTES}");
+        let message = format!("the file has more than {MAX_BYTES} bytes, the most a document may have");
         let problem = Diagnostic::at(&codes::TOO_LARGE, &source, Span::default(), message);
         Document::without_tree(source, syntax, problem)
     }

@@ -125,7 +125,9 @@ impl<'d> Page<'d> {
         let span = node.span();
         let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
         let lead = if span.start == span.end { self.announce(node) } else { self.deepen(node) };
-        TextEdit { span, text: lead + &text }
+        // A comment needs white space before it.
+        let tail = if self.text[span.end as usize..].starts_with('#') { " " } else { "" };
+        TextEdit { span, text: lead + &text + tail }
     }
 
     /// What must stand before a value where none is written: its `:` may be missing too.

@@ -503,17 +503,25 @@ impl Parser<'_> {
     }
 
     fn push(&mut self, problem: Diagnostic) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(problem);
-        } else {
-            self.stopped = true;
-        }
+        self.stopped |= !keep(&mut self.problems, problem);
     }
 
     fn stop(&mut self, span: Span, code: &'static crate::Code, message: String) {
         self.problems.push(Diagnostic::at(code, self.source, span, message));
         self.stopped = true;
     }
+}
+
+/// Keeps a problem of the text; `false` if there were too many already, which the last one then says.
+pub(crate) fn keep(problems: &mut Vec<Diagnostic>, problem: Diagnostic) -> bool {
+    if problems.len() < MAX_PROBLEMS {
+        problems.push(problem);
+        return true;
+    }
+    if let Some(last) = problems.last_mut() {
+        last.help.push(format!("reading stops here: there are more than {MAX_PROBLEMS} problems"));
+    }
+    false
 }
 
 /// The diagnostic for a number that is not what it will be read as.

@@ -1,4 +1,4 @@
-//! JSON Pointer (RFC 6901): the only path type anywhere.
+//! JSON Pointer (RFC 6901): the one type for paths into documents and records.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -5,6 +5,9 @@
 
 use std::collections::HashSet;
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::Value as Json;
 
 use crate::document::Document;
@@ -99,7 +102,16 @@ pub(crate) struct Tree {
     pub(crate) slots: Vec<Slot>,
     pub(crate) decoded: String,
     pub(crate) comments: Vec<Span>,
+    /// Members of large objects by name: a thousand findings in an object of a million keys must not
+    /// be a thousand walks over it.
+    indexes: Mutex<HashMap<NodeId, Index>>,
 }
+
+/// Key and value of the last member of each name.
+type Index = HashMap<Box<str>, (NodeId, NodeId)>;
+
+/// Above this an object's members are found by index.
+const MANY_MEMBERS: usize = 64;
 
 /// A container that is still being filled.
 struct Open {
@@ -427,11 +439,26 @@ impl<'d> Node<'d> {
 
     /// Member `name` with its key.
     pub fn entry(self, name: &str) -> Option<Entry<'d>> {
-        let own = self.own_entries().filter(|e| e.name() == name).last();
+        let own = if self.len() > MANY_MEMBERS {
+            self.indexed_entry(name)
+        } else {
+            self.own_entries().filter(|e| e.name() == name).last()
+        };
         if own.is_some() || !self.merges() {
             return own;
         }
         self.merged().into_iter().find_map(|map| map.entry(name))
+    }
+
+    /// The same for a large object, whose keys are indexed when they are first asked for.
+    fn indexed_entry(self, name: &str) -> Option<Entry<'d>> {
+        let id = self.tree().resolve(self.id);
+        let mut indexes = self.tree().indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = indexes.entry(id).or_insert_with(|| {
+            self.own_entries().map(|entry| (entry.name().into(), (entry.key.id, entry.value.id))).collect()
+        });
+        let (key, value) = *index.get(name)?;
+        Some(Entry { key: self.with(key), value: self.with(value) })
     }
 
     /// Whether it has member `name`.

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
 
 use crate::document::Parsed;
-use crate::json::{imprecise, shorten};
+use crate::json::{imprecise, keep, shorten};
 use crate::tree::{Builder, Data, Kind, NodeId, Style};
 use crate::{
-    Code, Diagnostic, Label, MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, MAX_PROBLEMS, Source, Span, codes,
-    number, scalar,
+    Code, Diagnostic, Label, MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, number, scalar,
 };
 
 /// How large and how deep a value is, aliases counted as if written out.
@@ -489,11 +488,7 @@ impl<'s> Reader<'s> {
     }
 
     fn push(&mut self, problem: Diagnostic) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(problem);
-        } else {
-            self.stopped = true;
-        }
+        self.stopped |= !keep(&mut self.problems, problem);
     }
 
     fn stop(&mut self, code: &'static Code, place: Span, message: String) {

@@ -14,12 +14,24 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-schema", &[]),
     ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
     ("toolwright", &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-formats"]),
-    ("toolwright-bench", &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-formats"]),
+    (
+        "toolwright-bench",
+        &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-formats"],
+    ),
 ];
 
 /// MIT-0 is MIT without the duty to attribute.
 const LICENCES: &[&str] = &[
-    "MIT", "MIT-0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Zlib", "Unicode-3.0", "Unicode-DFS-2016",
+    "MIT",
+    "MIT-0",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "MPL-2.0",
+    "Zlib",
+    "Unicode-3.0",
+    "Unicode-DFS-2016",
 ];
 
 fn metadata() -> Json {
@@ -66,7 +78,8 @@ fn every_licence_is_one_we_take() {
     let metadata = metadata();
     let packages = metadata["packages"].as_array().expect("packages");
     let bad = packages.iter().filter(|package| !is_fine(text(package, "license")));
-    let bad: Vec<String> = bad.map(|p| format!("{} {}: {}", text(p, "name"), text(p, "version"), text(p, "license"))).collect();
+    let bad: Vec<String> =
+        bad.map(|p| format!("{} {}: {}", text(p, "name"), text(p, "version"), text(p, "license"))).collect();
     assert!(bad.is_empty(), "{bad:#?}");
 }
 
@@ -83,7 +96,14 @@ fn is_fine(expression: &str) -> bool {
 
 #[test]
 fn licence_expressions() {
-    for fine in ["MIT", "MIT OR Apache-2.0", "MIT/Apache-2.0", "(MIT OR Apache-2.0) AND Unicode-3.0", "Apache-2.0 WITH LLVM-exception", "GPL-3.0 OR MIT"] {
+    for fine in [
+        "MIT",
+        "MIT OR Apache-2.0",
+        "MIT/Apache-2.0",
+        "(MIT OR Apache-2.0) AND Unicode-3.0",
+        "Apache-2.0 WITH LLVM-exception",
+        "GPL-3.0 OR MIT",
+    ] {
         assert!(is_fine(fine), "{fine}");
     }
     for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "LGPL-2.1 OR GPL-3.0"] {

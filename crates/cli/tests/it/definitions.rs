@@ -33,7 +33,17 @@ fn list_of_the_examples() {
 
 #[test]
 fn cards_of_the_examples() {
-    for file in ["btcp/page-tools.json", "btcp/count-words.json", "aios/tickets.yaml", "aios/git.yaml", "aios/slugs.yaml", "aios/triage.yaml", "ikigai/convert-units.json", "mcp/clock.json", "mcp/read-file.json"] {
+    for file in [
+        "btcp/page-tools.json",
+        "btcp/count-words.json",
+        "aios/tickets.yaml",
+        "aios/git.yaml",
+        "aios/slugs.yaml",
+        "aios/triage.yaml",
+        "ikigai/convert-units.json",
+        "mcp/clock.json",
+        "mcp/read-file.json",
+    ] {
         let run = run(&["show", &format!("examples/{file}")]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{file}");
         insta::assert_snapshot!(format!("card_of_{file}"), run.stdout);
@@ -42,7 +52,13 @@ fn cards_of_the_examples() {
 
 #[test]
 fn json_of_the_examples() {
-    for file in ["btcp/page-tools.json", "aios/tickets.yaml", "aios/git.yaml", "ikigai/convert-units.json", "mcp/read-file.json"] {
+    for file in [
+        "btcp/page-tools.json",
+        "aios/tickets.yaml",
+        "aios/git.yaml",
+        "ikigai/convert-units.json",
+        "mcp/read-file.json",
+    ] {
         let run = run(&["show", "--json", &format!("examples/{file}")]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{file}");
         insta::assert_snapshot!(format!("json_of_{file}"), run.stdout);
@@ -53,9 +69,31 @@ fn json_of_the_examples() {
 #[test]
 fn keys_are_stable() {
     let keys = [
-        "id", "namespace", "name", "title", "description", "version", "tags", "capabilities", "inputSchema",
-        "inputSchemaDeferred", "outputSchema", "examples", "limits", "binding", "annotations", "icons", "meta",
-        "deprecated", "deprecationMessage", "knowledge", "extra", "invalid", "format", "toolset", "origin",
+        "id",
+        "namespace",
+        "name",
+        "title",
+        "description",
+        "version",
+        "tags",
+        "capabilities",
+        "inputSchema",
+        "inputSchemaDeferred",
+        "outputSchema",
+        "examples",
+        "limits",
+        "binding",
+        "annotations",
+        "icons",
+        "meta",
+        "deprecated",
+        "deprecationMessage",
+        "knowledge",
+        "extra",
+        "invalid",
+        "format",
+        "toolset",
+        "origin",
     ];
     let folder = folder(&[("bare.json", br#"{"inputSchema": {}}"#)]);
     let path = folder.path().join("bare.json").display().to_string();
@@ -128,7 +166,10 @@ fn unknown_formats_say_what_was_looked_for() {
     let cases = [
         ("{\"a\": 1}", "not a known format: the document has none of the keys that tell a format apart"),
         ("just text", "not a known format: the document has a string, not an object or a list"),
-        (r#"[{"type": "function", "function": {"name": "x"}}]"#, "this is a definition for `openai`, a format that cannot be read yet"),
+        (
+            r#"[{"type": "function", "function": {"name": "x"}}]"#,
+            "this is a definition for `openai`, a format that cannot be read yet",
+        ),
         (r#"{"mcpServers": {}}"#, "this is a list of servers to connect to, not a definition of tools"),
     ];
     for (text, message) in cases {
@@ -140,7 +181,8 @@ fn unknown_formats_say_what_was_looked_for() {
 
 #[test]
 fn folders_are_walked_in_order_and_gitignore_is_honoured() {
-    let tool = |name: &str| format!(r#"{{"name": "{name}", "inputSchema": {{"type": "object"}}}}"#).into_bytes();
+    let tool =
+        |name: &str| format!(r#"{{"name": "{name}", "inputSchema": {{"type": "object"}}}}"#).into_bytes();
     let folder = folder(&[
         ("b.json", &tool("b")),
         ("a.json", &tool("a")),
@@ -251,7 +293,11 @@ fn other_encodings_name_the_byte() {
     ] {
         let run = run_in(folder.path(), &["show", file], b"");
         assert_eq!(run.code, 1);
-        assert!(run.stderr.contains("error[INVALID_ENCODING]") && run.stderr.contains(message), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("error[INVALID_ENCODING]") && run.stderr.contains(message),
+            "{}",
+            run.stderr
+        );
     }
 }
 

@@ -18,10 +18,11 @@ struct Hostile {
 
 fn documents() -> Vec<Hostile> {
     let deep = 100_000;
-    let laughs = (1..10).fold("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned(), |text, n| {
-        let of = vec![format!("*a{}", n - 1); 9].join(", ");
-        format!("{text}a{n}: &a{n} [{of}]\n")
-    });
+    let laughs =
+        (1..10).fold("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned(), |text, n| {
+            let of = vec![format!("*a{}", n - 1); 9].join(", ");
+            format!("{text}a{n}: &a{n} [{of}]\n")
+        });
     let keys_json = (0..1_000_000).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
     let keys_yaml = (0..1_000_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n");
     let hostile = |name, text: String, code| Hostile { name, text: text.into_bytes(), code };
@@ -29,24 +30,55 @@ fn documents() -> Vec<Hostile> {
         hostile("laughs.yaml", format!("tool: &t\n  id: x\n{laughs}"), "TOO_LARGE"),
         hostile("long-line.json", format!("{{\"name\": \"{}\"}}", "x".repeat(100_000_000)), "TOO_LARGE"),
         hostile("long-line.yaml", format!("name: {}", "x".repeat(100_000_000)), "TOO_LARGE"),
-        hostile("allowed-line.json", format!("{{\"name\": \"{}\", \"inputSchema\": 7}}", "x".repeat(16_000_000)), "INVALID_TYPE"),
-        hostile("allowed-line.yaml", format!("{{name: \"{}\", inputSchema: 7}}", "x ".repeat(8_000_000)), "INVALID_TYPE"),
+        hostile(
+            "allowed-line.json",
+            format!("{{\"name\": \"{}\", \"inputSchema\": 7}}", "x".repeat(16_000_000)),
+            "INVALID_TYPE",
+        ),
+        hostile(
+            "allowed-line.yaml",
+            format!("{{name: \"{}\", inputSchema: 7}}", "x ".repeat(8_000_000)),
+            "INVALID_TYPE",
+        ),
         hostile("deep-list.json", "[".repeat(deep), "TOO_DEEP"),
         hostile("deep-object.json", "{\"a\":".repeat(deep), "TOO_DEEP"),
         hostile("deep-flow.yaml", "[".repeat(deep), "TOO_DEEP"),
         hostile("deep-flow-map.yaml", "{a: ".repeat(deep), "TOO_DEEP"),
         hostile("deep-dashes.yaml", "- ".repeat(deep), "TOO_DEEP"),
-        hostile("deep-indent.yaml", (0..1_000).fold(String::new(), |t, n| t + &" ".repeat(n) + "a:\n"), "TOO_DEEP"),
-        Hostile { name: "nul.json", text: b"{\"name\": \"a\0b\", \"inputSchema\": {}}".to_vec(), code: "INVALID_SYNTAX" },
+        hostile(
+            "deep-indent.yaml",
+            (0..1_000).fold(String::new(), |t, n| t + &" ".repeat(n) + "a:\n"),
+            "TOO_DEEP",
+        ),
+        Hostile {
+            name: "nul.json",
+            text: b"{\"name\": \"a\0b\", \"inputSchema\": {}}".to_vec(),
+            code: "INVALID_SYNTAX",
+        },
         Hostile { name: "nul.yaml", text: b"name: a\0b\ninputSchema: {}\n".to_vec(), code: "INVALID_SYNTAX" },
         hostile("surrogate.json", "{\"name\": \"\\ud800\", \"inputSchema\": {}}".into(), "INVALID_SYNTAX"),
         hostile("surrogate.yaml", "name: \"\\ud800\"\ninputSchema: {}\n".into(), "INVALID_SYNTAX"),
         hostile("cyclic.yaml", "tool: &t\n  id: a\n  self: *t\n".into(), "INVALID_SYNTAX"),
         hostile("keys.json", format!("{{{keys_json}}}"), "TOO_LARGE"),
         hostile("keys.yaml", keys_yaml, "TOO_LARGE"),
-        hostile("unknown-keys.json", format!("{{\"name\": \"a\", \"inputSchema\": {{}}, {}}}", (0..400_000).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(",")), "UNKNOWN_FIELD"),
-        hostile("bad-tools.json", format!("{{\"tools\": [{{\"inputSchema\": 1}}{}]}}", ",1".repeat(900_000)), "INVALID_TYPE"),
-        hostile("duplicates.json", format!("{{\"btcp\": 1{}}}", ", \"a\": 1".repeat(400_000)), "DUPLICATE_KEY"),
+        hostile(
+            "unknown-keys.json",
+            format!(
+                "{{\"name\": \"a\", \"inputSchema\": {{}}, {}}}",
+                (0..400_000).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(",")
+            ),
+            "UNKNOWN_FIELD",
+        ),
+        hostile(
+            "bad-tools.json",
+            format!("{{\"tools\": [{{\"inputSchema\": 1}}{}]}}", ",1".repeat(900_000)),
+            "INVALID_TYPE",
+        ),
+        hostile(
+            "duplicates.json",
+            format!("{{\"btcp\": 1{}}}", ", \"a\": 1".repeat(400_000)),
+            "DUPLICATE_KEY",
+        ),
         Hostile { name: "latin1.json", text: b"{\"name\": \"\xE9\"}".to_vec(), code: "INVALID_ENCODING" },
         hostile("crlf.yaml", "tool:\r\n  id: a\r\n  type: nothing\r\n".into(), "INVALID_ENUM_VALUE"),
         hostile("bom.json", "\u{feff}{\"name\": 1, \"inputSchema\": {}}".into(), "INVALID_TYPE"),
@@ -54,8 +86,16 @@ fn documents() -> Vec<Hostile> {
         hostile("quotes.json", "\"\\\"".repeat(1_000_000), "INVALID_SYNTAX"),
         hostile("colons.json", "{\"a\"::".repeat(500_000), "INVALID_SYNTAX"),
         hostile("commas.json", format!("[{}]", ",".repeat(2_000_000)), "INVALID_SYNTAX"),
-        hostile("comments.yaml", format!("{}name: 1\ninputSchema: {{}}\n", "# c\n".repeat(900_000)), "INVALID_TYPE"),
-        hostile("aliases.yaml", format!("a: &a x\nname: 1\ninputSchema: {{}}\nlist: [{}]\n", "*a,".repeat(240_000)), "INVALID_TYPE"),
+        hostile(
+            "comments.yaml",
+            format!("{}name: 1\ninputSchema: {{}}\n", "# c\n".repeat(900_000)),
+            "INVALID_TYPE",
+        ),
+        hostile(
+            "aliases.yaml",
+            format!("a: &a x\nname: 1\ninputSchema: {{}}\nlist: [{}]\n", "*a,".repeat(240_000)),
+            "INVALID_TYPE",
+        ),
     ]
 }
 

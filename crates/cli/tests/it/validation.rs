@@ -25,7 +25,8 @@ fn a_valid_instance_is_said_so() {
 
 #[test]
 fn every_failing_path_is_shown_in_the_instance() {
-    let folder = folder(&[("schema.json", SCHEMA.as_bytes()), ("bad.yaml", "größe: 1\ndepth: -1\n".as_bytes())]);
+    let folder =
+        folder(&[("schema.json", SCHEMA.as_bytes()), ("bad.yaml", "größe: 1\ndepth: -1\n".as_bytes())]);
     let run = run_in(folder.path(), &["validate", "schema.json", "bad.yaml"], b"");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     insta::assert_snapshot!("invalid_instance", run.stderr);
@@ -52,14 +53,20 @@ fn a_bad_schema_is_shown_in_the_schema() {
 fn formats_are_checked_on_request_only() {
     let folder = folder(&[("schema.json", br#"{"format": "date-time"}"#), ("i.json", br#""yesterday""#)]);
     assert_eq!(run_in(folder.path(), &["validate", "schema.json", "i.json"], b"").code, 0);
-    assert_eq!(run_in(folder.path(), &["validate", "--assert-formats", "schema.json", "i.json"], b"").code, 1);
+    assert_eq!(
+        run_in(folder.path(), &["validate", "--assert-formats", "schema.json", "i.json"], b"").code,
+        1
+    );
 }
 
 #[test]
 fn what_cannot_be_read_is_exit_2() {
     let folder = folder(&[("schema.json", SCHEMA.as_bytes())]);
     let cases: [(&[&str], &str); 4] = [
-        (&["validate", "schema.json", "missing.json"], "toolwright: cannot read `missing.json`: there is no such file\n"),
+        (
+            &["validate", "schema.json", "missing.json"],
+            "toolwright: cannot read `missing.json`: there is no such file\n",
+        ),
         (&["validate", ".", "schema.json"], "toolwright: cannot read `.`: it is a folder\n"),
         (&["validate", "-", "-"], "toolwright: schema and instance cannot both come from standard input\n"),
         (&["validate", "schema.json"], "error: the following required arguments were not provided"),
@@ -94,7 +101,19 @@ fn a_batch_answers_line_by_line() {
     let (results, code) = batch(&(lines.join("\n") + "\n\n"));
     assert_eq!(code, 0);
     let words: Vec<&str> = results.iter().map(|r| r["result"].as_str().expect("a word")).collect();
-    assert_eq!(words, ["valid", "invalid", "INVALID_SCHEMA", "UNSUPPORTED_DIALECT", "EXTERNAL_REF", "INVALID_SCHEMA", "valid", "invalid"]);
+    assert_eq!(
+        words,
+        [
+            "valid",
+            "invalid",
+            "INVALID_SCHEMA",
+            "UNSUPPORTED_DIALECT",
+            "EXTERNAL_REF",
+            "INVALID_SCHEMA",
+            "valid",
+            "invalid"
+        ]
+    );
     assert_eq!(results[0]["errors"], json!([]));
     let mut paths: Vec<(String, String, String)> = Vec::new();
     for error in results[1]["errors"].as_array().expect("errors") {
@@ -121,7 +140,14 @@ fn hostile_lines_end_in_an_answer() {
     let deep = "[".repeat(100_000);
     let long = "x".repeat(17 << 20);
     let fan_out = {
-        let defs: Vec<String> = (0..40).map(|n| format!(r##""d{n}": {{"allOf": [{{"$ref": "#/$defs/d{0}"}}, {{"$ref": "#/$defs/d{0}"}}]}}"##, n + 1)).collect();
+        let defs: Vec<String> = (0..40)
+            .map(|n| {
+                format!(
+                    r##""d{n}": {{"allOf": [{{"$ref": "#/$defs/d{0}"}}, {{"$ref": "#/$defs/d{0}"}}]}}"##,
+                    n + 1
+                )
+            })
+            .collect();
         format!(r##"{{"$ref": "#/$defs/d0", "$defs": {{{}, "d40": {{"type": "string"}}}}}}"##, defs.join(","))
     };
     let lines = [
@@ -129,8 +155,14 @@ fn hostile_lines_end_in_an_answer() {
         (format!(r#"{{"schema": {deep}, "instance": 1}}"#), "INVALID_SCHEMA"),
         (format!(r#"{{"schema": {{}}, "instance": "{long}"}}"#), "INVALID_LINE"),
         (format!(r#"{{"schema": {fan_out}, "instance": 1}}"#), "INVALID_SCHEMA"),
-        (format!(r#"{{"schema": {{"pattern": "^(a+)+$"}}, "instance": "{}!"}}"#, "a".repeat(100_000)), "invalid"),
-        (format!(r#"{{"schema": {{"pattern": "^(?=(a+)+$)"}}, "instance": "{}!"}}"#, "a".repeat(100)), "invalid"),
+        (
+            format!(r#"{{"schema": {{"pattern": "^(a+)+$"}}, "instance": "{}!"}}"#, "a".repeat(100_000)),
+            "invalid",
+        ),
+        (
+            format!(r#"{{"schema": {{"pattern": "^(?=(a+)+$)"}}, "instance": "{}!"}}"#, "a".repeat(100)),
+            "invalid",
+        ),
     ];
     let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
     let (results, _) = batch(&text);

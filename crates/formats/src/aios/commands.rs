@@ -267,9 +267,11 @@ fn describe(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
 
 fn read_server(tool: Node<'_>) -> Option<Server> {
     let section = take::object(tool, "mcp_specific")?;
-    let url = take::object(section, "connection").and_then(|c| take::text(c, "url"));
+    let remote = take::object(section, "connection");
+    let url = remote.and_then(|c| take::text(c, "url"));
     let line = take::text(section, "server_command");
-    let transport = section.get("transport").and_then(Node::text).unwrap_or("stdio");
+    let transport = section.get("transport").or_else(|| remote?.get("type"));
+    let transport = transport.and_then(Node::text).unwrap_or("stdio");
     let connection = match (transport, url) {
         ("websocket", url) => Connection::WebSocket { url: url.or(line)? },
         ("sse", url) => Connection::Sse { url: url.or(line)? },

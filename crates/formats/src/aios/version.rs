@@ -53,10 +53,11 @@ pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
     if is_absent(node) || explicit(node).is_some() {
         return;
     }
-    if !matches!(node.kind(), Kind::Number | Kind::String) {
-        return shape::wrong_type(node, "1.0 or 2.0", out);
-    }
-    let message = format!("`schema_version` is `{}`, expected 1.0 or 2.0", shape::shorten(node.raw()));
+    let given = match node.kind() {
+        Kind::List | Kind::Map => node.kind().name().to_owned(),
+        _ => format!("`{}`", shape::shorten(node.raw())),
+    };
+    let message = format!("`schema_version` is {given}, expected 1.0 or 2.0");
     out.push(Finding::new(&codes::INVALID_ENUM_VALUE, node.pointer(), message));
 }
 

@@ -452,7 +452,7 @@ fn bounds() {
         (tool(fine, "t", "1e18"), "OUT_OF_RANGE /timeout"),
         (tool(fine, "t", "1000.5"), "INVALID_TYPE /timeout"),
         (tool(fine, "t", "\"1000\""), "INVALID_TYPE /timeout"),
-        (tool(fine, "t", "null"), "INVALID_TYPE /timeout"),
+        (tool(fine, "t", "null"), "INVALID_TYPE /timeout (compat)"),
         (tool(fine, "_t", "1000"), "INVALID_PATTERN /name"),
         (tool(fine, "t\\n", "1000"), "INVALID_PATTERN /name"),
         (tool("          ", "t", "1000"), "MISSING_REQUIRED_FIELD /description"),

@@ -8,7 +8,7 @@ use toolwright_formats::{Detected, detect, read};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Document, Origin, Syntax, locate};
 
-use crate::support::{FORMAT_IDS, definitions, examples, format};
+use crate::support::{definitions, examples, format, format_ids};
 
 const ROUNDS: usize = 3_000;
 
@@ -170,7 +170,7 @@ fn exercise(bytes: &[u8]) {
         if let Detected::Unreadable(finding) = detect(&document) {
             assert_inside(&locate(finding, &whole));
         }
-        for id in FORMAT_IDS {
+        for id in format_ids() {
             let reading = read(&document, format(id));
             for finding in reading.findings {
                 assert_inside(&locate(finding, &whole));

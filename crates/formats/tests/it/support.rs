@@ -28,7 +28,9 @@ pub(crate) fn detected(name: &str, text: &str) -> Result<&'static str, (&'static
 }
 
 /// The formats that can be read.
-pub(crate) const FORMAT_IDS: [&str; 4] = ["btcp", "aios", "ikigai", "mcp"];
+pub(crate) fn format_ids() -> impl Iterator<Item = &'static str> {
+    toolwright_formats::FORMATS.iter().map(|format| format.id().0)
+}
 
 pub(crate) fn format(name: &str) -> FormatId {
     by_name(name).unwrap_or_else(|| panic!("no format `{name}`")).id()

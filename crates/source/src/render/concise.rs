@@ -1,4 +1,4 @@
-//! One line a diagnostic, as compilers and editors understand it.
+//! One line per diagnostic, as compilers and editors understand it.
 
 use super::visible;
 use crate::Diagnostic;

@@ -20,7 +20,7 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
 }
 
 /// Text for one line of a terminal: what could move the cursor or hide is written as an escape.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
             || matches!(

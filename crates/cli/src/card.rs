@@ -11,7 +11,7 @@ use crate::report::plural;
 /// The id of a tool, or what stands in its place in the file.
 pub(crate) fn id(reading: &Reading, tool: &Draft) -> String {
     if let Some(id) = tool.id(reading.toolset.namespace.ok()) {
-        return id.to_string();
+        return plain(&id.to_string());
     }
     match &tool.name {
         Given::Bad(Json::String(name)) => plain(name),
@@ -47,8 +47,8 @@ fn row(out: &mut String, label: &str, text: impl AsRef<str>) {
 fn heading(out: &mut String, reading: &Reading) {
     let toolset = &reading.toolset;
     let source = reading.origin.document().source();
-    let dialect = reading.dialect.as_deref().map_or(String::new(), |d| format!(" {d}"));
-    let name = toolset.namespace.ok().map_or_else(|| plain(source.name()), ToString::to_string);
+    let dialect = reading.dialect.as_deref().map_or(String::new(), |d| format!(" {}", plain(d)));
+    let name = plain(&toolset.namespace.ok().map_or_else(|| source.name().to_owned(), ToString::to_string));
     let version = toolset.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let tools = plural(toolset.tools.len(), "tool");
     let _ = writeln!(out, "{name}{version}: {tools}, {}{dialect}", reading.format);

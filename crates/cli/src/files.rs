@@ -72,12 +72,12 @@ fn syntax_of(path: &Path) -> Option<Syntax> {
     }
 }
 
-/// Text may hold a stray NUL or a stray byte; what holds both, or starts with a NUL, is no text.
+/// Text may hold a stray NUL or a stray byte; what holds both, many or one at its start, is no text.
 /// Another encoding that says so in its first bytes gets a better message than this.
 fn is_binary(bytes: &[u8]) -> bool {
     let marked = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
-    let nul = bytes.iter().take(8_000).any(|b| *b == 0);
-    nul && !marked && (bytes[0] == 0 || std::str::from_utf8(bytes).is_err())
+    let nuls = bytes.iter().take(8_000).filter(|b| **b == 0).count();
+    nuls > 0 && !marked && (bytes[0] == 0 || nuls > 8 || std::str::from_utf8(bytes).is_err())
 }
 
 /// The definitions a folder may hold, sorted, and what could not be looked into.

@@ -19,12 +19,23 @@ pub(crate) struct Loaded {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
+/// What came of looking at one file.
+enum Looked {
+    Read(Box<Loaded>),
+    /// Met on a walk, and in no known format.
+    Skipped,
+    /// Met on a walk, and broken.
+    Unparsed(String),
+}
+
 /// What all paths gave.
 #[derive(Default)]
 pub(crate) struct Load {
     pub(crate) files: Vec<Loaded>,
-    /// Files of a walked folder that are in no known format.
+    /// How many files of walked folders are in no known format.
     pub(crate) skipped: usize,
+    /// Files of walked folders that could not be parsed, so that nobody knows what they are.
+    pub(crate) unparsed: Vec<String>,
     /// What could not be read at all.
     pub(crate) failures: Vec<anyhow::Error>,
 }
@@ -58,7 +69,7 @@ pub(crate) fn load(inputs: &Inputs) -> Load {
     let format = inputs.format.as_deref().and_then(by_name).map(|format| format.id());
     let results = in_parallel(&jobs, |(path, found)| read_file(path, *found, format, inputs.compat));
     for (folder, range) in folders {
-        let read = results[range.clone()].iter().any(|r| matches!(r, Ok(Some(_))));
+        let read = results[range.clone()].iter().any(|r| matches!(r, Ok(Looked::Read(_))));
         if !read {
             let looked = crate::report::plural(range.len(), "JSON or YAML file");
             load.failures.push(anyhow!("no definitions in `{}` ({looked} looked at)", folder.display()));
@@ -66,8 +77,9 @@ pub(crate) fn load(inputs: &Inputs) -> Load {
     }
     for result in results {
         match result {
-            Ok(Some(loaded)) => load.files.push(loaded),
-            Ok(None) => load.skipped += 1,
+            Ok(Looked::Read(loaded)) => load.files.push(*loaded),
+            Ok(Looked::Skipped) => load.skipped += 1,
+            Ok(Looked::Unparsed(name)) => load.unparsed.push(name),
             Err(error) => load.failures.push(error),
         }
     }
@@ -93,25 +105,23 @@ fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Syn
     results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// One file. `None` for a walked one that is in no known format.
-fn read_file(
-    path: &Path,
-    found: Found,
-    format: Option<FormatId>,
-    compat: bool,
-) -> anyhow::Result<Option<Loaded>> {
+/// Parses, detects and reads one file.
+fn read_file(path: &Path, found: Found, format: Option<FormatId>, compat: bool) -> anyhow::Result<Looked> {
     let document = match files::parse(path) {
         Ok(document) => Arc::new(document),
-        Err(error) if found == Found::Walked && error.is::<files::Binary>() => return Ok(None),
+        Err(error) if found == Found::Walked && error.is::<files::Binary>() => return Ok(Looked::Skipped),
         Err(error) => return Err(error),
     };
     let detected = format.map_or_else(|| detect(&document), Detected::Format);
     let mut diagnostics = document.problems().to_vec();
     let reading = match detected {
         Detected::Format(format) => Some(toolwright_formats::read(&document, format)),
-        Detected::Unreadable(_) if found == Found::Walked => return Ok(None),
+        Detected::Unreadable(_) if found == Found::Walked => {
+            let name = files::display_name(path);
+            return Ok(if is_broken(&diagnostics) { Looked::Unparsed(name) } else { Looked::Skipped });
+        }
         // A file that could not be parsed is not also of an unknown format.
-        Detected::Unreadable(_) if diagnostics.iter().any(|d| d.severity == Severity::Error) => None,
+        Detected::Unreadable(_) if is_broken(&diagnostics) => None,
         Detected::Unreadable(finding) => {
             diagnostics.push(locate(finding, &Origin::whole(&document)));
             None
@@ -123,7 +133,11 @@ fn read_file(
         diagnostics.extend(findings.map(|finding| locate(soften(finding, compat), &whole)));
     }
     toolwright_source::render::sort(&mut diagnostics);
-    Ok(Some(Loaded { reading, diagnostics }))
+    Ok(Looked::Read(Box::new(Loaded { reading, diagnostics })))
+}
+
+fn is_broken(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
 /// In compat mode, what the wild does all the time is a warning.

@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
     Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema, Json,
-    Knowledge, Limits, Rest, Server, Stage,
+    Knowledge, Limits, Object, Rest, Sandbox, Server, Stage,
 };
 use toolwright_source::{Node, Pointer};
 
@@ -150,17 +150,46 @@ fn references(reading: &Reading, name: &str) -> Json {
 }
 
 fn rest(rest: &Rest) -> Json {
-    Json::Object(rest.iter().map(|(format, fields)| (format.0.to_owned(), json!(fields))).collect())
+    let visible = |fields: &Object| {
+        let shown =
+            fields.iter().map(|(name, value)| (name.clone(), without_secrets(value, is_environment(name))));
+        Json::Object(shown.collect())
+    };
+    Json::Object(rest.iter().map(|(format, fields)| (format.0.to_owned(), visible(fields))).collect())
+}
+
+/// Whether a name, or one of the names in a dotted one, is that of an environment.
+fn is_environment(name: &str) -> bool {
+    const NAMES: [&str; 5] = ["env", "environment", "env_vars", "env_variables", "environment_variables"];
+    name.split('.').any(|part| NAMES.contains(&part))
+}
+
+/// The value without what environments hold: they are where people put their keys.
+fn without_secrets(value: &Json, environment: bool) -> Json {
+    match value {
+        Json::Array(items) => items.iter().map(|item| without_secrets(item, environment)).collect(),
+        Json::Object(map) => {
+            let shown = map.iter().map(|(name, value)| {
+                let describes = matches!(name.as_str(), "name" | "description" | "required");
+                let inside = is_environment(name) || (environment && !describes);
+                (name.clone(), without_secrets(value, inside))
+            });
+            Json::Object(shown.collect())
+        }
+        Json::String(_) | Json::Number(_) if environment => json!("(hidden)"),
+        other => other.clone(),
+    }
+}
+
+fn bad<T>(given: &Given<T>) -> Option<&Json> {
+    match given {
+        Given::Bad(json) => Some(json),
+        _ => None,
+    }
 }
 
 /// What was written in a field and is not good.
 fn invalid(tool: &Draft) -> Json {
-    fn bad<T>(given: &Given<T>) -> Option<&Json> {
-        match given {
-            Given::Bad(json) => Some(json),
-            _ => None,
-        }
-    }
     let needs: Vec<&Json> = tool.needs.iter().filter_map(bad).collect();
     let mut map = Map::new();
     let mut put = |name: &str, value: Option<&Json>| map.extend(value.map(|v| (name.to_owned(), v.clone())));
@@ -228,6 +257,9 @@ fn place_json(reading: &Reading, byte: u32, pointer: &Pointer) -> Json {
 /// The toolset of a reading, without its tools.
 pub(crate) fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
+    let bad_fields = [("namespace", bad(&toolset.namespace)), ("version", bad(&toolset.version))];
+    let invalid: Map<String, Json> =
+        bad_fields.into_iter().filter_map(|(name, json)| Some((name.to_owned(), json?.clone()))).collect();
     json!({
         "namespace": toolset.namespace.ok().map(ToString::to_string),
         "title": toolset.title,
@@ -243,13 +275,14 @@ pub(crate) fn toolset(reading: &Reading) -> Json {
         "limits": json!({
             "timeoutMs": toolset.limits.timeout_ms.unwrap_or(Limits::DEFAULT_TIMEOUT_MS),
             "maxConcurrent": toolset.limits.max_concurrent.unwrap_or(Limits::DEFAULT_CONCURRENT),
-            "sandbox": toolset.limits.sandbox.map(|s| s.name()),
+            "sandbox": toolset.limits.sandbox.unwrap_or(Sandbox::Worker).name(),
         }),
         "knowledge": knowledge(&toolset.knowledge),
         "strayExamples": toolset.stray_examples.iter()
             .map(|(command, list)| (command.clone(), json!(list.iter().map(example).collect::<Vec<_>>())))
             .collect::<Map<_, _>>(),
         "extra": rest(&toolset.rest),
+        "invalid": invalid,
     })
 }
 

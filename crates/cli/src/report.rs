@@ -40,7 +40,12 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
     if form != OutputFormat::Json {
         output::say(&summary(load));
     }
-    load.failures.iter().for_each(output::complain);
+    for failure in &load.failures {
+        match form {
+            OutputFormat::Json => output::say(&format!("{}\n", render::line(&failure_json(failure)))),
+            _ => output::complain(failure),
+        }
+    }
     let errors = load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
     if !load.failures.is_empty() {
         Exit::CouldNotRun
@@ -49,6 +54,14 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
     } else {
         Exit::Clean
     }
+}
+
+/// What could not be read, in the shape of a diagnostic without a place.
+fn failure_json(failure: &anyhow::Error) -> serde_json::Value {
+    serde_json::json!({
+        "code": "CANNOT_READ", "severity": "error", "message": format!("{failure:#}"), "file": null,
+        "start": null, "end": null, "path": "", "help": [], "fix": null,
+    })
 }
 
 /// `3 tools in 2 files: 1 error, 2 warnings`, or nothing if there is nothing to say.
@@ -77,6 +90,13 @@ fn summary(load: &Load) -> String {
     }
     if load.skipped > 0 && !load.files.is_empty() {
         let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
+    }
+    if !load.unparsed.is_empty() {
+        let names =
+            load.unparsed.iter().take(5).map(|name| render::visible(name)).collect::<Vec<_>>().join(", ");
+        let more = if load.unparsed.len() > 5 { ", …" } else { "" };
+        let files = plural(load.unparsed.len(), "file");
+        let _ = writeln!(text, "{files} skipped that could not be parsed: {names}{more}");
     }
     text
 }

@@ -9,7 +9,7 @@ use anyhow::bail;
 use serde_json::{Value as Json, json};
 use toolwright_schema::{Failure, Formats, Options, Schema, SchemaError};
 use toolwright_source::{
-    Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, locate, render,
+    Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, codes, locate, render,
 };
 
 use crate::args::ValidateArgs;
@@ -58,6 +58,13 @@ fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateAr
     let instance_doc = Arc::new(files::parse(instance)?);
     let mut diagnostics: Vec<Diagnostic> =
         [&schema_doc, &instance_doc].iter().flat_map(|doc| doc.problems().iter().cloned()).collect();
+    for diagnostic in &mut diagnostics {
+        let document =
+            if Arc::ptr_eq(&diagnostic.source, schema_doc.source()) { &schema_doc } else { &instance_doc };
+        if is_beyond_numbers(diagnostic, document) {
+            diagnostic.severity = Severity::Error;
+        }
+    }
     if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
         diagnostics.extend(problems(&schema_doc, &instance_doc, options));
     }
@@ -81,6 +88,12 @@ fn problems(schema: &Arc<Document>, instance: &Arc<Document>, options: &Options)
         Ok(()) => Vec::new(),
         Err(failures) => failures.iter().map(|failure| locate(finding(failure), &origin)).collect(),
     }
+}
+
+/// A number that no type holds cannot be judged: there is no value to judge.
+fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
+    let node = || diagnostic.span.map(|span| document.at_byte(span.start));
+    diagnostic.code == &codes::NUMBER_PRECISION && node().is_some_and(|node| node.to_json().is_null())
 }
 
 fn schema_finding(error: &SchemaError) -> Finding {
@@ -143,8 +156,8 @@ const INVALID_LINE: &str = "INVALID_LINE";
 
 fn batch_line(line: Vec<u8>, options: &Options) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
-    let errors: Vec<&Diagnostic> =
-        document.problems().iter().filter(|d| d.severity == Severity::Error).collect();
+    let fatal = |d: &&Diagnostic| d.severity == Severity::Error || is_beyond_numbers(d, &document);
+    let errors: Vec<&Diagnostic> = document.problems().iter().filter(fatal).collect();
     let root = document.root();
     if let Some(error) = errors.first() {
         let in_schema = Pointer::parse("/schema").is_some_and(|p| error.path.below(&p).is_some());

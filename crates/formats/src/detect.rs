@@ -71,7 +71,7 @@ fn is_btcp_tool(node: Node<'_>) -> bool {
 
 /// `parameters` beside `id` is an AIOS command's list of prose.
 fn has_parameters(node: Node<'_>) -> bool {
-    node.has("parameters") && !node.has("id")
+    node.get("parameters").is_some_and(|parameters| parameters.kind() == Kind::Map || !node.has("id"))
 }
 
 fn is_gemini_function(node: Node<'_>) -> bool {

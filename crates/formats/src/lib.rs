@@ -82,5 +82,13 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
 /// Reads `document` as `format`.
 pub fn read(document: &Arc<Document>, format: FormatId) -> Reading {
     let format = by_name(format.0).unwrap_or(FORMATS[0]);
-    format.read(document)
+    let mut reading = format.read(document);
+    reading.findings.retain(|finding| !is_guess(finding, document));
+    reading
+}
+
+/// Where reading stopped inside an object, what it lacks may stand further down.
+fn is_guess(finding: &Finding, document: &Document) -> bool {
+    let around = || finding.at.parent().and_then(|parent| document.root().find(&parent));
+    finding.code == &codes::MISSING_REQUIRED_FIELD && around().is_none_or(|node| document.is_unfinished(node))
 }

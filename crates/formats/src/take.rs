@@ -26,7 +26,7 @@ pub(crate) fn given<'d, T>(
     parse: impl FnOnce(Node<'d>) -> Option<T>,
 ) -> Given<T> {
     match parent.get(name) {
-        Some(node) if !is_blank(node) => parse(node).map_or_else(|| Given::Bad(node.to_json()), Given::Ok),
+        Some(node) if !is_blank(node) => parse(node).map_or_else(|| Given::Bad(as_written(node)), Given::Ok),
         _ => Given::Missing,
     }
 }
@@ -34,9 +34,14 @@ pub(crate) fn given<'d, T>(
 /// An optional value by a parser: whatever stands there and does not parse is bad.
 fn written<'d, T>(parent: Node<'d>, name: &str, parse: impl FnOnce(Node<'d>) -> Option<T>) -> Given<T> {
     match parent.get(name) {
-        Some(node) => parse(node).map_or_else(|| Given::Bad(node.to_json()), Given::Ok),
+        Some(node) => parse(node).map_or_else(|| Given::Bad(as_written(node)), Given::Ok),
         None => Given::Missing,
     }
+}
+
+/// A bad value to be shown: of a number every digit, because `version: 1.10` is not 1.1.
+fn as_written(node: Node<'_>) -> Json {
+    if node.kind() == Kind::Number { Json::from(node.raw()) } else { node.to_json() }
 }
 
 fn is_blank(node: Node<'_>) -> bool {

@@ -35,6 +35,8 @@ impl Syntax {
 pub(crate) struct Parsed {
     pub(crate) tree: Tree,
     pub(crate) problems: Vec<Diagnostic>,
+    /// Whether reading stopped before the end of the text.
+    pub(crate) cut: bool,
 }
 
 /// A parsed file. It exists for every input; a broken one has an incomplete tree and problems.
@@ -44,6 +46,7 @@ pub struct Document {
     syntax: Syntax,
     pub(crate) tree: Tree,
     problems: Vec<Diagnostic>,
+    cut: bool,
 }
 
 impl Document {
@@ -68,7 +71,7 @@ impl Document {
             Syntax::Json => json::parse(&source),
             Syntax::Yaml => yaml::parse(&source),
         };
-        let mut doc = Document { source, syntax, tree: parsed.tree, problems: Vec::new() };
+        let mut doc = Document { source, syntax, tree: parsed.tree, problems: Vec::new(), cut: parsed.cut };
         doc.problems = parsed.problems;
         doc.problems.sort_by_key(|p| p.span.map_or(0, |s| s.start));
         let places = doc.problems.iter().map(|p| p.span.map_or(0, |s| s.start));
@@ -100,7 +103,7 @@ impl Document {
     fn without_tree(source: Arc<Source>, syntax: Syntax, problem: Diagnostic) -> Document {
         let mut builder = Builder::default();
         builder.add_null(0);
-        Document { source, syntax, tree: builder.tree, problems: vec![problem] }
+        Document { source, syntax, tree: builder.tree, problems: vec![problem], cut: true }
     }
 
     /// The text it was parsed from.
@@ -121,6 +124,20 @@ impl Document {
     /// What is wrong with the text itself, in the order of the text.
     pub fn problems(&self) -> &[Diagnostic] {
         &self.problems
+    }
+
+    /// Whether reading stopped inside `node`, so that what seems to be missing in it may stand further
+    /// down in the text.
+    pub fn is_unfinished(&self, node: Node<'_>) -> bool {
+        let last = self.tree.slots.len().saturating_sub(1) as u32;
+        let mut around = self.cut.then_some(Node { doc: self, id: last });
+        while let Some(inner) = around {
+            if inner.id == node.id {
+                return true;
+            }
+            around = inner.parent();
+        }
+        false
     }
 
     /// Where comments stand, `#` or `//` included, in order.

@@ -38,6 +38,8 @@ struct Parser<'s> {
     /// Where the last value ended: a missing comma is reported there.
     value_end: usize,
     stopped: bool,
+    /// Whether the text ended, or reading stopped, inside a container.
+    cut: bool,
 }
 
 pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
@@ -53,9 +55,10 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         comma: 0,
         value_end: 0,
         stopped: false,
+        cut: false,
     };
     parser.run();
-    Parsed { tree: parser.builder.tree, problems: parser.problems }
+    Parsed { tree: parser.builder.tree, problems: parser.problems, cut: parser.cut }
 }
 
 impl Parser<'_> {
@@ -78,6 +81,7 @@ impl Parser<'_> {
                 }
             };
         }
+        self.cut = self.builder.depth() > 0;
         // A map that was left between key and value, then every container that is still open.
         while let Some((_, kind, count)) = self.builder.top() {
             if kind == Kind::Map && count % 2 == 1 {
@@ -195,6 +199,9 @@ impl Parser<'_> {
             let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
             problem.labels.push(Label { span: label, text: "first used here".into() });
             self.push(problem);
+            if self.stopped {
+                break;
+            }
         }
     }
 
@@ -518,8 +525,9 @@ pub(crate) fn keep(problems: &mut Vec<Diagnostic>, problem: Diagnostic) -> bool 
         problems.push(problem);
         return true;
     }
-    if let Some(last) = problems.last_mut() {
-        last.help.push(format!("reading stops here: there are more than {MAX_PROBLEMS} problems"));
+    let note = format!("only the first {MAX_PROBLEMS} problems of the text are told");
+    if let Some(last) = problems.last_mut().filter(|last| last.help.last() != Some(&note)) {
+        last.help.push(note);
     }
     false
 }

@@ -93,7 +93,7 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         }
     }
     reader.finish();
-    Parsed { tree: reader.builder.tree, problems: reader.problems }
+    Parsed { tree: reader.builder.tree, problems: reader.problems, cut: reader.stopped }
 }
 
 fn style_of(style: StructureStyle) -> Style {
@@ -395,6 +395,9 @@ impl<'s> Reader<'s> {
             let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
             problem.labels.push(Label { span: label, text: "first used here".into() });
             self.push(problem);
+            if self.stopped {
+                break;
+            }
         }
     }
 

@@ -198,7 +198,9 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
     for _ in 0..3 {
         let run = run_in(folder.path(), &["list", "."], b"");
         assert_eq!((run.code, run.stdout.as_str()), (0, "a  mcp\nb  mcp\nc  mcp\n"));
-        assert_eq!(run.stderr, "3 files of no known format skipped\n");
+        let skipped = "1 file of no known format skipped\n\
+                       2 files skipped that could not be parsed: ./broken.json, ./latin1.yaml\n";
+        assert_eq!(run.stderr, skipped);
     }
     // Syntax errors count once it is clear whose they are.
     let broken = br#"{"name": "e", "inputSchema": {"type": "object"},}"#;
@@ -311,4 +313,65 @@ fn without_arguments_there_is_help() {
     let help = run(&["--help"]);
     assert_eq!(help.code, 0);
     insta::assert_snapshot!("help", help.stdout);
+}
+
+/// What a document says must not reach the terminal as anything but text, nor keys anybody's log.
+#[test]
+fn documents_cannot_steer_the_terminal_or_leak_keys() {
+    let hostile = r#"{"btcp": "1.0\u001b[31m", "name": "x", "version": "1.0.0", "capabilities": [],
+        "description": "a\u202eb\u009bc\u0007", "tools": [{"name": "t\u001b[2J", "description": "\u200bhidden things"}]}"#;
+    for command in ["show", "list"] {
+        let run = run_in(std::path::Path::new("/"), &[command, "-"], hostile.as_bytes());
+        let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{200b}');
+        assert!(!run.stdout.contains(steers), "{:?}", run.stdout);
+        assert!(!run.stderr.contains(steers), "{:?}", run.stderr);
+    }
+    for kind in ["mcp", "mpc"] {
+        let keys = format!(
+            "tool:\n  id: a\n  type: {kind}\n  name: A\n  version: 1.0.0\n  description: d\n  commands: [x]\n  \
+             mcp_specific:\n    server_command: run\n    env: {{KEY: sk-secret}}\n    environment_variables:\n      \
+             - {{name: KEY, value: sk-secret, default: sk-secret}}\n"
+        );
+        let run = run_in(std::path::Path::new("/"), &["show", "--json", "-"], keys.as_bytes());
+        assert!(run.stdout.contains("\"x\"") && !run.stdout.contains("sk-secret"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn what_stands_below_a_mistake_is_not_called_missing() {
+    let yaml = "tool:\n  id: a\n  type: mcp\n  name: A: broken\n  version: 1.0.0\n  description: d\n";
+    let run =
+        run_in(std::path::Path::new("/"), &["list", "-", "--output-format", "concise"], yaml.as_bytes());
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("INVALID_SYNTAX") && !run.stderr.contains("MISSING"), "{}", run.stderr);
+    // In an object that is complete it is missing.
+    let json = r#"{"tools": [{"name": "a"}, {"name": "b", "inputSchema": {}"#;
+    let run =
+        run_in(std::path::Path::new("/"), &["list", "-", "--output-format", "concise"], json.as_bytes());
+    assert_eq!(run.stderr.matches("MISSING_REQUIRED_FIELD").count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn names_that_no_tool_can_have_are_pointed_out() {
+    let yaml = "tool:\n  id: My Tool\n  type: mcp\n  name: A\n  version: 1.0.0\n  description: d\n  commands: [a, c d]\n";
+    let run =
+        run_in(std::path::Path::new("/"), &["list", "-", "--output-format", "concise"], yaml.as_bytes());
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stderr.contains(":2:7: error[INVALID_PATTERN]: `My Tool` cannot start the ids"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains(":7:17: error[INVALID_PATTERN]: command `c d` cannot be called"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn failures_are_json_too_where_json_is_asked_for() {
+    let run = run(&["list", "missing.json", "--output-format", "json"]);
+    let line: Json = serde_json::from_str(&run.stderr).expect("one JSON object");
+    assert_eq!((run.code, &line["code"]), (2, &json!("CANNOT_READ")));
 }

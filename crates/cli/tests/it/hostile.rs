@@ -74,6 +74,7 @@ fn documents() -> Vec<Hostile> {
             format!("{{\"tools\": [{{\"inputSchema\": 1}}{}]}}", ",1".repeat(900_000)),
             "INVALID_TYPE",
         ),
+        hostile("duplicates.yaml", format!("btcp: 1\n{}", "a: 1\n".repeat(400_000)), "DUPLICATE_KEY"),
         hostile(
             "duplicates.json",
             format!("{{\"btcp\": 1{}}}", ", \"a\": 1".repeat(400_000)),
@@ -125,7 +126,7 @@ fn hostile_documents_end_in_time_and_within_memory() {
 fn measure(path: &Path, command: &str) -> (String, Duration, u64, bool) {
     let start = Instant::now();
     let mut child = toolwright()
-        .args([command, "--output-format", "concise"])
+        .args([command])
         .arg(path)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

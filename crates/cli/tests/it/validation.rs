@@ -151,6 +151,8 @@ fn hostile_lines_end_in_an_answer() {
         format!(r##"{{"$ref": "#/$defs/d0", "$defs": {{{}, "d40": {{"type": "string"}}}}}}"##, defs.join(","))
     };
     let lines = [
+        (r#"{"schema": {"type": "null"}, "instance": 1e400}"#.to_owned(), "INVALID_LINE"),
+        (r#"{"schema": {"maximum": 1e400}, "instance": 1}"#.to_owned(), "INVALID_SCHEMA"),
         (format!(r#"{{"schema": {{}}, "instance": {deep}}}"#), "INVALID_LINE"),
         (format!(r#"{{"schema": {deep}, "instance": 1}}"#), "INVALID_SCHEMA"),
         (format!(r#"{{"schema": {{}}, "instance": "{long}"}}"#), "INVALID_LINE"),

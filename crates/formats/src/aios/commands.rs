@@ -13,7 +13,7 @@ use toolwright_source::{Finding, Kind, Node, Origin, Pointer};
 use super::ID;
 use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
 use crate::findings::Findings;
-use crate::{Field, MAX_ITEMS, shape, take};
+use crate::{Field, MAX_ITEMS, codes, shape, take};
 
 /// A command that the document defines.
 struct Command<'d> {
@@ -47,6 +47,7 @@ pub(super) fn read(
         origin.note(at.clone(), command.described.map_or(command.place, |(node, _)| node));
         origin.note(at.child("name"), command.place);
         let mut draft = host.draft(command);
+        unusable_name(command, findings);
         if let Some(list) = by_name.get(command.name.as_str()) {
             origin.note(at.child("examples"), *list);
             draft.details.examples = read_examples(*list);
@@ -57,6 +58,17 @@ pub(super) fn read(
     for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {
         toolset.stray_examples.push((entry.name().to_owned(), read_examples(entry.value)));
     }
+}
+
+/// A command that cannot be called: its name is not one that a tool can have.
+fn unusable_name(command: &Command<'_>, out: &mut Findings) {
+    let Err(error) = ToolName::parse(&command.name) else { return };
+    // What is blank or no text at all was reported by its shape.
+    if out.is_full() || command.name.trim().is_empty() || command.place.kind() == Kind::Number {
+        return;
+    }
+    let message = format!("command `{}` cannot be called: {error}", shape::shorten(&command.name));
+    out.push(Finding::new(&codes::INVALID_PATTERN, command.place.pointer(), message));
 }
 
 /// Commands in the order they were met.

@@ -1,5 +1,6 @@
 //! The AIOS fields: the seed's, and those that its tools in the wild rely on.
 
+use toolwright_source::tree::Entry;
 use toolwright_source::{Finding, Kind as Type, Node};
 
 use super::version;
@@ -248,16 +249,21 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
         if let Some(extraction) = mapping.get("extraction").filter(|_| is_mapping(mapping)) {
             shape::value(mapping, extraction, &TEXT, out);
         }
-        if !is_mapping(mapping) && !is_group(mapping) {
-            let message = format!(
-                "field mapping `{}` has neither `structure` nor `extraction`",
-                shape::shorten(entry.name())
-            );
-            out.push(
-                Finding::new(&codes::MISSING_REQUIRED_FIELD, mapping.pointer(), message).on_key().tolerable(),
-            );
+        if is_group(mapping) && !is_mapping(mapping) {
+            let members = mapping.entries();
+            let objects = members.iter().filter(|member| member.value.kind() == Type::Map);
+            objects.filter(|member| !is_mapping(member.value)).for_each(|member| unmapped(member, out));
+        } else if !is_mapping(mapping) {
+            unmapped(&entry, out);
         }
     }
+}
+
+fn unmapped(entry: &Entry<'_>, out: &mut Findings) {
+    let name = shape::shorten(entry.name());
+    let message = format!("field mapping `{name}` has neither `structure` nor `extraction`");
+    let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, entry.value.pointer(), message);
+    out.push(finding.on_key().tolerable());
 }
 
 pub(super) fn is_mapping(node: Node<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright_model::{Draft, Rest, Toolset};
+use toolwright_model::{Draft, Namespace, Rest, Toolset};
 use toolwright_source::{Document, Finding, Kind, Node, Origin};
 
 use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
@@ -57,6 +57,12 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
     };
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
         take::note(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
+    }
+    if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_bad())
+        && let Some(Err(error)) = id.text().map(Namespace::parse)
+    {
+        let message = format!("`{}` cannot start the ids of tools: {error}", shape::shorten(id.raw()));
+        findings.push(Finding::new(&codes::INVALID_PATTERN, id.pointer(), message));
     }
     commands::read(tool, &mut toolset, origin, findings);
     // Only prose stays behind: everything else of the table is in the record.

@@ -66,7 +66,8 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             max_concurrent: config
                 .get("maxConcurrent")
                 .and_then(shape::whole)
-                .and_then(|n| u32::try_from(n).ok()),
+                .and_then(|n| u32::try_from(n).ok())
+                .filter(|n| (1..=10).contains(n)),
             sandbox: config
                 .get("sandbox")
                 .and_then(|node| Sandbox::ALL.into_iter().find(|s| node.text() == Some(s.name()))),
@@ -155,6 +156,8 @@ fn read_example(node: Node<'_>) -> Example {
     }
 }
 
+/// A time-out within the bounds; what lies outside was reported and does not hold.
 fn milliseconds(parent: Node<'_>) -> Option<u64> {
-    parent.get("timeout").and_then(shape::whole).and_then(|ms| u64::try_from(ms).ok())
+    let ms = u64::try_from(shape::whole(parent.get("timeout")?)?).ok()?;
+    (1_000..=300_000).contains(&ms).then_some(ms)
 }

@@ -443,8 +443,7 @@ fn aios_version_1_and_2() {
              INVALID_TYPE /tool/api_complexity/field_mappings/...
              INVALID_TYPE /tool/api_complexity/payload_schemas/0
              INVALID_TYPE /tool/executable_knowledge/helpers/0
-             INVALID_TYPE /tool/executable_knowledge/validators/0
-             MISSING_REQUIRED_FIELD /tool/examples/create_task/0/input (compat)"
+             INVALID_TYPE /tool/executable_knowledge/validators/0"
         )
     );
     let filled = blocks[16]

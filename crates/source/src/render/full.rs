@@ -150,8 +150,22 @@ fn clip(source: &Source, span: Span, start: usize, end: usize) -> std::ops::Rang
     text.floor_char_boundary(at(span.start)) - start..text.ceil_char_boundary(at(span.end)) - start
 }
 
-/// A carriage return inside a line would break the layout; a space keeps every offset.
+/// What would break the layout or steer the terminal is replaced by characters of the same length, so
+/// that every offset stays.
 fn keep_width(text: &str) -> String {
-    let lines: Vec<String> = text.split("\r\n").map(|line| line.replace('\r', " ")).collect();
+    let lines: Vec<String> = text.split("\r\n").map(|line| line.chars().map(harmless).collect()).collect();
     lines.join("\r\n")
+}
+
+fn harmless(c: char) -> char {
+    match c {
+        '\r' => ' ',
+        // Two bytes: among them the eight-bit form of the escape character.
+        '\u{80}'..='\u{9f}' => '\u{bf}',
+        // Three bytes: what is invisible or turns text around.
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+            '\u{fffd}'
+        }
+        c => c,
+    }
 }

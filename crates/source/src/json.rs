@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use crate::document::Parsed;
+use crate::problems::{Problems, shorten};
 use crate::tree::{Builder, Data, Kind, Style};
-use crate::{Diagnostic, Label, MAX_DEPTH, MAX_PROBLEMS, Source, Span, codes, number};
+use crate::{Label, MAX_DEPTH, Source, Span, codes};
 
 /// What may come next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,17 +28,15 @@ enum Expect {
 }
 
 struct Parser<'s> {
-    source: &'s Arc<Source>,
     text: &'s str,
     bytes: &'s [u8],
     at: usize,
     builder: Builder,
-    problems: Vec<Diagnostic>,
+    problems: Problems<'s>,
     /// Where the last comma stands: a trailing one is reported there.
     comma: usize,
     /// Where the last value ended: a missing comma is reported there.
     value_end: usize,
-    stopped: bool,
     /// Whether the text ended, or reading stopped, inside a container.
     cut: bool,
 }
@@ -45,26 +44,24 @@ struct Parser<'s> {
 pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
     let text = source.text();
     let mut parser = Parser {
-        source,
         text,
         bytes: text.as_bytes(),
         at: 0,
         // Real definitions have a value every 14 bytes or so.
         builder: Builder::with_capacity((text.len() / 14).min(crate::MAX_NODES) + 1),
-        problems: Vec::new(),
+        problems: Problems::new(source),
         comma: 0,
         value_end: 0,
-        stopped: false,
         cut: false,
     };
     parser.run();
-    Parsed { tree: parser.builder.tree, problems: parser.problems, cut: parser.cut }
+    Parsed { tree: parser.builder.tree, problems: parser.problems.into_vec(), cut: parser.cut }
 }
 
 impl Parser<'_> {
     fn run(&mut self) {
         let mut expect = Expect::Value;
-        while !self.stopped {
+        while !self.problems.stopped {
             self.skip_space();
             let Some(&byte) = self.bytes.get(self.at) else {
                 self.end_of_text(expect);
@@ -158,9 +155,9 @@ impl Parser<'_> {
     fn after_value(&mut self) -> Expect {
         self.value_end = self.at;
         if self.builder.is_full() {
-            self.stop(
-                Span::new(self.at, self.at),
+            self.problems.stop(
                 &codes::TOO_LARGE,
+                Span::new(self.at, self.at),
                 format!("the document has more than {} values", crate::MAX_NODES),
             );
         }
@@ -171,7 +168,7 @@ impl Parser<'_> {
         let span = Span::new(self.at, self.at + 1);
         if self.builder.depth() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
-            self.stop(span, &codes::TOO_DEEP, message);
+            self.problems.stop(&codes::TOO_DEEP, span, message);
             return Expect::End;
         }
         self.builder.open(kind, Style::Flow, span);
@@ -188,21 +185,7 @@ impl Parser<'_> {
 
     fn close(&mut self) {
         let Some(id) = self.builder.close(self.at) else { return };
-        if self.builder.tree.slot(id).kind != Kind::Map {
-            return;
-        }
-        for (first, again) in self.builder.duplicates(id, self.text) {
-            let name = self.builder.tree.raw(again, self.text);
-            let message = format!("key `{}` is used twice in one object", shorten(name));
-            let span = self.builder.tree.slot(again).span;
-            let label = self.builder.tree.slot(first).span;
-            let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
-            problem.labels.push(Label { span: label, text: "first used here".into() });
-            self.push(problem);
-            if self.stopped {
-                break;
-            }
-        }
+        self.problems.check_keys(&self.builder, id);
     }
 
     fn key(&mut self, byte: u8, expect: Expect) -> Expect {
@@ -285,11 +268,11 @@ impl Parser<'_> {
         let open = if fits == Kind::List { "{" } else { "[" };
         let message = format!("`{}` does not close the `{open}` before it", bracket as char);
         let opened = self.builder.top().map(|(id, _, _)| self.builder.tree.slot(id).span.start as usize);
-        let mut problem = self.problem(Span::new(self.at, self.at + 1), &message);
+        let mut problem = self.problems.syntax(Span::new(self.at, self.at + 1), &message);
         if let Some(at) = opened {
             problem.labels.push(Label { span: Span::new(at, at + 1), text: "opened here".into() });
         }
-        self.push(problem);
+        self.problems.push(problem);
         // At the very end the right bracket was forgotten; elsewhere this one is taken for it.
         let rest = self.text[self.at + 1..].trim_start();
         if self.builder.has_open(fits) && rest.is_empty() {
@@ -353,16 +336,9 @@ impl Parser<'_> {
             let message = format!("`{}` is not a JSON number", shorten(token));
             self.report(self.at..end, &message);
         } else if token.len() > 15 || token.contains(['e', 'E']) {
-            self.precision(token, Span::new(self.at, end));
+            self.problems.check_number(Span::new(self.at, end), token);
         }
         self.add_scalar(Kind::Number, end);
-    }
-
-    fn precision(&mut self, token: &str, span: Span) {
-        if !number::is_exact(token) {
-            let problem = imprecise(self.source, span, token);
-            self.push(problem);
-        }
     }
 
     fn string(&mut self, quote: u8) {
@@ -408,7 +384,7 @@ impl Parser<'_> {
                     self.at += 1;
                 }
             }
-            if self.stopped {
+            if self.problems.stopped {
                 break;
             }
         }
@@ -500,61 +476,9 @@ impl Parser<'_> {
         self.at = end;
     }
 
-    fn problem(&self, span: Span, message: &str) -> Diagnostic {
-        Diagnostic::at(&codes::INVALID_SYNTAX, self.source, span, message)
-    }
-
     fn report(&mut self, range: std::ops::Range<usize>, message: &str) {
-        let problem = self.problem(Span::new(range.start, range.end), message);
-        self.push(problem);
+        self.problems.report(Span::new(range.start, range.end), message);
     }
-
-    fn push(&mut self, problem: Diagnostic) {
-        self.stopped |= !keep(&mut self.problems, problem);
-    }
-
-    fn stop(&mut self, span: Span, code: &'static crate::Code, message: String) {
-        self.problems.push(Diagnostic::at(code, self.source, span, message));
-        self.stopped = true;
-    }
-}
-
-/// Keeps a problem of the text; `false` if there were too many already, which the last one then says.
-pub(crate) fn keep(problems: &mut Vec<Diagnostic>, problem: Diagnostic) -> bool {
-    if problems.len() < MAX_PROBLEMS {
-        problems.push(problem);
-        return true;
-    }
-    let note = format!("only the first {MAX_PROBLEMS} problems of the text are told");
-    if let Some(last) = problems.last_mut().filter(|last| last.help.last() != Some(&note)) {
-        last.help.push(note);
-    }
-    false
-}
-
-/// The diagnostic for a number that is not what it will be read as.
-pub(crate) fn imprecise(source: &Arc<Source>, span: Span, token: &str) -> Diagnostic {
-    let message = match number::to_json(token) {
-        serde_json::Value::Null => format!("`{}` is beyond every number type", shorten(token)),
-        read => format!("`{}` is read as {read}", shorten(token)),
-    };
-    Diagnostic::at(&codes::NUMBER_PRECISION, source, span, message)
-        .help("write it as a string if every digit matters")
-}
-
-/// Text for a message: at most 40 characters of it, nothing that could move the cursor.
-pub(crate) fn shorten(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars().take(40) {
-        match c {
-            ' '..='~' => out.push(c),
-            c => out.extend(c.escape_debug()),
-        }
-    }
-    if text.chars().nth(40).is_some() {
-        out.push('…');
-    }
-    out
 }
 
 fn is_json_number(token: &[u8]) -> bool {

@@ -24,6 +24,7 @@ mod json;
 mod number;
 mod origin;
 mod pointer;
+mod problems;
 pub mod render;
 mod scalar;
 mod text;

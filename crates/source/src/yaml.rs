@@ -8,11 +8,9 @@ use std::sync::Arc;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
 
 use crate::document::Parsed;
-use crate::json::{imprecise, keep, shorten};
+use crate::problems::{Problems, shorten};
 use crate::tree::{Builder, Data, Kind, NodeId, Style};
-use crate::{
-    Code, Diagnostic, Label, MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, number, scalar,
-};
+use crate::{MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, scalar};
 
 /// How large and how deep a value is, aliases counted as if written out.
 #[derive(Clone, Copy)]
@@ -42,10 +40,9 @@ struct Frame {
 }
 
 struct Reader<'s> {
-    source: &'s Arc<Source>,
     text: &'s str,
     builder: Builder,
-    problems: Vec<Diagnostic>,
+    problems: Problems<'s>,
     /// By the parser's number, which counts from one.
     anchors: Vec<Option<Anchor>>,
     frames: Vec<Frame>,
@@ -57,16 +54,14 @@ struct Reader<'s> {
     /// Where the document's own text starts, behind any `---`.
     start: usize,
     documents: usize,
-    stopped: bool,
 }
 
 pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
     let text = source.text();
     let mut reader = Reader {
-        source,
         text,
         builder: Builder::with_capacity((text.len() / 20).min(MAX_NODES) + 1),
-        problems: Vec::new(),
+        problems: Problems::new(source),
         anchors: Vec::new(),
         frames: Vec::new(),
         aliased: 0,
@@ -74,7 +69,6 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         skipped_from: 0,
         start: 0,
         documents: 0,
-        stopped: false,
     };
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
@@ -88,12 +82,13 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
             Ok((event, span)) => reader.event(event, span),
             Err(error) => reader.syntax_error(&error),
         }
-        if reader.stopped {
+        if reader.problems.stopped {
             break;
         }
     }
     reader.finish();
-    Parsed { tree: reader.builder.tree, problems: reader.problems, cut: reader.stopped }
+    let cut = reader.problems.stopped;
+    Parsed { tree: reader.builder.tree, problems: reader.problems.into_vec(), cut }
 }
 
 fn style_of(style: StructureStyle) -> Style {
@@ -134,14 +129,14 @@ impl<'s> Reader<'s> {
             Event::SequenceEnd | Event::MappingEnd => self.close(place),
             Event::Alias(anchor) => self.alias(anchor, place),
             Event::UnresolvedAlias(name) => {
-                self.report(place, &format!("no anchor `&{}` before this alias", shorten(&name)));
+                self.problems.report(place, format!("no anchor `&{}` before this alias", shorten(&name)));
                 self.add_null(place);
             }
             _ => {}
         }
         if self.builder.is_full() {
             let message = format!("the document has more than {MAX_NODES} values");
-            self.stop(&codes::TOO_LARGE, place, message);
+            self.problems.stop(&codes::TOO_LARGE, place, message);
         }
     }
 
@@ -149,7 +144,7 @@ impl<'s> Reader<'s> {
         self.builder.tree.comments.push(place);
         if self.builder.tree.comments.len() >= MAX_COMMENTS {
             let message = format!("the document has more than {MAX_COMMENTS} comments");
-            self.stop(&codes::TOO_LARGE, place, message);
+            self.problems.stop(&codes::TOO_LARGE, place, message);
         }
     }
 
@@ -159,7 +154,7 @@ impl<'s> Reader<'s> {
         self.start = place.start as usize + marker;
         if self.documents == 2 {
             let message = "a second document starts here; only one is read".to_owned();
-            self.stop(&codes::INVALID_SYNTAX, place, message);
+            self.problems.stop(&codes::INVALID_SYNTAX, place, message);
         }
     }
 
@@ -207,9 +202,8 @@ impl<'s> Reader<'s> {
         };
         let is_key = self.expects_key();
         let kind = self.kind_of(text, style, tag);
-        if kind == Kind::Number && !number::is_exact(text) {
-            let problem = imprecise(self.source, place, text);
-            self.push(problem);
+        if kind == Kind::Number {
+            self.problems.check_number(place, text);
         }
         let data = self.text_data(text, style, place);
         let id = self.builder.add(kind, style, place, data);
@@ -290,16 +284,16 @@ impl<'s> Reader<'s> {
         };
         let whole = !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
         if wanted != resolved {
-            self.report(place, &format!("`{}` is not {}", shorten(text), wanted.name()));
+            self.problems.report(place, format!("`{}` is not {}", shorten(text), wanted.name()));
         } else if tag.core_suffix() == Some("int") && !whole {
-            self.report(place, &format!("`{}` is not a whole number", shorten(text)));
+            self.problems.report(place, format!("`{}` is not a whole number", shorten(text)));
         }
         resolved
     }
 
     fn unknown_tag(&mut self, tag: &Tag, place: Span) {
         let name = format!("{}{}", tag.original_handle(), tag.suffix());
-        self.report(place, &format!("tag `{}` has no meaning here", shorten(&name)));
+        self.problems.report(place, format!("tag `{}` has no meaning here", shorten(&name)));
     }
 
     fn mark_merge(&mut self, key: NodeId) {
@@ -312,14 +306,14 @@ impl<'s> Reader<'s> {
 
     fn open(&mut self, kind: Kind, style: Style, anchor: usize, tag: Option<(&Tag, Span)>, place: Span) {
         if self.expects_key() {
-            self.report(place, "a key must be a scalar");
+            self.problems.report(place, "a key must be a scalar");
             self.skipping = 1;
             self.skipped_from = place.start;
             return;
         }
         if self.builder.depth() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
-            self.stop(&codes::TOO_DEEP, place, message);
+            self.problems.stop(&codes::TOO_DEEP, place, message);
             return;
         }
         let fits = |tag: &Tag| match tag.core_suffix() {
@@ -373,31 +367,13 @@ impl<'s> Reader<'s> {
         }
         self.builder.close(end);
         self.builder.tree.slots[id as usize].span = Span::new(start, end);
-        self.report_duplicates(id);
+        self.problems.check_keys(&self.builder, id);
         self.report_merges(id);
         if let Some(frame) = self.frames.pop() {
             if let Some(Some(anchor)) = self.anchors.get_mut(frame.anchor) {
                 anchor.extent = Some(frame.extent);
             }
             self.count(frame.extent);
-        }
-    }
-
-    fn report_duplicates(&mut self, id: NodeId) {
-        if self.builder.tree.slot(id).kind != Kind::Map {
-            return;
-        }
-        for (first, again) in self.builder.duplicates(id, self.text) {
-            let name = shorten(self.builder.tree.raw(again, self.text));
-            let message = format!("key `{name}` is used twice in one object");
-            let span = self.builder.tree.slot(again).span;
-            let label = self.builder.tree.slot(first).span;
-            let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
-            problem.labels.push(Label { span: label, text: "first used here".into() });
-            self.push(problem);
-            if self.stopped {
-                break;
-            }
         }
     }
 
@@ -421,7 +397,9 @@ impl<'s> Reader<'s> {
                 wrong.push(tree.slot(value).span);
             }
         }
-        wrong.into_iter().for_each(|span| self.report(span, "`<<` takes an object or a list of objects"));
+        wrong
+            .into_iter()
+            .for_each(|span| self.problems.report(span, "`<<` takes an object or a list of objects"));
     }
 
     fn anchor(&mut self, anchor: usize, id: NodeId, extent: Option<Extent>) {
@@ -437,23 +415,23 @@ impl<'s> Reader<'s> {
         let (id, extent) = match target {
             Some((id, Some(extent))) => (id, extent),
             Some((_, None)) => {
-                self.report(place, "this alias stands inside its own anchor");
+                self.problems.report(place, "this alias stands inside its own anchor");
                 return self.add_null(place);
             }
             None => return self.add_null(place),
         };
         if self.expects_key() && extent.height > 0 {
-            self.report(place, "a key must be a scalar");
+            self.problems.report(place, "a key must be a scalar");
             return self.add_null(place);
         }
         self.aliased = self.aliased.saturating_add(extent.size);
         if self.aliased > MAX_ALIASED_NODES {
             let message = format!("aliases repeat more than {MAX_ALIASED_NODES} values");
-            return self.stop(&codes::TOO_LARGE, place, message);
+            return self.problems.stop(&codes::TOO_LARGE, place, message);
         }
         if self.builder.depth() + extent.height > MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep through this alias");
-            return self.stop(&codes::TOO_DEEP, place, message);
+            return self.problems.stop(&codes::TOO_DEEP, place, message);
         }
         let kind = self.builder.tree.slot(id).kind;
         self.builder.add(kind, Style::Plain, place, Data::Alias { target: id });
@@ -468,11 +446,11 @@ impl<'s> Reader<'s> {
         let place = Span::new(at, at + width);
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
-            return self.stop(&codes::TOO_DEEP, place, message);
+            return self.problems.stop(&codes::TOO_DEEP, place, message);
         }
         if *error.kind() == ErrorKind::TooManyComments {
             let message = format!("more than {MAX_COMMENT_LINES} comments in a row");
-            return self.stop(&codes::TOO_LARGE, place, message);
+            return self.problems.stop(&codes::TOO_LARGE, place, message);
         }
         // The parser's own words for `[a, , b]` are about an end of text that is not there.
         let message = if self.text[at..].starts_with(',') {
@@ -480,23 +458,10 @@ impl<'s> Reader<'s> {
         } else {
             error.info()
         };
-        let mut problem = Diagnostic::at(&codes::INVALID_SYNTAX, self.source, place, message);
+        let mut problem = self.problems.syntax(place, message);
         problem.help.extend(hint(error.kind()).map(str::to_owned));
-        self.push(problem);
-        self.stopped = true;
-    }
-
-    fn report(&mut self, place: Span, message: &str) {
-        self.push(Diagnostic::at(&codes::INVALID_SYNTAX, self.source, place, message));
-    }
-
-    fn push(&mut self, problem: Diagnostic) {
-        self.stopped |= !keep(&mut self.problems, problem);
-    }
-
-    fn stop(&mut self, code: &'static Code, place: Span, message: String) {
-        self.problems.push(Diagnostic::at(code, self.source, place, message));
-        self.stopped = true;
+        self.problems.push(problem);
+        self.problems.stopped = true;
     }
 
     /// Ends what a mistake left open, so that the tree is whole.

@@ -3,8 +3,7 @@
 
 use serde_json::Value as Json;
 use toolwright_model::Version;
-use toolwright_source::tree::Entry;
-use toolwright_source::{Edit, Finding, Kind as Type, Node, Safety, Severity};
+use toolwright_source::{Edit, Entry, Finding, Kind as Type, Node, Safety, Severity};
 
 use crate::codes;
 use crate::field::{Field, Kind, Need, TextFormat};

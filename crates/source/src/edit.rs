@@ -4,10 +4,10 @@
 
 use serde_json::Value as Json;
 
-use crate::tree::{Entry, NodeId};
+use crate::tree::NodeId;
 use crate::write::{self, Layout};
 use crate::yaml::skip_blank;
-use crate::{Document, Kind, Node, Pointer, Span, Style, Syntax};
+use crate::{Document, Entry, Kind, Node, Pointer, Span, Style, Syntax};
 
 /// A change to a document, by pointer.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +125,11 @@ impl<'d> Page<'d> {
         let span = node.span();
         let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
         let lead = if span.start == span.end { self.announce(node) } else { self.deepen(node) };
-        // A comment needs white space before it.
-        let tail = if self.text[span.end as usize..].starts_with('#') { " " } else { "" };
+        let rest = &self.text[span.end as usize..];
+        // A comment needs white space before it; a second byte order mark may only start a text.
+        let tail = if rest.starts_with('#') { " " } else { "" };
+        let mark = if rest.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let span = Span::new(span.start as usize, span.end as usize + mark);
         TextEdit { span, text: lead + &text + tail }
     }
 

@@ -1,4 +1,4 @@
-//! Text with places: JSON and YAML become one spanned [`Tree`](tree), findings become
+//! Text with places: JSON and YAML become one spanned tree, findings become
 //! diagnostics, edits by pointer become bytes.
 //!
 //! Nothing here knows what the text is about. There is no IO either: a caller hands in bytes and
@@ -21,6 +21,7 @@ mod document;
 mod edit;
 mod finding;
 mod json;
+mod node;
 mod number;
 mod origin;
 mod pointer;
@@ -29,7 +30,7 @@ pub mod render;
 mod scalar;
 mod text;
 mod textmap;
-pub mod tree;
+mod tree;
 mod write;
 mod yaml;
 
@@ -37,10 +38,11 @@ pub use diagnostic::{Diagnostic, Fix, Label};
 pub use document::{Document, Syntax};
 pub use edit::{Edit, EditError, TextEdit, plan, splice};
 pub use finding::{Code, Finding, Part, Repair, Safety, Severity};
+pub use node::{Entry, Node};
 pub use origin::{Origin, Place, locate};
 pub use pointer::Pointer;
 pub use text::{EncodingError, LineColumn, Source, Span};
-pub use tree::{Kind, Node, Style};
+pub use tree::{Kind, Style};
 
 /// Containers may be nested this deep; a deeper document is `TOO_DEEP`.
 pub const MAX_DEPTH: usize = 128;

@@ -3,8 +3,9 @@
 //! A mistake inside a long string (a script in a YAML block, say) is known by its offset in the
 //! decoded text. Quoting, escapes, folding and indentation stand between that and the file.
 
+use crate::Node;
 use crate::Syntax;
-use crate::tree::{Data, Node, Style};
+use crate::tree::{Data, Style};
 
 impl Node<'_> {
     /// The byte of the file behind byte `offset` of [`Node::raw`].

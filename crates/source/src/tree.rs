@@ -1,17 +1,13 @@
-//! One tree for JSON and YAML: an arena of slots, read through [`Node`] handles.
+//! One tree for JSON and YAML: an arena of slots, filled by a [`Builder`], read through
+//! [`Node`](crate::Node) handles.
 //!
 //! The tree keeps what a value-only parser loses: spans, key nodes, order, duplicates, raw scalar
 //! text and style. Aliases are stored as references, never copied, and followed on the way.
 
-use std::collections::HashSet;
-
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use serde_json::Value as Json;
-
-use crate::document::Document;
-use crate::{Pointer, Span, number};
+use crate::Span;
 
 pub(crate) type NodeId = u32;
 pub(crate) const NONE: NodeId = NodeId::MAX;
@@ -23,7 +19,7 @@ pub enum Kind {
     Null,
     /// `true` or `false`.
     Bool,
-    /// Any number; its text is in [`Node::raw`].
+    /// Any number; its text is in [`crate::Node::raw`].
     Number,
     /// Text.
     String,
@@ -104,14 +100,11 @@ pub(crate) struct Tree {
     pub(crate) comments: Vec<Span>,
     /// Members of large objects by name: a thousand findings in an object of a million keys must not
     /// be a thousand walks over it.
-    indexes: Mutex<HashMap<NodeId, Index>>,
+    pub(crate) indexes: Mutex<HashMap<NodeId, Index>>,
 }
 
 /// Key and value of the last member of each name.
-type Index = HashMap<Box<str>, (NodeId, NodeId)>;
-
-/// Above this an object's members are found by index.
-const MANY_MEMBERS: usize = 64;
+pub(crate) type Index = HashMap<Box<str>, (NodeId, NodeId)>;
 
 /// A container that is still being filled.
 struct Open {
@@ -301,279 +294,5 @@ impl Iterator for Children<'_> {
         let id = self.next;
         self.next = self.tree.slot(id).next;
         Some(id)
-    }
-}
-
-/// A value in a [`Document`]. Copy it freely; it is two words.
-#[derive(Clone, Copy)]
-pub struct Node<'d> {
-    pub(crate) doc: &'d Document,
-    pub(crate) id: NodeId,
-}
-
-/// A member of an object.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry<'d> {
-    /// The key, with its own place.
-    pub key: Node<'d>,
-    /// The value.
-    pub value: Node<'d>,
-}
-
-impl<'d> Entry<'d> {
-    /// The key's text.
-    pub fn name(&self) -> &'d str {
-        self.key.raw()
-    }
-}
-
-impl<'d> Node<'d> {
-    fn with(self, id: NodeId) -> Node<'d> {
-        Node { doc: self.doc, id }
-    }
-
-    fn tree(self) -> &'d Tree {
-        &self.doc.tree
-    }
-
-    pub(crate) fn slot(self) -> &'d Slot {
-        self.tree().slot(self.id)
-    }
-
-    fn target(self) -> &'d Slot {
-        self.tree().slot(self.tree().resolve(self.id))
-    }
-
-    /// The value itself, which for an alias is the anchored one.
-    pub(crate) fn home(self) -> Node<'d> {
-        self.with(self.tree().resolve(self.id))
-    }
-
-    /// What it is; an alias is what it refers to.
-    pub fn kind(self) -> Kind {
-        self.target().kind
-    }
-
-    /// How it is written.
-    pub fn style(self) -> Style {
-        self.target().style
-    }
-
-    /// Where it stands; an alias stands where `*name` does.
-    pub fn span(self) -> Span {
-        self.slot().span
-    }
-
-    /// The text of a scalar without quotes and escapes, whatever its type; empty for containers.
-    pub fn raw(self) -> &'d str {
-        self.tree().raw(self.id, self.doc.source().text())
-    }
-
-    /// The text, if it is a string.
-    pub fn text(self) -> Option<&'d str> {
-        (self.kind() == Kind::String).then(|| self.raw())
-    }
-
-    /// The truth value, if it is one.
-    pub fn boolean(self) -> Option<bool> {
-        (self.kind() == Kind::Bool).then(|| self.raw().eq_ignore_ascii_case("true"))
-    }
-
-    /// Items of a list; none for anything else.
-    pub fn items(self) -> impl Iterator<Item = Node<'d>> {
-        let id = self.tree().resolve(self.id);
-        let list = self.tree().slot(id).kind == Kind::List;
-        let children = list.then(|| self.tree().children(id));
-        children.into_iter().flatten().map(move |id| self.with(id))
-    }
-
-    /// Members of an object in order, duplicates included; none for anything else. Members that
-    /// a YAML merge key (`<<`) brings in follow, unless the object has its own.
-    pub fn entries(self) -> Vec<Entry<'d>> {
-        let mut out: Vec<Entry<'d>> = self.own_entries().collect();
-        if self.merges() {
-            let merged = self.merged();
-            out.retain(|e| !e.is_merge());
-            let mut seen: HashSet<&str> = out.iter().map(Entry::name).collect();
-            out.extend(merged.into_iter().flat_map(Node::entries).filter(|e| seen.insert(e.name())));
-        }
-        out
-    }
-
-    fn merges(self) -> bool {
-        matches!(self.target().data, Data::Container { merges: true, .. })
-    }
-
-    pub(crate) fn own_entries(self) -> impl Iterator<Item = Entry<'d>> {
-        let id = self.tree().resolve(self.id);
-        let map = self.tree().slot(id).kind == Kind::Map;
-        let mut children = map.then(|| self.tree().children(id));
-        std::iter::from_fn(move || {
-            let children = children.as_mut()?;
-            let (key, value) = (children.next()?, children.next()?);
-            Some(Entry { key: self.with(key), value: self.with(value) })
-        })
-    }
-
-    /// The values directly inside it in the text; aliases are not followed.
-    pub(crate) fn own_members(self) -> impl Iterator<Item = Node<'d>> {
-        let step = if self.slot().kind == Kind::Map { 2 } else { 1 };
-        self.tree().children(self.id).skip(step - 1).step_by(step).map(move |id| self.with(id))
-    }
-
-    /// The maps that `<<` names, nearest first.
-    fn merged(self) -> Vec<Node<'d>> {
-        let values = self.own_entries().filter(Entry::is_merge).map(|e| e.value);
-        values
-            .flat_map(|value| match value.kind() {
-                Kind::List => value.items().collect(),
-                _ => vec![value],
-            })
-            .collect()
-    }
-
-    /// The value of member `name`; of duplicates the last, as most parsers have it.
-    pub fn get(self, name: &str) -> Option<Node<'d>> {
-        self.entry(name).map(|entry| entry.value)
-    }
-
-    /// Member `name` with its key.
-    pub fn entry(self, name: &str) -> Option<Entry<'d>> {
-        let own = if self.len() > MANY_MEMBERS {
-            self.indexed_entry(name)
-        } else {
-            self.own_entries().filter(|e| e.name() == name).last()
-        };
-        if own.is_some() || !self.merges() {
-            return own;
-        }
-        self.merged().into_iter().find_map(|map| map.entry(name))
-    }
-
-    /// The same for a large object, whose keys are indexed when they are first asked for.
-    fn indexed_entry(self, name: &str) -> Option<Entry<'d>> {
-        let id = self.tree().resolve(self.id);
-        let mut indexes = self.tree().indexes.lock().unwrap_or_else(PoisonError::into_inner);
-        let index = indexes.entry(id).or_insert_with(|| {
-            self.own_entries().map(|entry| (entry.name().into(), (entry.key.id, entry.value.id))).collect()
-        });
-        let (key, value) = *index.get(name)?;
-        Some(Entry { key: self.with(key), value: self.with(value) })
-    }
-
-    /// Whether it has member `name`.
-    pub fn has(self, name: &str) -> bool {
-        self.entry(name).is_some()
-    }
-
-    /// The value `pointer` leads to from here, and how many tokens of it could be followed.
-    pub(crate) fn walk(self, pointer: &Pointer) -> (Node<'d>, usize) {
-        let (mut node, mut steps) = (self, 0);
-        for token in pointer.tokens() {
-            let next = match node.kind() {
-                Kind::Map => node.get(&token),
-                Kind::List => index(&token).and_then(|n| node.items().nth(n)),
-                _ => None,
-            };
-            let Some(next) = next else { break };
-            node = next;
-            steps += 1;
-        }
-        (node, steps)
-    }
-
-    /// The value at `pointer` below this one.
-    pub fn find(self, pointer: &Pointer) -> Option<Node<'d>> {
-        let (node, steps) = self.walk(pointer);
-        (steps == pointer.tokens().count()).then_some(node)
-    }
-
-    /// The path to it. Below an alias it is the path of the anchored text, where the words are.
-    pub fn pointer(self) -> Pointer {
-        let mut tokens = Vec::new();
-        let mut node = self;
-        while let Some(parent) = node.parent() {
-            let tree = node.tree();
-            let place = || tree.children(parent.id).position(|id| id == node.id).unwrap_or(0);
-            tokens.push(match node.key() {
-                Some(key) => key.raw().to_owned(),
-                None => place().to_string(),
-            });
-            node = parent;
-        }
-        tokens.iter().rev().fold(Pointer::root(), |at, token| at.child(token))
-    }
-
-    /// The value of the member whose key this is, or itself.
-    pub(crate) fn value(self) -> Node<'d> {
-        if self.slot().is_key { self.with(self.slot().next) } else { self }
-    }
-
-    /// The container it stands in.
-    pub fn parent(self) -> Option<Node<'d>> {
-        let parent = self.slot().parent;
-        (parent != NONE).then(|| self.with(parent))
-    }
-
-    /// The key of the member whose value this is; `None` for keys and items. Keys are scalars, so a
-    /// key's slot is the one right before its value's.
-    pub fn key(self) -> Option<Node<'d>> {
-        let parent = self.parent()?;
-        let is_value = parent.slot().kind == Kind::Map && !self.slot().is_key;
-        is_value.then(|| self.with(self.id.saturating_sub(1)))
-    }
-
-    /// The value as JSON, aliases followed. A number that no machine type holds becomes the
-    /// nearest double (it was reported when it was read), one beyond all doubles becomes `null`.
-    pub fn to_json(self) -> Json {
-        match self.kind() {
-            Kind::Null => Json::Null,
-            Kind::Bool => Json::Bool(self.boolean().unwrap_or(false)),
-            Kind::Number => number::to_json(self.raw()),
-            Kind::String => Json::String(self.raw().to_owned()),
-            Kind::List => Json::Array(self.items().map(Node::to_json).collect()),
-            Kind::Map => {
-                let mut map = serde_json::Map::with_capacity(self.len());
-                if self.merges() {
-                    let entries = self.entries();
-                    map.extend(entries.iter().map(|e| (e.name().to_owned(), e.value.to_json())));
-                } else {
-                    map.extend(self.own_entries().map(|e| (e.name().to_owned(), e.value.to_json())));
-                }
-                Json::Object(map)
-            }
-        }
-    }
-
-    /// How many items or members it has.
-    pub fn len(self) -> usize {
-        match (self.target().data, self.kind()) {
-            (Data::Container { count, .. }, Kind::Map) => count as usize / 2,
-            (Data::Container { count, .. }, _) => count as usize,
-            _ => 0,
-        }
-    }
-
-    /// Whether it is a container without members, or a scalar.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// A list index as RFC 6901 writes it: no sign, no leading zero.
-fn index(token: &str) -> Option<usize> {
-    let plain = token == "0" || !token.starts_with(['0', '+']);
-    token.parse().ok().filter(|_| plain)
-}
-
-impl Entry<'_> {
-    pub(crate) fn is_merge(&self) -> bool {
-        self.key.style() == Style::Plain && self.key.raw() == "<<"
-    }
-}
-
-impl std::fmt::Debug for Node<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} at {:?}", self.kind(), self.span())
     }
 }

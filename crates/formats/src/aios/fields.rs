@@ -1,7 +1,6 @@
 //! The AIOS fields: the seed's, and those that its tools in the wild rely on.
 
-use toolwright_source::tree::Entry;
-use toolwright_source::{Finding, Kind as Type, Node};
+use toolwright_source::{Entry, Finding, Kind as Type, Node};
 
 use super::version;
 // A YAML key with nothing behind it is null, and the seed takes that for absent.

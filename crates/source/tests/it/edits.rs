@@ -209,6 +209,8 @@ last:
 #[test]
 fn yaml_in_corners() {
     let cases: Vec<(&str, Edit, &str)> = vec![
+        // Nothing but a comment.
+        ("# c", replace("", json!(1)), "1 # c"),
         // The last line has no end.
         ("a: 1", insert("/b", json!(2)), "a: 1\nb: 2"),
         ("a: 1\nb: 2", remove("/b"), "a: 1\n"),

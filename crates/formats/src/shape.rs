@@ -24,7 +24,7 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
             required(node, field, &entries, out);
         }
     }
-    let place = |entry: &Entry<'_>| fields.iter().position(|field| field.name == entry.name());
+    let place = |entry: &Entry<'_>| fields.iter().position(|field| entry.is(field.name));
     // Of duplicates the last one counts, and only it can be found by pointer.
     let mut last = vec![0; fields.len()];
     for (n, entry) in entries.iter().enumerate() {
@@ -153,7 +153,7 @@ pub(crate) fn wrong_type(node: Node<'_>, wanted: &str, out: &mut Findings) {
 }
 
 fn required(node: Node<'_>, field: &Field, entries: &[Entry<'_>], out: &mut Findings) {
-    let found = entries.iter().rev().find(|entry| entry.name() == field.name);
+    let found = entries.iter().rev().find(|entry| entry.is(field.name));
     let at = || node.pointer().child(field.name);
     let name = field.name;
     let message = match found.map(|entry| blank(entry.value, &field.kind)) {

@@ -113,14 +113,14 @@ pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = 
 /// The members that `known` does not name, to be kept.
 pub(crate) fn rest(parent: Node<'_>, known: &[&str]) -> Object {
     let entries = parent.entries();
-    let kept = entries.iter().filter(|entry| !known.contains(&entry.name()));
+    let kept = entries.iter().filter(|entry| !known.iter().any(|name| entry.is(name)));
     kept.map(|entry| (entry.name().to_owned(), entry.value.to_json())).collect()
 }
 
 /// The members that are not in the table, each with its name.
 pub(crate) fn unclaimed(parent: Node<'_>, fields: &'static [Field]) -> Vec<(String, Json)> {
     let entries = parent.entries();
-    let kept = entries.iter().filter(|entry| !fields.iter().any(|field| field.name == entry.name()));
+    let kept = entries.iter().filter(|entry| !fields.iter().any(|field| entry.is(field.name)));
     kept.map(|entry| (entry.name().to_owned(), entry.value.to_json())).collect()
 }
 

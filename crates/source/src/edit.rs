@@ -283,12 +283,11 @@ impl<'d> Page<'d> {
 
     fn line_end(&self, at: usize) -> usize {
         let rest = &self.text[at..];
-        let line = rest.split('\n').next().unwrap_or("");
-        at + line.strip_suffix('\r').unwrap_or(line).len()
+        at + rest.find(['\n', '\r']).unwrap_or(rest.len())
     }
 
     fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind('\n').map_or(0, |n| n + 1)
+        self.text[..at].rfind(['\n', '\r']).map_or(0, |n| n + 1)
     }
 
     fn column(&self, at: usize) -> usize {
@@ -367,7 +366,11 @@ impl<'d> Page<'d> {
         // Blank lines left behind would become text of a block scalar that keeps them.
         let greedy = index > 0 && self.keeps_breaks(node(index - 1));
         let end = self.end_of_lines(node(index), if greedy { Blanks::Take } else { Blanks::Leave });
-        let break_len = self.text[end..].find('\n').map_or(0, |n| n + 1);
+        let break_len = match &self.text.as_bytes()[end..] {
+            [b'\r', b'\n', ..] => 2,
+            [b'\r' | b'\n', ..] => 1,
+            _ => 0,
+        };
         Span::new(self.line_start(from), end + break_len)
     }
 }

@@ -34,6 +34,15 @@ impl<'d> Entry<'d> {
     pub fn name(&self) -> &'d str {
         self.key.raw()
     }
+
+    /// Whether the key is `name`. Readers ask this hundreds of times for each document, and most keys
+    /// already differ in length.
+    pub fn is(&self, name: &str) -> bool {
+        match self.key.slot().data {
+            Data::Scalar { start, end, .. } if (end - start) as usize != name.len() => false,
+            _ => self.name() == name,
+        }
+    }
 }
 
 impl<'d> Node<'d> {
@@ -151,7 +160,7 @@ impl<'d> Node<'d> {
         let own = if self.len() > MANY_MEMBERS {
             self.indexed_entry(name)
         } else {
-            self.own_entries().filter(|e| e.name() == name).last()
+            self.own_entries().filter(|e| e.is(name)).last()
         };
         if own.is_some() || !self.merges() {
             return own;

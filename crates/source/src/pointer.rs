@@ -23,16 +23,11 @@ impl Pointer {
     /// The pointer to member `token` below this one; `token` is not escaped yet.
     #[must_use]
     pub fn child(&self, token: impl fmt::Display) -> Pointer {
-        let token = token.to_string();
-        let mut text = String::with_capacity(self.0.len() + token.len() + 1);
-        text.push_str(&self.0);
-        text.push('/');
-        for c in token.chars() {
-            match c {
-                '~' => text.push_str("~0"),
-                '/' => text.push_str("~1"),
-                c => text.push(c),
-            }
+        let mut text = format!("{}/{token}", self.0);
+        let start = self.0.len() + 1;
+        if text[start..].contains(['~', '/']) {
+            let escaped = text[start..].replace('~', "~0").replace('/', "~1");
+            text.replace_range(start.., &escaped);
         }
         Pointer(text.into())
     }

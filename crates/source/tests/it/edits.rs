@@ -209,6 +209,8 @@ last:
 #[test]
 fn yaml_in_corners() {
     let cases: Vec<(&str, Edit, &str)> = vec![
+        // A lone carriage return ends a line too.
+        ("\r\r- a", insert("/-", json!("b")), "\r\r- a\n- b"),
         // Nothing but a comment.
         ("# c", replace("", json!(1)), "1 # c"),
         // The last line has no end.

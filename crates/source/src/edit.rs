@@ -125,11 +125,14 @@ impl<'d> Page<'d> {
         let span = node.span();
         let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
         let lead = if span.start == span.end { self.announce(node) } else { self.deepen(node) };
-        let rest = &self.text[span.end as usize..];
-        // A comment needs white space before it; a second byte order mark may only start a text.
-        let tail = if rest.starts_with('#') { " " } else { "" };
-        let mark = if rest.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let span = Span::new(span.start as usize, span.end as usize + mark);
+        // Nothing is written at all: not even a stray byte order mark may stay behind a value.
+        if node.parent().is_none()
+            && self.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty()
+        {
+            return TextEdit { span: Span::new(0, self.text.len()), text };
+        }
+        // A comment needs white space before it.
+        let tail = if self.text[span.end as usize..].starts_with('#') { " " } else { "" };
         TextEdit { span, text: lead + &text + tail }
     }
 

@@ -242,7 +242,14 @@ impl<'s> Reader<'s> {
         }
         let end = place.start as usize + text;
         let marked = start < end && self.text[start..].starts_with(['|', '>']);
-        Span::new(if marked { start } else { place.start as usize }, end)
+        Span::new(if marked { start } else { self.header_above(place.start as usize) }, end)
+    }
+
+    /// The `|` or `>` at the end of the line above byte `at`, or `at` itself.
+    fn header_above(&self, at: usize) -> usize {
+        let above = self.text[..at].trim_end();
+        let mark = above.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
+        if mark.ends_with(['|', '>']) { mark.len() - 1 } else { at }
     }
 
     /// A value that is not written stands right behind its `:` or `-` (or behind the anchor or

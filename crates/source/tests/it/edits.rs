@@ -209,6 +209,8 @@ last:
 #[test]
 fn yaml_in_corners() {
     let cases: Vec<(&str, Edit, &str)> = vec![
+        // A block scalar without an indent is the whole document.
+        (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
         // A lone carriage return ends a line too.
         ("\r\r- a", insert("/-", json!("b")), "\r\r- a\n- b"),
         // Nothing but a comment.

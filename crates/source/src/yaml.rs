@@ -150,8 +150,9 @@ impl<'s> Reader<'s> {
 
     fn document(&mut self, place: Span) {
         self.documents += 1;
-        let marker = if self.text[place.start as usize..].starts_with("---") { 3 } else { 0 };
-        self.start = place.start as usize + marker;
+        // Without a `---` the event may come as late as the text of a block scalar.
+        let marked = self.text[place.start as usize..].starts_with("---");
+        self.start = if marked { place.start as usize + 3 } else { 0 };
         if self.documents == 2 {
             let message = "a second document starts here; only one is read".to_owned();
             self.problems.stop(&codes::INVALID_SYNTAX, place, message);
@@ -242,14 +243,7 @@ impl<'s> Reader<'s> {
         }
         let end = place.start as usize + text;
         let marked = start < end && self.text[start..].starts_with(['|', '>']);
-        Span::new(if marked { start } else { self.header_above(place.start as usize) }, end)
-    }
-
-    /// The `|` or `>` at the end of the line above byte `at`, or `at` itself.
-    fn header_above(&self, at: usize) -> usize {
-        let above = self.text[..at].trim_end();
-        let mark = above.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
-        if mark.ends_with(['|', '>']) { mark.len() - 1 } else { at }
+        Span::new(if marked { start } else { place.start as usize }, end)
     }
 
     /// A value that is not written stands right behind its `:` or `-` (or behind the anchor or

@@ -239,7 +239,7 @@ impl<'d> Page<'d> {
         let between = sibling.key.span().end as usize..sibling.value.span().start as usize;
         match self.text.get(between) {
             Some(text)
-                if text.trim() == ":" && !text.contains('\n') && (self.is_json() || text.len() > 1) =>
+                if text.trim() == ":" && !text.contains('\n') && (self.is_json() || !text.ends_with(':')) =>
             {
                 text
             }

@@ -217,6 +217,7 @@ fn yaml_in_corners() {
         ("# c", replace("", json!(1)), "1 # c"),
         // The last line has no end.
         ("a: 1", insert("/b", json!(2)), "a: 1\nb: 2"),
+        ("a  :", insert("/b", json!(2)), "a  :\nb: 2"),
         ("a: 1\nb: 2", remove("/b"), "a: 1\n"),
         ("- a", insert("/-", json!("b")), "- a\n- b"),
         ("- a", remove("/0"), "[]"),

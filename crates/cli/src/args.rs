@@ -18,6 +18,10 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// List the tools in files and folders, one per line
     List(ListArgs),
+    /// Call one tool and print its result
+    Call(CallArgs),
+    /// Serve all tools to agents over MCP, on standard streams or HTTP
+    Serve(ServeArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
 }
@@ -25,9 +29,12 @@ pub(crate) enum Command {
 /// What every command that reads definitions takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Inputs {
-    /// Files, folders, or `-` for standard input
-    #[arg(required = true, value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
+    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool` programs
+    #[arg(required_unless_present = "command", value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// An MCP server to start, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
     /// Read every file as this format instead of detecting it
     #[arg(long, value_name = "ID", value_parser = format_names())]
     pub(crate) format: Option<String>,
@@ -75,6 +82,51 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
+}
+
+/// Where the tools of `call` and `serve` come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// The configuration; otherwise `toolwright.toml` here or in the nearest folder above
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "command"])]
+    pub(crate) config: Option<PathBuf>,
+    /// Use this source instead of a configuration; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) from: Vec<String>,
+    /// An MCP server to start and use instead of a configuration, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "toolwright call [OPTIONS] ID [KEY=VALUE]... [-- COMMAND...]")]
+pub(crate) struct CallArgs {
+    /// The tool, as `list` names it; a bare name will do if only one tool has it
+    pub(crate) id: String,
+    /// An argument: `key=value`, with the value read by the tool's schema; `key:=JSON` for any JSON
+    #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+    pub(crate) pairs: Vec<String>,
+    /// All arguments as one JSON object, or `-` to read it from standard input
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+    /// Print the whole result, or the failure, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Give up after this many milliseconds
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Listen for streamable HTTP on this address (such as `127.0.0.1:8080`; port 0 takes a free one) instead of
+    /// serving standard streams. Beyond loopback, the variable TOOLWRIGHT_TOKEN must hold a token
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 }
 
 #[derive(Debug, clap::Args)]

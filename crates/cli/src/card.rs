@@ -212,7 +212,7 @@ fn binding(binding: &Binding) -> String {
         }
         Binding::Server { server, .. } => match &server.connection {
             Connection::Stdio { command } => format!("a tool of the MCP server {}", command.join(" ")),
-            Connection::Sse { url } | Connection::WebSocket { url } => {
+            Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
                 format!("a tool of the MCP server at {url}")
             }
         },

@@ -5,12 +5,11 @@ use std::fmt::Write;
 use toolwright_model::Draft;
 
 use crate::args::ListArgs;
-use crate::load::load;
 use crate::output::{self, Exit};
-use crate::{card, report};
+use crate::{card, report, sources};
 
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
-    let load = load(&args.inputs);
+    let load = sources::load(&args.inputs)?;
     let mut rows: Vec<(String, String, String)> = Vec::new();
     for file in &load.files {
         let Some(reading) = &file.reading else { continue };

@@ -2,14 +2,15 @@
 //! What is done with what was read is in the crates below.
 
 mod args;
+mod call;
 mod card;
-mod files;
 mod list;
-mod load;
 mod output;
 mod record;
 mod report;
+mod serve;
 mod show;
+mod sources;
 mod validate;
 
 use clap::Parser;
@@ -22,6 +23,8 @@ fn main() -> std::process::ExitCode {
     let result = match args.command {
         Command::Show(args) => show::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Call(args) => call::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Validate(args) => validate::run(&args),
     };
     match result {

@@ -103,6 +103,7 @@ fn binding(binding: &Binding) -> Json {
 fn server_json(server: &Server, tool: &str) -> Json {
     let (transport, command, url) = match &server.connection {
         Connection::Stdio { command } => ("stdio", Some(command), None),
+        Connection::Http { url } => ("http", None, Some(url)),
         Connection::Sse { url } => ("sse", None, Some(url)),
         Connection::WebSocket { url } => ("websocket", None, Some(url)),
     };

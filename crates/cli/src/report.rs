@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use toolwright_catalog::{Load, LoadError};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity};
 
 use crate::args::OutputFormat;
-use crate::load::Load;
 use crate::output::{self, Exit};
 
 /// Beyond this many in one run, only the other two forms show all.
@@ -43,7 +43,7 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
     for failure in &load.failures {
         match form {
             OutputFormat::Json => output::say(&format!("{}\n", render::line(&failure_json(failure)))),
-            _ => output::complain(failure),
+            _ => output::complain(&failure.clone().into()),
         }
     }
     let errors = load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
@@ -57,9 +57,9 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
 }
 
 /// What could not be read, in the shape of a diagnostic without a place.
-fn failure_json(failure: &anyhow::Error) -> serde_json::Value {
+fn failure_json(failure: &LoadError) -> serde_json::Value {
     serde_json::json!({
-        "code": "CANNOT_READ", "severity": "error", "message": format!("{failure:#}"), "file": null,
+        "code": "CANNOT_READ", "severity": "error", "message": failure.to_string(), "file": null,
         "start": null, "end": null, "path": "", "help": [], "fix": null,
     })
 }

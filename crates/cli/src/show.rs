@@ -3,12 +3,11 @@
 use serde_json::json;
 
 use crate::args::ShowArgs;
-use crate::load::load;
 use crate::output::{self, Exit};
-use crate::{card, record, report};
+use crate::{card, record, report, sources};
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let load = load(&args.inputs);
+    let load = sources::load(&args.inputs)?;
     let readings: Vec<_> = load.files.iter().filter_map(|file| file.reading.as_ref()).collect();
     if args.json {
         let tools: Vec<_> = readings.iter().enumerate().flat_map(|(n, r)| record::tools(r, n)).collect();

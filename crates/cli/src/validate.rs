@@ -14,7 +14,7 @@ use toolwright_source::{
 
 use crate::args::ValidateArgs;
 use crate::output::{self, Exit};
-use crate::{files, report};
+use crate::report;
 
 static INVALID_INSTANCE: Code = Code {
     name: "INVALID_INSTANCE",
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
 }
 
 fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateArgs) -> anyhow::Result<Exit> {
-    if files::is_stdin(schema) && files::is_stdin(instance) {
+    if toolwright_catalog::is_stdin(schema) && toolwright_catalog::is_stdin(instance) {
         bail!("schema and instance cannot both come from standard input");
     }
-    let schema_doc = Arc::new(files::parse(schema)?);
-    let instance_doc = Arc::new(files::parse(instance)?);
+    let schema_doc = Arc::new(toolwright_catalog::parse_file(schema)?);
+    let instance_doc = Arc::new(toolwright_catalog::parse_file(instance)?);
     let mut diagnostics: Vec<Diagnostic> =
         [&schema_doc, &instance_doc].iter().flat_map(|doc| doc.problems().iter().cloned()).collect();
     for diagnostic in &mut diagnostics {
@@ -74,7 +74,7 @@ fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateAr
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(Exit::Findings);
     }
-    output::print(&format!("{}: valid\n", files::display_name(instance)))?;
+    output::print(&format!("{}: valid\n", toolwright_catalog::display_name(instance)))?;
     Ok(Exit::Clean)
 }
 

@@ -77,6 +77,10 @@ pub struct Server {
     pub connection: Connection,
     /// Environment it wants.
     pub environment: Vec<Variable>,
+    /// Headers it wants with every request; their values may be secrets.
+    pub headers: Vec<Variable>,
+    /// The folder it is started in.
+    pub directory: Option<String>,
     /// How to tell that it works.
     pub health_check: Option<HealthCheck>,
 }
@@ -88,6 +92,11 @@ pub enum Connection {
     Stdio {
         /// The program and its arguments.
         command: Vec<String>,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// Where it listens.
+        url: String,
     },
     /// Server-sent events; streamable HTTP is tried first.
     Sse {
@@ -101,7 +110,7 @@ pub enum Connection {
     },
 }
 
-/// An environment variable that a server wants.
+/// An environment variable or a header that a server wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variable {
     /// Its name.

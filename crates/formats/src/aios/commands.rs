@@ -298,6 +298,8 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
     Some(Server {
         connection,
         environment: take::objects(section, "environment_variables").map(read_variable).collect(),
+        headers: Vec::new(),
+        directory: None,
         health_check: check.map(read_health_check),
     })
 }

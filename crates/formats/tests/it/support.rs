@@ -210,6 +210,7 @@ fn binding(binding: &Binding) -> Json {
         Binding::Server { server, tool } => {
             let connection = match &server.connection {
                 Connection::Stdio { command } => json!(["stdio", command]),
+                Connection::Http { url } => json!(["http", url]),
                 Connection::Sse { url } => json!(["sse", url]),
                 Connection::WebSocket { url } => json!(["websocket", url]),
             };

@@ -1,22 +1,23 @@
-//! Paths to readings: every file is parsed, detected and read, on as many threads as there are
+//! Documents to readings: every file is parsed, detected and read, on as many threads as there are
 //! cores, and comes out in a stable order.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use anyhow::anyhow;
-use toolwright_formats::{Detected, Reading, by_name, detect};
+use toolwright_formats::{Detected, Reading, detect};
 use toolwright_model::FormatId;
-use toolwright_source::{Diagnostic, Finding, Origin, Severity, locate};
+use toolwright_source::{Diagnostic, Document, Finding, Origin, Severity, locate};
 
-use crate::args::Inputs;
-use crate::files;
+use crate::files::{self, LoadError};
 
-/// What one file gave.
-pub(crate) struct Loaded {
-    pub(crate) reading: Option<Reading>,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+/// What one document gave: a file, or what a server or a program answered.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The record; nothing if nobody knows what the document is.
+    pub reading: Option<Reading>,
+    /// What is wrong with it, in order.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// What came of looking at one file.
@@ -29,15 +30,25 @@ enum Looked {
 }
 
 /// What all paths gave.
-#[derive(Default)]
-pub(crate) struct Load {
-    pub(crate) files: Vec<Loaded>,
+#[derive(Debug, Default)]
+pub struct Load {
+    /// What was read, in a stable order.
+    pub files: Vec<Loaded>,
     /// How many files of walked folders are in no known format.
-    pub(crate) skipped: usize,
+    pub skipped: usize,
     /// Files of walked folders that could not be parsed, so that nobody knows what they are.
-    pub(crate) unparsed: Vec<String>,
+    pub unparsed: Vec<String>,
     /// What could not be read at all.
-    pub(crate) failures: Vec<anyhow::Error>,
+    pub failures: Vec<LoadError>,
+}
+
+/// How definitions are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reader {
+    /// As this format, instead of detecting it.
+    pub format: Option<FormatId>,
+    /// Whether what definitions in the wild do all the time is only a warning.
+    pub compat: bool,
 }
 
 /// Whether a file was named, or met on a walk: there most files are none of our business.
@@ -47,12 +58,12 @@ enum Found {
     Walked,
 }
 
-/// Reads everything that `inputs` names.
-pub(crate) fn load(inputs: &Inputs) -> Load {
+/// Reads files and folders.
+pub fn load(paths: &[PathBuf], reader: Reader) -> Load {
     let mut load = Load::default();
     let mut jobs: Vec<(PathBuf, Found)> = Vec::new();
     let mut folders: Vec<(&Path, std::ops::Range<usize>)> = Vec::new();
-    for path in &inputs.paths {
+    for path in paths {
         if !files::is_stdin(path) && path.is_dir() {
             let (paths, errors) = files::walk(path);
             let start = jobs.len();
@@ -66,13 +77,16 @@ pub(crate) fn load(inputs: &Inputs) -> Load {
             jobs.push((path.clone(), Found::Named));
         }
     }
-    let format = inputs.format.as_deref().and_then(by_name).map(|format| format.id());
-    let results = in_parallel(&jobs, |(path, found)| read_file(path, *found, format, inputs.compat));
+    let results = in_parallel(&jobs, |(path, found)| read_file(path, *found, reader));
     for (folder, range) in folders {
         let read = results[range.clone()].iter().any(|r| matches!(r, Ok(Looked::Read(_))));
         if !read {
-            let looked = crate::report::plural(range.len(), "JSON or YAML file");
-            load.failures.push(anyhow!("no definitions in `{}` ({looked} looked at)", folder.display()));
+            let looked = match range.len() {
+                1 => "1 JSON or YAML file".to_owned(),
+                n => format!("{n} JSON or YAML files"),
+            };
+            let message = format!("no definitions in `{}` ({looked} looked at)", folder.display());
+            load.failures.push(LoadError::new(message));
         }
     }
     for result in results {
@@ -106,34 +120,39 @@ fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Syn
 }
 
 /// Parses, detects and reads one file.
-fn read_file(path: &Path, found: Found, format: Option<FormatId>, compat: bool) -> anyhow::Result<Looked> {
+fn read_file(path: &Path, found: Found, reader: Reader) -> Result<Looked, LoadError> {
     let document = match files::parse(path) {
         Ok(document) => Arc::new(document),
-        Err(error) if found == Found::Walked && error.is::<files::Binary>() => return Ok(Looked::Skipped),
+        Err(LoadError::Binary(_)) if found == Found::Walked => return Ok(Looked::Skipped),
         Err(error) => return Err(error),
     };
-    let detected = format.map_or_else(|| detect(&document), Detected::Format);
+    let loaded = read(&document, reader);
+    if loaded.reading.is_none() && found == Found::Walked {
+        let broken = is_broken(document.problems());
+        return Ok(if broken { Looked::Unparsed(files::display_name(path)) } else { Looked::Skipped });
+    }
+    Ok(Looked::Read(Box::new(loaded)))
+}
+
+/// Detects and reads one document.
+pub fn read(document: &Arc<Document>, reader: Reader) -> Loaded {
     let mut diagnostics = document.problems().to_vec();
-    let reading = match detected {
-        Detected::Format(format) => Some(toolwright_formats::read(&document, format)),
-        Detected::Unreadable(_) if found == Found::Walked => {
-            let name = files::display_name(path);
-            return Ok(if is_broken(&diagnostics) { Looked::Unparsed(name) } else { Looked::Skipped });
-        }
+    let whole = Origin::whole(document);
+    let reading = match reader.format.map_or_else(|| detect(document), Detected::Format) {
+        Detected::Format(format) => Some(toolwright_formats::read(document, format)),
         // A file that could not be parsed is not also of an unknown format.
         Detected::Unreadable(_) if is_broken(&diagnostics) => None,
         Detected::Unreadable(finding) => {
-            diagnostics.push(locate(finding, &Origin::whole(&document)));
+            diagnostics.push(locate(finding, &whole));
             None
         }
     };
     if let Some(reading) = &reading {
-        let whole = Origin::whole(&document);
         let findings = reading.findings.iter().cloned();
-        diagnostics.extend(findings.map(|finding| locate(soften(finding, compat), &whole)));
+        diagnostics.extend(findings.map(|finding| locate(soften(finding, reader.compat), &whole)));
     }
     toolwright_source::render::sort(&mut diagnostics);
-    Ok(Looked::Read(Box::new(Loaded { reading, diagnostics })))
+    Loaded { reading, diagnostics }
 }
 
 fn is_broken(diagnostics: &[Diagnostic]) -> bool {

@@ -4,47 +4,56 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
 use toolwright_source::{Document, MAX_BYTES, Syntax};
 
+/// Why something could not be read at all, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// It holds no text.
+    #[error("`{0}` is a binary file, not a definition")]
+    Binary(String),
+    /// Anything else.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+impl LoadError {
+    pub(crate) fn new(text: impl Into<String>) -> LoadError {
+        LoadError::Unreadable(text.into())
+    }
+}
+
 /// Parses the file, or standard input for `-`.
-pub(crate) fn parse(path: &Path) -> anyhow::Result<Document> {
+///
+/// # Errors
+/// If it cannot be read, or is no text.
+pub fn parse(path: &Path) -> Result<Document, LoadError> {
     let name = display_name(path);
     let bytes = read(path)?;
     if is_binary(&bytes) {
-        return Err(Binary(name).into());
+        return Err(LoadError::Binary(name));
     }
     let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
     Ok(Document::parse(&name, bytes, syntax))
 }
 
-/// A file that holds no text.
-#[derive(Debug)]
-pub(crate) struct Binary(String);
-
-impl std::fmt::Display for Binary {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is a binary file, not a definition", self.0)
-    }
-}
-
-impl std::error::Error for Binary {}
-
 /// What diagnostics call it.
-pub(crate) fn display_name(path: &Path) -> String {
+pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
-pub(crate) fn is_stdin(path: &Path) -> bool {
+/// Whether the path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     if is_stdin(path) {
-        return bounded(io::stdin().lock()).context("cannot read standard input");
+        return bounded(io::stdin().lock())
+            .map_err(|e| LoadError::new(format!("cannot read standard input: {e}")));
     }
-    let failed = || format!("cannot read `{}`", path.display());
-    bounded(File::open(path).map_err(plain).with_context(failed)?).map_err(plain).with_context(failed)
+    let bytes = File::open(path).and_then(bounded);
+    bytes.map_err(|error| LoadError::new(format!("cannot read `{}`: {}", path.display(), plain(&error))))
 }
 
 /// One byte more than a document may have is enough to know that it has too many.
@@ -55,12 +64,12 @@ fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// The reason without the number of the system's error.
-fn plain(error: io::Error) -> anyhow::Error {
+pub(crate) fn plain(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => anyhow!("there is no such file"),
-        io::ErrorKind::PermissionDenied => anyhow!("permission denied"),
-        io::ErrorKind::IsADirectory => anyhow!("it is a folder"),
-        _ => error.into(),
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
     }
 }
 
@@ -81,7 +90,7 @@ fn is_binary(bytes: &[u8]) -> bool {
 }
 
 /// The definitions a folder may hold, sorted, and what could not be looked into.
-pub(crate) fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<anyhow::Error>) {
+pub(crate) fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
     let (send, receive) = std::sync::mpsc::channel();
     // A .gitignore counts outside of a repository too: an archive is unpacked without `.git`.
     ignore::WalkBuilder::new(folder).require_git(false).build_parallel().run(|| {
@@ -107,7 +116,7 @@ pub(crate) fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<anyhow::Error>) {
     }
     paths.sort();
     errors.sort();
-    (paths, errors.into_iter().map(|error| anyhow!("cannot read {error}")).collect())
+    (paths, errors.into_iter().map(|error| LoadError::new(format!("cannot read {error}"))).collect())
 }
 
 fn walk_error(error: &ignore::Error) -> String {

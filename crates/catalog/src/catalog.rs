@@ -1,0 +1,352 @@
+//! The tools of all sources, kept in the runner: loaded side by side, each source for itself, and
+//! loaded again when something changes.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::{Entry, Runner, Toolbox};
+use toolwright_model::{Binding, Server};
+use toolwright_source::Diagnostic;
+
+use crate::codes;
+use crate::gate::gate;
+use crate::live::{SpecLoad, Unloaded, environment_of, load_spec};
+use crate::plan::{Plan, Spec, What};
+
+/// How often files are looked at for changes.
+const LOOK: Duration = Duration::from_secs(1);
+/// The first and the longest pause before a server that could not be loaded is tried again.
+const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+
+/// Something that happened while loading, for whoever tells people.
+#[derive(Debug)]
+pub enum Event {
+    /// A source was loaded.
+    Loaded {
+        /// What it is called.
+        source: String,
+        /// Its tools that can be called.
+        ready: usize,
+        /// Its tools that are set aside.
+        aside: usize,
+    },
+    /// What is wrong in a document.
+    Problem(Box<Diagnostic>),
+    /// A source, or one program of it, could not be loaded.
+    Unloaded(Unloaded),
+    /// A sentence about something that could not be read, or is there twice.
+    Note(String),
+}
+
+/// Takes events as they happen.
+pub type Listener = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Makes the plan anew, when its files have changed.
+pub type Planner = Arc<dyn Fn() -> Plan + Send + Sync>;
+
+/// The sources of one program, and the tools they gave.
+pub struct Catalog {
+    runner: Arc<Runner>,
+    listener: Listener,
+    planner: Planner,
+    slots: Mutex<Vec<Slot>>,
+    /// Counts the changes of the list of tools.
+    changes: watch::Sender<u64>,
+}
+
+struct Slot {
+    spec: Spec,
+    entries: Vec<Arc<Entry>>,
+    /// Whether a first attempt to load it has ended.
+    tried: bool,
+    /// Ends what follows this source.
+    gone: CancellationToken,
+}
+
+impl Catalog {
+    /// The catalog of a plan. Nothing is loaded yet.
+    pub fn new(runner: Arc<Runner>, planner: Planner, listener: Listener) -> Arc<Catalog> {
+        let catalog = Arc::new(Catalog {
+            runner,
+            listener,
+            planner,
+            slots: Mutex::default(),
+            changes: watch::Sender::new(0),
+        });
+        catalog.adopt((catalog.planner)());
+        catalog
+    }
+
+    /// The runner its tools are in.
+    pub fn runner(&self) -> &Arc<Runner> {
+        &self.runner
+    }
+
+    /// Counts the changes of the list of tools.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// How many sources there are.
+    pub fn sources(&self) -> usize {
+        self.slots().len()
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, event: Event) {
+        (self.listener)(&event);
+    }
+
+    /// Loads what can hold the tool `id`, and no more: files and programs always, of the servers the
+    /// one that `id` starts with, or all when it does not say.
+    pub async fn load_for(&self, id: &str) {
+        let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
+        let wanted = |spec: &&Spec| match (&spec.what, id.split_once(':')) {
+            (What::Server(_, Some(namespace)), Some((wanted, _))) => namespace.as_str() == wanted,
+            _ => true,
+        };
+        let (servers, others): (Vec<&Spec>, Vec<&Spec>) =
+            specs.iter().filter(wanted).partition(|spec| matches!(spec.what, What::Server(..)));
+        for spec in others {
+            self.load_one(spec).await;
+        }
+        if self.runner.toolbox().get(id).is_none() {
+            futures::future::join_all(servers.into_iter().map(|spec| self.load_one(spec))).await;
+        }
+    }
+
+    /// Loads everything, side by side.
+    pub async fn load(&self) {
+        let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
+        futures::future::join_all(specs.iter().map(|spec| self.load_one(spec))).await;
+    }
+
+    /// Loads everything in the background, and follows it from then on: servers that change their
+    /// list or come up late, and files that change. Ends with `until`.
+    pub fn follow(self: &Arc<Self>, until: &CancellationToken) {
+        let slots: Vec<(Spec, CancellationToken)> =
+            self.slots().iter().map(|slot| (slot.spec.clone(), slot.gone.clone())).collect();
+        for (spec, gone) in slots {
+            self.follow_one(spec, gone, until);
+        }
+        let catalog = Arc::clone(self);
+        let until = until.clone();
+        tokio::spawn(async move {
+            let look = catalog.look(&until);
+            until.run_until_cancelled(look).await;
+        });
+    }
+
+    fn follow_one(self: &Arc<Self>, spec: Spec, gone: CancellationToken, until: &CancellationToken) {
+        let catalog = Arc::clone(self);
+        let until = until.clone();
+        tokio::spawn(async move {
+            let follow = catalog.keep_loaded(&spec);
+            until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
+        });
+    }
+
+    async fn keep_loaded(&self, spec: &Spec) {
+        let What::Server(server, _) = &spec.what else {
+            self.load_one(spec).await;
+            return;
+        };
+        let upstream = self.runner.parts().upstreams.get(server);
+        let mut changes = upstream.changes();
+        let mut pause = RETRY.0;
+        loop {
+            changes.mark_unchanged();
+            if self.load_one(spec).await {
+                pause = RETRY.0;
+                if changes.changed().await.is_err() {
+                    return;
+                }
+            } else {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(RETRY.1);
+            }
+        }
+    }
+
+    /// Whether every source has been tried.
+    pub fn is_settled(&self) -> bool {
+        self.slots().iter().all(|slot| slot.tried)
+    }
+
+    /// Waits until every source has been tried, but no longer than `time`.
+    pub async fn settled(&self, time: Duration) {
+        let mut changes = self.changes.subscribe();
+        let wait = async {
+            while !self.is_settled() {
+                if changes.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(time, wait).await;
+    }
+
+    /// Loads one source; whether that worked.
+    async fn load_one(&self, spec: &Spec) -> bool {
+        let SpecLoad { found, unloaded } = load_spec(spec, self.runner.parts()).await;
+        let worked = unloaded.is_empty();
+        unloaded.into_iter().for_each(|unloaded| self.tell(Event::Unloaded(unloaded)));
+        found.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
+        for name in &found.unparsed {
+            self.tell(Event::Note(format!("`{name}` could not be parsed and is skipped")));
+        }
+        let limits = self.runner.limits();
+        let environment = environment_of(spec);
+        let mut entries = Vec::new();
+        for loaded in found.files {
+            let gated = gate(loaded, &limits, &environment);
+            gated.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
+            entries.extend(gated.entries);
+        }
+        if worked || !entries.is_empty() {
+            let aside = entries.iter().filter(|e| e.standing != toolwright_exec::Standing::Ready).count();
+            let ready = entries.len() - aside;
+            self.tell(Event::Loaded { source: spec.name.clone(), ready, aside });
+        }
+        let mut slots = self.slots();
+        if let Some(slot) = slots.iter_mut().find(|slot| slot.spec == *spec) {
+            slot.tried = true;
+            // A server that is away for a moment keeps its place in the list.
+            if worked || !entries.is_empty() {
+                slot.entries = entries;
+            }
+        }
+        drop(slots);
+        self.refill();
+        worked
+    }
+
+    /// Puts the tools of all sources into the runner.
+    fn refill(&self) {
+        let mut toolbox = Toolbox::default();
+        let mut twice = Vec::new();
+        for entry in self.slots().iter().flat_map(|slot| &slot.entries) {
+            if let Err(entry) = toolbox.add(Arc::clone(entry)) {
+                twice.push(entry.id.to_string());
+            }
+        }
+        for id in twice {
+            let name = codes::DUPLICATE_ID.name;
+            self.tell(Event::Note(format!("`{id}` is there twice; the first stays ({name})")));
+        }
+        self.runner.replace(toolbox);
+        self.changes.send_modify(|n| *n += 1);
+    }
+
+    /// Takes over a plan: sources that are as before stay as they are.
+    fn adopt(&self, plan: Plan) {
+        plan.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
+        plan.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
+        self.runner.limit(plan.limits);
+        let mut slots = self.slots();
+        let mut old = std::mem::take(&mut *slots);
+        for spec in plan.specs {
+            let known = old.iter().position(|slot| slot.spec == spec);
+            slots.push(match known {
+                Some(n) => old.remove(n),
+                None => {
+                    let gone = CancellationToken::new();
+                    Slot { spec, entries: Vec::new(), tried: false, gone }
+                }
+            });
+        }
+        old.iter().for_each(|slot| slot.gone.cancel());
+        let servers: Vec<_> = slots.iter().flat_map(servers_of).collect();
+        drop(slots);
+        self.runner.parts().upstreams.keep(&servers);
+    }
+
+    /// Looks at the files every now and then.
+    async fn look(self: &Arc<Self>, until: &CancellationToken) {
+        let mut plan_files = (self.planner)().files;
+        let mut of_plan = fingerprint(&plan_files);
+        let mut of_slots = self.fingerprints();
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let now = fingerprint(&plan_files);
+            if now != of_plan {
+                let plan = (self.planner)();
+                plan_files.clone_from(&plan.files);
+                of_plan = fingerprint(&plan_files);
+                self.adopt(plan);
+                let fresh: Vec<_> = self
+                    .slots()
+                    .iter()
+                    .filter(|slot| !slot.tried)
+                    .map(|s| (s.spec.clone(), s.gone.clone()))
+                    .collect();
+                fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
+                of_slots = self.fingerprints();
+                self.refill();
+                continue;
+            }
+            let now = self.fingerprints();
+            for (spec, print) in &now {
+                let before = of_slots.iter().find(|(known, _)| known == spec);
+                if before.is_some_and(|(_, before)| before != print) {
+                    self.load_one(spec).await;
+                }
+            }
+            of_slots = now;
+        }
+    }
+
+    /// What the files of each source look like now.
+    fn fingerprints(&self) -> Vec<(Spec, u64)> {
+        let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
+        let with_files = specs.into_iter().filter_map(|spec| {
+            let files = match &spec.what {
+                What::Definitions(path) if path.is_dir() => crate::files::walk(path).0,
+                What::Definitions(path) | What::Program(path) => vec![path.clone()],
+                What::Executables(folder) => crate::live::programs(folder).unwrap_or_default(),
+                What::Server(..) => return None,
+            };
+            Some((spec, fingerprint(&files)))
+        });
+        with_files.collect()
+    }
+}
+
+/// The servers of a source: itself, or those its definitions name.
+fn servers_of(slot: &Slot) -> Vec<Arc<Server>> {
+    match &slot.spec.what {
+        What::Server(server, _) => vec![Arc::clone(server)],
+        _ => {
+            let bindings = slot.entries.iter().map(|entry| &entry.tool.details.binding);
+            let servers = bindings.filter_map(|binding| match binding {
+                Binding::Server { server, .. } => Some(Arc::clone(server)),
+                _ => None,
+            });
+            servers.collect()
+        }
+    }
+}
+
+/// A number that changes when one of the files does.
+fn fingerprint(files: &[PathBuf]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.hash(&mut hasher);
+        stamp(file).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn stamp(file: &Path) -> Option<(u64, u128)> {
+    let metadata = file.metadata().ok()?;
+    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((metadata.len(), modified.as_nanos()))
+}

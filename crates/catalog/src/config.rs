@@ -1,0 +1,372 @@
+//! The configuration `toolwright.toml`: which sources there are, and the limits of calls.
+//!
+//! Reading goes on after a mistake: a bad source is reported and left out, a bad limit is reported
+//! and keeps its default. Only where the text is not TOML nothing is read: what could be saved from it
+//! would be guesses. Whether the paths exist is not asked here.
+
+mod keys;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toolwright_exec::{Limits, OutputCheck};
+use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
+use toolwright_model::Namespace;
+use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
+use toolwright_source::{Diagnostic, Label, MAX_PROBLEMS, Pointer, Source, Span, render};
+
+use self::keys::{KINDS, LIMITS, ROOT, Report, SOURCE, a_type, check, in_order, span, unknown, whole};
+use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
+use crate::forms::{alternatives, split_words};
+use crate::{Scope, Variables, expand};
+
+/// What the file is called.
+const FILE: &str = "toolwright.toml";
+
+/// A configuration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// Where tools come from, in the order of the file.
+    pub sources: Vec<SourceConfig>,
+    /// What calls may take.
+    pub limits: Limits,
+    /// How long a first list of tools waits for servers that are still starting.
+    pub startup: Option<Duration>,
+}
+
+/// A place that tools come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceConfig {
+    /// What the ids of its tools start with.
+    pub name: Namespace,
+    /// The way to its tools.
+    pub kind: SourceKind,
+    /// Variables for the processes it starts, filled in; their values may be secrets.
+    pub environment: Vec<(String, String)>,
+    /// Whether to tolerate what definitions in the wild do all the time.
+    pub compat: bool,
+    /// Where the file says so.
+    pub span: Span,
+}
+
+/// The way to the tools of a source. Relative paths were joined to the folder of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// Definitions in a file or folder.
+    Definitions {
+        /// The file or folder.
+        path: PathBuf,
+        /// The format to read every file as.
+        format: Option<String>,
+    },
+    /// Programs that describe themselves.
+    Executables {
+        /// The folder they are in.
+        folder: PathBuf,
+    },
+    /// The servers in a file that another client keeps.
+    ServersFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An MCP server to be started.
+    Command {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// The folder to start it in.
+        directory: Option<PathBuf>,
+    },
+    /// An MCP server to be reached over HTTP.
+    Url {
+        /// Where it listens.
+        url: String,
+        /// Headers for every request, filled in; their values may be secrets.
+        headers: Vec<(String, String)>,
+    },
+}
+
+fn output_check(word: &str) -> Option<OutputCheck> {
+    match word {
+        "enforce" => Some(OutputCheck::Enforce),
+        "warn" => Some(OutputCheck::Warn),
+        "off" => Some(OutputCheck::Off),
+        _ => None,
+    }
+}
+
+impl Config {
+    /// The configuration in `source`, whose relative paths start at `folder`, and all that is wrong
+    /// with it in the order of the text.
+    pub fn parse(
+        source: &Arc<Source>,
+        folder: &Path,
+        variables: &Variables<'_>,
+    ) -> (Config, Vec<Diagnostic>) {
+        let (root, errors) = DeTable::parse_recoverable(source.text());
+        let mut report = Report::new(source);
+        let mut is_toml = true;
+        for error in errors.iter().take(MAX_PROBLEMS) {
+            is_toml &= syntax_error(error, &mut report);
+        }
+        let config = if is_toml {
+            let scope = Scope { variables, workspace: folder };
+            Reader { scope, report: &mut report, named: HashMap::new() }.read(root.get_ref())
+        } else {
+            Config::default()
+        };
+        render::sort(&mut report.list);
+        (config, report.list)
+    }
+
+    /// The configuration that holds in the folder `from`: the file in it or in the nearest folder above.
+    pub fn find(from: &Path) -> Option<PathBuf> {
+        let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
+        from.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+    }
+}
+
+/// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which a
+/// duplicate key leaves it.
+fn syntax_error(error: &toml::de::Error, report: &mut Report<'_>) -> bool {
+    let place = error.span().unwrap_or_default();
+    let duplicate = error.message() == "duplicate key";
+    if duplicate {
+        let message = format!("`{}` is there twice", report.text(&place));
+        report.tell(&DUPLICATE_KEY, place, &Pointer::root(), message);
+    } else {
+        report.tell(&INVALID_SYNTAX, place, &Pointer::root(), error.message());
+    }
+    duplicate
+}
+
+struct Reader<'r, 's> {
+    scope: Scope<'r>,
+    report: &'r mut Report<'s>,
+    /// The names so far, and where they stand.
+    named: HashMap<String, Span>,
+}
+
+impl Reader<'_, '_> {
+    fn read(mut self, root: &DeTable<'_>) -> Config {
+        for (key, _) in in_order(root) {
+            if !ROOT.contains(&key.get_ref().as_ref()) {
+                unknown(key, ROOT.iter().copied(), &Pointer::root(), self.report);
+            }
+        }
+        let sources = self.sources(root);
+        let (limits, startup) = self.limits(root);
+        Config { sources, limits, startup }
+    }
+
+    fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
+        let Some(list) = root.get("source") else { return Vec::new() };
+        let at = Pointer::root().child("source");
+        let items = match list.get_ref() {
+            DeValue::Array(items) => items.iter().collect(),
+            DeValue::Table(_) => {
+                let message = "`source` is a table, expected a list of tables";
+                self.report
+                    .tell(&INVALID_TYPE, list.span(), &at, message)
+                    .help
+                    .push("write `[[source]]`, with two brackets, above each source".to_owned());
+                // Its own mistakes are told too; that it is not in a list keeps it out.
+                self.source(list, &at);
+                Vec::new()
+            }
+            other => {
+                let message = format!("`source` is {}, expected a list of tables", a_type(other));
+                self.report.tell(&INVALID_TYPE, list.span(), &at, message);
+                Vec::new()
+            }
+        };
+        let read = |(n, item)| self.source(item, &at.child(n));
+        items.into_iter().enumerate().filter_map(read).collect()
+    }
+
+    /// One source; `None` if anything is wrong with it.
+    fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &Pointer) -> Option<SourceConfig> {
+        let told = self.report.list.len();
+        let DeValue::Table(table) = item.get_ref() else {
+            let message = format!("this is {}, expected a table", a_type(item.get_ref()));
+            self.report.tell(&INVALID_TYPE, item.span(), at, message);
+            return None;
+        };
+        let meant = check(table, SOURCE, at, self.report);
+        let name = self.name(table, item, at, &meant);
+        let kind = self.kind(table, item, at, &meant);
+        let environment = self.filled_in(table, "env", at);
+        let headers = self.filled_in(table, "headers", at);
+        let kind = self.way(table, kind?, headers)?;
+        (self.report.list.len() == told).then_some(SourceConfig {
+            name: name?,
+            kind,
+            environment,
+            compat: table.get("compat").and_then(|value| value.get_ref().as_bool()).unwrap_or(false),
+            span: span(&item.span()),
+        })
+    }
+
+    /// The name, which no other source has.
+    fn name(
+        &mut self,
+        table: &DeTable<'_>,
+        item: &Spanned<DeValue<'_>>,
+        at: &Pointer,
+        meant: &[&str],
+    ) -> Option<Namespace> {
+        let Some(value) = table.get("name") else {
+            if !meant.contains(&"name") {
+                let message = "the source has no `name`";
+                self.report
+                    .tell(&MISSING_REQUIRED_FIELD, item.span(), &at.child("name"), message)
+                    .help
+                    .push("`name` is what the ids of its tools start with".to_owned());
+            }
+            return None;
+        };
+        let name = Namespace::parse(value.get_ref().as_str()?).ok()?;
+        let place = span(&value.span());
+        if let Some(first) = self.named.get(name.as_str()) {
+            let message = format!("two sources have the name `{name}`");
+            let label = Label { span: *first, text: "first used here".to_owned() };
+            self.report.tell(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message).labels.push(label);
+            return None;
+        }
+        self.named.insert(name.as_str().to_owned(), place);
+        Some(name)
+    }
+
+    /// The one key that says where the tools are, and whether the other keys go with it.
+    fn kind(
+        &mut self,
+        table: &DeTable<'_>,
+        item: &Spanned<DeValue<'_>>,
+        at: &Pointer,
+        meant: &[&str],
+    ) -> Option<&'static str> {
+        let mut given = in_order(table).into_iter().filter_map(|(key, _)| {
+            let kind = KINDS.iter().copied().find(|kind| *kind == key.get_ref().as_ref())?;
+            Some((kind, key.span()))
+        });
+        let Some((kind, first)) = given.next() else {
+            if !meant.iter().any(|name| KINDS.contains(name)) {
+                let message = "the source does not say where its tools are";
+                self.report
+                    .tell(&MISSING_REQUIRED_FIELD, item.span(), at, message)
+                    .help
+                    .push(format!("it needs one of {}", alternatives(KINDS)));
+            }
+            return None;
+        };
+        if let Some((other, place)) = given.next() {
+            let message = format!("a source has either `{kind}` or `{other}`, not both");
+            let diagnostic = self.report.tell(&INVALID_SOURCE, place, &at.child(other), message);
+            diagnostic.labels.push(Label { span: span(&first), text: format!("`{kind}` is here") });
+            diagnostic.help.push("make two sources of it".to_owned());
+            return None;
+        }
+        for (key, _) in in_order(table) {
+            let known = SOURCE.iter().find(|known| known.name == key.get_ref().as_ref());
+            let Some(known) = known.filter(|known| !known.goes_with.contains(&kind)) else { continue };
+            let message = format!("`{}` does not go with `{kind}`", known.name);
+            self.report
+                .tell(&INVALID_SOURCE, key.span(), &at.child(known.name), message)
+                .help
+                .push(format!("it belongs to a source that has {}", alternatives(known.goes_with)));
+        }
+        Some(kind)
+    }
+
+    /// The way to the tools, from values that were checked; what is wrong with them was told.
+    fn way(&mut self, table: &DeTable<'_>, kind: &str, headers: Vec<(String, String)>) -> Option<SourceKind> {
+        let folder = self.scope.workspace;
+        let text = |name: &str| table.get(name)?.get_ref().as_str();
+        let path = |name: &str| text(name).map(|path| folder.join(path));
+        Some(match kind {
+            "path" => {
+                SourceKind::Definitions { path: path(kind)?, format: text("format").map(str::to_owned) }
+            }
+            "executables" => SourceKind::Executables { folder: path(kind)? },
+            "mcp" => SourceKind::ServersFile { path: path(kind)? },
+            "command" => SourceKind::Command {
+                words: words(table.get(kind)?.get_ref())?,
+                directory: path("directory"),
+            },
+            _ => SourceKind::Url { url: text(kind)?.to_owned(), headers },
+        })
+    }
+
+    /// The strings of the table at `name`, their references filled in.
+    fn filled_in(&mut self, table: &DeTable<'_>, name: &str, at: &Pointer) -> Vec<(String, String)> {
+        let Some(DeValue::Table(values)) = table.get(name).map(Spanned::get_ref) else { return Vec::new() };
+        let mut out = Vec::new();
+        for (key, value) in in_order(values) {
+            let Some(text) = value.get_ref().as_str() else { continue };
+            match expand(text, &self.scope) {
+                Ok(text) => out.push((key.get_ref().to_string(), text)),
+                Err(error) => {
+                    let at = at.child(name).child(key.get_ref());
+                    self.report
+                        .tell(error.code(), value.span(), &at, error.to_string())
+                        .help
+                        .push(error.help());
+                }
+            }
+        }
+        out
+    }
+
+    fn limits(&mut self, root: &DeTable<'_>) -> (Limits, Option<Duration>) {
+        let mut limits = Limits::default();
+        let Some(value) = root.get("limits") else { return (limits, None) };
+        let at = Pointer::root().child("limits");
+        let DeValue::Table(table) = value.get_ref() else {
+            let message = format!("`limits` is {}, expected a table", a_type(value.get_ref()));
+            self.report.tell(&INVALID_TYPE, value.span(), &at, message);
+            return (limits, None);
+        };
+        check(table, LIMITS, &at, self.report);
+        let number = |name: &str| {
+            let key = LIMITS.iter().find(|key| key.name == name)?;
+            whole(table.get(name)?.get_ref()).filter(|n| key.allows(*n))
+        };
+        let time = |name: &str| number(name).map(Duration::from_millis);
+        let count = |name: &str| number(name).and_then(|n| usize::try_from(n).ok());
+        limits.max_timeout = time("max_timeout").unwrap_or(limits.max_timeout);
+        limits.timeout = time("timeout").unwrap_or(limits.timeout);
+        limits.output = count("output").unwrap_or(limits.output);
+        limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
+        limits.queue = count("queue").unwrap_or(limits.queue);
+        let word = table.get("output_schema").and_then(|value| value.get_ref().as_str());
+        limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
+        self.cap(&mut limits, table, &at);
+        (limits, time("startup"))
+    }
+
+    /// The cap holds for the default, too. Who wrote both wrote a contradiction.
+    fn cap(&mut self, limits: &mut Limits, table: &DeTable<'_>, at: &Pointer) {
+        if limits.timeout <= limits.max_timeout {
+            return;
+        }
+        if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
+            let message = "`timeout` is more than `max_timeout`";
+            let label = Label { span: span(&cap.span()), text: "the cap".to_owned() };
+            self.report.tell(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message).labels.push(label);
+        }
+        limits.timeout = limits.max_timeout;
+    }
+}
+
+/// The words of a command: a list of them, or a line taken apart.
+fn words(value: &DeValue<'_>) -> Option<Vec<String>> {
+    match value {
+        DeValue::Array(items) => {
+            items.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
+        }
+        value => split_words(value.as_str()?),
+    }
+}

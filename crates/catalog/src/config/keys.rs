@@ -1,0 +1,354 @@
+//! The keys of the configuration as data, and the checks that follow from them. What relates two
+//! keys is not here.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+use toolwright_formats::FORMATS;
+use toolwright_formats::codes::{
+    INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE,
+};
+use toolwright_model::Namespace;
+use toolwright_source::{Code, Diagnostic, Pointer, Source, Span};
+
+use crate::codes::UNKNOWN_KEY;
+use crate::forms::{
+    alternatives, can_be_variable, is_address, is_header_name, nearest_word, shorten, split_words,
+};
+
+/// A key and what may stand behind it.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    form: Form,
+    /// The kinds of source it belongs to.
+    pub(super) goes_with: &'static [&'static str],
+}
+
+/// What may stand behind a key.
+enum Form {
+    /// A text that is not blank.
+    Text,
+    /// A namespace.
+    Name,
+    /// A command: a list of words, or a line.
+    Words,
+    /// Where an MCP server listens.
+    Url,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number in a range.
+    Whole(u64, u64),
+    /// One of a few words.
+    Choice(fn() -> Vec<&'static str>),
+    /// A table of texts, and what its keys must be.
+    Texts(fn(&str) -> bool, &'static str),
+}
+
+/// The keys of the file.
+pub(super) const ROOT: &[&str] = &["source", "limits"];
+/// The keys of a source that say where its tools are; it has one of them.
+pub(super) const KINDS: &[&str] = &["path", "executables", "mcp", "command", "url"];
+
+/// The keys of a source.
+pub(super) const SOURCE: &[Key] = &[
+    key("name", Form::Name),
+    key("path", Form::Text),
+    key("executables", Form::Text),
+    key("mcp", Form::Text),
+    key("command", Form::Words),
+    key("url", Form::Url),
+    key("env", Form::Texts(can_be_variable, "the name of an environment variable")).with(&[
+        "path",
+        "executables",
+        "mcp",
+        "command",
+    ]),
+    key("headers", Form::Texts(is_header_name, "the name of a header")).with(&["url"]),
+    key("directory", Form::Text).with(&["command"]),
+    key("compat", Form::Flag),
+    key("format", Form::Choice(formats)).with(&["path"]),
+];
+
+/// The keys of `limits`: times in milliseconds, sizes in bytes.
+pub(super) const LIMITS: &[Key] = &[
+    key("timeout", Form::Whole(1, 300_000)),
+    key("max_timeout", Form::Whole(1, 3_600_000)),
+    key("output", Form::Whole(1 << 10, 64 << 20)),
+    key("output_schema", Form::Choice(|| vec!["enforce", "warn", "off"])),
+    key("max_concurrent", Form::Whole(1, 1024)),
+    key("queue", Form::Whole(0, 65_536)),
+    key("startup", Form::Whole(0, 60_000)),
+];
+
+/// A key that goes with every kind of source.
+const fn key(name: &'static str, form: Form) -> Key {
+    Key { name, form, goes_with: KINDS }
+}
+
+impl Key {
+    const fn with(mut self, kinds: &'static [&'static str]) -> Key {
+        self.goes_with = kinds;
+        self
+    }
+
+    /// Whether the number is in its range.
+    pub(super) fn allows(&self, number: u64) -> bool {
+        matches!(self.form, Form::Whole(min, max) if (min..=max).contains(&number))
+    }
+}
+
+fn formats() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.id().0).collect()
+}
+
+/// What is wrong with one file.
+pub(super) struct Report<'s> {
+    source: &'s Arc<Source>,
+    pub(super) list: Vec<Diagnostic>,
+}
+
+impl<'s> Report<'s> {
+    pub(super) fn new(source: &'s Arc<Source>) -> Report<'s> {
+        Report { source, list: Vec::new() }
+    }
+
+    /// Adds a diagnostic, to which the caller may add help and labels.
+    pub(super) fn tell(
+        &mut self,
+        code: &'static Code,
+        place: Range<usize>,
+        at: &Pointer,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let mut diagnostic = Diagnostic::at(code, self.source, span(&place), message);
+        diagnostic.path = at.clone();
+        self.list.push_mut(diagnostic)
+    }
+
+    /// The text at `place`.
+    pub(super) fn text(&self, place: &Range<usize>) -> &'s str {
+        self.source.slice(span(place))
+    }
+}
+
+pub(super) fn span(range: &Range<usize>) -> Span {
+    Span::new(range.start, range.end)
+}
+
+/// The type of a value with its article.
+pub(super) fn a_type(value: &DeValue<'_>) -> String {
+    let name = value.type_str();
+    let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
+type Member<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
+
+/// The members of a table in the order of the text; the parser sorts them by name.
+pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Member<'t, 'i>> {
+    let mut members: Vec<Member<'t, 'i>> = table.iter().collect();
+    members.sort_by_key(|(key, _)| key.span().start);
+    members
+}
+
+/// Checks every member of a table by itself. Returns the keys that misspelled ones were meant to be.
+pub(super) fn check(
+    table: &DeTable<'_>,
+    keys: &'static [Key],
+    at: &Pointer,
+    report: &mut Report<'_>,
+) -> Vec<&'static str> {
+    let mut meant = Vec::new();
+    for (key, value) in in_order(table) {
+        let name = key.get_ref().as_ref();
+        match keys.iter().find(|known| known.name == name) {
+            Some(known) => known.form.check(&Value { name, value, at: at.child(name) }, report),
+            None => {
+                let others = keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
+                meant.extend(unknown(key, others, at, report));
+            }
+        }
+    }
+    meant
+}
+
+/// Reports a key that does not exist, and returns the one of `known` that it was meant to be.
+pub(super) fn unknown(
+    key: &Spanned<DeString<'_>>,
+    known: impl Iterator<Item = &'static str> + Clone,
+    at: &Pointer,
+    report: &mut Report<'_>,
+) -> Option<&'static str> {
+    let name = key.get_ref().as_ref();
+    let meant = nearest_word(name, known.clone());
+    let help = match (meant, home_of(name)) {
+        (Some(meant), _) => format!("did you mean `{meant}`?"),
+        (None, Some(home)) => format!("it belongs under `{home}`"),
+        (None, None) => format!("expected {}", alternatives(&known.collect::<Vec<_>>())),
+    };
+    let message = format!("unknown key `{}`", shorten(name));
+    report.tell(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
+    meant
+}
+
+/// The table that has such a key.
+fn home_of(name: &str) -> Option<&'static str> {
+    let homes = [(SOURCE, "[[source]]"), (LIMITS, "[limits]")];
+    homes.into_iter().find(|(keys, _)| keys.iter().any(|key| key.name == name)).map(|(_, home)| home)
+}
+
+/// A value to be checked.
+struct Value<'t, 'i> {
+    name: &'t str,
+    value: &'t Spanned<DeValue<'i>>,
+    at: Pointer,
+}
+
+impl Value<'_, '_> {
+    fn tell<'r>(
+        &self,
+        code: &'static Code,
+        message: impl Into<String>,
+        report: &'r mut Report<'_>,
+    ) -> &'r mut Diagnostic {
+        report.tell(code, self.value.span(), &self.at, message)
+    }
+
+    fn wrong_type(&self, wanted: &str, report: &mut Report<'_>) {
+        let message =
+            format!("`{}` is {}, expected {wanted}", shorten(self.name), a_type(self.value.get_ref()));
+        self.tell(&INVALID_TYPE, message, report);
+    }
+
+    /// The text, which must be one and not blank.
+    fn text(&self, report: &mut Report<'_>) -> Option<&str> {
+        let text = self.value.get_ref().as_str();
+        match text {
+            None => self.wrong_type("a string", report),
+            Some(text) if text.trim().is_empty() => self.blank(report),
+            Some(_) => return text,
+        }
+        None
+    }
+
+    fn blank(&self, report: &mut Report<'_>) {
+        self.tell(&MISSING_REQUIRED_FIELD, format!("`{}` is blank", self.name), report);
+    }
+}
+
+impl Form {
+    fn check(&self, value: &Value<'_, '_>, report: &mut Report<'_>) {
+        match self {
+            Form::Text => {
+                value.text(report);
+            }
+            Form::Name => name(value, report),
+            Form::Words => words(value, report),
+            Form::Url => url(value, report),
+            Form::Flag if value.value.get_ref().is_bool() => {}
+            Form::Flag => value.wrong_type("a boolean", report),
+            Form::Whole(min, max) => number(value, *min, *max, report),
+            Form::Choice(words) => choice(value, &words(), report),
+            Form::Texts(allowed, what) => texts(value, *allowed, what, report),
+        }
+    }
+}
+
+fn name(value: &Value<'_, '_>, report: &mut Report<'_>) {
+    let Some(text) = value.value.get_ref().as_str() else { return value.wrong_type("a string", report) };
+    let why = match Namespace::parse(text) {
+        Ok(name) if name.is_portable() => return,
+        // Ids are written with it, and they know no other characters.
+        Ok(_) => "it may have letters, digits, `_`, `.` and `-`".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let message = format!("`{}` cannot be the name of a source: {why}", shorten(text));
+    value.tell(&INVALID_PATTERN, message, report);
+}
+
+fn words(value: &Value<'_, '_>, report: &mut Report<'_>) {
+    match value.value.get_ref() {
+        DeValue::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                let message = match item.get_ref() {
+                    DeValue::String(word) if n > 0 || !word.trim().is_empty() => continue,
+                    DeValue::String(_) => "the program is blank".to_owned(),
+                    other => format!("this word is {}, expected a string", a_type(other)),
+                };
+                let code = if item.get_ref().is_str() { &MISSING_REQUIRED_FIELD } else { &INVALID_TYPE };
+                report.tell(code, item.span(), &value.at.child(n), message);
+            }
+            if items.is_empty() {
+                value.blank(report);
+            }
+        }
+        DeValue::String(_) => {
+            let Some(line) = value.text(report) else { return };
+            match split_words(line) {
+                None => {
+                    value.tell(&INVALID_PATTERN, "`command` has a quote that is not closed", report);
+                }
+                Some(words) if words.first().is_none_or(|word| word.trim().is_empty()) => value.blank(report),
+                Some(_) => {}
+            }
+        }
+        _ => value.wrong_type("an array of strings or a string", report),
+    }
+}
+
+fn url(value: &Value<'_, '_>, report: &mut Report<'_>) {
+    let Some(text) = value.text(report) else { return };
+    if !is_address(text, &["http", "https"]) {
+        let message = "`url` is not an `http` or `https` address";
+        value.tell(&INVALID_PATTERN, message, report).help.push("write it as `https://host/mcp`".to_owned());
+    }
+}
+
+fn number(value: &Value<'_, '_>, min: u64, max: u64, report: &mut Report<'_>) {
+    let DeValue::Integer(integer) = value.value.get_ref() else {
+        return value.wrong_type("an integer", report);
+    };
+    if !whole(value.value.get_ref()).is_some_and(|number| (min..=max).contains(&number)) {
+        let written = shorten(&integer.to_string());
+        let message = format!("`{}` is {written}, expected {min} to {max}", value.name);
+        value.tell(&OUT_OF_RANGE, message, report);
+    }
+}
+
+/// The number, if it is whole and not negative.
+pub(super) fn whole(value: &DeValue<'_>) -> Option<u64> {
+    let integer = value.as_integer()?;
+    u64::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+fn choice(value: &Value<'_, '_>, words: &[&'static str], report: &mut Report<'_>) {
+    let Some(text) = value.text(report) else { return };
+    if words.contains(&text) {
+        return;
+    }
+    let message = format!("`{}` is `{}`, expected {}", value.name, shorten(text), alternatives(words));
+    let diagnostic = value.tell(&INVALID_ENUM_VALUE, message, report);
+    if let Some(meant) = nearest_word(text, words.iter().copied()) {
+        diagnostic.help.push(format!("did you mean `{meant}`?"));
+    }
+}
+
+/// A table of texts. They may be secrets, so no message has one.
+fn texts(value: &Value<'_, '_>, allowed: fn(&str) -> bool, what: &str, report: &mut Report<'_>) {
+    let DeValue::Table(table) = value.value.get_ref() else {
+        return value.wrong_type("a table of strings", report);
+    };
+    for (key, text) in in_order(table) {
+        let name = key.get_ref().as_ref();
+        let at = value.at.child(name);
+        if !allowed(name) {
+            let message = format!("`{}` cannot be {what}", shorten(name));
+            report.tell(&INVALID_PATTERN, key.span(), &at, message);
+        }
+        if !text.get_ref().is_str() {
+            Value { name, value: text, at }.wrong_type("a string", report);
+        }
+    }
+}

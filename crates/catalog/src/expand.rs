@@ -1,0 +1,157 @@
+//! References to variables in the settings of servers, as MCP clients fill them in.
+//!
+//! | reference | Claude Code | VS Code | Cursor |
+//! |---|---|---|---|
+//! | `${VAR}`, `${VAR:-default}` | yes | – | – |
+//! | `${env:VAR}` | – | yes | yes |
+//! | `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}` | – | yes | yes |
+//! | `${pathSeparator}`, `${/}` | – | yes | yes |
+//! | `${input:id}` | – | asks | – |
+//!
+//! They do not contradict each other, so all are understood everywhere. Where a client passes an
+//! unset variable on as it is written (Claude Code) or as nothing (VS Code), it is an error here: a
+//! server that gets `${TOKEN}` for a token fails later and says less.
+//!
+//! `$VAR` and `$$` mean nothing to any of them and stay. What was filled in is not looked at again.
+
+use std::path::{MAIN_SEPARATOR, Path};
+
+use toolwright_source::Code;
+
+use crate::codes;
+use crate::forms::is_variable_name;
+
+/// Knows the value of an environment variable. Libraries do not read the environment themselves.
+pub type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
+
+/// What references are filled in from.
+#[derive(Clone, Copy)]
+pub struct Scope<'v> {
+    /// The environment.
+    pub variables: &'v Variables<'v>,
+    /// What `${workspaceFolder}` stands for; [`workspace_of`] knows it for a servers file.
+    pub workspace: &'v Path,
+}
+
+/// Why a text cannot be filled in. Names are told, other parts of the text may be secrets and are not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExpandError {
+    /// The variable is not set, and there is no default.
+    #[error("environment variable `{0}` is not set")]
+    Unset(String),
+    /// VS Code asks its user for this one.
+    #[error("`${{input:{0}}}` asks for a value, and nobody can be asked here")]
+    Input(String),
+    /// `${kind:…}` of a kind that nobody knows here.
+    #[error("`${{{0}:…}}` is not a reference that can be filled in here")]
+    Kind(String),
+    /// Something else in braces.
+    #[error("`${{` does not start a reference that can be filled in here")]
+    Unknown,
+    /// The closing brace is missing.
+    #[error("`${{` has no closing `}}`")]
+    Unclosed,
+    /// `${A:-${B}}`: clients disagree about what it is.
+    #[error("the default of `{0}` has a reference inside")]
+    Nested(String),
+}
+
+impl ExpandError {
+    /// The code it is reported under.
+    pub fn code(&self) -> &'static Code {
+        match self {
+            ExpandError::Unset(_) => &codes::UNSET_VARIABLE,
+            _ => &codes::INVALID_REFERENCE,
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            ExpandError::Unset(name) if is_variable_name(name) => {
+                format!("set it, or give a default: `${{{name}:-…}}`")
+            }
+            ExpandError::Unset(_) => "set it, or write the value here".to_owned(),
+            ExpandError::Input(id) => {
+                let name = variable_for(id);
+                format!("write `${{{name}}}` instead, and set environment variable `{name}`")
+            }
+            ExpandError::Kind(_) | ExpandError::Unknown => {
+                "use `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` or `${workspaceFolder}`"
+                    .to_owned()
+            }
+            ExpandError::Unclosed => "close it: `${VAR}`".to_owned(),
+            ExpandError::Nested(_) => "a default is plain text".to_owned(),
+        }
+    }
+}
+
+/// The environment variable that would serve for an input: `github-token` → `GITHUB_TOKEN`.
+fn variable_for(id: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let name: String = id.chars().map(word).collect();
+    if is_variable_name(&name) { name } else { format!("INPUT_{name}") }
+}
+
+/// The text with every reference filled in.
+pub fn expand(text: &str, scope: &Scope<'_>) -> Result<String, ExpandError> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (reference, behind) = after.split_once('}').ok_or(ExpandError::Unclosed)?;
+        out.push_str(before);
+        out.push_str(&value(reference, scope)?);
+        rest = behind;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// What stands for the text between the braces.
+fn value(reference: &str, scope: &Scope<'_>) -> Result<String, ExpandError> {
+    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    match reference {
+        "userHome" => variable(home, None, scope),
+        "workspaceFolder" => Ok(scope.workspace.to_string_lossy().into_owned()),
+        "workspaceFolderBasename" => {
+            Ok(scope.workspace.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        }
+        "pathSeparator" | "/" => Ok(MAIN_SEPARATOR.to_string()),
+        _ => {
+            let (name, default) = match reference.split_once(":-") {
+                Some((name, default)) => (name, Some(default)),
+                None => (reference, None),
+            };
+            named(name, default, scope)
+        }
+    }
+}
+
+fn named(name: &str, default: Option<&str>, scope: &Scope<'_>) -> Result<String, ExpandError> {
+    match name.split_once(':') {
+        None if is_variable_name(name) => variable(name, default, scope),
+        None => Err(ExpandError::Unknown),
+        // A name of its own grammar, such as `ProgramFiles(x86)`.
+        Some(("env", name)) if !name.is_empty() => variable(name, default, scope),
+        Some(("input", id)) => Err(ExpandError::Input(id.to_owned())),
+        Some((kind, _)) if is_variable_name(kind) => Err(ExpandError::Kind(kind.to_owned())),
+        Some(_) => Err(ExpandError::Unknown),
+    }
+}
+
+fn variable(name: &str, default: Option<&str>, scope: &Scope<'_>) -> Result<String, ExpandError> {
+    match default {
+        Some(default) if default.contains("${") => Err(ExpandError::Nested(name.to_owned())),
+        default => (scope.variables)(name)
+            .or_else(|| default.map(str::to_owned))
+            .ok_or_else(|| ExpandError::Unset(name.to_owned())),
+    }
+}
+
+/// The folder that `${workspaceFolder}` stands for in the servers file `file`: the one it lies in,
+/// or the one above for a file in `.vscode/` or `.cursor/`.
+pub fn workspace_of(file: &Path) -> &Path {
+    let folder = file.parent().unwrap_or(file);
+    let of_editor = folder.file_name().is_some_and(|name| name == ".vscode" || name == ".cursor");
+    folder.parent().filter(|_| of_editor).unwrap_or(folder)
+}

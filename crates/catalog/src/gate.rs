@@ -1,0 +1,144 @@
+//! The gate between what was read and what may be called. A tool with errors is set aside alone; an
+//! error outside of any tool sets its whole document aside.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolwright_exec::{Entry, Lane, Limits};
+use toolwright_formats::{Reading, codes};
+use toolwright_model::{Binding, Draft, InputSchema, Server, Tool};
+use toolwright_schema::SchemaError;
+use toolwright_source::{Code, Diagnostic, Finding, Origin, Pointer, Severity, locate};
+
+use crate::load::Loaded;
+
+/// What came through, and what is wrong with the rest.
+#[derive(Debug, Default)]
+pub(crate) struct Gated {
+    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Lets the tools of a document through, or sets them aside.
+pub(crate) fn gate(loaded: Loaded, limits: &Limits, environment: &[(OsString, OsString)]) -> Gated {
+    let mut gated = Gated { entries: Vec::new(), diagnostics: loaded.diagnostics };
+    let Some(reading) = loaded.reading else { return gated };
+    let lane = Arc::new(Lane::new(width(&reading, limits), limits.queue));
+    let folder = folder_of(&reading);
+    let tools: Vec<Pointer> = (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
+    let errors: Vec<(Pointer, String)> = gated
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .map(|d| (d.path.clone(), format!("{} ({})", d.message, d.code.name)))
+        .collect();
+    let of_the_whole = errors.iter().find(|(at, _)| !tools.iter().any(|tool| is_within(at, tool)));
+    for (n, draft) in reading.toolset.tools.iter().enumerate() {
+        let own = errors.iter().find(|(at, _)| is_within(at, &tools[n]));
+        let reason = of_the_whole.or(own).map(|(_, text)| text.clone());
+        let entry = admit(draft, n, &reading, reason, &lane, &mut gated.diagnostics);
+        if let Some(mut entry) = entry {
+            entry.environment = environment.to_vec();
+            complete(&mut entry.tool.details.binding, folder.as_deref(), environment);
+            gated.entries.push(Arc::new(entry));
+        }
+    }
+    gated
+}
+
+/// The place of tool `n` in its document.
+fn place_of(reading: &Reading, n: usize) -> Pointer {
+    reading.origin.document_pointer(&Pointer::root().child("tools").child(n))
+}
+
+fn is_within(at: &Pointer, place: &Pointer) -> bool {
+    at == place || at.below(place).is_some()
+}
+
+/// The toolset's own word, else the default of its format, else the configuration's.
+fn width(reading: &Reading, limits: &Limits) -> usize {
+    let declared = reading.toolset.limits.max_concurrent;
+    let of_format = (reading.format.0 == "btcp").then_some(toolwright_model::Limits::DEFAULT_CONCURRENT);
+    declared.or(of_format).map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
+}
+
+fn admit(
+    draft: &Draft,
+    n: usize,
+    reading: &Reading,
+    reason: Option<String>,
+    lane: &Arc<Lane>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Entry> {
+    // Without a name there is nothing to set aside under; the diagnostics say so.
+    let id = draft.id(reading.toolset.namespace.ok())?;
+    let aside = |draft: &Draft, reason: String| {
+        let name = draft.name.ok()?.clone();
+        Some(Entry::quarantined(id.clone(), bare(name, draft), Arc::clone(lane), reason))
+    };
+    if let Some(reason) = reason {
+        return aside(draft, reason);
+    }
+    let tool = match draft.clone().finish() {
+        Ok(tool) => tool,
+        Err(unfinished) => return aside(draft, unfinished.to_string()),
+    };
+    match Entry::new(id.clone(), tool, reading.toolset.limits, Arc::clone(lane)) {
+        Ok(entry) => Some(entry),
+        Err((which, error)) => {
+            let diagnostic = schema_diagnostic(&error, which, n, reading);
+            let reason = format!("{} ({})", diagnostic.message, diagnostic.code.name);
+            diagnostics.push(diagnostic);
+            aside(draft, reason)
+        }
+    }
+}
+
+/// As much of a tool as can be relied on.
+fn bare(name: toolwright_model::ToolName, draft: &Draft) -> Tool {
+    Tool {
+        name,
+        namespace: None,
+        description: draft.description.ok().cloned(),
+        version: None,
+        input: InputSchema::Deferred,
+        output: None,
+        needs: Vec::new(),
+        details: toolwright_model::Details::default(),
+    }
+}
+
+fn schema_diagnostic(error: &SchemaError, which: &str, n: usize, reading: &Reading) -> Diagnostic {
+    let code: &'static Code = match error {
+        SchemaError::InvalidSchema { .. } => &codes::INVALID_SCHEMA,
+        SchemaError::UnsupportedDialect { .. } => &crate::codes::UNSUPPORTED_DIALECT,
+        SchemaError::ExternalRef { .. } => &crate::codes::EXTERNAL_REF,
+    };
+    let schema = reading.origin.document_pointer(&Pointer::root().child("tools").child(n).child(which));
+    let at = Pointer::parse(&format!("{}{}", schema.as_str(), error.at())).unwrap_or(schema);
+    locate(Finding::new(code, at, error.to_string()), &Origin::whole(reading.origin.document()))
+}
+
+fn folder_of(reading: &Reading) -> Option<PathBuf> {
+    let file = std::path::absolute(reading.origin.document().source().name()).ok()?;
+    file.parent().map(Path::to_owned)
+}
+
+/// Fills in what only the source knows: where a script is, and the variables a server asks for.
+fn complete(binding: &mut Binding, folder: Option<&Path>, environment: &[(OsString, OsString)]) {
+    match (binding, folder) {
+        (Binding::Local { entry_point, .. }, Some(folder)) => {
+            *entry_point = folder.join(&*entry_point).display().to_string();
+        }
+        (Binding::Server { server, .. }, _) if server.environment.iter().any(|v| v.value.is_none()) => {
+            let mut filled = Server::clone(server);
+            for variable in filled.environment.iter_mut().filter(|v| v.value.is_none()) {
+                let given = environment.iter().find(|(name, _)| *name == *variable.name);
+                variable.value = given.map(|(_, value)| value.to_string_lossy().into_owned());
+            }
+            *server = Arc::new(filled);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,40 @@
+//! Where tools come from: the configuration `toolwright.toml`, the servers files that other clients
+//! keep, and the `${VAR}` references in both.
+//!
+//! Nothing here reads the environment: who calls hands in a function that knows the variables.
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//! use toolwright_catalog::{Config, SourceKind};
+//! use toolwright_source::Source;
+//!
+//! let text = "[[source]]\nname = \"fs\"\npath = \"tools/\"\n\n[limits]\ntimeuot = 5000\n";
+//! let source = Arc::new(Source::new("toolwright.toml", text.to_owned()));
+//! let (config, problems) = Config::parse(&source, Path::new("/project"), &|_| None);
+//! let SourceKind::Definitions { path, .. } = &config.sources[0].kind else { panic!("it has a path") };
+//! assert_eq!(path, Path::new("/project/tools/"));
+//! assert_eq!(problems[0].code.name, "UNKNOWN_KEY");
+//! assert_eq!(problems[0].help, ["did you mean `timeout`?"]);
+//! ```
+
+mod catalog;
+pub mod codes;
+mod config;
+mod expand;
+mod files;
+mod forms;
+mod gate;
+mod live;
+mod load;
+mod plan;
+mod servers;
+
+pub use catalog::{Catalog, Event, Listener, Planner};
+pub use config::{Config, SourceConfig, SourceKind};
+pub use expand::{ExpandError, Scope, Variables, expand, workspace_of};
+pub use files::{LoadError, display_name, is_stdin, parse as parse_file};
+pub use live::{Unloaded, load_plan};
+pub use load::{Load, Loaded, Reader, load, read};
+pub use plan::{Named, Plan, Spec, What};
+pub use servers::{NamedServer, is_servers_file, read_servers};

@@ -1,0 +1,151 @@
+//! What servers and programs say about their tools, read as the documents they are.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolwright_exec::{Failure, Parts, code, process};
+use toolwright_formats::Reading;
+use toolwright_model::{Binding, Given, Namespace, Server};
+use toolwright_source::{Document, Syntax};
+
+use crate::files::LoadError;
+use crate::load::{Load, Loaded, Reader, read};
+use crate::plan::{Plan, Spec, What, is_program};
+
+/// A source that could not be loaded.
+#[derive(Clone, Debug)]
+pub struct Unloaded {
+    /// What messages call it.
+    pub source: String,
+    /// Why.
+    pub failure: Failure,
+}
+
+/// The tools of a running server. Its answer is the document that diagnostics point into.
+pub(crate) async fn server(
+    spec: &Spec,
+    server: &Arc<Server>,
+    namespace: Option<&Namespace>,
+    parts: &Parts,
+) -> Result<Loaded, Failure> {
+    let list = parts.upstreams.get(server).list().await?;
+    let text = serde_json::to_string_pretty(&list).unwrap_or_default();
+    let document = Arc::new(Document::parse(&spec.name, text, Syntax::Json));
+    let format = toolwright_formats::by_name("mcp").map(|format| format.id());
+    let mut loaded = read(&document, Reader { format, ..spec.reader });
+    if let Some(Reading { toolset, .. }) = &mut loaded.reading {
+        if let Some(namespace) = namespace {
+            toolset.namespace = Given::Ok(namespace.clone());
+        }
+        for draft in &mut toolset.tools {
+            // Inside one server a tool has no other namespace than the server's.
+            draft.namespace = Given::Missing;
+            if let Some(name) = draft.name.ok() {
+                draft.details.binding =
+                    Binding::Server { server: Arc::clone(server), tool: name.to_string() };
+            }
+        }
+    }
+    Ok(loaded)
+}
+
+/// The tool of a program that describes itself.
+pub(crate) async fn program(spec: &Spec, path: &Path, parts: &Parts) -> Result<Loaded, Failure> {
+    let environment: Vec<(OsString, OsString)> = environment_of(spec);
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let bytes = process::schema_of(&absolute, parts, &environment).await?;
+    let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
+    let mut loaded = read(&document, spec.reader);
+    let Some(Reading { toolset, .. }) = &mut loaded.reading else {
+        return match loaded.diagnostics.first() {
+            Some(problem) => {
+                let message = format!("`--schema` printed no description of a tool: {}", problem.message);
+                Err(Failure::new(&code::TOOL_FAILED, message))
+            }
+            None => Err(Failure::new(&code::TOOL_FAILED, "`--schema` printed no description of a tool")),
+        };
+    };
+    for draft in &mut toolset.tools {
+        draft.details.binding = Binding::Executable { program: Some(absolute.clone()) };
+    }
+    Ok(loaded)
+}
+
+/// The programs in a folder, in order.
+pub(crate) fn programs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        let message = format!("cannot read `{}`: {}", folder.display(), crate::files::plain(&error));
+        Failure::new(&code::SPAWN_FAILED, message).suggest("give the folder of the programs as `executables`")
+    })?;
+    let mut programs: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| is_program(path)).collect();
+    programs.sort();
+    Ok(programs)
+}
+
+/// The variables of a source, as programs are given them.
+pub(crate) fn environment_of(spec: &Spec) -> Vec<(OsString, OsString)> {
+    spec.environment.iter().map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+/// Loads one source, whatever it is.
+pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
+    let mut load = SpecLoad::default();
+    let failed = |source: String, failure: Failure| Unloaded { source, failure };
+    match &spec.what {
+        What::Definitions(path) => {
+            load.found = crate::load::load(std::slice::from_ref(path), spec.reader);
+        }
+        What::Server(to, namespace) => match server(spec, to, namespace.as_ref(), parts).await {
+            Ok(loaded) => load.found.files.push(loaded),
+            Err(failure) => load.unloaded.push(failed(spec.name.clone(), failure)),
+        },
+        What::Program(path) => match program(spec, path, parts).await {
+            Ok(loaded) => load.found.files.push(loaded),
+            Err(failure) => load.unloaded.push(failed(path.display().to_string(), failure)),
+        },
+        What::Executables(folder) => match programs(folder) {
+            Err(failure) => load.unloaded.push(failed(spec.name.clone(), failure)),
+            Ok(programs) => {
+                for path in programs {
+                    match program(spec, &path, parts).await {
+                        Ok(loaded) => load.found.files.push(loaded),
+                        Err(failure) => load.unloaded.push(failed(path.display().to_string(), failure)),
+                    }
+                }
+            }
+        },
+    }
+    load
+}
+
+/// Loads everything of a plan, for looking at it.
+pub async fn load_plan(plan: Plan, parts: &Parts) -> Load {
+    let mut all = Load { failures: plan.failures, ..Load::default() };
+    if !plan.diagnostics.is_empty() {
+        all.files.push(Loaded { reading: None, diagnostics: plan.diagnostics });
+    }
+    let loads = futures::future::join_all(plan.specs.iter().map(|spec| load_spec(spec, parts))).await;
+    for SpecLoad { found, unloaded } in loads {
+        all.files.extend(found.files);
+        all.skipped += found.skipped;
+        all.unparsed.extend(found.unparsed);
+        all.failures.extend(found.failures);
+        let sentence = |u: Unloaded| {
+            format!(
+                "{}: {}: {} (help: {})",
+                u.source, u.failure.code.name, u.failure.message, u.failure.suggestion
+            )
+        };
+        all.failures.extend(unloaded.into_iter().map(|unloaded| LoadError::new(sentence(unloaded))));
+    }
+    all
+}
+
+/// What one source gave.
+#[derive(Debug, Default)]
+pub(crate) struct SpecLoad {
+    pub(crate) found: Load,
+    pub(crate) unloaded: Vec<Unloaded>,
+}

@@ -1,0 +1,285 @@
+//! What is to be loaded: the configuration, or what the command line named, as a list of sources with
+//! everything filled in. Nothing is started or connected here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolwright_model::{Connection, FormatId, Namespace, Server, Variable};
+use toolwright_source::{Diagnostic, Document, Origin, Source, Syntax, locate};
+
+use crate::config::{Config, SourceConfig, SourceKind};
+use crate::expand::{Scope, Variables, workspace_of};
+use crate::files::{self, LoadError};
+use crate::load::Reader;
+use crate::servers::{is_servers_file, read_servers};
+
+/// Something on the command line that holds tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A file, a folder, or `-`.
+    Path(PathBuf),
+    /// A running server.
+    Url(String),
+    /// A server to start.
+    Command(Vec<String>),
+}
+
+impl Named {
+    /// What a word on the command line names.
+    pub fn parse(word: &str) -> Named {
+        let is_url = ["http://", "https://"]
+            .iter()
+            .any(|scheme| word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        if is_url { Named::Url(word.to_owned()) } else { Named::Path(word.into()) }
+    }
+}
+
+/// One source, ready to be loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// What messages call it.
+    pub name: String,
+    /// What it is.
+    pub what: What,
+    /// What it adds to the environment of its programs.
+    pub environment: Vec<(String, String)>,
+    /// How its definitions are read.
+    pub reader: Reader,
+}
+
+/// What a source is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Files and folders of definitions.
+    Definitions(PathBuf),
+    /// A folder of `*-tool` programs.
+    Executables(PathBuf),
+    /// One such program.
+    Program(PathBuf),
+    /// An MCP server; the namespace of its tools, if it has one.
+    Server(Arc<Server>, Option<Namespace>),
+}
+
+/// The sources, and what was wrong on the way to them.
+#[derive(Debug)]
+pub struct Plan {
+    /// The sources, in order.
+    pub specs: Vec<Spec>,
+    /// The configuration's limits.
+    pub limits: toolwright_exec::Limits,
+    /// How long a first list of tools waits for servers that are still starting.
+    pub startup: Duration,
+    /// Mistakes in the configuration and in servers files.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What could not be read at all.
+    pub failures: Vec<LoadError>,
+    /// The files that this was made from.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a first list of tools waits for slow servers, unless the configuration says otherwise.
+const STARTUP: Duration = Duration::from_secs(3);
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            specs: Vec::new(),
+            limits: toolwright_exec::Limits::default(),
+            startup: STARTUP,
+            diagnostics: Vec::new(),
+            failures: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+}
+
+impl Plan {
+    /// The plan of a configuration file.
+    pub fn of_config(path: &Path, variables: &Variables<'_>) -> Plan {
+        let mut plan = Plan { files: vec![path.to_owned()], ..Plan::default() };
+        let text = match std::fs::read(path) {
+            Ok(bytes) => Source::decode(&files::display_name(path), bytes),
+            Err(error) => {
+                let message = format!("cannot read `{}`: {}", path.display(), files::plain(&error));
+                plan.failures.push(LoadError::new(message));
+                return plan;
+            }
+        };
+        let source = match text {
+            Ok(source) => Arc::new(source),
+            Err(error) => {
+                plan.failures.push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
+                return plan;
+            }
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let (config, diagnostics) = Config::parse(&source, folder, variables);
+        plan.diagnostics = diagnostics;
+        plan.limits = config.limits;
+        plan.startup = config.startup.unwrap_or(STARTUP);
+        for source in config.sources {
+            plan.add_configured(source, variables);
+        }
+        plan
+    }
+
+    fn add_configured(&mut self, source: SourceConfig, variables: &Variables<'_>) {
+        let SourceConfig { name, kind, environment, compat, .. } = source;
+        let mut spec = Spec {
+            name: name.to_string(),
+            what: What::Definitions(PathBuf::new()),
+            environment: environment.clone(),
+            reader: Reader { format: None, compat },
+        };
+        let given = |list: Vec<(String, String)>| -> Vec<Variable> {
+            list.into_iter()
+                .map(|(name, value)| Variable { name, value: Some(value), ..Variable::default() })
+                .collect()
+        };
+        let server = |connection, headers, directory: Option<PathBuf>| {
+            let directory = directory.map(|path| path.display().to_string());
+            Arc::new(Server {
+                connection,
+                environment: given(environment),
+                headers,
+                directory,
+                health_check: None,
+            })
+        };
+        spec.what = match kind {
+            SourceKind::Definitions { path, format } => {
+                spec.reader.format = format.as_deref().and_then(format_called);
+                What::Definitions(path)
+            }
+            SourceKind::Executables { folder } => What::Executables(folder),
+            SourceKind::ServersFile { path } => {
+                self.add_servers_file(&path, spec.reader, &spec.environment, variables);
+                return;
+            }
+            SourceKind::Command { words, directory } => {
+                What::Server(server(Connection::Stdio { command: words }, Vec::new(), directory), Some(name))
+            }
+            SourceKind::Url { url, headers } => {
+                let headers = given(headers);
+                What::Server(server(Connection::Http { url }, headers, None), Some(name))
+            }
+        };
+        self.specs.push(spec);
+    }
+
+    /// The plan of what was named on the command line.
+    pub fn of_named(named: &[Named], reader: Reader, variables: &Variables<'_>) -> Plan {
+        let mut plan = Plan::default();
+        for named in named {
+            plan.add_named(named, reader, variables);
+        }
+        plan
+    }
+
+    /// Whether a path stands for something that has to be asked: a program, or a list of servers.
+    pub fn is_live(path: &Path, reader: Reader) -> bool {
+        is_program(path) || (reader.format.is_none() && may_be_servers_file(path))
+    }
+
+    fn add_named(&mut self, named: &Named, reader: Reader, variables: &Variables<'_>) {
+        let server = |connection| {
+            Arc::new(Server {
+                connection,
+                environment: Vec::new(),
+                headers: Vec::new(),
+                directory: None,
+                health_check: None,
+            })
+        };
+        let (name, what) = match named {
+            Named::Url(url) => {
+                // What follows the path may be a secret.
+                let name = url.split(['?', '#']).next().unwrap_or_default().to_owned();
+                (name, What::Server(server(Connection::Http { url: url.clone() }), None))
+            }
+            Named::Command(words) => {
+                let name = format!("-- {}", words.first().map_or("", String::as_str));
+                (name, What::Server(server(Connection::Stdio { command: words.clone() }), None))
+            }
+            Named::Path(path) if is_program(path) => (files::display_name(path), What::Program(path.clone())),
+            Named::Path(path) => {
+                if reader.format.is_none() && may_be_servers_file(path) {
+                    self.add_servers_file(path, reader, &[], variables);
+                    return;
+                }
+                (files::display_name(path), What::Definitions(path.clone()))
+            }
+        };
+        self.specs.push(Spec { name, what, environment: Vec::new(), reader });
+    }
+
+    fn add_servers_file(
+        &mut self,
+        path: &Path,
+        reader: Reader,
+        environment: &[(String, String)],
+        variables: &Variables<'_>,
+    ) {
+        self.files.push(path.to_owned());
+        let document = match files::parse(path) {
+            Ok(document) => Arc::new(document),
+            Err(error) => return self.failures.push(error),
+        };
+        self.diagnostics.extend(document.problems().iter().cloned());
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let own = |name: &str| {
+            let own = environment.iter().find(|(known, _)| known == name);
+            own.map(|(_, value)| value.clone()).or_else(|| variables(name))
+        };
+        let scope = Scope { variables: &own, workspace: workspace_of(&absolute) };
+        let (servers, findings) = read_servers(&document, &scope);
+        let whole = Origin::whole(&document);
+        self.diagnostics.extend(findings.into_iter().map(|finding| locate(finding, &whole)));
+        if servers.is_empty() && !is_servers_file(&document) {
+            let message =
+                format!("`{}` lists no servers (looked for `mcpServers` and `servers`)", path.display());
+            self.failures.push(LoadError::new(message));
+        }
+        for mut named in servers.into_iter().filter(|named| !named.disabled) {
+            let Ok(namespace) = Namespace::parse(&named.name) else { continue };
+            let known = |name: &str| named.server.environment.iter().any(|v| v.name == name);
+            let added: Vec<Variable> = environment
+                .iter()
+                .filter(|(name, _)| !known(name))
+                .map(|(name, value)| Variable {
+                    name: name.clone(),
+                    value: Some(value.clone()),
+                    ..Variable::default()
+                })
+                .collect();
+            named.server.environment.extend(added);
+            let what = What::Server(Arc::new(named.server), Some(namespace));
+            self.specs.push(Spec { name: named.name, what, environment: Vec::new(), reader });
+        }
+    }
+}
+
+fn format_called(name: &str) -> Option<FormatId> {
+    toolwright_formats::by_name(name).map(|format| format.id())
+}
+
+/// A program that speaks the process protocol, by its name and its permissions.
+pub(crate) fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let named = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-tool"));
+    let runs = || path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+    named && runs()
+}
+
+/// Looks into a JSON file only: definitions are read once, where they are loaded.
+fn may_be_servers_file(path: &Path) -> bool {
+    let is_json = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
+    is_json
+        && path.is_file()
+        && std::fs::read(path).is_ok_and(|bytes| {
+            let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
+            (has(b"\"mcpServers\"") || has(b"\"servers\""))
+                && is_servers_file(&Document::parse(&files::display_name(path), bytes, Syntax::Json))
+        })
+}

@@ -1,0 +1,427 @@
+//! The servers files that other MCP clients keep, read as they read them.
+//!
+//! | file | shape |
+//! |---|---|
+//! | Claude Code, Claude Desktop, Cursor, Windsurf and most others | `{"mcpServers": {name: {…}}}` |
+//! | VS Code, `.vscode/mcp.json` | `{"servers": {name: {…}}, "inputs": […]}` |
+//! | VS Code, `settings.json` | `{"mcp": {"servers": {name: {…}}}}` |
+//!
+//! A bad entry is reported and left out, the others stay. No finding has a value of `env` or
+//! `headers`, or a text with its references filled in: they may be secrets.
+
+use std::collections::HashSet;
+
+use toolwright_formats::MAX_ITEMS;
+use toolwright_formats::codes::{
+    INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, MISSPELLED_FIELD,
+    UNKNOWN_FIELD,
+};
+use toolwright_model::{Connection, Namespace, Server, Variable};
+use toolwright_source::{Document, Edit, Entry, Finding, Kind, Node, Pointer, Safety, Severity};
+
+use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS_COMMAND};
+use crate::forms::{
+    alternatives, can_be_variable, is_address, is_header_name, nearest, nearest_word, shorten,
+};
+use crate::{Scope, expand};
+
+/// More findings than this in one file tell nobody anything.
+const MAX_FINDINGS: usize = 1_000;
+
+/// A server of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedServer {
+    /// Its name, which is a namespace: characters that ids do not have became `-`.
+    pub name: String,
+    /// The way to it, references filled in. In a disabled one those that cannot be stay as they are.
+    pub server: Server,
+    /// Whether the file says not to use it.
+    pub disabled: bool,
+    /// Where the file says so.
+    pub at: Pointer,
+}
+
+/// What may stand behind a key of an entry.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Texts,
+    Flag,
+    /// One of [`TRANSPORTS`].
+    Transport,
+    /// Texts, and what passes for them: numbers, booleans and null.
+    Variables,
+    Headers,
+    /// Another client heeds it; not heeding it here changes what the server does.
+    NotHeeded,
+    /// Another client heeds it, and it is none of our business.
+    Unused,
+}
+
+/// The keys of an entry, of all clients together.
+const KEYS: &[(&str, Form)] = &[
+    ("command", Form::Text),
+    ("args", Form::Texts),
+    ("env", Form::Variables),
+    ("envFile", Form::NotHeeded), // VS Code
+    ("cwd", Form::Text),
+    ("type", Form::Transport),
+    ("transport", Form::Transport),
+    ("url", Form::Text),
+    ("serverUrl", Form::Text), // Windsurf
+    ("httpUrl", Form::Text),   // Gemini CLI
+    ("headers", Form::Headers),
+    ("disabled", Form::Flag),
+    ("enabled", Form::Flag),
+    ("disabledTools", Form::Unused),
+    ("autoApprove", Form::Unused),
+    ("alwaysAllow", Form::Unused),
+    ("timeout", Form::Unused),
+    ("description", Form::Unused),
+    ("oauth", Form::Unused),
+    ("gallery", Form::Unused),
+    ("version", Form::Unused),
+    ("dev", Form::Unused),
+    ("sandbox", Form::Unused),
+    ("sandboxEnabled", Form::Unused),
+];
+
+/// The keys that hold an address, the first one counts.
+const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+
+/// The ways to talk to a server, under all their names.
+const TRANSPORTS: &[(&str, Transport)] = &[
+    ("stdio", Transport::Stdio),
+    ("local", Transport::Stdio), // Copilot
+    ("http", Transport::Http),
+    ("streamable-http", Transport::Http),
+    ("streamableHttp", Transport::Http),
+    ("sse", Transport::Sse),
+    ("ws", Transport::WebSocket),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Stdio,
+    Http,
+    Sse,
+    WebSocket,
+}
+
+/// Whether a document is a servers file.
+pub fn is_servers_file(document: &Document) -> bool {
+    servers(document.root()).is_some()
+}
+
+/// The object that holds the servers. A wrong value of `mcpServers` is found too, to be reported;
+/// the other keys could mean anything.
+fn servers(root: Node<'_>) -> Option<Node<'_>> {
+    let object = |node: &Node<'_>| node.kind() == Kind::Map;
+    root.get("mcpServers")
+        .or_else(|| root.get("servers").filter(object))
+        .or_else(|| root.get("mcp")?.get("servers").filter(object))
+}
+
+/// The servers of a servers file, and what is wrong with it. A document that is none has none.
+pub fn read_servers(document: &Document, scope: &Scope<'_>) -> (Vec<NamedServer>, Vec<Finding>) {
+    let mut reader = Reader { scope, findings: Vec::new(), names: HashSet::new() };
+    let Some(node) = servers(document.root()) else { return (Vec::new(), Vec::new()) };
+    let mut list = Vec::new();
+    if node.kind() == Kind::Map {
+        // Of duplicates the last one counts, and only it can be found by pointer.
+        let counts = |entry: &Entry<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
+        let entries = node.entries().into_iter().filter(counts).take(MAX_ITEMS);
+        list.extend(entries.filter_map(|entry| reader.entry(&entry)));
+    } else {
+        reader.wrong_type(node, "an object");
+    }
+    (list, reader.findings)
+}
+
+struct Reader<'r, 'v> {
+    scope: &'r Scope<'v>,
+    findings: Vec<Finding>,
+    /// The names so far.
+    names: HashSet<String>,
+}
+
+impl Reader<'_, '_> {
+    fn tell(&mut self, finding: Finding) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+
+    fn wrong_type(&mut self, node: Node<'_>, wanted: &str) {
+        let name = node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
+        let message = format!("{name} is {}, expected {wanted}", node.kind().name());
+        self.tell(Finding::new(&INVALID_TYPE, node.pointer(), message));
+    }
+
+    /// One server; `None` if it has a mistake that would make it another one.
+    fn entry(&mut self, entry: &Entry<'_>) -> Option<NamedServer> {
+        let node = entry.value;
+        if node.kind() != Kind::Map {
+            self.wrong_type(node, "an object");
+            return None;
+        }
+        let told = self.findings.len();
+        let name = self.name(entry);
+        node.entries().iter().for_each(|entry| self.key(node, entry));
+        let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
+        let server = Values { node, disabled, reader: self }.server();
+        let is_bad = self.findings[told..].iter().any(|finding| finding.severity == Severity::Error);
+        if is_bad || self.findings.len() >= MAX_FINDINGS {
+            return None;
+        }
+        Some(NamedServer { name: name?, server: server?, disabled, at: node.pointer() })
+    }
+
+    fn name(&mut self, entry: &Entry<'_>) -> Option<String> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
+        let name: String = entry.name().chars().map(plain).collect();
+        let finding = |code, message| Finding::new(code, entry.value.pointer(), message).on_key();
+        if let Err(error) = Namespace::parse(&name) {
+            let message = format!("`{}` cannot be the name of a server: {error}", shorten(entry.name()));
+            self.tell(finding(&INVALID_PATTERN, message));
+            return None;
+        }
+        if !self.names.insert(name.clone()) {
+            let message = format!("two servers have the name `{name}`");
+            let finding = finding(&DUPLICATE_SOURCE, message);
+            self.tell(finding.help("characters that ids do not have count as `-`"));
+            return None;
+        }
+        Some(name)
+    }
+
+    /// Checks one member of an entry by itself.
+    fn key(&mut self, node: Node<'_>, entry: &Entry<'_>) {
+        let (name, value) = (entry.name(), entry.value);
+        let Some((_, form)) = KEYS.iter().find(|(known, _)| entry.is(known)) else {
+            return self.unknown(node, entry);
+        };
+        let kind = value.kind();
+        match form {
+            Form::Unused => {}
+            // Serialisers that write every field write null for those that are not there.
+            _ if kind == Kind::Null => {}
+            Form::Text if kind != Kind::String => self.wrong_type(value, "a string"),
+            Form::Flag if kind != Kind::Bool => self.wrong_type(value, "a boolean"),
+            Form::Texts if kind != Kind::List => self.wrong_type(value, "a list of strings"),
+            Form::Variables | Form::Headers if kind != Kind::Map => self.wrong_type(value, "an object"),
+            Form::Text if value.raw().trim().is_empty() => {
+                let message = format!("`{name}` is blank");
+                self.tell(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
+            }
+            Form::Text | Form::Flag => {}
+            Form::Texts => {
+                let others = value.items().take(MAX_ITEMS).filter(|item| item.kind() != Kind::String);
+                others.for_each(|item| self.wrong_type(item, "a string"));
+            }
+            Form::Transport => self.transport(value),
+            Form::Variables => self.texts(value, can_be_variable, "an environment variable"),
+            Form::Headers => self.texts(value, is_header_name, "a header"),
+            Form::NotHeeded => {
+                let message = format!("`{name}` is not read here");
+                let finding = Finding::new(&IGNORED_SETTING, value.pointer(), message).on_key();
+                self.tell(finding.help("put the variables into `env`, as `${VAR}` if they are secret"));
+            }
+        }
+    }
+
+    fn unknown(&mut self, node: Node<'_>, entry: &Entry<'_>) {
+        let (name, at) = (entry.name(), entry.value.pointer());
+        let meant = nearest(name, KEYS.iter().map(|(known, _)| *known)).filter(|meant| !node.has(meant));
+        self.tell(match meant {
+            Some(meant) => {
+                let message =
+                    format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
+                let edit = Edit::RenameKey(at.clone(), meant.to_owned());
+                Finding::new(&MISSPELLED_FIELD, at, message).on_key().repair(
+                    Safety::Safe,
+                    format!("rename it to `{meant}`"),
+                    vec![edit],
+                )
+            }
+            None => {
+                let message = format!("unknown field `{}`", shorten(name));
+                Finding::new(&UNKNOWN_FIELD, at, message).on_key()
+            }
+        });
+    }
+
+    fn transport(&mut self, value: Node<'_>) {
+        if value.kind() != Kind::String {
+            return self.wrong_type(value, "a string");
+        }
+        if transport(value).is_some() {
+            return;
+        }
+        let words: Vec<&str> = TRANSPORTS.iter().map(|(word, _)| *word).collect();
+        let name = value.key().map_or("type", Node::raw);
+        let message = format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
+        let finding = Finding::new(&INVALID_ENUM_VALUE, value.pointer(), message);
+        let meant = nearest_word(value.raw(), words.iter().copied());
+        self.tell(meant.into_iter().fold(finding, |f, meant| f.help(format!("did you mean `{meant}`?"))));
+    }
+
+    fn texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
+        for entry in node.entries() {
+            if !allowed(entry.name()) {
+                let message = format!("`{}` cannot be the name of {what}", shorten(entry.name()));
+                self.tell(Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key());
+            }
+            if matches!(entry.value.kind(), Kind::List | Kind::Map) {
+                self.wrong_type(entry.value, "a string");
+            }
+        }
+    }
+}
+
+fn flag(node: Node<'_>, name: &str) -> Option<bool> {
+    node.get(name)?.boolean()
+}
+
+fn transport(value: Node<'_>) -> Option<Transport> {
+    let word = value.text()?;
+    TRANSPORTS.iter().find(|(name, _)| *name == word).map(|(_, transport)| *transport)
+}
+
+/// The values of an entry that was checked, with their references filled in.
+struct Values<'d, 'r, 's, 'v> {
+    node: Node<'d>,
+    disabled: bool,
+    reader: &'r mut Reader<'s, 'v>,
+}
+
+impl<'d> Values<'d, '_, '_, '_> {
+    fn server(mut self) -> Option<Server> {
+        let environment = self.variables("env");
+        let headers = self.variables("headers");
+        let directory = self.text("cwd");
+        let connection = self.connection()?;
+        Some(Server { connection, environment, headers, directory, health_check: None })
+    }
+
+    /// The text, if it is there and not blank.
+    fn given(&self, name: &str) -> Option<Node<'d>> {
+        self.node.get(name).filter(|value| value.text().is_some_and(|text| !text.trim().is_empty()))
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        self.fill_in(self.given(name)?)
+    }
+
+    fn fill_in(&mut self, value: Node<'_>) -> Option<String> {
+        match expand(value.raw(), self.reader.scope) {
+            Ok(text) => Some(text),
+            // Who switched a server off need not have what it takes.
+            Err(_) if self.disabled => Some(value.raw().to_owned()),
+            Err(error) => {
+                let finding = Finding::new(error.code(), value.pointer(), error.to_string());
+                self.reader.tell(finding.help(error.help()));
+                None
+            }
+        }
+    }
+
+    /// The members of the object at `name`. VS Code removes a variable that is null: it is not passed.
+    fn variables(&mut self, name: &str) -> Vec<Variable> {
+        let entries = self.node.get(name).map(Node::entries).unwrap_or_default();
+        let scalar = |entry: &Entry<'_>| !matches!(entry.value.kind(), Kind::Null | Kind::List | Kind::Map);
+        let mut list = Vec::new();
+        for entry in entries.into_iter().filter(scalar) {
+            let value = self.fill_in(entry.value);
+            let name = entry.name().to_owned();
+            list.push(Variable { name, required: false, description: None, value });
+        }
+        list
+    }
+
+    /// The way to the server: what `type` says, or what the keys say without it.
+    fn connection(&mut self) -> Option<Connection> {
+        let written = ["type", "transport"].into_iter().find_map(|name| self.given(name));
+        let command = self.given("command");
+        let address = ADDRESSES.into_iter().find_map(|name| Some((name, self.given(name)?)));
+        match (written.and_then(transport), command, address) {
+            (Some(Transport::Stdio), Some(command), _) | (None, Some(command), None) => self.stdio(command),
+            (Some(Transport::Stdio), None, _) => self.missing("command", "`type` says that it is started"),
+            (Some(transport), _, Some((_, address))) => self.remote(transport, address),
+            (Some(_), _, None) => self.missing("url", "`type` says that it is reached over the network"),
+            (None, None, Some((key, address))) => {
+                let transport = match key {
+                    "httpUrl" => Transport::Http,
+                    _ if is_address(address.raw(), &["ws", "wss"]) => Transport::WebSocket,
+                    // Clients try streamable HTTP and fall back, which is what this one means.
+                    _ => Transport::Sse,
+                };
+                self.remote(transport, address)
+            }
+            (None, Some(_), Some((key, address))) => {
+                let message = format!("the server has both `command` and `{key}`");
+                let finding = Finding::new(&INVALID_SOURCE, address.pointer(), message).on_key();
+                self.reader.tell(finding.help("keep one of them, or say which one counts with `type`"));
+                None
+            }
+            (None, None, None) => self.missing_both(),
+        }
+    }
+
+    fn missing(&mut self, name: &str, why: &str) -> Option<Connection> {
+        // A blank or wrong value was told already.
+        if self.node.get(name).is_none_or(|value| value.kind() == Kind::Null) {
+            let message = format!("the server has no `{name}`, but {why}");
+            self.reader.tell(Finding::new(&MISSING_REQUIRED_FIELD, self.node.pointer().child(name), message));
+        }
+        None
+    }
+
+    fn missing_both(&mut self) -> Option<Connection> {
+        let keys = ADDRESSES.into_iter().chain(["command"]);
+        if keys.filter_map(|name| self.node.get(name)).all(|value| value.kind() == Kind::Null) {
+            let message = "the server has neither `command` nor `url`";
+            self.reader.tell(Finding::new(
+                &MISSING_REQUIRED_FIELD,
+                self.node.pointer().child("command"),
+                message,
+            ));
+        }
+        None
+    }
+
+    fn stdio(&mut self, command: Node<'_>) -> Option<Connection> {
+        if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
+            let message = "`command` is one program, and its name has a space";
+            let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message);
+            self.reader
+                .tell(finding.help("put what follows the program into `args`, one item for each word"));
+        }
+        let mut words = vec![self.fill_in(command)];
+        let args = self.node.get("args");
+        for item in
+            args.into_iter().flat_map(Node::items).take(MAX_ITEMS).filter(|item| item.text().is_some())
+        {
+            words.push(self.fill_in(item));
+        }
+        let command = words.into_iter().collect::<Option<Vec<String>>>()?;
+        Some(Connection::Stdio { command })
+    }
+
+    fn remote(&mut self, transport: Transport, address: Node<'_>) -> Option<Connection> {
+        let url = self.fill_in(address)?;
+        let schemes: &[&str] =
+            if transport == Transport::WebSocket { &["ws", "wss"] } else { &["http", "https"] };
+        // In a disabled entry it may still have its references.
+        if !self.disabled && !is_address(&url, schemes) {
+            let key = address.key().map_or("url", Node::raw);
+            let message = format!("`{key}` is not an address that starts with {}", alternatives(schemes));
+            self.reader.tell(Finding::new(&INVALID_PATTERN, address.pointer(), message));
+        }
+        Some(match transport {
+            Transport::WebSocket => Connection::WebSocket { url },
+            Transport::Http => Connection::Http { url },
+            _ => Connection::Sse { url },
+        })
+    }
+}

@@ -1,0 +1,364 @@
+//! The configuration: what it means, and what is said about one that is wrong.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolwright_catalog::{Config, SourceKind};
+use toolwright_exec::{Limits, OutputCheck};
+use toolwright_source::render::{Colour, full};
+use toolwright_source::{Diagnostic, Source};
+
+use crate::expand::variables;
+
+fn parse(text: impl Into<Vec<u8>>) -> (Config, Vec<Diagnostic>) {
+    let source = Source::decode("toolwright.toml", text.into()).expect("this is UTF-8");
+    Config::parse(&Arc::new(source), Path::new("/project"), &variables)
+}
+
+fn good(text: &str) -> Config {
+    let (config, problems) = parse(text);
+    let said: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+    assert!(said.is_empty(), "{text}\n{said:?}");
+    config
+}
+
+/// `line:column CODE path`, and the text at the place.
+fn places(text: &str) -> Vec<String> {
+    let place = |d: &Diagnostic| {
+        let (line, column) = d.line_column().expect("every diagnostic has a place");
+        let shown = d.source.slice(d.span.expect("it has one"));
+        format!("{line}:{column} {} {} {shown}", d.code.name, d.path)
+    };
+    parse(text).1.iter().map(place).collect()
+}
+
+fn rendered(text: impl Into<Vec<u8>>) -> String {
+    parse(text).1.iter().map(|d| full(d, Colour::Off)).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A source that is good but for what is added.
+fn with(line: &str) -> String {
+    format!("[[source]]\nname = \"a\"\n{line}\n")
+}
+
+#[test]
+fn every_kind_of_source() {
+    let absolute = if cfg!(windows) { "C:/x" } else { "/x" };
+    let in_project = |path: &str| Path::new("/project").join(path);
+    let words = |list: &[&str]| list.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+    let command = |list: &[&str]| SourceKind::Command { words: words(list), directory: None };
+    let cases = [
+        (
+            "path = 'tools/'\nformat = 'btcp'".to_owned(),
+            SourceKind::Definitions { path: in_project("tools/"), format: Some("btcp".to_owned()) },
+        ),
+        (
+            format!("path = '{absolute}'"),
+            SourceKind::Definitions { path: PathBuf::from(absolute), format: None },
+        ),
+        ("executables = 'bin/'".to_owned(), SourceKind::Executables { folder: in_project("bin/") }),
+        ("mcp = '.mcp.json'".to_owned(), SourceKind::ServersFile { path: in_project(".mcp.json") }),
+        ("command = ['npx', '', 'a b']".to_owned(), command(&["npx", "", "a b"])),
+        ("command = \"npx -y 'a b'\"".to_owned(), command(&["npx", "-y", "a b"])),
+        (
+            "command = 'x'\ndirectory = 'sub'".to_owned(),
+            SourceKind::Command { words: words(&["x"]), directory: Some(in_project("sub")) },
+        ),
+        (
+            "url = 'https://h/mcp'\nheaders = { B = 'x', A = 'Bearer ${TOKEN}' }".to_owned(),
+            SourceKind::Url {
+                url: "https://h/mcp".to_owned(),
+                headers: vec![("B".to_owned(), "x".to_owned()), ("A".to_owned(), "Bearer s3cret".to_owned())],
+            },
+        ),
+    ];
+    for (line, kind) in cases {
+        let config = good(&with(&line));
+        assert_eq!(config.sources.len(), 1, "{line}");
+        assert_eq!(config.sources[0].kind, kind, "{line}");
+        assert_eq!(config.sources[0].name.as_str(), "a");
+    }
+}
+
+#[test]
+fn sources_keep_their_order_and_say_where_they_stand() {
+    let text = "\
+[[source]]
+name = 'z'
+path = 'z'
+compat = true
+
+[[source]]
+name = 'b'
+command = 'b'
+env = { B = '1', A = '${TOKEN}', C = '${NONE:-x}' }
+";
+    let config = good(text);
+    let names: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["z", "b"]);
+    assert_eq!(config.sources.iter().map(|s| s.compat).collect::<Vec<_>>(), [true, false]);
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(config.sources[1].environment, [pair("B", "1"), pair("A", "s3cret"), pair("C", "x")]);
+    let span = config.sources[1].span.range();
+    assert_eq!((&text[span.clone()], span.start), ("[[source]]", text.rfind("[[").expect("it is there")));
+}
+
+#[test]
+fn the_same_in_other_spellings() {
+    let plain = good("[[source]]\nname = 'a'\ncommand = 'x'\nenv = { A = '1' }\n[limits]\ntimeout = 5\n");
+    for text in [
+        "limits.timeout = 5\n[[source]]\nname = 'a'\ncommand = 'x'\nenv.A = '1'\n",
+        "limits = { timeout = 0x5 }\nsource = [{ name = 'a', command = ['x'], env = { A = '1' } }]\n",
+        "[[source]]\r\nname = \"a\"\r\ncommand = '''x'''\r\n[source.env]\r\nA = '1'\r\n[limits]\r\ntimeout = +5\r\n",
+        "\u{feff}[[source]]\n\"name\" = 'a'\ncommand = 'x'\nenv.\"A\" = '1'\n[limits]\ntimeout = 5",
+    ] {
+        let mut config = good(text);
+        config.sources[0].span = plain.sources[0].span;
+        assert_eq!(config, plain, "{text}");
+    }
+}
+
+#[test]
+fn an_empty_file_has_no_sources_and_the_usual_limits() {
+    for text in ["", "\n", "# nothing yet\n", "\u{feff}", "source = []", "[limits]"] {
+        assert_eq!(good(text), Config::default(), "{text:?}");
+    }
+    assert_eq!(
+        Limits::default(),
+        Limits {
+            timeout: Duration::from_millis(30_000),
+            max_timeout: Duration::from_millis(300_000),
+            output: 1_048_576,
+            output_check: OutputCheck::Enforce,
+            max_concurrent: 64,
+            queue: 1024,
+        }
+    );
+}
+
+#[test]
+fn limits_are_read() {
+    let text = "[limits]\ntimeout = 1\nmax_timeout = 3_600_000\noutput = 1024\noutput_schema = 'warn'\nmax_concurrent = 1\nqueue = 0\n";
+    let limits = good(text).limits;
+    assert_eq!(limits.timeout, Duration::from_millis(1));
+    assert_eq!(limits.max_timeout, Duration::from_secs(3600));
+    assert_eq!((limits.output, limits.output_check), (1024, OutputCheck::Warn));
+    assert_eq!((limits.max_concurrent, limits.queue), (1, 0));
+    // The cap holds for the default that nobody wrote.
+    assert_eq!(good("limits.max_timeout = 7").limits.timeout, Duration::from_millis(7));
+}
+
+#[test]
+fn limits_have_bounds() {
+    let ranges = [
+        ("timeout", 1, 300_000),
+        ("max_timeout", 1, 3_600_000),
+        ("output", 1024, 67_108_864),
+        ("max_concurrent", 1, 1024),
+        ("queue", 0, 65_536),
+    ];
+    for (name, min, max) in ranges {
+        let line = |value: &str| match name {
+            "timeout" => format!("limits.max_timeout = 3600000\nlimits.timeout = {value}"),
+            _ => format!("limits.{name} = {value}"),
+        };
+        let bound = |value: i64| line(&value.to_string());
+        good(&bound(min));
+        good(&bound(max));
+        let huge = "9".repeat(400);
+        let texts = [bound(min - 1), bound(max + 1), line(&huge), line("-9223372036854775808")];
+        for text in texts {
+            let (config, problems) = parse(text.as_str());
+            let said: Vec<&str> = problems.iter().map(|p| p.code.name).collect();
+            assert_eq!(said, ["OUT_OF_RANGE"], "{text}");
+            assert!(problems[0].message.len() < 200, "{}", problems[0].message);
+            assert_eq!(config.limits.queue, 1024, "a bad limit keeps its default");
+        }
+        for other in ["nan", "-inf", "5.0", "'5'", "true", "1979-05-27", "[1]", "{}"] {
+            assert_eq!(parse(line(other)).1[0].code.name, "INVALID_TYPE", "{name} = {other}");
+        }
+    }
+}
+
+#[test]
+fn one_mistake_each_at_its_place() {
+    let cases: &[(&str, &[&str])] = &[
+        ("souce = []", &["1:1 UNKNOWN_KEY /souce souce"]),
+        ("source = 5", &["1:10 INVALID_TYPE /source 5"]),
+        ("source = [5]", &["1:11 INVALID_TYPE /source/0 5"]),
+        ("limits = 5", &["1:10 INVALID_TYPE /limits 5"]),
+        ("[[limits]]", &["1:1 INVALID_TYPE /limits [[limits]]"]),
+        ("[limits]\nx.y = 1", &["2:1 UNKNOWN_KEY /limits/x x"]),
+        ("[limits]\noutput_schema = 'wran'", &["2:17 INVALID_ENUM_VALUE /limits/output_schema 'wran'"]),
+        ("[limits]\nmax_timeout = 10\ntimeout = 20", &["3:11 OUT_OF_RANGE /limits/timeout 20"]),
+        (
+            "[[source]]",
+            &[
+                "1:1 MISSING_REQUIRED_FIELD /source/0 [[source]]",
+                "1:1 MISSING_REQUIRED_FIELD /source/0/name [[source]]",
+            ],
+        ),
+        // A misspelled key is one mistake, not two.
+        ("[[source]]\nnmae = 'a'\npath = 'x'", &["2:1 UNKNOWN_KEY /source/0/nmae nmae"]),
+        ("[[source]]\nname = 'a'\nexecutable = 'x'", &["3:1 UNKNOWN_KEY /source/0/executable executable"]),
+        ("[[source]]\nname = 5\npath = 'x'", &["2:8 INVALID_TYPE /source/0/name 5"]),
+        ("[[source]]\nname = ''\npath = 'x'", &["2:8 INVALID_PATTERN /source/0/name ''"]),
+        ("[[source]]\nname = 'a:b'\npath = 'x'", &["2:8 INVALID_PATTERN /source/0/name 'a:b'"]),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(places(text), *expected, "{text}");
+        assert_eq!(parse(*text).0.sources.len(), 0, "{text}");
+    }
+    let cases: &[(&str, &[&str])] = &[
+        ("path = ' '", &["3:8 MISSING_REQUIRED_FIELD /source/0/path ' '"]),
+        ("path = ['x']", &["3:8 INVALID_TYPE /source/0/path ['x']"]),
+        ("path = 'x'\nformat = 'btpc'", &["4:10 INVALID_ENUM_VALUE /source/0/format 'btpc'"]),
+        ("path = 'x'\ncompat = 'yes'", &["4:10 INVALID_TYPE /source/0/compat 'yes'"]),
+        ("path = 'x'\nheaders = {}", &["4:1 INVALID_SOURCE /source/0/headers headers"]),
+        ("mcp = 'x'\nformat = 'mcp'", &["4:1 INVALID_SOURCE /source/0/format format"]),
+        ("executables = 'x'\ndirectory = 'y'", &["4:1 INVALID_SOURCE /source/0/directory directory"]),
+        ("url = 'http://h'\nenv = {}", &["4:1 INVALID_SOURCE /source/0/env env"]),
+        ("url = 'http://h'\npath = 'x'", &["4:1 INVALID_SOURCE /source/0/path path"]),
+        ("url = 'ftp://h'", &["3:7 INVALID_PATTERN /source/0/url 'ftp://h'"]),
+        ("url = 'h/mcp'", &["3:7 INVALID_PATTERN /source/0/url 'h/mcp'"]),
+        ("command = []", &["3:11 MISSING_REQUIRED_FIELD /source/0/command []"]),
+        ("command = ['']", &["3:12 MISSING_REQUIRED_FIELD /source/0/command/0 ''"]),
+        ("command = ['x', 5]", &["3:17 INVALID_TYPE /source/0/command/1 5"]),
+        ("command = 5", &["3:11 INVALID_TYPE /source/0/command 5"]),
+        ("command = ''", &["3:11 MISSING_REQUIRED_FIELD /source/0/command ''"]),
+        ("command = \"''\"", &["3:11 MISSING_REQUIRED_FIELD /source/0/command \"''\""]),
+        ("command = \"x 'y\"", &["3:11 INVALID_PATTERN /source/0/command \"x 'y\""]),
+        ("command = 'x'\nenv = 5", &["4:7 INVALID_TYPE /source/0/env 5"]),
+        ("command = 'x'\nenv.A = 5", &["4:9 INVALID_TYPE /source/0/env/A 5"]),
+        ("command = 'x'\nenv.'A=B' = ''", &["4:5 INVALID_PATTERN /source/0/env/A=B 'A=B'"]),
+        ("command = 'x'\nenv.A = '${NONE}'", &["4:9 UNSET_VARIABLE /source/0/env/A '${NONE}'"]),
+        ("command = 'x'\nenv.A = '${x:y}'", &["4:9 INVALID_REFERENCE /source/0/env/A '${x:y}'"]),
+        ("url = 'http://h'\nheaders.'A B' = ''", &["4:9 INVALID_PATTERN /source/0/headers/A B 'A B'"]),
+        ("url = 'http://h'\nheaders.A = '${NONE}'", &["4:13 UNSET_VARIABLE /source/0/headers/A '${NONE}'"]),
+    ];
+    for (line, expected) in cases {
+        let text = with(line);
+        assert_eq!(places(&text), *expected, "{text}");
+        assert_eq!(parse(text).0.sources.len(), 0, "{line}: a bad source is left out");
+    }
+}
+
+#[test]
+fn everything_is_found_in_one_pass() {
+    let text = r#"
+timeout = 5
+
+[[source]]
+name = "good"
+path = "tools/"
+
+[[source]]
+name = "my tools"
+executable = "bin/"
+compat = 1
+
+[[source]]
+name = "good"
+path = "more/"
+url = "https://host/mcp"
+
+[[source]]
+command = ["npx", 7]
+headers = { Authorization = "Bearer abc" }
+env = { TOKEN = "${GITHUB_TOKEN}", PORT = 8080, ASKED = "${input:api-key}" }
+colour = "red"
+
+[[source]]
+name = "last"
+path = "last/"
+format = "btpc"
+
+[[source]]
+name = "kept"
+mcp = ".mcp.json"
+
+[limits]
+timeout = 99999999999999999999
+output = nan
+output_schema = "of"
+max_concurent = 3
+"#;
+    let (config, _) = parse(text);
+    let names: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["good", "kept"]);
+    assert_eq!(config.limits, Limits::default());
+    insta::assert_snapshot!(rendered(text));
+}
+
+#[test]
+fn one_bracket_too_few() {
+    insta::assert_snapshot!(rendered("[source]\nname = 'a'\npth = 'x'\n"));
+}
+
+#[test]
+fn places_behind_what_is_not_ascii() {
+    let text = "# Ünïcödé 🦀\r\n[[source]]\r\nname = \"日本\"\r\nenv = { \"ключ\" = \"é\", B = \"${NONE}\" }\r\ncommand = 'x'\r\n";
+    let plain = rendered(text);
+    assert_eq!(rendered(format!("\u{feff}{text}")), plain);
+    insta::assert_snapshot!(plain);
+    assert_eq!(
+        places(text),
+        ["3:8 INVALID_PATTERN /source/0/name \"日本\"", "4:27 UNSET_VARIABLE /source/0/env/B \"${NONE}\"",]
+    );
+}
+
+#[test]
+fn text_that_is_not_toml() {
+    let text = "[[source]]\nname = \nenv = { A = 'x' B = 'y' }\nurl = \"https://h\n\n[[source]\nname = 'b'\n";
+    assert_eq!(parse(text).0, Config::default());
+    insta::assert_snapshot!(rendered(text));
+}
+
+#[test]
+fn duplicate_keys_do_not_end_the_reading() {
+    let text = "[[source]]\nname = 'a'\nname = 'b'\npath = 'x'\nfoo = 1\n[limits]\nqueue = 1\n[limits]\n";
+    assert_eq!(
+        places(text),
+        ["3:1 DUPLICATE_KEY  name", "5:1 UNKNOWN_KEY /source/0/foo foo", "8:2 DUPLICATE_KEY  limits"]
+    );
+}
+
+#[test]
+fn hostile_text_is_bounded() {
+    let broken = "= \n".repeat(5_000);
+    assert_eq!(parse(broken).1.len(), toolwright_source::MAX_PROBLEMS);
+    let deep = format!("x = {}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(!parse(deep).1.is_empty());
+    let long = format!("{} = 1", "k".repeat(100_000));
+    assert!(parse(long).1[0].message.len() < 300);
+}
+
+#[test]
+fn secrets_stay_out_of_messages() {
+    let text = "[[source]]
+name = 'a'
+url = 'https://h'
+headers = { A = 'hunter2 ${NONE}', B = 'hunter2 ${hunter2!}', C = 'hunter2 ${hunter2', 'x y' = 'hunter2' }
+env = { A = ['hunter2'] }
+";
+    for problem in parse(text).1 {
+        let said = format!("{} {:?} {:?}", problem.message, problem.help, problem.labels);
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}
+
+#[test]
+fn the_nearest_file_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let deep = folder.path().join("a/b/c");
+    std::fs::create_dir_all(&deep).expect("folders");
+    assert_eq!(Config::find(&deep), None);
+    let file = folder.path().join("a/toolwright.toml");
+    std::fs::write(&file, "").expect("a file");
+    // A folder of that name is no file.
+    std::fs::create_dir(deep.join("toolwright.toml")).expect("a folder");
+    assert_eq!(Config::find(&deep), Some(file.clone()));
+    assert_eq!(Config::find(&folder.path().join("a")), Some(file));
+    assert_eq!(Config::find(folder.path()), None);
+}

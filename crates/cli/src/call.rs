@@ -1,0 +1,275 @@
+//! `toolwright call`: one tool, once.
+
+use std::io::{IsTerminal, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value as Json, json};
+use tokio_util::sync::CancellationToken;
+use toolwright_catalog::Event;
+use toolwright_exec::{Content, Entry, Failure, Host, Outcome, Progress, Request};
+use toolwright_source::{Severity, render};
+
+use crate::args::CallArgs;
+use crate::output::{self, Exit};
+use crate::sources;
+
+pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
+    let given = Given::parse(args)?;
+    let listener = Arc::new(|event: &Event| {
+        let loud = !matches!(event, Event::Problem(d) if d.severity < Severity::Error);
+        if let Some(sentence) = sources::sentence(event).filter(|_| loud) {
+            sources::note(&sentence);
+        }
+    });
+    sources::runtime()?.block_on(async {
+        let catalog = sources::catalog(&args.source, listener)?;
+        let cancel = CancellationToken::new();
+        let work = async {
+            catalog.load_for(&args.id).await;
+            let runner = catalog.runner();
+            let mut request = Request::new(&args.id);
+            request.arguments = given.arguments(runner.toolbox().get(&args.id).map(|entry| &**entry))?;
+            request.timeout = args.timeout.map(Duration::from_millis);
+            request.cancel = cancel.clone();
+            let terminal = Terminal::new();
+            let result = runner.call(request, &terminal).await;
+            terminal.0.finish_and_clear();
+            anyhow::Ok(result)
+        };
+        let mut work = std::pin::pin!(work);
+        let result = tokio::select! {
+            result = &mut work => result?,
+            _ = tokio::signal::ctrl_c() => {
+                cancel.cancel();
+                // A server that is still starting cannot be cancelled, only left.
+                match tokio::time::timeout(Duration::from_secs(1), work).await {
+                    Ok(result) => result?,
+                    Err(_) => bail!("interrupted"),
+                }
+            }
+        };
+        catalog.runner().close().await;
+        toolwright_exec::end_all_processes();
+        print(result, args.json)
+    })
+}
+
+fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit> {
+    match result {
+        Ok(outcome) => {
+            for warning in &outcome.warnings {
+                sources::note(warning);
+            }
+            let text = if as_json { format!("{:#}\n", outcome_json(&outcome)) } else { readable(&outcome) };
+            if !outcome.is_error {
+                output::print(&text)?;
+                return Ok(Exit::Clean);
+            }
+            if as_json {
+                output::print(&text)?;
+            } else {
+                output::say(&format!("TOOL_FAILED: {}\n", text.trim_end()));
+            }
+            Ok(Exit::Findings)
+        }
+        Err(failure) if as_json => {
+            output::print(&format!("{:#}\n", json!({"error": failure.to_json()})))?;
+            Ok(Exit::Findings)
+        }
+        Err(failure) => {
+            output::say(&format!("{}\n", visible_lines(&failure.to_text())));
+            Ok(Exit::Findings)
+        }
+    }
+}
+
+fn outcome_json(outcome: &Outcome) -> Json {
+    let mut json = json!({
+        "content": outcome.content.iter().map(|content| &content.0).collect::<Vec<_>>(),
+        "isError": outcome.is_error,
+    });
+    if let Some(structured) = &outcome.structured {
+        json["structuredContent"] = structured.clone();
+    }
+    if let Some(meta) = &outcome.meta {
+        json["_meta"] = meta.clone();
+    }
+    json
+}
+
+/// For a person: structured content laid out, unless texts say more than the same.
+fn readable(outcome: &Outcome) -> String {
+    let texts: Vec<String> = outcome.content.iter().map(describe).collect();
+    let says_the_same = |value: &Json| {
+        outcome.content.iter().all(|content| {
+            content
+                .as_text()
+                .is_some_and(|text| serde_json::from_str::<Json>(text).is_ok_and(|json| json == *value))
+        })
+    };
+    let text = match &outcome.structured {
+        Some(value) if outcome.content.is_empty() || says_the_same(value) => format!("{value:#}"),
+        _ => texts.join("\n"),
+    };
+    format!("{}\n", visible_lines(text.trim_end_matches('\n')))
+}
+
+/// A text as it is, anything else in a few words.
+fn describe(content: &Content) -> String {
+    if let Some(text) = content.as_text() {
+        return text.to_owned();
+    }
+    let field = |name: &str| content.0.get(name).and_then(Json::as_str);
+    let resource = |name: &str| content.0.get("resource").and_then(|r| r.get(name)).and_then(Json::as_str);
+    match (field("type").unwrap_or("unknown"), resource("text")) {
+        ("resource", Some(text)) => text.to_owned(),
+        ("resource_link", _) => format!("[link: {}]", field("uri").unwrap_or_default()),
+        ("resource", None) => format!("[resource: {}]", resource("uri").unwrap_or_default()),
+        (kind, _) => {
+            let size = field("data").map_or(0, |data| data.len() / 4 * 3);
+            format!(
+                "[{kind}: {}, about {size} bytes; `--json` prints it]",
+                field("mimeType").unwrap_or("of no named type")
+            )
+        }
+    }
+}
+
+/// What a tool printed may hold sequences that a terminal obeys.
+fn visible_lines(text: &str) -> String {
+    text.lines().map(render::visible).collect::<Vec<_>>().join("\n")
+}
+
+/// Arguments as they were typed.
+enum Given {
+    Json(Json),
+    Pairs(Vec<(String, Typed)>),
+}
+
+enum Typed {
+    /// `key=value`
+    Text(String),
+    /// `key:=value`
+    Json(Json),
+}
+
+impl Given {
+    fn parse(args: &CallArgs) -> anyhow::Result<Given> {
+        if let Some(text) = &args.args {
+            let mut input = String::new();
+            let text = if text == "-" {
+                let limit = 16 << 20;
+                std::io::stdin()
+                    .take(limit)
+                    .read_to_string(&mut input)
+                    .context("cannot read the arguments")?;
+                &input
+            } else {
+                text
+            };
+            let json: Json = serde_json::from_str(text).context("`--args` is not JSON")?;
+            if !json.is_object() {
+                bail!("`--args` is not a JSON object");
+            }
+            return Ok(Given::Json(json));
+        }
+        let mut pairs: Vec<(String, Typed)> = Vec::new();
+        for pair in &args.pairs {
+            let Some((key, value)) = pair.split_once('=') else {
+                bail!("`{pair}` is not an argument of the form `key=value`");
+            };
+            let (key, typed) = match key.strip_suffix(':') {
+                Some(key) => {
+                    let json = serde_json::from_str(value)
+                        .with_context(|| format!("the value of `{key}` is not JSON"))?;
+                    (key, Typed::Json(json))
+                }
+                None => (key, Typed::Text(value.to_owned())),
+            };
+            if pairs.iter().any(|(known, _)| known == key) {
+                bail!("`{key}` is given twice");
+            }
+            pairs.push((key.to_owned(), typed));
+        }
+        Ok(Given::Pairs(pairs))
+    }
+
+    /// The arguments, with texts read as what the tool's schema says they are.
+    fn arguments(&self, entry: Option<&Entry>) -> anyhow::Result<Json> {
+        match self {
+            Given::Json(json) => Ok(json.clone()),
+            Given::Pairs(pairs) => {
+                let schema = entry.map(|entry| entry.tool.input.to_json()).unwrap_or_default();
+                let read = |(key, typed): &(String, Typed)| {
+                    let value = match typed {
+                        Typed::Json(json) => json.clone(),
+                        Typed::Text(text) => read_text(text, &schema["properties"][key]),
+                    };
+                    (key.clone(), value)
+                };
+                Ok(Json::Object(pairs.iter().map(read).collect::<Map<_, _>>()))
+            }
+        }
+    }
+}
+
+/// A text is a text unless the schema takes something else and the text can be that.
+fn read_text(text: &str, schema: &Json) -> Json {
+    let types: Vec<&str> = match &schema["type"] {
+        Json::String(one) => vec![one],
+        Json::Array(several) => several.iter().filter_map(Json::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let as_json = serde_json::from_str::<Json>(text).ok();
+    let fits = |json: &Json| match json {
+        Json::Null => types.contains(&"null"),
+        Json::Bool(_) => types.contains(&"boolean"),
+        Json::Number(_) => types.contains(&"number") || types.contains(&"integer"),
+        Json::Array(_) => types.contains(&"array"),
+        Json::Object(_) => types.contains(&"object"),
+        Json::String(_) => false,
+    };
+    // Where the schema says nothing, what looks like a number, a list or a truth value is one.
+    let untyped = types.is_empty() && schema.get("enum").is_none() && schema.get("const").is_none();
+    match as_json {
+        Some(json) if fits(&json) || (untyped && !json.is_string()) => json,
+        _ => Json::String(text.to_owned()),
+    }
+}
+
+/// Progress on a terminal, nothing elsewhere.
+struct Terminal(ProgressBar);
+
+impl Terminal {
+    fn new() -> Terminal {
+        if !std::io::stderr().is_terminal() {
+            return Terminal(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new_spinner();
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Terminal(bar)
+    }
+}
+
+impl Host for Terminal {
+    fn progress(&self, progress: Progress) {
+        if let Some(total) = progress.total.filter(|total| *total > 0.0) {
+            if self.0.length().is_none()
+                && let Ok(style) = ProgressStyle::with_template("{bar:30} {percent}% {msg}")
+            {
+                self.0.set_style(style);
+            }
+            self.0.set_length(1_000);
+            self.0.set_position((progress.done / total * 1_000.0).clamp(0.0, 1_000.0) as u64);
+        }
+        let words = progress.message.unwrap_or_else(|| format!("{}", progress.done));
+        self.0.set_message(render::visible(&words));
+    }
+
+    fn wants_progress(&self) -> bool {
+        !self.0.is_hidden()
+    }
+}

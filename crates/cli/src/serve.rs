@@ -1,0 +1,95 @@
+//! `toolwright serve`: all tools for agents. Standard output belongs to the protocol; the log is on
+//! standard error.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use toolwright_catalog::Event;
+use toolwright_serve::{Agent, Http, HttpError, serve_stdio};
+use toolwright_source::Severity;
+
+use crate::args::ServeArgs;
+use crate::output::Exit;
+use crate::{report, sources};
+
+pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
+    let runtime = sources::runtime()?;
+    let result = runtime.block_on(serve(args));
+    // A blocked read of standard input must not hold up the end.
+    runtime.shutdown_background();
+    toolwright_exec::end_all_processes();
+    result
+}
+
+async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
+    let planner = sources::planner(&args.source)?;
+    let plan = planner();
+    if let Some(failure) = plan.failures.first() {
+        bail!("{failure}");
+    }
+    if plan.specs.is_empty() {
+        for diagnostic in &plan.diagnostics {
+            sources::note(&toolwright_source::render::concise(diagnostic));
+        }
+        bail!("there is no source that could be served");
+    }
+    let catalog = sources::catalog(&args.source, Arc::new(tell))?;
+    let agent = Agent::new(Arc::clone(&catalog), plan.startup);
+    let until = CancellationToken::new();
+    end_on_signals(&until)?;
+    match &args.http {
+        None => {
+            catalog.follow(&until);
+            let served = serve_stdio(agent, until.clone()).await;
+            until.cancel();
+            catalog.runner().close().await;
+            served.map_err(anyhow::Error::msg)?;
+        }
+        Some(address) => {
+            let token = sources::variable("TOOLWRIGHT_TOKEN").filter(|token| !token.trim().is_empty());
+            let http = Http::bind(address, token).await.map_err(|error| match error {
+                HttpError::NoToken(_) => {
+                    anyhow::anyhow!("{error}: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
+                }
+                other => other.into(),
+            })?;
+            sources::note(&format!("listening on {}", http.url()));
+            catalog.follow(&until);
+            http.serve(agent, until.clone()).await;
+            catalog.runner().close().await;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn tell(event: &Event) {
+    match event {
+        Event::Loaded { source, ready, aside: 0 } => {
+            sources::note(&format!("{source}: {}", report::plural(*ready, "tool")));
+        }
+        Event::Loaded { source, ready, aside } => {
+            let ready = report::plural(*ready, "tool");
+            sources::note(&format!("{source}: {ready}, {aside} set aside because of errors"));
+        }
+        Event::Problem(diagnostic) if diagnostic.severity < Severity::Error => {}
+        event => sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence)),
+    }
+}
+
+/// The first signal asks for an orderly end.
+fn end_on_signals(until: &CancellationToken) -> anyhow::Result<()> {
+    let until = until.clone();
+    let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be heard")?;
+    let mut terminate = signal(SignalKind::terminate()).context("signals cannot be heard")?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        sources::note("ending");
+        until.cancel();
+    });
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Where tools come from, as the command line and the environment say it. This is the one place where
+//! the environment is read.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Named, Plan, Planner, Reader};
+use toolwright_exec::{Log, Parts, Runner};
+use toolwright_source::render;
+
+use crate::args::{Inputs, SourceArgs};
+use crate::output;
+
+/// Variables that programs are given without being asked for: where things are and which language is
+/// spoken, no secrets. Everything else stays out unless a source's `env` names it.
+const PASSED_ON: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TERM",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// A variable of the environment.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn environment() -> Vec<(OsString, OsString)> {
+    PASSED_ON.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
+}
+
+/// The parts of the outside world that running tools needs.
+pub(crate) fn parts(log: Log) -> Parts {
+    Parts::new(environment(), log)
+}
+
+/// A log on stderr, one line each, with nothing in it that a terminal would obey.
+pub(crate) fn log() -> Log {
+    Log(Arc::new(|line| {
+        let mut err = std::io::stderr().lock();
+        let _ = writeln!(err, "toolwright: {}", render::visible(&line.replace('\n', " | ")));
+    }))
+}
+
+/// A runtime for what waits.
+pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be started")
+}
+
+/// Reads everything that `show` and `list` name. Servers and programs are asked.
+pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
+    let format = inputs.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
+    let reader = Reader { format, compat: inputs.compat };
+    let named = named(&inputs.sources, &inputs.command);
+    let paths: Option<Vec<PathBuf>> = named
+        .iter()
+        .map(|named| match named {
+            Named::Path(path) if !Plan::is_live(path, reader) => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    // Files alone need no runtime, and are read side by side.
+    if let Some(paths) = paths {
+        return Ok(toolwright_catalog::load(&paths, reader));
+    }
+    let plan = Plan::of_named(&named, reader, &variable);
+    let parts = parts(Log::default());
+    let runtime = runtime()?;
+    let load = runtime.block_on(async {
+        let load = toolwright_catalog::load_plan(plan, &parts).await;
+        parts.upstreams.close().await;
+        load
+    });
+    Ok(load)
+}
+
+fn named(sources: &[String], command: &[String]) -> Vec<Named> {
+    let mut named: Vec<Named> = sources.iter().map(|word| Named::parse(word)).collect();
+    if !command.is_empty() {
+        named.push(Named::Command(command.to_vec()));
+    }
+    named
+}
+
+/// How the sources of `call` and `serve` are planned, now and after a change.
+pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
+    let named = named(&args.from, &args.command);
+    if !named.is_empty() {
+        return Ok(Arc::new(move || Plan::of_named(&named, Reader::default(), &variable)));
+    }
+    let config = match &args.config {
+        Some(path) => path.clone(),
+        None => match Config::find(&std::env::current_dir().context("the working directory is gone")?) {
+            Some(path) => path,
+            None => bail!(
+                "there is no `toolwright.toml` here or above; write one, or name a source (`--from SOURCE`, `-- COMMAND`)"
+            ),
+        },
+    };
+    if !config.is_file() {
+        bail!("there is no configuration `{}`", config.display());
+    }
+    Ok(Arc::new(move || Plan::of_config(&config, &variable)))
+}
+
+/// A catalog of these sources, which tells on stderr what goes wrong.
+pub(crate) fn catalog(args: &SourceArgs, listener: Listener) -> anyhow::Result<Arc<Catalog>> {
+    let planner = planner(args)?;
+    let runner = Arc::new(Runner::new(parts(log()), toolwright_exec::Limits::default()));
+    Ok(Catalog::new(runner, planner, listener))
+}
+
+/// One line for an event; nothing for what needs no words.
+pub(crate) fn sentence(event: &Event) -> Option<String> {
+    match event {
+        // No lines of the file: they may hold secrets, and this is a log.
+        Event::Problem(diagnostic) => Some(render::concise(diagnostic)),
+        Event::Unloaded(unloaded) => {
+            let failure = &unloaded.failure;
+            Some(format!(
+                "{}: {}: {} (help: {})",
+                unloaded.source, failure.code.name, failure.message, failure.suggestion
+            ))
+        }
+        Event::Note(text) => Some(text.clone()),
+        Event::Loaded { .. } => None,
+    }
+}
+
+/// Says a line on stderr.
+pub(crate) fn note(text: &str) {
+    output::say(&format!("toolwright: {}\n", render::visible(&text.replace('\n', " | "))));
+}

@@ -1,0 +1,225 @@
+//! A server behind a URL: rmcp's streamable HTTP, on an HTTP client of ours that keeps answers as they
+//! were sent, within a limit, and follows no redirect to another place.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Once};
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
+    StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+use toolwright_model::Variable;
+
+use super::stdio::MAX_MESSAGE;
+use super::wire;
+
+const SESSION: &str = "mcp-session-id";
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+
+/// As much of a body that is no answer as a message shows.
+const SHOWN: usize = 200;
+
+type Error = StreamableHttpError<reqwest::Error>;
+
+/// A way to the server at `url`.
+pub(super) fn transport(
+    url: &str,
+    headers: &[Variable],
+) -> Result<StreamableHttpClientTransport<Client>, String> {
+    let mut custom = HashMap::new();
+    for variable in headers {
+        let name = HeaderName::try_from(variable.name.as_str())
+            .map_err(|_| format!("`{}` cannot be the name of a header", variable.name))?;
+        let value = variable.value.as_deref().unwrap_or_default();
+        // The value may be a secret and stays out of the message.
+        let value = HeaderValue::try_from(value).map_err(|_| {
+            format!("the value of the header `{}` has characters that no header may have", variable.name)
+        })?;
+        custom.insert(name, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(custom)
+        .max_concurrent_requests(1024)
+        .max_sse_event_size(MAX_MESSAGE);
+    Ok(StreamableHttpClientTransport::with_client(Client::new()?, config))
+}
+
+/// The HTTP client.
+#[derive(Clone)]
+pub(super) struct Client(reqwest::Client);
+
+impl Client {
+    fn new() -> Result<Client, String> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            // Somebody else's choice is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let same_place = reqwest::redirect::Policy::custom(|attempt| {
+            let keeps_body = matches!(attempt.status().as_u16(), 307 | 308);
+            let same = attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
+            // Headers and session must not reach another place, and a GET would lose the message.
+            if keeps_body && same && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+        });
+        let client = reqwest::Client::builder().redirect(same_place).tcp_nodelay(true).build();
+        client.map(Client).map_err(|error| format!("no HTTP client can be made: {error}"))
+    }
+}
+
+impl StreamableHttpClient for Client {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        let accept = format!("{EVENTS}, {JSON}");
+        let mut request = self.0.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
+        request = request.headers(headers.into_iter().collect());
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let in_session = session.is_some();
+        if let Some(session) = session {
+            request = request.header(SESSION, session.as_ref());
+        }
+        let response = request.send().await.map_err(|error| Error::Client(error.without_url()))?;
+        let asked = match &message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        read_answer(response, asked, in_session).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Error> {
+        StreamableHttpClient::delete_session(&self.0, uri, session, token, headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
+        let events = self.0.get_stream(uri, session, last, token, headers).await?;
+        Ok(events.map(|event| event.map(as_sent)).boxed())
+    }
+}
+
+async fn read_answer(
+    response: reqwest::Response,
+    asked: Option<RequestId>,
+    in_session: bool,
+) -> Result<StreamableHttpPostResponse, Error> {
+    let status = response.status();
+    let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+    let kind = text("content-type").unwrap_or_default();
+    let session = text(SESSION);
+    match status {
+        StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+        StatusCode::UNAUTHORIZED => {
+            let challenge = text("www-authenticate").unwrap_or_default();
+            return Err(Error::AuthRequired(AuthRequiredError::new(challenge)));
+        }
+        StatusCode::NOT_FOUND if in_session => return Err(Error::SessionExpired),
+        _ => {}
+    }
+    if status.is_success() && kind.starts_with(EVENTS) {
+        return Ok(StreamableHttpPostResponse::Sse(events(response, asked), session));
+    }
+    if status.is_success() && asked.is_none() {
+        return Ok(StreamableHttpPostResponse::Accepted);
+    }
+    let Some(body) = body(response).await? else {
+        let id = asked.ok_or(Error::UnexpectedEndOfStream)?;
+        return Ok(StreamableHttpPostResponse::Json(wire::too_large(id), session));
+    };
+    let message = wire::read(&body).filter(|_| kind.starts_with(JSON));
+    match message {
+        // An error in a JSON-RPC answer says more than the status around it.
+        Some(message @ ServerJsonRpcMessage::Error(_)) if status != StatusCode::FORBIDDEN => {
+            Ok(StreamableHttpPostResponse::Json(message, session))
+        }
+        Some(message) if status.is_success() => Ok(StreamableHttpPostResponse::Json(message, session)),
+        _ => {
+            let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
+            let kind = if kind.is_empty() { "no content type".to_owned() } else { kind };
+            let text = format!("HTTP {} with {kind}: {}", status.as_u16(), shown.trim());
+            Err(Error::UnexpectedServerResponse(Cow::Owned(text)))
+        }
+    }
+}
+
+/// The body, or nothing if it is larger than any message may be.
+async fn body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| Error::Client(error.without_url()))? {
+        if body.len() + chunk.len() > MAX_MESSAGE {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+/// The events of an answer. One that is too large becomes the error that says so.
+fn events(
+    response: reqwest::Response,
+    asked: Option<RequestId>,
+) -> BoxStream<'static, Result<Sse, SseError>> {
+    let mut size = 0;
+    let bytes = response.bytes_stream().map(move |chunk| {
+        let chunk = chunk.map_err(|error| std::io::Error::other(error.without_url()))?;
+        // An event ends at an empty line; counting from the last one in the chunk is near enough.
+        size = match chunk.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\r\r") {
+            Some(end) => chunk.len() - end,
+            None => size + chunk.len(),
+        };
+        if size > MAX_MESSAGE {
+            Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge))
+        } else {
+            Ok(chunk)
+        }
+    });
+    let is_large = |error: &SseError| {
+        let SseError::Body(error) = error else { return false };
+        error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::FileTooLarge)
+    };
+    let refuse = move || {
+        let message = wire::too_large(asked.clone()?);
+        Some(Sse { data: serde_json::to_string(&message).ok(), ..Sse::default() })
+    };
+    let events = SseStream::from_bytes_stream(bytes).map(move |event| match event {
+        Ok(event) => Ok(as_sent(event)),
+        Err(error) if is_large(&error) => refuse().ok_or(error),
+        Err(error) => Err(error),
+    });
+    events.boxed()
+}
+
+fn as_sent(mut event: Sse) -> Sse {
+    if let Some(veiled) = event.data.as_deref().and_then(wire::veil) {
+        event.data = Some(veiled);
+    }
+    event
+}

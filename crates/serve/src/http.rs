@@ -1,0 +1,174 @@
+//! Agents over streamable HTTP, at `/mcp`. Bound to loopback there is no token, but the `Host` and
+//! `Origin` of every request are checked, so that no web page can reach it through a browser;
+//! anywhere else every request must carry the token.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, Response, StatusCode, header};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tower_service::Service;
+
+use crate::Agent;
+
+/// How long a client may take to send its headers.
+const HEADERS: Duration = Duration::from_secs(10);
+/// How long open requests may go on when the server ends.
+const GRACE: Duration = Duration::from_secs(5);
+/// Connections at once.
+const CONNECTIONS: usize = 1024;
+/// Bytes of a request.
+const BODY: usize = 4 << 20;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The address is taken, or not ours.
+    #[error("cannot listen on `{0}`: {1}")]
+    Listen(String, std::io::Error),
+    /// Open to others, but not to everybody.
+    #[error("`{0}` can be reached from other machines, so a token is needed")]
+    NoToken(SocketAddr),
+}
+
+/// A server that listens.
+pub struct Http {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: Option<Arc<str>>,
+}
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+impl Http {
+    /// Listens on `address`. Without a token only loopback addresses will do.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on, or needs a token.
+    pub async fn bind(address: &str, token: Option<String>) -> Result<Http, HttpError> {
+        let failed = |error| HttpError::Listen(address.to_owned(), error);
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        if !address.ip().is_loopback() && token.is_none() {
+            return Err(HttpError::NoToken(address));
+        }
+        Ok(Http { listener, address, token: token.map(Into::into) })
+    }
+
+    /// Where agents find it.
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// Serves until `until`; requests that are under way then have a moment to end.
+    pub async fn serve(self, agent: Agent, until: CancellationToken) {
+        let service = Mcp { inner: self.service(agent, &until), token: self.token };
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
+        let graceful = GracefulShutdown::new();
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        loop {
+            let place = tokio::select! {
+                () = until.cancelled() => break,
+                place = Arc::clone(&places).acquire_owned() => place,
+            };
+            let stream = tokio::select! {
+                () = until.cancelled() => break,
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(_) => {
+                        // Out of descriptors, most likely: let some connections end.
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    }
+                },
+            };
+            let _ = stream.set_nodelay(true);
+            let service = service.clone();
+            let service = hyper::service::service_fn(move |request| service.clone().answer(request));
+            let connection =
+                builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+            let connection = graceful.watch(connection);
+            tokio::spawn(async move {
+                // What goes wrong on one connection is its client's business.
+                let _ = connection.await;
+                drop(place);
+            });
+        }
+        drop(self.listener);
+        let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+    }
+
+    fn service(
+        &self,
+        agent: Agent,
+        until: &CancellationToken,
+    ) -> StreamableHttpService<Agent, LocalSessionManager> {
+        let port = self.address.port();
+        let origins = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("http://{host}:{port}"));
+        let mut config = StreamableHttpServerConfig::default()
+            .with_json_response(true)
+            .with_cancellation_token(until.clone())
+            .with_allowed_origins(origins)
+            .with_max_request_body_bytes(BODY);
+        if !self.address.ip().is_loopback() {
+            // Under which name others reach this machine is not known; the token protects it.
+            config = config.disable_allowed_hosts();
+        }
+        let sessions = Arc::new(LocalSessionManager::default());
+        StreamableHttpService::new(move || Ok(agent.clone()), sessions, config)
+    }
+}
+
+#[derive(Clone)]
+struct Mcp {
+    inner: StreamableHttpService<Agent, LocalSessionManager>,
+    token: Option<Arc<str>>,
+}
+
+impl Mcp {
+    async fn answer(mut self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+        if request.uri().path() != "/mcp" {
+            return Ok(say(StatusCode::NOT_FOUND, "nothing is here; MCP is at /mcp"));
+        }
+        if let Some(token) = &self.token
+            && !carries(&request, token)
+        {
+            let mut answer = say(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+            let challenge = header::HeaderValue::from_static("Bearer");
+            answer.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+            return Ok(answer);
+        }
+        Service::call(&mut self.inner, request).await
+    }
+}
+
+fn say(status: StatusCode, text: &'static str) -> Answer {
+    let body = Full::new(Bytes::from_static(text.as_bytes())).boxed();
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    let kind = header::HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(header::CONTENT_TYPE, kind);
+    answer
+}
+
+/// Whether the request carries the token. Takes as long for a near miss as for a wild guess.
+fn carries(request: &Request<Incoming>, token: &str) -> bool {
+    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let Some((scheme, given)) = given.and_then(|value| value.split_once(' ')) else { return false };
+    let (given, token) = (given.trim().as_bytes(), token.as_bytes());
+    let differing = given.iter().zip(token).fold(0, |sum, (a, b)| sum | (a ^ b));
+    scheme.eq_ignore_ascii_case("bearer") && given.len() == token.len() && differing == 0
+}

@@ -1,0 +1,148 @@
+//! An agent on the standard streams of this process. Whatever comes in gets an answer: a line that is
+//! no JSON, one that is no request, and one that is too long for anybody.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{
+    QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
+};
+use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::mcp::IdFinder;
+
+use crate::Agent;
+
+/// Bytes of one message that are read.
+const MAX_MESSAGE: usize = 16 << 20;
+
+/// Serves one agent until it closes its end, or until `until`.
+///
+/// # Errors
+/// If the agent never got through the handshake.
+pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String> {
+    let (from, to) = stdio_pipes();
+    let transport = Stdio {
+        from: BufReader::with_capacity(64 * 1024, from),
+        to: Arc::new(Mutex::new(Some(to))),
+        line: Vec::new(),
+        skipping: None,
+    };
+    match serve_server_with_ct(agent, transport, until).await {
+        Ok(service) => match service.waiting().await {
+            Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
+            other => Err(format!("the connection broke: {other:?}")),
+        },
+        // An agent that leaves before it said anything wanted nothing.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(error) => Err(format!("the agent did not get through the handshake: {error}")),
+    }
+}
+
+struct Stdio {
+    from: BufReader<StdioReader>,
+    to: Arc<Mutex<Option<StdioWriter>>>,
+    line: Vec<u8>,
+    /// Set while a line that is too long goes by.
+    skipping: Option<IdFinder>,
+}
+
+/// What a line was.
+enum Line {
+    Message(Box<ClientJsonRpcMessage>),
+    Bad(ErrorCode, &'static str, Option<RequestId>),
+    Blank,
+}
+
+impl Stdio {
+    /// The next line. Can be dropped and called again at any point without losing a byte.
+    async fn next(&mut self) -> Option<Line> {
+        loop {
+            let bytes = self.from.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let part = &bytes[..end.unwrap_or(bytes.len())];
+            match &mut self.skipping {
+                Some(finder) => finder.see(part),
+                None if self.line.len() + part.len() > MAX_MESSAGE => {
+                    let mut finder = IdFinder::default();
+                    finder.see(&self.line);
+                    finder.see(part);
+                    self.line = Vec::new();
+                    self.skipping = Some(finder);
+                }
+                None => self.line.extend_from_slice(part),
+            }
+            let used = part.len() + usize::from(end.is_some());
+            self.from.consume(used);
+            if end.is_some() {
+                let line = match self.skipping.take() {
+                    Some(finder) => {
+                        Line::Bad(ErrorCode::INVALID_REQUEST, "the message has more than 16 MiB", finder.id())
+                    }
+                    None => read(&self.line),
+                };
+                self.line.clear();
+                return Some(line);
+            }
+        }
+    }
+}
+
+fn read(line: &[u8]) -> Line {
+    if line.trim_ascii().is_empty() {
+        return Line::Blank;
+    }
+    if let Ok(message) = serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+        return Line::Message(Box::new(message));
+    }
+    match serde_json::from_slice::<serde_json::Value>(line) {
+        Err(_) => Line::Bad(ErrorCode::PARSE_ERROR, "the line is not JSON", None),
+        Ok(value) => {
+            let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+            Line::Bad(ErrorCode::INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", id)
+        }
+    }
+}
+
+impl Transport<RoleServer> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let to = Arc::clone(&self.to);
+        async move {
+            let mut line = serde_json::to_vec(&item)?;
+            line.push(b'\n');
+            match to.lock().await.as_mut() {
+                Some(to) => {
+                    to.write_all(&line).await?;
+                    to.flush().await
+                }
+                None => Err(io::ErrorKind::NotConnected.into()),
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            match self.next().await? {
+                Line::Message(message) => return Some(*message),
+                Line::Blank => {}
+                Line::Bad(code, message, id) => {
+                    let answer = ServerJsonRpcMessage::error(ErrorData::new(code, message, None), id);
+                    self.send(answer).await.ok()?;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.to.lock().await.take();
+        Ok(())
+    }
+}

@@ -106,8 +106,8 @@ impl Catalog {
     }
 
     /// Loads what can hold the tool `id`, and no more: files and programs always, of the servers the
-    /// one that `id` starts with, or all when it does not say.
-    pub async fn load_for(&self, id: &str) {
+    /// one that `id` starts with, or all when it does not say. Returns what could not be loaded.
+    pub async fn load_for(&self, id: &str) -> Vec<Unloaded> {
         let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
         let wanted = |spec: &&Spec| match (&spec.what, id.split_once(':')) {
             (What::Server(_, Some(namespace)), Some((wanted, _))) => namespace.as_str() == wanted,
@@ -115,18 +115,15 @@ impl Catalog {
         };
         let (servers, others): (Vec<&Spec>, Vec<&Spec>) =
             specs.iter().filter(wanted).partition(|spec| matches!(spec.what, What::Server(..)));
+        let mut unloaded = Vec::new();
         for spec in others {
-            self.load_one(spec).await;
+            unloaded.extend(self.load_one(spec).await);
         }
         if self.runner.toolbox().get(id).is_none() {
-            futures::future::join_all(servers.into_iter().map(|spec| self.load_one(spec))).await;
+            let loads = servers.into_iter().map(|spec| self.load_one(spec));
+            unloaded.extend(futures::future::join_all(loads).await.into_iter().flatten());
         }
-    }
-
-    /// Loads everything, side by side.
-    pub async fn load(&self) {
-        let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
-        futures::future::join_all(specs.iter().map(|spec| self.load_one(spec))).await;
+        unloaded
     }
 
     /// Loads everything in the background, and follows it from then on: servers that change their
@@ -164,7 +161,7 @@ impl Catalog {
         let mut pause = RETRY.0;
         loop {
             changes.mark_unchanged();
-            if self.load_one(spec).await {
+            if self.load_one(spec).await.is_empty() {
                 pause = RETRY.0;
                 if changes.changed().await.is_err() {
                     return;
@@ -194,11 +191,11 @@ impl Catalog {
         let _ = tokio::time::timeout(time, wait).await;
     }
 
-    /// Loads one source; whether that worked.
-    async fn load_one(&self, spec: &Spec) -> bool {
+    /// Loads one source. Returns what of it could not be loaded.
+    async fn load_one(&self, spec: &Spec) -> Vec<Unloaded> {
         let SpecLoad { found, unloaded } = load_spec(spec, self.runner.parts()).await;
         let worked = unloaded.is_empty();
-        unloaded.into_iter().for_each(|unloaded| self.tell(Event::Unloaded(unloaded)));
+        unloaded.iter().for_each(|unloaded| self.tell(Event::Unloaded(unloaded.clone())));
         found.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
         for name in &found.unparsed {
             self.tell(Event::Note(format!("`{name}` could not be parsed and is skipped")));
@@ -226,7 +223,7 @@ impl Catalog {
         }
         drop(slots);
         self.refill();
-        worked
+        unloaded
     }
 
     /// Puts the tools of all sources into the runner.

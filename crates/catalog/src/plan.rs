@@ -202,6 +202,11 @@ impl Plan {
                 let name = format!("-- {}", words.first().map_or("", String::as_str));
                 (name, What::Server(server(Connection::Stdio { command: words.clone() }), None))
             }
+            Named::Path(path) if !files::is_stdin(path) && !path.exists() => {
+                let message = format!("cannot read `{}`: there is no such file", path.display());
+                self.failures.push(LoadError::new(message));
+                return;
+            }
             Named::Path(path) if is_program(path) => (files::display_name(path), What::Program(path.clone())),
             Named::Path(path) => {
                 if reader.format.is_none() && may_be_servers_file(path) {

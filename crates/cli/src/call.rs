@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::Event;
-use toolwright_exec::{Content, Entry, Failure, Host, Outcome, Progress, Request};
+use toolwright_catalog::{Catalog, Event};
+use toolwright_exec::{Content, Entry, Failure, Host, Log, Outcome, Progress, Request, code};
 use toolwright_source::{Severity, render};
 
 use crate::args::CallArgs;
@@ -18,27 +18,19 @@ use crate::sources;
 
 pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
     let given = Given::parse(args)?;
-    let listener = Arc::new(|event: &Event| {
-        let loud = !matches!(event, Event::Problem(d) if d.severity < Severity::Error);
-        if let Some(sentence) = sources::sentence(event).filter(|_| loud) {
-            sources::note(&sentence);
-        }
+    let listener = Arc::new(|event: &Event| match event {
+        Event::Problem(d) if d.severity < Severity::Error => {}
+        // The failure of the call says it.
+        Event::Unloaded(_) => {}
+        event => sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence)),
     });
     sources::runtime()?.block_on(async {
-        let catalog = sources::catalog(&args.source, listener)?;
+        let catalog = sources::catalog(&args.source, Log::default(), listener)?;
+        if catalog.sources() == 0 {
+            bail!("there is no source that could hold `{}`", args.id);
+        }
         let cancel = CancellationToken::new();
-        let work = async {
-            catalog.load_for(&args.id).await;
-            let runner = catalog.runner();
-            let mut request = Request::new(&args.id);
-            request.arguments = given.arguments(runner.toolbox().get(&args.id).map(|entry| &**entry))?;
-            request.timeout = args.timeout.map(Duration::from_millis);
-            request.cancel = cancel.clone();
-            let terminal = Terminal::new();
-            let result = runner.call(request, &terminal).await;
-            terminal.0.finish_and_clear();
-            anyhow::Ok(result)
-        };
+        let work = call(args, &given, &catalog, &cancel);
         let mut work = std::pin::pin!(work);
         let result = tokio::select! {
             result = &mut work => result?,
@@ -54,6 +46,43 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
         catalog.runner().close().await;
         toolwright_exec::end_all_processes();
         print(result, args.json)
+    })
+}
+
+async fn call(
+    args: &CallArgs,
+    given: &Given,
+    catalog: &Catalog,
+    cancel: &CancellationToken,
+) -> anyhow::Result<Result<Outcome, Failure>> {
+    let timeout = args.timeout.map(Duration::from_millis);
+    let loading = catalog.load_for(&args.id);
+    let unloaded = match timeout {
+        None => loading.await,
+        Some(time) => match tokio::time::timeout(time, loading).await {
+            Ok(unloaded) => unloaded,
+            Err(_) => {
+                let message = format!("the sources of `{}` were not ready within {} ms", args.id, time.as_millis());
+                return Ok(Err(Failure::new(&code::TIMEOUT, message)));
+            }
+        },
+    };
+    let runner = catalog.runner();
+    let mut request = Request::new(&args.id);
+    request.arguments = given.arguments(runner.toolbox().get(&args.id).map(|entry| &**entry))?;
+    request.timeout = timeout;
+    request.cancel = cancel.clone();
+    let terminal = Terminal::new();
+    let result = runner.call(request, &terminal).await;
+    terminal.0.finish_and_clear();
+    Ok(match (result, unloaded.into_iter().next()) {
+        // The tool may be one of a source that could not be loaded: that is the better reason.
+        (Err(failure), Some(unloaded)) if failure.code == &code::TOOL_NOT_FOUND => {
+            let mut failure = unloaded.failure;
+            failure.message = format!("{}: {}", unloaded.source, failure.message);
+            Err(failure)
+        }
+        (result, _) => result,
     })
 }
 
@@ -81,6 +110,9 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
         }
         Err(failure) => {
             output::say(&format!("{}\n", visible_lines(&failure.to_text())));
+            if let Some(detail) = &failure.detail {
+                output::say(&format!("detail: {}\n", visible_lines(detail.trim())));
+            }
             Ok(Exit::Findings)
         }
     }

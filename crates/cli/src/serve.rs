@@ -35,7 +35,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
         }
         bail!("there is no source that could be served");
     }
-    let catalog = sources::catalog(&args.source, Arc::new(tell))?;
+    let catalog = sources::catalog(&args.source, sources::log(), Arc::new(tell))?;
     let agent = Agent::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
     end_on_signals(&until)?;

@@ -33,6 +33,9 @@ const PASSED_ON: [&str; 14] = [
     "SSL_CERT_DIR",
 ];
 
+/// Characters of one line in the log; what a tool prints can be long.
+const LONGEST_LINE: usize = 2_000;
+
 /// A variable of the environment.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -50,6 +53,7 @@ pub(crate) fn parts(log: Log) -> Parts {
 /// A log on stderr, one line each, with nothing in it that a terminal would obey.
 pub(crate) fn log() -> Log {
     Log(Arc::new(|line| {
+        let line: String = line.chars().take(LONGEST_LINE).collect();
         let mut err = std::io::stderr().lock();
         let _ = writeln!(err, "toolwright: {}", render::visible(&line.replace('\n', " | ")));
     }))
@@ -117,9 +121,9 @@ pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
 }
 
 /// A catalog of these sources, which tells on stderr what goes wrong.
-pub(crate) fn catalog(args: &SourceArgs, listener: Listener) -> anyhow::Result<Arc<Catalog>> {
+pub(crate) fn catalog(args: &SourceArgs, log: Log, listener: Listener) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args)?;
-    let runner = Arc::new(Runner::new(parts(log()), toolwright_exec::Limits::default()));
+    let runner = Arc::new(Runner::new(parts(log), toolwright_exec::Limits::default()));
     Ok(Catalog::new(runner, planner, listener))
 }
 

@@ -15,7 +15,7 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, QuitReason,
     RequestHandle, RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
 };
-use rmcp::transport::Transport;
+use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, Command};
@@ -25,7 +25,7 @@ use toolwright_model::{Connection as Way, Server};
 
 use super::progress::ProgressBook;
 use super::stdio::Stdio;
-use super::tap::Tap;
+use super::tap::{CutOff, Tap};
 use super::{http, wire};
 use crate::family::Run;
 use crate::{Failure, Host, Json, code};
@@ -125,12 +125,13 @@ impl Connection {
         let closing = CancellationToken::new();
         let modern = mode != ClientLifecycleMode::Initialize;
         let client = Client { changes: Arc::clone(changes) };
-        let tap = Tap::new(transport, Arc::clone(&progress));
+        let cut_off = CutOff::default();
+        let tap = Tap::new(transport, Arc::clone(&progress), Arc::clone(&cut_off));
         let service = serve_client_with_lifecycle_and_ct(client, tap, mode, closing.clone()).await?;
         if modern {
             tokio::spawn(follow_changes(service.peer().clone(), Arc::clone(changes)));
         }
-        Ok((service, Opened { progress, closing }))
+        Ok((service, Opened { progress, closing, cut_off }))
     }
 
     /// Whether it can no longer be used.
@@ -233,10 +234,11 @@ impl Connection {
                 let why = tokio::time::timeout(TIME_TO_END, self.ended()).await.unwrap_or_default();
                 gone(&why)
             }
-            other => {
-                let detail = chain(&other);
-                Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be talked to: {detail}"))
+            ServiceError::TransportSend(error) => {
+                let why = on_the_way(&error);
+                Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the call did not get through: {why}"))
             }
+            other => Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be talked to: {other}")),
         }
     }
 }
@@ -245,12 +247,14 @@ impl Connection {
 struct Opened {
     progress: Arc<ProgressBook>,
     closing: CancellationToken,
+    cut_off: CutOff,
 }
 
 impl Opened {
     fn keep(self, service: RunningService<RoleClient, Client>, process: Option<Process>) -> Connection {
         let peer = service.peer().clone();
         let (sender, over) = watch::channel(None);
+        let Opened { progress, closing, cut_off } = self;
         tokio::spawn(async move {
             let quit = service.waiting().await;
             let why = match process {
@@ -260,9 +264,9 @@ impl Opened {
                     _ => "the server closed the connection".to_owned(),
                 },
             };
-            sender.send_replace(Some(why));
+            sender.send_replace(Some(cut_off.get().cloned().unwrap_or(why)));
         });
-        Connection { peer, progress: self.progress, closing: self.closing, over }
+        Connection { peer, progress, closing, over }
     }
 }
 
@@ -432,7 +436,8 @@ fn refusal(error: &ClientInitializeError) -> Refused {
             let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
             Refused::Other(failure.suggest("set `headers = { Authorization = \"Bearer …\" }` on its source"))
         }
-        error => unavailable(&chain(error)),
+        ClientInitializeError::TransportError { error, .. } => unavailable(&on_the_way(error)),
+        error => unavailable(&error.to_string()),
     }
 }
 
@@ -447,17 +452,7 @@ fn upstream_says(error: &ErrorData) -> Failure {
     )
 }
 
-/// An error with its causes, each once.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
+/// What went wrong between us and the server, without the types it went through.
+fn on_the_way(error: &DynamicTransportError) -> String {
+    http::explain(&*error.error).unwrap_or_else(|| error.error.to_string())
 }

@@ -74,6 +74,29 @@ impl Client {
     }
 }
 
+/// What went wrong on the way, in words for people.
+pub(super) fn explain(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    Some(match error.downcast_ref::<Error>()? {
+        Error::Client(error) if error.is_connect() => match root_of(error) {
+            cause if cause.contains("Connection refused") => "nobody listens there (connection refused)".to_owned(),
+            cause => cause,
+        },
+        Error::Client(error) if error.is_decode() || error.is_body() => "it broke off in the middle of its answer".to_owned(),
+        Error::Client(error) => root_of(error),
+        Error::UnexpectedServerResponse(text) => format!("it answered {text}"),
+        other => other.to_string(),
+    })
+}
+
+/// The innermost cause of an error.
+fn root_of(error: &dyn std::error::Error) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
+}
+
 impl StreamableHttpClient for Client {
     type Error = reqwest::Error;
 
@@ -164,7 +187,10 @@ async fn read_answer(
         _ => {
             let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
             let kind = if kind.is_empty() { "no content type".to_owned() } else { kind };
-            let text = format!("HTTP {} with {kind}: {}", status.as_u16(), shown.trim());
+            let text = match shown.trim() {
+                "" => format!("with HTTP {} ({kind}) and nothing else", status.as_u16()),
+                shown => format!("with HTTP {} ({kind}): {shown}", status.as_u16()),
+            };
             Err(Error::UnexpectedServerResponse(Cow::Owned(text)))
         }
     }

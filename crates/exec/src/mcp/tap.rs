@@ -1,7 +1,7 @@
 //! What every connection does, whichever way it goes: notices of progress are taken out in the order
 //! they come (rmcp would hand each to a task of its own), and a server that only talks is cut off.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleClient;
 use rmcp::model::{ServerJsonRpcMessage, ServerNotification};
@@ -16,12 +16,16 @@ const UNASKED: u32 = 100_000;
 pub(super) struct Tap<T> {
     inner: T,
     progress: Arc<ProgressBook>,
+    cut_off: CutOff,
     unasked: u32,
 }
 
+/// Why we ended the connection, if it was us.
+pub(super) type CutOff = Arc<OnceLock<String>>;
+
 impl<T> Tap<T> {
-    pub(super) fn new(inner: T, progress: Arc<ProgressBook>) -> Tap<T> {
-        Tap { inner, progress, unasked: 0 }
+    pub(super) fn new(inner: T, progress: Arc<ProgressBook>, cut_off: CutOff) -> Tap<T> {
+        Tap { inner, progress, cut_off, unasked: 0 }
     }
 }
 
@@ -46,6 +50,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
                 ServerJsonRpcMessage::Notification(notification) => {
                     self.unasked += 1;
                     if self.unasked > UNASKED {
+                        let why = format!("it sent {UNASKED} messages that nobody asked for and was cut off");
+                        let _ = self.cut_off.set(why);
                         return None;
                     }
                     match notification.notification {

@@ -110,7 +110,8 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
         }
         Err(failure) => {
             output::say(&format!("{}\n", visible_lines(&failure.to_text())));
-            if let Some(detail) = &failure.detail {
+            let known = |detail: &&String| failure.message.contains(detail.trim());
+            if let Some(detail) = failure.detail.as_ref().filter(|detail| !known(detail)) {
                 output::say(&format!("detail: {}\n", visible_lines(detail.trim())));
             }
             Ok(Exit::Findings)

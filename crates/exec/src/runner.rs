@@ -87,9 +87,14 @@ pub struct Runner {
 impl Runner {
     /// A runner with no tools yet.
     pub fn new(parts: Parts, limits: Limits) -> Runner {
+        Runner::with_kinds(parts, limits, KINDS)
+    }
+
+    /// A runner with executors of the caller's choice, first match first.
+    pub fn with_kinds(parts: Parts, limits: Limits, kinds: &'static [crate::Kind]) -> Runner {
         Runner {
             toolbox: RwLock::default(),
-            executors: KINDS.iter().map(|kind| (kind, (kind.build)(&parts))).collect(),
+            executors: kinds.iter().map(|kind| (kind, (kind.build)(&parts))).collect(),
             limits: RwLock::new(Arc::new(limits)),
             parts,
         }

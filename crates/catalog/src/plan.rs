@@ -193,11 +193,10 @@ impl Plan {
             })
         };
         let (name, what) = match named {
-            Named::Url(url) => {
-                // What follows the path may be a secret.
-                let name = url.split(['?', '#']).next().unwrap_or_default().to_owned();
-                (name, What::Server(server(Connection::Http { url: url.clone() }), None))
-            }
+            Named::Url(url) => (
+                toolwright_exec::mcp::shown_url(url),
+                What::Server(server(Connection::Http { url: url.clone() }), None),
+            ),
             Named::Command(words) => {
                 let name = format!("-- {}", words.first().map_or("", String::as_str));
                 (name, What::Server(server(Connection::Stdio { command: words.clone() }), None))

@@ -62,7 +62,8 @@ async fn call(
         Some(time) => match tokio::time::timeout(time, loading).await {
             Ok(unloaded) => unloaded,
             Err(_) => {
-                let message = format!("the sources of `{}` were not ready within {} ms", args.id, time.as_millis());
+                let message =
+                    format!("the sources of `{}` were not ready within {} ms", args.id, time.as_millis());
                 return Ok(Err(Failure::new(&code::TIMEOUT, message)));
             }
         },

@@ -27,6 +27,8 @@ static FAMILY: LazyLock<Mutex<Family>> = LazyLock::new(Mutex::default);
 struct Family {
     /// The runs that are alive, with the process each began with.
     runs: HashMap<u64, Option<i32>>,
+    /// First processes of runs that are over, until somebody has reaped them.
+    leaving: Vec<i32>,
     /// Orphans without a mark, and the runs that can have started them.
     suspects: HashMap<i32, HashSet<u64>>,
 }
@@ -81,7 +83,8 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.end();
         let mut family = family();
-        family.runs.remove(&self.number);
+        let first = family.runs.remove(&self.number).flatten();
+        family.leaving.extend(first);
         for runs in family.suspects.values_mut() {
             runs.remove(&self.number);
         }
@@ -133,8 +136,11 @@ fn sweep(number: u64) {
 /// Our children that are not the first process of a run.
 fn orphans() -> Vec<i32> {
     let children = children();
-    let family = family();
-    children.into_iter().filter(|pid| !family.runs.values().any(|first| *first == Some(*pid))).collect()
+    let mut family = family();
+    family.leaving.retain(|pid| children.contains(pid));
+    let known =
+        |pid: &i32| family.leaving.contains(pid) || family.runs.values().any(|first| *first == Some(*pid));
+    children.into_iter().filter(|pid| !known(pid)).collect()
 }
 
 /// Whether the orphan ends with this run.

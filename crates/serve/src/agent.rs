@@ -1,7 +1,7 @@
 //! One agent's requests, answered from the catalog.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -26,14 +26,19 @@ const BEHIND: usize = 256;
 pub struct Agent {
     catalog: Arc<Catalog>,
     newest: Arc<Newest>,
-    /// How long the first list waits for servers that are still starting.
-    startup: Duration,
+    /// Until when lists wait for servers that are still starting.
+    starting: Instant,
 }
 
 impl Agent {
-    /// An agent's view of the catalog.
+    /// An agent's view of the catalog. For `startup` from now on, lists wait for servers that are
+    /// still starting.
     pub fn new(catalog: Arc<Catalog>, startup: Duration) -> Agent {
-        Agent { catalog, newest: Arc::default(), startup }
+        Agent { catalog, newest: Arc::default(), starting: Instant::now() + startup }
+    }
+
+    async fn settled(&self) {
+        self.catalog.settled(self.starting.saturating_duration_since(Instant::now())).await;
     }
 
     fn listing(&self) -> Arc<Listing> {
@@ -45,7 +50,7 @@ impl Agent {
         let first = self.catalog.runner().call(request.clone(), host).await;
         match first {
             Err(failure) if failure.code == &code::TOOL_NOT_FOUND && !self.catalog.is_settled() => {
-                self.catalog.settled(self.startup).await;
+                self.settled().await;
                 let id = self.listing().id(&request.id).to_owned();
                 self.catalog.runner().call(Request { id, ..request }, host).await
             }
@@ -71,7 +76,7 @@ impl ServerHandler for Agent {
             let message = format!("`{cursor}` is no cursor of this server: its list has one page");
             return Err(ErrorData::invalid_params(message, None));
         }
-        self.catalog.settled(self.startup).await;
+        self.settled().await;
         Ok(ListToolsResult::with_all_items(self.listing().tools.clone()))
     }
 

@@ -1,5 +1,6 @@
 //! What `tools/list` says, made once for every state of the catalog.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{Icon, MetaObject, Tool, ToolAnnotations};
@@ -17,6 +18,7 @@ pub(crate) struct Listing {
     names: Names,
     /// Those that may be called, ordered by id.
     pub(crate) tools: Vec<Tool>,
+    places: HashMap<String, usize>,
 }
 
 impl Listing {
@@ -24,8 +26,9 @@ impl Listing {
         let ids: Vec<String> = of.iter().map(|entry| entry.id.to_string()).collect();
         let (names, given) = Names::of(ids.iter().map(String::as_str));
         let ready = of.iter().zip(given).filter(|(entry, _)| entry.standing == Standing::Ready);
-        let tools = ready.map(|(entry, name)| tool(entry, name)).collect();
-        Listing { of, names, tools }
+        let tools: Vec<Tool> = ready.map(|(entry, name)| tool(entry, name)).collect();
+        let places = tools.iter().enumerate().map(|(n, tool)| (tool.name.to_string(), n)).collect();
+        Listing { of, names, tools, places }
     }
 
     /// The id behind a name; an id that was given as it is will do as well.
@@ -35,7 +38,7 @@ impl Listing {
 
     /// The tool under a name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.iter().find(|tool| tool.name == name)
+        self.places.get(name).map(|n| &self.tools[*n])
     }
 }
 

@@ -158,3 +158,16 @@ fn every_dependency_says_why_it_is_here() {
         }
     }
 }
+
+#[test]
+fn the_manual_lists_every_code_of_a_call() {
+    let manual = std::fs::read_to_string(project().join("docs/calling.md")).expect("the manual");
+    for code in toolwright_exec::code::ALL {
+        let row = format!("| `{}` | {} | {} | {} |", code.name, code.number, code.meaning, code.suggestion);
+        assert!(manual.contains(&row), "docs/calling.md lacks the row\n{row}");
+    }
+    let rows = manual.lines().filter(|line| line.starts_with("| `") && line.contains("| -32")).count();
+    assert_eq!(rows, toolwright_exec::code::ALL.len(), "a row is of no code");
+    let numbers: BTreeSet<i32> = toolwright_exec::code::ALL.iter().map(|code| code.number).collect();
+    assert_eq!(numbers.len(), toolwright_exec::code::ALL.len(), "a number is used twice");
+}

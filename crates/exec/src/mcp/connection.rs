@@ -238,7 +238,9 @@ impl Connection {
                 let why = on_the_way(&error);
                 Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the call did not get through: {why}"))
             }
-            other => Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be talked to: {other}")),
+            other => {
+                Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be talked to: {other}"))
+            }
         }
     }
 }

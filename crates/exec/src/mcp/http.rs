@@ -78,10 +78,14 @@ impl Client {
 pub(super) fn explain(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(match error.downcast_ref::<Error>()? {
         Error::Client(error) if error.is_connect() => match root_of(error) {
-            cause if cause.contains("Connection refused") => "nobody listens there (connection refused)".to_owned(),
+            cause if cause.contains("Connection refused") => {
+                "nobody listens there (connection refused)".to_owned()
+            }
             cause => cause,
         },
-        Error::Client(error) if error.is_decode() || error.is_body() => "it broke off in the middle of its answer".to_owned(),
+        Error::Client(error) if error.is_decode() || error.is_body() => {
+            "it broke off in the middle of its answer".to_owned()
+        }
         Error::Client(error) => root_of(error),
         Error::UnexpectedServerResponse(text) => format!("it answered {text}"),
         other => other.to_string(),

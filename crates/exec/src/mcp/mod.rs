@@ -18,7 +18,7 @@ use std::sync::Arc;
 use toolwright_model::Binding;
 
 pub use oversized::IdFinder;
-pub use upstream::{Upstream, Upstreams};
+pub use upstream::{Upstream, Upstreams, shown_url};
 
 use crate::{BoxFuture, Call, Content, Executor, Failure, Host, Json, Kind, Outcome, code};
 

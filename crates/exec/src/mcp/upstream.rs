@@ -242,11 +242,18 @@ impl Upstream {
             }
             toolwright_model::Connection::Http { url }
             | toolwright_model::Connection::Sse { url }
-            | toolwright_model::Connection::WebSocket { url } => {
-                url.split(['?', '#']).next().unwrap_or_default().to_owned()
-            }
+            | toolwright_model::Connection::WebSocket { url } => shown_url(url),
         }
     }
+}
+
+/// A URL as it may be shown: without user, password, query and fragment, where secrets are kept.
+pub fn shown_url(url: &str) -> String {
+    let place = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
 }
 
 /// A connection that broke soon counts as a failure; a good one makes up for all before it.
@@ -268,4 +275,22 @@ fn pause(why: &Failure, failures: u32, until: Instant) -> Failure {
     let again =
         format!("it failed {failures} times in a row and is tried again in {} ms", left.as_millis().max(1));
     why.clone().suggest(format!("{}; {again}", why.suggestion))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_url;
+
+    #[test]
+    fn urls_are_shown_without_secrets() {
+        for (url, shown) in [
+            ("https://host/mcp", "https://host/mcp"),
+            ("https://user:sesame@host:8080/mcp?key=sesame#sesame", "https://host:8080/mcp"),
+            ("http://host?sesame", "http://host"),
+            ("http://a@sesame@host/x@y", "http://host/x@y"),
+            ("sesame", "sesame"),
+        ] {
+            assert_eq!(shown_url(url), shown);
+        }
+    }
 }

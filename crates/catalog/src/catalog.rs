@@ -290,7 +290,9 @@ impl Catalog {
                 self.refill();
                 continue;
             }
-            let now = self.fingerprints();
+            // A large folder takes a while to walk, and calls must not wait for that.
+            let catalog = Arc::clone(self);
+            let Ok(now) = tokio::task::spawn_blocking(move || catalog.fingerprints()).await else { return };
             for (spec, print) in &now {
                 let before = of_slots.iter().find(|(known, _)| known == spec);
                 if before.is_some_and(|(_, before)| before != print) {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures::StreamExt;
 use toolwright_exec::{Failure, Parts, code, process};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Given, Namespace, Server};
@@ -12,6 +13,9 @@ use toolwright_source::{Document, Syntax};
 use crate::files::LoadError;
 use crate::load::{Load, Loaded, Reader, read};
 use crate::plan::{Plan, Spec, What, is_program};
+
+/// Programs that are asked for their schema side by side.
+const PROGRAMS_AT_ONCE: usize = 8;
 
 /// A source that could not be loaded.
 #[derive(Clone, Debug)]
@@ -108,8 +112,11 @@ pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
         What::Executables(folder) => match programs(folder) {
             Err(failure) => load.unloaded.push(failed(spec.name.clone(), failure)),
             Ok(programs) => {
-                for path in programs {
-                    match program(spec, &path, parts).await {
+                let asked =
+                    programs.into_iter().map(|path| async move { (program(spec, &path, parts).await, path) });
+                let mut answers = futures::stream::iter(asked).buffered(PROGRAMS_AT_ONCE);
+                while let Some((answer, path)) = answers.next().await {
+                    match answer {
                         Ok(loaded) => load.found.files.push(loaded),
                         Err(failure) => load.unloaded.push(failed(path.display().to_string(), failure)),
                     }

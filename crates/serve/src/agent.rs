@@ -124,12 +124,13 @@ impl ServerHandler for Agent {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let mut changes = self.catalog.changes();
-        changes.mark_unchanged();
         let peer = context.peer;
         let newest = self.clone();
         // Ends with the connection: then the notice can no longer be sent.
         tokio::spawn(async move {
+            // While sources are starting, a list waits for them: there is nothing to tell yet.
+            newest.settled().await;
+            let mut changes = newest.catalog.changes();
             let mut before = newest.listing();
             while changes.changed().await.is_ok() && !peer.is_transport_closed() {
                 let now = newest.listing();
@@ -147,8 +148,8 @@ impl ServerHandler for Agent {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.settled().await;
         let mut changes = self.catalog.changes();
-        changes.mark_unchanged();
         let mut before = self.listing();
         loop {
             tokio::select! {

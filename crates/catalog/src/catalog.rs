@@ -2,11 +2,14 @@
 //! loaded again when something changes.
 
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{Entry, Runner, Toolbox};
@@ -14,12 +17,14 @@ use toolwright_model::{Binding, Server};
 use toolwright_source::Diagnostic;
 
 use crate::codes;
-use crate::gate::gate;
+use crate::gate::{Lanes, gate};
 use crate::live::{SpecLoad, Unloaded, environment_of, load_spec};
 use crate::plan::{Plan, Spec, What};
 
 /// How often files are looked at for changes.
 const LOOK: Duration = Duration::from_secs(1);
+/// The pause before a changed list is loaded again.
+const CALM: Duration = Duration::from_millis(300);
 /// The first and the longest pause before a server that could not be loaded is tried again.
 const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
 
@@ -55,6 +60,8 @@ pub struct Catalog {
     listener: Listener,
     planner: Planner,
     slots: Mutex<Vec<Slot>>,
+    /// Ids that are there twice and have been told of.
+    twice: Mutex<BTreeSet<String>>,
     /// Counts the changes of the list of tools.
     changes: watch::Sender<u64>,
 }
@@ -62,6 +69,8 @@ pub struct Catalog {
 struct Slot {
     spec: Spec,
     entries: Vec<Arc<Entry>>,
+    /// The permits of its toolsets, which outlive a reload.
+    lanes: Lanes,
     /// Whether a first attempt to load it has ended.
     tried: bool,
     /// Ends what follows this source.
@@ -76,6 +85,7 @@ impl Catalog {
             listener,
             planner,
             slots: Mutex::default(),
+            twice: Mutex::default(),
             changes: watch::Sender::new(0),
         });
         catalog.adopt((catalog.planner)());
@@ -113,15 +123,15 @@ impl Catalog {
             (What::Server(_, Some(namespace)), Some((wanted, _))) => namespace.as_str() == wanted,
             _ => true,
         };
-        let (servers, others): (Vec<&Spec>, Vec<&Spec>) =
-            specs.iter().filter(wanted).partition(|spec| matches!(spec.what, What::Server(..)));
+        let mut loads: FuturesUnordered<_> =
+            specs.iter().filter(wanted).map(|spec| self.load_one(spec)).collect();
         let mut unloaded = Vec::new();
-        for spec in others {
-            unloaded.extend(self.load_one(spec).await);
-        }
-        if self.runner.toolbox().get(id).is_none() {
-            let loads = servers.into_iter().map(|spec| self.load_one(spec));
-            unloaded.extend(futures::future::join_all(loads).await.into_iter().flatten());
+        while let Some(failed) = loads.next().await {
+            unloaded.extend(failed);
+            // A bare name could be that of another tool as well, so it waits for all.
+            if id.contains(':') && self.runner.toolbox().get(id).is_some() {
+                break;
+            }
         }
         unloaded
     }
@@ -129,6 +139,7 @@ impl Catalog {
     /// Loads everything in the background, and follows it from then on: servers that change their
     /// list or come up late, and files that change. Ends with `until`.
     pub fn follow(self: &Arc<Self>, until: &CancellationToken) {
+        let before = self.fingerprints();
         let slots: Vec<(Spec, CancellationToken)> =
             self.slots().iter().map(|slot| (slot.spec.clone(), slot.gone.clone())).collect();
         for (spec, gone) in slots {
@@ -137,7 +148,7 @@ impl Catalog {
         let catalog = Arc::clone(self);
         let until = until.clone();
         tokio::spawn(async move {
-            let look = catalog.look(&until);
+            let look = catalog.look(before, &until);
             until.run_until_cancelled(look).await;
         });
     }
@@ -166,6 +177,8 @@ impl Catalog {
                 if changes.changed().await.is_err() {
                     return;
                 }
+                // A server that changes all the time is followed at a pace that nobody else notices.
+                tokio::time::sleep(CALM).await;
             } else {
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(RETRY.1);
@@ -203,8 +216,14 @@ impl Catalog {
         let limits = self.runner.limits();
         let environment = environment_of(spec);
         let mut entries = Vec::new();
+        let mut lanes = self
+            .slots()
+            .iter()
+            .find(|slot| slot.spec == *spec)
+            .map(|slot| slot.lanes.clone())
+            .unwrap_or_default();
         for loaded in found.files {
-            let gated = gate(loaded, &limits, &environment);
+            let gated = gate(loaded, &limits, &environment, &mut lanes);
             gated.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
             entries.extend(gated.entries);
         }
@@ -216,6 +235,7 @@ impl Catalog {
         let mut slots = self.slots();
         if let Some(slot) = slots.iter_mut().find(|slot| slot.spec == *spec) {
             slot.tried = true;
+            slot.lanes = lanes;
             // A server that is away for a moment keeps its place in the list.
             if worked || !entries.is_empty() {
                 slot.entries = entries;
@@ -228,25 +248,36 @@ impl Catalog {
 
     /// Puts the tools of all sources into the runner.
     fn refill(&self) {
+        let slots = self.slots();
         let mut toolbox = Toolbox::default();
-        let mut twice = Vec::new();
-        for entry in self.slots().iter().flat_map(|slot| &slot.entries) {
+        let mut twice = BTreeSet::new();
+        for entry in slots.iter().flat_map(|slot| &slot.entries) {
             if let Err(entry) = toolbox.add(Arc::clone(entry)) {
-                twice.push(entry.id.to_string());
+                twice.insert(entry.id.to_string());
             }
         }
-        for id in twice {
+        let servers: Vec<_> = slots.iter().flat_map(servers_of).collect();
+        // Under the lock, so that an older state never comes after a newer one.
+        self.runner.replace(toolbox);
+        self.runner.parts().upstreams.keep(&servers);
+        self.changes.send_modify(|n| *n += 1);
+        drop(slots);
+        let mut told = self.twice.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in twice.difference(&told) {
             let name = codes::DUPLICATE_ID.name;
             self.tell(Event::Note(format!("`{id}` is there twice; the first stays ({name})")));
         }
-        self.runner.replace(toolbox);
-        self.changes.send_modify(|n| *n += 1);
+        *told = twice;
+    }
+
+    fn tell_of(&self, plan: &Plan) {
+        plan.diagnostics.iter().for_each(|d| self.tell(Event::Problem(Box::new(d.clone()))));
+        plan.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
     }
 
     /// Takes over a plan: sources that are as before stay as they are.
     fn adopt(&self, plan: Plan) {
-        plan.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
-        plan.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
+        self.tell_of(&plan);
         self.runner.limit(plan.limits);
         let mut slots = self.slots();
         let mut old = std::mem::take(&mut *slots);
@@ -256,39 +287,39 @@ impl Catalog {
                 Some(n) => old.remove(n),
                 None => {
                     let gone = CancellationToken::new();
-                    Slot { spec, entries: Vec::new(), tried: false, gone }
+                    Slot { spec, entries: Vec::new(), lanes: HashMap::new(), tried: false, gone }
                 }
             });
         }
         old.iter().for_each(|slot| slot.gone.cancel());
-        let servers: Vec<_> = slots.iter().flat_map(servers_of).collect();
-        drop(slots);
-        self.runner.parts().upstreams.keep(&servers);
     }
 
-    /// Looks at the files every now and then.
-    async fn look(self: &Arc<Self>, until: &CancellationToken) {
+    /// Looks at the files every now and then. `of_slots` is what they looked like before the first load.
+    async fn look(self: &Arc<Self>, mut of_slots: Vec<(Spec, u64)>, until: &CancellationToken) {
         let mut plan_files = (self.planner)().files;
         let mut of_plan = fingerprint(&plan_files);
-        let mut of_slots = self.fingerprints();
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = fingerprint(&plan_files);
-            if now != of_plan {
+            if fingerprint(&plan_files) != of_plan {
                 let plan = (self.planner)();
-                plan_files.clone_from(&plan.files);
                 of_plan = fingerprint(&plan_files);
-                self.adopt(plan);
-                let fresh: Vec<_> = self
-                    .slots()
-                    .iter()
-                    .filter(|slot| !slot.tried)
-                    .map(|s| (s.spec.clone(), s.gone.clone()))
-                    .collect();
-                fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
-                of_slots = self.fingerprints();
-                self.refill();
-                continue;
+                if plan.is_broken() {
+                    // Half a file, most likely: what was there before stays until it is whole again.
+                    self.tell_of(&plan);
+                    self.tell(Event::Note(
+                        "the configuration cannot be read; the one before it stays".to_owned(),
+                    ));
+                } else {
+                    plan_files.clone_from(&plan.files);
+                    of_plan = fingerprint(&plan_files);
+                    self.adopt(plan);
+                    let slots = self.slots();
+                    let fresh = slots.iter().filter(|slot| !slot.tried);
+                    let fresh: Vec<_> = fresh.map(|s| (s.spec.clone(), s.gone.clone())).collect();
+                    drop(slots);
+                    fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
+                    self.refill();
+                }
             }
             // A large folder takes a while to walk, and calls must not wait for that.
             let catalog = Arc::clone(self);

@@ -7,6 +7,7 @@
 mod keys;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,7 +201,7 @@ impl Reader<'_, '_> {
         let kind = self.kind(table, item, at, &meant);
         let environment = self.filled_in(table, "env", at);
         let headers = self.filled_in(table, "headers", at);
-        let kind = self.way(table, kind?, headers)?;
+        let kind = self.way(table, kind?, headers, at)?;
         (self.report.list.len() == told).then_some(SourceConfig {
             name: name?,
             kind,
@@ -282,7 +283,13 @@ impl Reader<'_, '_> {
     }
 
     /// The way to the tools, from values that were checked; what is wrong with them was told.
-    fn way(&mut self, table: &DeTable<'_>, kind: &str, headers: Vec<(String, String)>) -> Option<SourceKind> {
+    fn way(
+        &mut self,
+        table: &DeTable<'_>,
+        kind: &str,
+        headers: Vec<(String, String)>,
+        at: &Pointer,
+    ) -> Option<SourceKind> {
         let folder = self.scope.workspace;
         let text = |name: &str| table.get(name)?.get_ref().as_str();
         let path = |name: &str| text(name).map(|path| folder.join(path));
@@ -292,12 +299,29 @@ impl Reader<'_, '_> {
             }
             "executables" => SourceKind::Executables { folder: path(kind)? },
             "mcp" => SourceKind::ServersFile { path: path(kind)? },
-            "command" => SourceKind::Command {
-                words: words(table.get(kind)?.get_ref())?,
-                directory: path("directory"),
-            },
-            _ => SourceKind::Url { url: text(kind)?.to_owned(), headers },
+            "command" => {
+                let value = table.get(kind)?;
+                let words = words(value.get_ref())?;
+                let directory = path("directory");
+                let words = words.iter().map(|word| self.fill(word, value.span(), &at.child(kind)));
+                SourceKind::Command { words: words.collect::<Option<_>>()?, directory }
+            }
+            _ => {
+                let url = self.fill(text(kind)?, table.get(kind)?.span(), &at.child(kind))?;
+                SourceKind::Url { url, headers }
+            }
         })
+    }
+
+    /// A text with its references filled in; what cannot be is told.
+    fn fill(&mut self, text: &str, place: Range<usize>, at: &Pointer) -> Option<String> {
+        match expand(text, &self.scope) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                self.report.tell(error.code(), place, at, error.to_string()).help.push(error.help());
+                None
+            }
+        }
     }
 
     /// The strings of the table at `name`, their references filled in.
@@ -306,16 +330,8 @@ impl Reader<'_, '_> {
         let mut out = Vec::new();
         for (key, value) in in_order(values) {
             let Some(text) = value.get_ref().as_str() else { continue };
-            match expand(text, &self.scope) {
-                Ok(text) => out.push((key.get_ref().to_string(), text)),
-                Err(error) => {
-                    let at = at.child(name).child(key.get_ref());
-                    self.report
-                        .tell(error.code(), value.span(), &at, error.to_string())
-                        .help
-                        .push(error.help());
-                }
-            }
+            let text = self.fill(text, value.span(), &at.child(name).child(key.get_ref()));
+            out.extend(text.map(|text| (key.get_ref().to_string(), text)));
         }
         out
     }

@@ -1,13 +1,14 @@
 //! The gate between what was read and what may be called. A tool with errors is set aside alone; an
 //! error outside of any tool sets its whole document aside.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_exec::{Entry, Lane, Limits};
 use toolwright_formats::{Reading, codes};
-use toolwright_model::{Binding, Draft, InputSchema, Server, Tool};
+use toolwright_model::{Binding, Draft, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
 use toolwright_source::{Code, Diagnostic, Finding, Origin, Pointer, Severity, locate};
 
@@ -20,11 +21,19 @@ pub(crate) struct Gated {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
+/// The permits of each toolset, by where it was read from.
+pub(crate) type Lanes = HashMap<String, Arc<Lane>>;
+
 /// Lets the tools of a document through, or sets them aside.
-pub(crate) fn gate(loaded: Loaded, limits: &Limits, environment: &[(OsString, OsString)]) -> Gated {
+pub(crate) fn gate(
+    loaded: Loaded,
+    limits: &Limits,
+    environment: &[(OsString, OsString)],
+    lanes: &mut Lanes,
+) -> Gated {
     let mut gated = Gated { entries: Vec::new(), diagnostics: loaded.diagnostics };
     let Some(reading) = loaded.reading else { return gated };
-    let lane = Arc::new(Lane::new(width(&reading, limits), limits.queue));
+    let lane = lane(&reading, limits, lanes);
     let folder = folder_of(&reading);
     let tools: Vec<Pointer> = (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
     let errors: Vec<(Pointer, String)> = gated
@@ -61,6 +70,17 @@ fn width(reading: &Reading, limits: &Limits) -> usize {
     let declared = reading.toolset.limits.max_concurrent;
     let of_format = (reading.format.0 == "btcp").then_some(toolwright_model::Limits::DEFAULT_CONCURRENT);
     declared.or(of_format).map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
+}
+
+/// The lane of a toolset: the one it had, unless its limits have changed.
+fn lane(reading: &Reading, limits: &Limits, lanes: &mut Lanes) -> Arc<Lane> {
+    let width = width(reading, limits);
+    let lane = lanes.entry(reading.origin.document().source().name().to_owned());
+    let lane = lane.or_insert_with(|| Arc::new(Lane::new(width, limits.queue)));
+    if lane.width() != width || lane.queue() != limits.queue {
+        *lane = Arc::new(Lane::new(width, limits.queue));
+    }
+    Arc::clone(lane)
 }
 
 fn admit(
@@ -131,11 +151,17 @@ fn complete(binding: &mut Binding, folder: Option<&Path>, environment: &[(OsStri
         (Binding::Local { entry_point, .. }, Some(folder)) => {
             *entry_point = folder.join(&*entry_point).display().to_string();
         }
-        (Binding::Server { server, .. }, _) if server.environment.iter().any(|v| v.value.is_none()) => {
+        (Binding::Server { server, .. }, _) if !environment.is_empty() => {
             let mut filled = Server::clone(server);
-            for variable in filled.environment.iter_mut().filter(|v| v.value.is_none()) {
-                let given = environment.iter().find(|(name, _)| *name == *variable.name);
-                variable.value = given.map(|(_, value)| value.to_string_lossy().into_owned());
+            for (name, value) in environment {
+                let value = Some(value.to_string_lossy().into_owned());
+                match filled.environment.iter_mut().find(|variable| *name == *variable.name) {
+                    Some(variable) => variable.value = value,
+                    None => {
+                        let name = name.to_string_lossy().into_owned();
+                        filled.environment.push(Variable { name, value, ..Variable::default() });
+                    }
+                }
             }
             *server = Arc::new(filled);
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_model::{Connection, FormatId, Namespace, Server, Variable};
-use toolwright_source::{Diagnostic, Document, Origin, Source, Syntax, locate};
+use toolwright_source::codes::INVALID_SYNTAX;
+use toolwright_source::{Diagnostic, Document, Origin, Severity, Source, Syntax, locate};
 
 use crate::config::{Config, SourceConfig, SourceKind};
 use crate::expand::{Scope, Variables, workspace_of};
@@ -95,8 +96,36 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Whether it is only a part of what somebody wrote: a file could not be read, or not parsed.
+    pub fn is_broken(&self) -> bool {
+        let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
+        !self.failures.is_empty() || self.diagnostics.iter().any(broken)
+    }
+
+    /// Adds a source, unless it is there already or its name is another's.
+    fn add(&mut self, spec: Spec) {
+        if self.specs.contains(&spec) {
+            return;
+        }
+        let namespace = |spec: &Spec| match &spec.what {
+            What::Server(_, Some(namespace)) => Some(namespace.to_string()),
+            _ => None,
+        };
+        let taken = namespace(&spec)
+            .filter(|name| self.specs.iter().any(|other| namespace(other).as_ref() == Some(name)));
+        match taken {
+            Some(name) => {
+                let code = crate::codes::DUPLICATE_SOURCE.name;
+                let message = format!("two sources have the name `{name}`; the first stays ({code})");
+                self.failures.push(LoadError::new(message));
+            }
+            None => self.specs.push(spec),
+        }
+    }
+
     /// The plan of a configuration file.
     pub fn of_config(path: &Path, variables: &Variables<'_>) -> Plan {
+        let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut plan = Plan { files: vec![path.to_owned()], ..Plan::default() };
         let text = match std::fs::read(path) {
             Ok(bytes) => Source::decode(&files::display_name(path), bytes),
@@ -119,12 +148,12 @@ impl Plan {
         plan.limits = config.limits;
         plan.startup = config.startup.unwrap_or(STARTUP);
         for source in config.sources {
-            plan.add_configured(source, variables);
+            plan.add_configured(source, folder, variables);
         }
         plan
     }
 
-    fn add_configured(&mut self, source: SourceConfig, variables: &Variables<'_>) {
+    fn add_configured(&mut self, source: SourceConfig, folder: &Path, variables: &Variables<'_>) {
         let SourceConfig { name, kind, environment, compat, .. } = source;
         let mut spec = Spec {
             name: name.to_string(),
@@ -157,7 +186,12 @@ impl Plan {
                 self.add_servers_file(&path, spec.reader, &spec.environment, variables);
                 return;
             }
-            SourceKind::Command { words, directory } => {
+            SourceKind::Command { mut words, directory } => {
+                // A path is relative to the file, and so is everything the server looks for.
+                if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
+                    *program = folder.join(&*program).display().to_string();
+                }
+                let directory = Some(directory.unwrap_or_else(|| folder.to_owned()));
                 What::Server(server(Connection::Stdio { command: words }, Vec::new(), directory), Some(name))
             }
             SourceKind::Url { url, headers } => {
@@ -165,7 +199,7 @@ impl Plan {
                 What::Server(server(Connection::Http { url }, headers, None), Some(name))
             }
         };
-        self.specs.push(spec);
+        self.add(spec);
     }
 
     /// The plan of what was named on the command line.
@@ -215,7 +249,7 @@ impl Plan {
                 (files::display_name(path), What::Definitions(path.clone()))
             }
         };
-        self.specs.push(Spec { name, what, environment: Vec::new(), reader });
+        self.add(Spec { name, what, environment: Vec::new(), reader });
     }
 
     fn add_servers_file(
@@ -259,7 +293,7 @@ impl Plan {
                 .collect();
             named.server.environment.extend(added);
             let what = What::Server(Arc::new(named.server), Some(namespace));
-            self.specs.push(Spec { name: named.name, what, environment: Vec::new(), reader });
+            self.add(Spec { name: named.name, what, environment: Vec::new(), reader });
         }
     }
 }

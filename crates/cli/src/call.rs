@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
         let mut work = std::pin::pin!(work);
         let result = tokio::select! {
             result = &mut work => result?,
-            _ = tokio::signal::ctrl_c() => {
+            () = sources::interrupted() => {
                 cancel.cancel();
                 // A server that is still starting cannot be cancelled, only left.
                 match tokio::time::timeout(Duration::from_secs(1), work).await {
@@ -55,6 +55,7 @@ async fn call(
     catalog: &Catalog,
     cancel: &CancellationToken,
 ) -> anyhow::Result<Result<Outcome, Failure>> {
+    let started = Instant::now();
     let timeout = args.timeout.map(Duration::from_millis);
     let loading = catalog.load_for(&args.id);
     let unloaded = match timeout {
@@ -72,6 +73,7 @@ async fn call(
     let mut request = Request::new(&args.id);
     request.arguments = given.arguments(runner.toolbox().get(&args.id).map(|entry| &**entry))?;
     request.timeout = timeout;
+    request.started = started;
     request.cancel = cancel.clone();
     let terminal = Terminal::new();
     let result = runner.call(request, &terminal).await;
@@ -148,7 +150,9 @@ fn readable(outcome: &Outcome) -> String {
         Some(value) if outcome.content.is_empty() || says_the_same(value) => format!("{value:#}"),
         _ => texts.join("\n"),
     };
-    format!("{}\n", visible_lines(text.trim_end_matches('\n')))
+    let text = text.trim_end_matches('\n');
+    // A program that reads it gets it as it is.
+    if std::io::stdout().is_terminal() { format!("{}\n", visible_lines(text)) } else { format!("{text}\n") }
 }
 
 /// A text as it is, anything else in a few words.
@@ -174,7 +178,8 @@ fn describe(content: &Content) -> String {
 
 /// What a tool printed may hold sequences that a terminal obeys.
 fn visible_lines(text: &str) -> String {
-    text.lines().map(render::visible).collect::<Vec<_>>().join("\n")
+    let line = |line: &str| line.split('\t').map(render::visible).collect::<Vec<_>>().join("\t");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Arguments as they were typed.

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
-use tokio::signal::unix::{SignalKind, signal};
+use anyhow::bail;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Event;
 use toolwright_serve::{Agent, Http, HttpError, serve_stdio};
@@ -26,19 +25,23 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
 async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     let planner = sources::planner(&args.source)?;
     let plan = planner();
-    if let Some(failure) = plan.failures.first() {
-        bail!("{failure}");
-    }
     if plan.specs.is_empty() {
         for diagnostic in &plan.diagnostics {
             sources::note(&toolwright_source::render::concise(diagnostic));
         }
-        bail!("there is no source that could be served");
+        match plan.failures.first() {
+            Some(failure) => bail!("{failure}"),
+            None => bail!("there is no source that could be served"),
+        }
+    }
+    let reads_stdin = args.source.from.iter().any(|source| source == "-");
+    if reads_stdin && args.http.is_none() {
+        bail!("standard input is where the agent talks, so `-` cannot be a source (use --http, or a file)");
     }
     let catalog = sources::catalog(&args.source, sources::log(), Arc::new(tell))?;
     let agent = Agent::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
-    end_on_signals(&until)?;
+    end_on_signals(&until);
     match &args.http {
         None => {
             catalog.follow(&until);
@@ -48,7 +51,9 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
             served.map_err(anyhow::Error::msg)?;
         }
         Some(address) => {
-            let token = sources::variable("TOOLWRIGHT_TOKEN").filter(|token| !token.trim().is_empty());
+            let token = sources::variable("TOOLWRIGHT_TOKEN")
+                .map(|token| token.trim().to_owned())
+                .filter(|token| !token.is_empty());
             let http = Http::bind(address, token).await.map_err(|error| match error {
                 HttpError::NoToken(_) => {
                     anyhow::anyhow!("{error}: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
@@ -78,18 +83,15 @@ fn tell(event: &Event) {
     }
 }
 
-/// The first signal asks for an orderly end.
-fn end_on_signals(until: &CancellationToken) -> anyhow::Result<()> {
+/// The first signal asks for an orderly end, the second for an end.
+fn end_on_signals(until: &CancellationToken) {
     let until = until.clone();
-    let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be heard")?;
-    let mut terminate = signal(SignalKind::terminate()).context("signals cannot be heard")?;
     tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        sources::interrupted().await;
         sources::note("ending");
         until.cancel();
+        sources::interrupted().await;
+        toolwright_exec::end_all_processes();
+        std::process::exit(1);
     });
-    Ok(())
 }

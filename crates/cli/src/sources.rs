@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use tokio::signal::unix::{SignalKind, signal};
 use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Named, Plan, Planner, Reader};
 use toolwright_exec::{Log, Parts, Runner};
 use toolwright_source::render;
@@ -84,11 +85,23 @@ pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
     let parts = parts(Log::default());
     let runtime = runtime()?;
     let load = runtime.block_on(async {
-        let load = toolwright_catalog::load_plan(plan, &parts).await;
+        let load = tokio::select! {
+            load = toolwright_catalog::load_plan(plan, &parts) => Ok(load),
+            () = interrupted() => Err(anyhow::anyhow!("interrupted")),
+        };
         parts.upstreams.close().await;
         load
     });
-    Ok(load)
+    toolwright_exec::end_all_processes();
+    load
+}
+
+/// Waits for the first signal that asks this program to end.
+pub(crate) async fn interrupted() {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    let heard = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+    futures::future::select_all(heard).await;
 }
 
 fn named(sources: &[String], command: &[String]) -> Vec<Named> {

@@ -4,7 +4,8 @@
 //! How the second kind is found, on Linux: this process is a subreaper, so a descendant whose parent
 //! died becomes our child and not init's. Such an orphan carries the run's mark in its environment.
 //! One that cleaned its environment is a suspect of every run that was alive when it was first seen,
-//! and ends with the last of them. Elsewhere only the process group is ended.
+//! and ends with the last of them. Elsewhere only the process group is ended. Children that this
+//! process had before it first started a program are strangers and never touched.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -29,6 +30,8 @@ struct Family {
     runs: HashMap<u64, Option<i32>>,
     /// First processes of runs that are over, until somebody has reaped them.
     leaving: Vec<i32>,
+    /// Children from before the first run: none of ours.
+    strangers: Vec<i32>,
     /// Orphans without a mark, and the runs that can have started them.
     suspects: HashMap<i32, HashSet<u64>>,
 }
@@ -72,10 +75,13 @@ impl Run {
 
     /// Ends the group and everything that left it. Done at the latest when the run is dropped.
     pub(crate) fn end(&mut self) {
+        let mut known = HashSet::new();
         if let Some(group) = self.group {
+            // Who is still in the tree is known without a mark.
+            known.extend(descendants(group.as_raw_pid()));
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
         }
-        sweep(self.number);
+        sweep(self.number, known);
     }
 }
 
@@ -93,8 +99,10 @@ impl Drop for Run {
 
 /// Ends whatever is left of any run, for when the program itself ends.
 pub fn end_all() {
-    for orphan in children() {
-        condemn(orphan);
+    let ours = |pid: &i32| mark_of(*pid).is_some_and(|mark| number_of(&mark).is_some());
+    let suspects: Vec<i32> = family().suspects.keys().copied().collect();
+    for pid in orphans().into_iter().filter(|pid| ours(pid) || suspects.contains(pid)) {
+        condemn(pid);
     }
 }
 
@@ -106,6 +114,7 @@ fn become_reaper() {
     static ONCE: Once = Once::new();
     #[cfg(target_os = "linux")]
     ONCE.call_once(|| {
+        family().strangers = children();
         // Refused nowhere that matters; if it is, orphans go to init as they always did.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     });
@@ -115,12 +124,18 @@ fn become_reaper() {
 
 /// Finds and ends the orphans of a run. Each round may bring up more: who loses its parent to one
 /// round is our child in the next.
-fn sweep(number: u64) {
+fn sweep(number: u64, mut ended: HashSet<i32>) {
     let own = mark(number);
-    let mut ended: HashSet<i32> = HashSet::new();
+    for pid in ended.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
     for _ in 0..50 {
         let mut found = false;
         for pid in orphans() {
+            // One that has died needs no owner, only somebody to reap it.
+            if reap(pid) {
+                continue;
+            }
             if ended.contains(&pid) || belongs(pid, number, &own) {
                 found = true;
                 ended.extend(condemn(pid));
@@ -138,6 +153,9 @@ fn orphans() -> Vec<i32> {
     let children = children();
     let mut family = family();
     family.leaving.retain(|pid| children.contains(pid));
+    family.strangers.retain(|pid| children.contains(pid));
+    // A number that is used again belongs to somebody else.
+    family.suspects.retain(|pid, _| children.contains(pid));
     let known =
         |pid: &i32| family.leaving.contains(pid) || family.runs.values().any(|first| *first == Some(*pid));
     children.into_iter().filter(|pid| !known(pid)).collect()
@@ -149,6 +167,8 @@ fn belongs(pid: i32, number: u64, own: &str) -> bool {
         Some(mark) if mark == own => true,
         // Of another run of ours: it ends with that one, which may be over already.
         Some(mark) if number_of(&mark).is_some() => !is_alive(&mark),
+        // The first process of a container inherits everybody's orphans.
+        _ if std::process::id() == 1 => false,
         _ => {
             let mut family = family();
             let alive: HashSet<u64> = family.runs.keys().copied().collect();
@@ -170,19 +190,28 @@ fn is_alive(mark: &str) -> bool {
 /// Kills a process with all its descendants, and reaps it. Gives the descendants, which are our
 /// children as soon as it is gone.
 fn condemn(pid: i32) -> Vec<i32> {
-    let mut all = vec![pid];
+    let mut all = descendants(pid);
+    all.insert(0, pid);
+    for pid in all.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+    reap(pid);
+    all
+}
+
+/// Reaps a child that has died; whether it had.
+fn reap(pid: i32) -> bool {
+    let pid = Pid::from_raw(pid);
+    matches!(rustix::process::waitpid(pid, rustix::process::WaitOptions::NOHANG), Ok(Some(_)))
+}
+
+/// The children of a process, their children, and so on.
+fn descendants(pid: i32) -> Vec<i32> {
+    let mut all = children_of(Path::new(&format!("/proc/{pid}")));
     let mut next = 0;
     while let Some(parent) = all.get(next) {
         all.extend(children_of(Path::new(&format!("/proc/{parent}"))));
         next += 1;
-    }
-    for pid in all.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-        let _ = rustix::process::kill_process(pid, Signal::KILL);
-    }
-    if let Some(pid) = Pid::from_raw(pid)
-        && let Ok(Some(_)) = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::NOHANG)
-    {
-        family().suspects.remove(&pid.as_raw_pid());
     }
     all
 }

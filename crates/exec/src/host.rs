@@ -16,7 +16,7 @@ pub trait Host: Send + Sync {
     /// Takes a notice of progress; must not block.
     fn progress(&self, progress: Progress);
 
-    /// Whether notices are wanted at all: an upstream is asked for them only then.
+    /// Whether notices are wanted at all.
     fn wants_progress(&self) -> bool;
 }
 

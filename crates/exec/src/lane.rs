@@ -28,6 +28,11 @@ impl Lane {
         self.width
     }
 
+    /// How many may wait.
+    pub fn queue(&self) -> usize {
+        self.queue
+    }
+
     /// Waits for a permit, in order of arrival.
     pub(crate) async fn enter(&self) -> Result<SemaphorePermit<'_>, Full> {
         if let Ok(permit) = self.permits.try_acquire() {

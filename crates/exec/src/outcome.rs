@@ -46,8 +46,38 @@ impl Outcome {
         Outcome { content: vec![Content::text(text)], ..Outcome::default() }
     }
 
+    /// Its bytes, for the cap. Content and structured content usually say the same, so the larger of
+    /// the two counts; texts count as they are, the rest as JSON. Stops counting beyond `cap`.
+    pub(crate) fn size(&self, cap: usize) -> usize {
+        let of = |content: &Content| content.as_text().map_or_else(|| json_size(&content.0, cap), str::len);
+        let content = self.content.iter().map(of).sum::<usize>();
+        let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));
+        content.max(structured) + self.meta.as_ref().map_or(0, |meta| json_size(meta, cap))
+    }
+
     /// All its texts, one below the other.
     pub fn texts(&self) -> String {
         self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What the value takes as JSON, escapes apart; stops counting beyond `cap`.
+pub(crate) fn json_size(value: &Json, cap: usize) -> usize {
+    let sum = |sizes: &mut dyn Iterator<Item = usize>| {
+        let mut total = 2;
+        for size in sizes {
+            total += size;
+            if total > cap {
+                break;
+            }
+        }
+        total
+    };
+    match value {
+        Json::Null | Json::Bool(_) => 4,
+        Json::Number(_) => 8,
+        Json::String(text) => text.len() + 2,
+        Json::Array(items) => sum(&mut items.iter().map(|item| json_size(item, cap) + 1)),
+        Json::Object(map) => sum(&mut map.iter().map(|(k, v)| k.len() + 4 + json_size(v, cap))),
     }
 }

@@ -62,6 +62,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// Fires when the caller no longer wants the result.
     pub cancel: CancellationToken,
+    /// When the caller began to wait.
+    pub started: Instant,
 }
 
 impl Request {
@@ -72,6 +74,7 @@ impl Request {
             arguments: Json::Object(serde_json::Map::new()),
             timeout: None,
             cancel: CancellationToken::new(),
+            started: Instant::now(),
         }
     }
 }
@@ -130,7 +133,7 @@ impl Runner {
     /// # Errors
     /// The step that stopped it, under its code.
     pub async fn call(&self, request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
-        let started = Instant::now();
+        let started = request.started;
         let limits = self.limits();
         let result = async {
             let entry = self.resolve(&request.id)?;
@@ -271,44 +274,13 @@ async fn enter<'e>(
     }
 }
 
-/// Refuses an answer that is too large; what it would take on the wire counts.
+/// Refuses an answer that is too large.
 fn within_cap(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
-    let size = size_of(&outcome, cap);
-    if size > cap {
+    if outcome.size(cap) > cap {
         let message = format!("the answer has more than the {cap} bytes that are allowed");
         return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
     }
     Ok(outcome)
-}
-
-/// The bytes of the larger of the two forms, the content and the structured one: they usually say
-/// the same, and only a tool that sends both would otherwise pay twice.
-fn size_of(outcome: &Outcome, cap: usize) -> usize {
-    let content = outcome.content.iter().map(|content| json_size(&content.0, cap)).sum::<usize>();
-    let structured = outcome.structured.as_ref().map_or(0, |value| json_size(value, cap));
-    content.max(structured)
-}
-
-/// Roughly what the value takes as JSON; stops counting beyond `cap`.
-fn json_size(value: &Json, cap: usize) -> usize {
-    match value {
-        Json::Null | Json::Bool(_) => 4,
-        Json::Number(_) => 8,
-        Json::String(text) => text.len() + 2,
-        Json::Array(items) => sum(items.iter().map(|item| json_size(item, cap) + 1), cap),
-        Json::Object(map) => sum(map.iter().map(|(k, v)| k.len() + 4 + json_size(v, cap)), cap),
-    }
-}
-
-fn sum(sizes: impl Iterator<Item = usize>, cap: usize) -> usize {
-    let mut total = 2;
-    for size in sizes {
-        total += size;
-        if total > cap {
-            break;
-        }
-    }
-    total
 }
 
 fn check_output(entry: &Entry, mut outcome: Outcome, check: OutputCheck) -> Result<Outcome, Failure> {

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, Implementation,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use toolwright_catalog::Catalog;
 use toolwright_exec::{Content, Failure, Host, Outcome, Progress, Request, code};
 
@@ -21,6 +21,9 @@ use crate::listing::{Listing, Newest};
 /// Notices of progress an agent may be behind; a slower one misses some.
 const BEHIND: usize = 256;
 
+/// How often a connection is looked at that nothing happens on.
+const STILL_THERE: Duration = Duration::from_secs(10);
+
 /// What agents talk to. Cheap to clone: one for every connection.
 #[derive(Clone)]
 pub struct Agent {
@@ -28,13 +31,38 @@ pub struct Agent {
     newest: Arc<Newest>,
     /// Until when lists wait for servers that are still starting.
     starting: Instant,
+    /// How many calls are under way.
+    active: Arc<watch::Sender<usize>>,
+}
+
+/// A call that is under way.
+struct Active(Arc<watch::Sender<usize>>);
+
+impl Active {
+    fn new(count: &Arc<watch::Sender<usize>>) -> Active {
+        count.send_modify(|n| *n += 1);
+        Active(Arc::clone(count))
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.send_modify(|n| *n -= 1);
+    }
 }
 
 impl Agent {
     /// An agent's view of the catalog. For `startup` from now on, lists wait for servers that are
     /// still starting.
     pub fn new(catalog: Arc<Catalog>, startup: Duration) -> Agent {
-        Agent { catalog, newest: Arc::default(), starting: Instant::now() + startup }
+        let active = Arc::new(watch::Sender::new(0));
+        Agent { catalog, newest: Arc::default(), starting: Instant::now() + startup, active }
+    }
+
+    /// Waits until no call is under way, but no longer than `time`.
+    pub async fn idle(&self, time: Duration) {
+        let mut active = self.active.subscribe();
+        let _ = tokio::time::timeout(time, active.wait_for(|n| *n == 0)).await;
     }
 
     async fn settled(&self) {
@@ -61,7 +89,13 @@ impl Agent {
 
 impl ServerHandler for Agent {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        // Lists of prompts and resources are answered, as empty ones, so they are declared too.
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts()
+            .enable_resources()
+            .build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
         info
@@ -70,14 +104,18 @@ impl ServerHandler for Agent {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         if let Some(cursor) = request.and_then(|request| request.cursor) {
             let message = format!("`{cursor}` is no cursor of this server: its list has one page");
             return Err(ErrorData::invalid_params(message, None));
         }
         self.settled().await;
-        Ok(ListToolsResult::with_all_items(self.listing().tools.clone()))
+        let mut tools = self.listing().tools.clone();
+        if context.protocol_version().is_some_and(|v| v.has_initialize()) {
+            tools.iter_mut().for_each(for_old_clients);
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -94,24 +132,23 @@ impl ServerHandler for Agent {
         call.arguments = Json::Object(request.arguments.unwrap_or_default());
         call.cancel = context.ct.clone();
         let token = context.meta.get_progress_token();
+        let _active = Active::new(&self.active);
         let (sender, mut notices) = mpsc::channel(BEHIND);
-        let listener = Listener { sender, wanted: token.is_some() };
-        let result = {
-            let mut work = std::pin::pin!(self.run(call, &listener));
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(progress) = notices.recv() => tell(&context.peer, token.as_ref(), progress).await,
-                    result = &mut work => break result,
-                }
+        let work = async {
+            let listener = Listener { sender, wanted: token.is_some() };
+            self.run(call, &listener).await
+        };
+        // Side by side, so that an agent who does not read cannot hold up the work. What was said
+        // before the end is heard before the result.
+        let pass_on = async {
+            while let Some(progress) = notices.recv().await {
+                tell(&context.peer, token.as_ref(), progress).await;
             }
         };
-        // What was said before the end is heard before the result.
-        while let Ok(progress) = notices.try_recv() {
-            tell(&context.peer, token.as_ref(), progress).await;
-        }
+        let (result, ()) = tokio::join!(work, pass_on);
+        let old = context.protocol_version().is_some_and(|v| v.has_initialize());
         match result {
-            Ok(outcome) => Ok(CallToolResponse::Complete(result_of(outcome))),
+            Ok(outcome) => Ok(CallToolResponse::Complete(result_of(outcome, old))),
             Err(failure) if failure.code == &code::TOOL_NOT_FOUND => {
                 let mut data = failure.to_json();
                 data["btcpCode"] = json!(failure.code.name);
@@ -123,16 +160,37 @@ impl ServerHandler for Agent {
         }
     }
 
+    /// What rmcp could not read: a method that nobody knows, or one whose parameters are wrong.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let known = ["tools/call", "tools/list", "initialize", "server/discover", "ping"];
+        if known.contains(&request.method.as_str()) {
+            let message = format!("the parameters of `{}` are not what it takes", request.method);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("there is no method `{}`", request.method),
+            None,
+        ))
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let peer = context.peer;
         let newest = self.clone();
-        // Ends with the connection: then the notice can no longer be sent.
         tokio::spawn(async move {
             // While sources are starting, a list waits for them: there is nothing to tell yet.
             newest.settled().await;
             let mut changes = newest.catalog.changes();
             let mut before = newest.listing();
-            while changes.changed().await.is_ok() && !peer.is_transport_closed() {
+            while !peer.is_transport_closed() {
+                // Nobody says when a connection ends, so look now and then.
+                if tokio::time::timeout(STILL_THERE, changes.changed()).await.is_err() {
+                    continue;
+                }
                 let now = newest.listing();
                 if now.tools != before.tools && peer.notify_tool_list_changed().await.is_err() {
                     break;
@@ -192,11 +250,17 @@ async fn tell(peer: &Peer<RoleServer>, token: Option<&ProgressToken>, progress: 
     let _ = peer.notify_progress(notice).await;
 }
 
-fn result_of(outcome: Outcome) -> CallToolResult {
+/// Before 2026-07-28 a structured result is an object; a list with another one is refused as a whole.
+fn for_old_clients(tool: &mut Tool) {
+    let is_object = |schema: &Arc<JsonObject>| schema.get("type").and_then(Json::as_str) == Some("object");
+    tool.output_schema = tool.output_schema.take().filter(is_object);
+}
+
+fn result_of(outcome: Outcome, for_old_client: bool) -> CallToolResult {
     let content = outcome.content.into_iter().map(block).collect();
     let mut result =
         if outcome.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = outcome.structured;
+    result.structured_content = outcome.structured.filter(|value| value.is_object() || !for_old_client);
     let mut meta = match outcome.meta {
         Some(Json::Object(meta)) => meta,
         _ => serde_json::Map::new(),

@@ -7,26 +7,32 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode, header};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use crate::Agent;
+use crate::stdio::end_gently;
 
 /// How long a client may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(10);
-/// How long open requests may go on when the server ends.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long a client may take to send its body.
+const WHOLE_BODY: Duration = Duration::from_secs(30);
+/// How long answers may take to be sent when the server ends.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// What a client is told when there are too many.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 /// Connections at once.
 const CONNECTIONS: usize = 1024;
 /// Bytes of a request.
@@ -50,6 +56,10 @@ pub struct Http {
     token: Option<Arc<str>>,
 }
 
+/// What JSON-RPC says to a body that is no JSON.
+const NOT_JSON: &str =
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}"#;
+
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 impl Http {
@@ -72,19 +82,16 @@ impl Http {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Serves until `until`; requests that are under way then have a moment to end.
+    /// Serves until `until`; calls that are under way then have a moment to end.
     pub async fn serve(self, agent: Agent, until: CancellationToken) {
-        let service = Mcp { inner: self.service(agent, &until), token: self.token };
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
+        let closing = end_gently(&agent, &until);
+        let service = Mcp { inner: self.service(agent, &closing), token: self.token };
+        let mut builder = http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(HEADERS);
         let graceful = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         loop {
-            let place = tokio::select! {
-                () = until.cancelled() => break,
-                place = Arc::clone(&places).acquire_owned() => place,
-            };
-            let stream = tokio::select! {
+            let mut stream = tokio::select! {
                 () = until.cancelled() => break,
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => stream,
@@ -96,11 +103,14 @@ impl Http {
                 },
             };
             let _ = stream.set_nodelay(true);
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                // It fits into the socket's buffer, or nobody reads it.
+                let _ = tokio::time::timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
+                continue;
+            };
             let service = service.clone();
             let service = hyper::service::service_fn(move |request| service.clone().answer(request));
-            let connection =
-                builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-            let connection = graceful.watch(connection);
+            let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
             tokio::spawn(async move {
                 // What goes wrong on one connection is its client's business.
                 let _ = connection.await;
@@ -108,19 +118,23 @@ impl Http {
             });
         }
         drop(self.listener);
-        let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+        closing.cancelled().await;
+        let _ = tokio::time::timeout(LAST_WORDS, graceful.shutdown()).await;
     }
 
     fn service(
         &self,
         agent: Agent,
-        until: &CancellationToken,
+        closing: &CancellationToken,
     ) -> StreamableHttpService<Agent, LocalSessionManager> {
-        let port = self.address.port();
-        let origins = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("http://{host}:{port}"));
+        let (ip, port) = (self.address.ip(), self.address.port());
+        let own = if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
+        let hosts = ["127.0.0.1", "localhost", "[::1]", own.as_str()];
+        let origins = hosts.map(|host| format!("http://{host}:{port}"));
         let mut config = StreamableHttpServerConfig::default()
             .with_json_response(true)
-            .with_cancellation_token(until.clone())
+            .with_cancellation_token(closing.clone())
+            .with_allowed_hosts(["127.0.0.1", "localhost", "::1", ip.to_string().as_str()])
             .with_allowed_origins(origins)
             .with_max_request_body_bytes(BODY);
         if !self.address.ip().is_loopback() {
@@ -151,7 +165,30 @@ impl Mcp {
             answer.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
             return Ok(answer);
         }
-        Service::call(&mut self.inner, request).await
+        let ends_session = request.method() == Method::DELETE;
+        let is_post = request.method() == Method::POST;
+        let (parts, body) = request.into_parts();
+        let body = match tokio::time::timeout(WHOLE_BODY, Limited::new(body, BODY).collect()).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                return Ok(say(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB"));
+            }
+            Ok(Err(_)) => return Ok(say(StatusCode::BAD_REQUEST, "the body broke off")),
+            Err(_) => return Ok(say(StatusCode::REQUEST_TIMEOUT, "the body did not come within 30 seconds")),
+        };
+        if is_post && serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
+            let mut answer = say(StatusCode::BAD_REQUEST, NOT_JSON);
+            let kind = header::HeaderValue::from_static("application/json");
+            answer.headers_mut().insert(header::CONTENT_TYPE, kind);
+            return Ok(answer);
+        }
+        let request = Request::from_parts(parts, Full::new(body));
+        let mut answer = Service::call(&mut self.inner, request).await?;
+        // rmcp says 202 where a session is over; clients expect that it is done.
+        if ends_session && answer.status() == StatusCode::ACCEPTED {
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        Ok(answer)
     }
 }
 

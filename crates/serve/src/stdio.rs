@@ -3,8 +3,9 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, RequestId};
 use rmcp::service::{
     QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
 };
@@ -24,6 +25,7 @@ const MAX_MESSAGE: usize = 16 << 20;
 /// # Errors
 /// If the agent never got through the handshake.
 pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String> {
+    let closing = end_gently(&agent, &until);
     let (from, to) = stdio_pipes();
     let transport = Stdio {
         from: BufReader::with_capacity(64 * 1024, from),
@@ -31,7 +33,7 @@ pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String>
         line: Vec::new(),
         skipping: None,
     };
-    match serve_server_with_ct(agent, transport, until).await {
+    match serve_server_with_ct(agent, transport, closing).await {
         Ok(service) => match service.waiting().await {
             Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
             other => Err(format!("the connection broke: {other:?}")),
@@ -41,6 +43,21 @@ pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String>
         Err(error) => Err(format!("the agent did not get through the handshake: {error}")),
     }
 }
+
+/// A token that fires some time after `until`: calls that are under way may end first.
+pub(crate) fn end_gently(agent: &Agent, until: &CancellationToken) -> CancellationToken {
+    let closing = CancellationToken::new();
+    let (agent, until, later) = (agent.clone(), until.clone(), closing.clone());
+    tokio::spawn(async move {
+        until.cancelled().await;
+        agent.idle(GRACE).await;
+        later.cancel();
+    });
+    closing
+}
+
+/// How long calls that are under way may go on when the server ends.
+const GRACE: Duration = Duration::from_secs(5);
 
 struct Stdio {
     from: BufReader<StdioReader>,
@@ -61,7 +78,12 @@ impl Stdio {
     /// The next line. Can be dropped and called again at any point without losing a byte.
     async fn next(&mut self) -> Option<Line> {
         loop {
-            let bytes = self.from.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
+            let bytes = self.from.fill_buf().await.ok()?;
+            if bytes.is_empty() {
+                // The last line may lack its end.
+                let line = std::mem::take(&mut self.line);
+                return (!line.is_empty()).then(|| read(&line));
+            }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let part = &bytes[..end.unwrap_or(bytes.len())];
             match &mut self.skipping {
@@ -91,6 +113,17 @@ impl Stdio {
     }
 }
 
+async fn write(to: Arc<Mutex<Option<StdioWriter>>>, mut line: Vec<u8>) -> io::Result<()> {
+    line.push(b'\n');
+    match to.lock().await.as_mut() {
+        Some(to) => {
+            to.write_all(&line).await?;
+            to.flush().await
+        }
+        None => Err(io::ErrorKind::NotConnected.into()),
+    }
+}
+
 fn read(line: &[u8]) -> Line {
     if line.trim_ascii().is_empty() {
         return Line::Blank;
@@ -115,17 +148,7 @@ impl Transport<RoleServer> for Stdio {
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let to = Arc::clone(&self.to);
-        async move {
-            let mut line = serde_json::to_vec(&item)?;
-            line.push(b'\n');
-            match to.lock().await.as_mut() {
-                Some(to) => {
-                    to.write_all(&line).await?;
-                    to.flush().await
-                }
-                None => Err(io::ErrorKind::NotConnected.into()),
-            }
-        }
+        async move { write(to, serde_json::to_vec(&item)?).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -134,8 +157,10 @@ impl Transport<RoleServer> for Stdio {
                 Line::Message(message) => return Some(*message),
                 Line::Blank => {}
                 Line::Bad(code, message, id) => {
-                    let answer = ServerJsonRpcMessage::error(ErrorData::new(code, message, None), id);
-                    self.send(answer).await.ok()?;
+                    let error = serde_json::json!({"code": code.0, "message": message});
+                    let answer = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
+                    // Not awaited here: whoever reads may be dropped, and the answer with it.
+                    tokio::spawn(write(Arc::clone(&self.to), answer.to_string().into_bytes()));
                 }
             }
         }

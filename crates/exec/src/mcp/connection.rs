@@ -23,17 +23,21 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_model::{Connection as Way, Server};
 
+use super::http::{self, Lists};
 use super::progress::ProgressBook;
-use super::stdio::Stdio;
+use super::stdio::{MAX_MESSAGE, Stdio};
 use super::tap::{CutOff, Tap};
-use super::{http, wire};
+use super::wire;
 use crate::family::Run;
+use crate::outcome::json_size;
 use crate::{Failure, Host, Json, code};
 
 /// How much of a server's stderr is kept.
 const ERRORS_KEPT: usize = 8 * 1024;
 /// How long a server may take to end by itself when its input is closed, and again when it is asked.
 const TIME_TO_END: Duration = Duration::from_millis(1_500);
+/// Characters of a server's error that are passed on.
+const LONGEST_MESSAGE: usize = 4_000;
 /// Pages of one list of tools.
 const MAX_PAGES: usize = 1_000;
 
@@ -42,6 +46,7 @@ pub(super) struct Connection {
     peer: Peer<RoleClient>,
     progress: Arc<ProgressBook>,
     closing: CancellationToken,
+    lists: Lists,
     /// What became of it, once it is over.
     over: watch::Receiver<Option<String>>,
 }
@@ -73,12 +78,13 @@ impl Connection {
         server: &Server,
         environment: &[(OsString, OsString)],
         changes: &Changes,
+        time: Duration,
     ) -> Result<Connection, Failure> {
         let new = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
-        match Connection::attempt(server, environment, changes, ClientLifecycleMode::Initialize).await {
-            Err(Refused::Handshake(_)) => {
-                Connection::attempt(server, environment, changes, new).await.map_err(Refused::into_failure)
-            }
+        match Connection::attempt(server, environment, changes, ClientLifecycleMode::Initialize, time).await {
+            Err(Refused::Handshake(_)) => Connection::attempt(server, environment, changes, new, time)
+                .await
+                .map_err(Refused::into_failure),
             other => other.map_err(Refused::into_failure),
         }
     }
@@ -88,24 +94,29 @@ impl Connection {
         environment: &[(OsString, OsString)],
         changes: &Changes,
         mode: ClientLifecycleMode,
+        time: Duration,
     ) -> Result<Connection, Refused> {
         match &server.connection {
             Way::Stdio { command } => {
                 let mut process = Process::start(command, server, environment)?;
                 let transport =
                     process.transport.take().ok_or_else(|| unavailable("its streams are gone"))?;
-                let opened = Connection::over(transport, changes, mode).await;
+                let opened = tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
                 let (service, opened) = match opened {
-                    Ok(opened) => opened,
-                    Err(error) => return Err(process.explain(refusal(&error)).await),
+                    Ok(Ok(opened)) => opened,
+                    Ok(Err(error)) => return Err(process.explain(refusal(&error)).await),
+                    Err(_) => return Err(process.explain(not_ready(time)).await),
                 };
-                Ok(opened.keep(service, Some(process)))
+                Ok(opened.keep(service, Some(process), Lists::default()))
             }
             Way::Http { url } | Way::Sse { url } => {
-                let transport = http::transport(url, &server.headers).map_err(|why| unavailable(&why))?;
+                let lists = Lists::default();
+                let transport =
+                    http::transport(url, &server.headers, &lists).map_err(|why| unavailable(&why))?;
+                let opened = tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
                 let (service, opened) =
-                    Connection::over(transport, changes, mode).await.map_err(|error| refusal(&error))?;
-                Ok(opened.keep(service, None))
+                    opened.map_err(|_| not_ready(time))?.map_err(|error| refusal(&error))?;
+                Ok(opened.keep(service, None, lists))
             }
             Way::WebSocket { .. } => {
                 let message = "servers over web sockets cannot be reached";
@@ -180,6 +191,7 @@ impl Connection {
     /// All tools of the server, as it describes them: `{"tools": […]}`.
     pub(super) async fn list(&self) -> Result<Json, Failure> {
         let mut tools: Vec<Json> = Vec::new();
+        let mut size = 0;
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let mut params = PaginatedRequestParams::default();
@@ -187,9 +199,19 @@ impl Connection {
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
             let mut pending = self.send(request).await?;
             let Some(handle) = pending.0.as_mut() else { return Err(gone("")) };
+            let id = handle.id.clone();
             let answer = (&mut handle.rx).await;
             pending.0 = None;
-            let page = self.read(answer.unwrap_or(Err(ServiceError::TransportClosed))).await?;
+            let kept = self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            let page = match (answer.unwrap_or(Err(ServiceError::TransportClosed)), kept) {
+                (Ok(_), Some(page)) => page,
+                (answer, _) => self.read(answer).await?,
+            };
+            size += json_size(&page, MAX_MESSAGE);
+            if size > MAX_MESSAGE {
+                let message = format!("the server's list of tools has more than {MAX_MESSAGE} bytes");
+                return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
+            }
             match page.get("tools") {
                 Some(Json::Array(items)) => tools.extend(items.iter().cloned()),
                 _ => {
@@ -253,7 +275,12 @@ struct Opened {
 }
 
 impl Opened {
-    fn keep(self, service: RunningService<RoleClient, Client>, process: Option<Process>) -> Connection {
+    fn keep(
+        self,
+        service: RunningService<RoleClient, Client>,
+        process: Option<Process>,
+        lists: Lists,
+    ) -> Connection {
         let peer = service.peer().clone();
         let (sender, over) = watch::channel(None);
         let Opened { progress, closing, cut_off } = self;
@@ -268,7 +295,7 @@ impl Opened {
             };
             sender.send_replace(Some(cut_off.get().cloned().unwrap_or(why)));
         });
-        Connection { peer, progress, closing, over }
+        Connection { peer, progress, closing, lists, over }
     }
 }
 
@@ -419,6 +446,10 @@ fn unavailable(why: &str) -> Refused {
     Refused::Other(Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be reached: {why}")))
 }
 
+fn not_ready(time: Duration) -> Refused {
+    unavailable(&format!("it did not get ready within {} s", time.as_secs()))
+}
+
 fn gone(why: &str) -> Failure {
     let why = if why.is_empty() { "the connection is closed" } else { why };
     Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server went away during the call: {why}"))
@@ -448,10 +479,8 @@ fn upstream_says(error: &ErrorData) -> Failure {
     if error.message == wire::TOO_LARGE {
         return Failure::new(&code::OUTPUT_TOO_LARGE, error.message.to_string());
     }
-    Failure::new(
-        &code::TOOL_FAILED,
-        format!("the server answered with error {}: {}", error.code.0, error.message),
-    )
+    let message: String = error.message.chars().take(LONGEST_MESSAGE).collect();
+    Failure::new(&code::TOOL_FAILED, format!("the server answered with error {}: {message}", error.code.0))
 }
 
 /// What went wrong between us and the server, without the types it went through.

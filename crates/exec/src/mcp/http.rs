@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -19,6 +19,7 @@ use toolwright_model::Variable;
 
 use super::stdio::MAX_MESSAGE;
 use super::wire;
+use crate::Json;
 
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
@@ -29,10 +30,15 @@ const SHOWN: usize = 200;
 
 type Error = StreamableHttpError<reqwest::Error>;
 
+/// Lists of tools as they were sent. rmcp reads these itself, because a tool's schema can ask for
+/// headers, which it then sends with every call.
+pub(super) type Lists = Arc<Mutex<HashMap<RequestId, Json>>>;
+
 /// A way to the server at `url`.
 pub(super) fn transport(
     url: &str,
     headers: &[Variable],
+    lists: &Lists,
 ) -> Result<StreamableHttpClientTransport<Client>, String> {
     let mut custom = HashMap::new();
     for variable in headers {
@@ -49,15 +55,18 @@ pub(super) fn transport(
         .custom_headers(custom)
         .max_concurrent_requests(1024)
         .max_sse_event_size(MAX_MESSAGE);
-    Ok(StreamableHttpClientTransport::with_client(Client::new()?, config))
+    Ok(StreamableHttpClientTransport::with_client(Client::new(lists)?, config))
 }
 
 /// The HTTP client.
 #[derive(Clone)]
-pub(super) struct Client(reqwest::Client);
+pub(super) struct Client {
+    inner: reqwest::Client,
+    lists: Lists,
+}
 
 impl Client {
-    fn new() -> Result<Client, String> {
+    fn new(lists: &Lists) -> Result<Client, String> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
             // Somebody else's choice is as good.
@@ -69,8 +78,9 @@ impl Client {
             // Headers and session must not reach another place, and a GET would lose the message.
             if keeps_body && same && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
         });
-        let client = reqwest::Client::builder().redirect(same_place).tcp_nodelay(true).build();
-        client.map(Client).map_err(|error| format!("no HTTP client can be made: {error}"))
+        let client = reqwest::Client::builder().redirect(same_place).tcp_nodelay(true).no_proxy().build();
+        let inner = client.map_err(|error| format!("no HTTP client can be made: {error}"))?;
+        Ok(Client { inner, lists: Arc::clone(lists) })
     }
 }
 
@@ -113,7 +123,7 @@ impl StreamableHttpClient for Client {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let accept = format!("{EVENTS}, {JSON}");
-        let mut request = self.0.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
+        let mut request = self.inner.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
         request = request.headers(headers.into_iter().collect());
         if let Some(token) = token {
             request = request.bearer_auth(token);
@@ -127,7 +137,7 @@ impl StreamableHttpClient for Client {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        read_answer(response, asked, in_session).await
+        read_answer(response, asked, in_session, &self.lists).await
     }
 
     async fn delete_session(
@@ -137,7 +147,7 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Error> {
-        StreamableHttpClient::delete_session(&self.0, uri, session, token, headers).await
+        StreamableHttpClient::delete_session(&self.inner, uri, session, token, headers).await
     }
 
     async fn get_stream(
@@ -148,8 +158,9 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
-        let events = self.0.get_stream(uri, session, last, token, headers).await?;
-        Ok(events.map(|event| event.map(as_sent)).boxed())
+        let events = self.inner.get_stream(uri, session, last, token, headers).await?;
+        let lists = Arc::clone(&self.lists);
+        Ok(events.map(move |event| event.map(|event| as_sent(event, &lists))).boxed())
     }
 }
 
@@ -157,6 +168,7 @@ async fn read_answer(
     response: reqwest::Response,
     asked: Option<RequestId>,
     in_session: bool,
+    lists: &Lists,
 ) -> Result<StreamableHttpPostResponse, Error> {
     let status = response.status();
     let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
@@ -172,7 +184,7 @@ async fn read_answer(
         _ => {}
     }
     if status.is_success() && kind.starts_with(EVENTS) {
-        return Ok(StreamableHttpPostResponse::Sse(events(response, asked), session));
+        return Ok(StreamableHttpPostResponse::Sse(events(response, asked, lists), session));
     }
     if status.is_success() && asked.is_none() {
         return Ok(StreamableHttpPostResponse::Accepted);
@@ -181,7 +193,7 @@ async fn read_answer(
         let id = asked.ok_or(Error::UnexpectedEndOfStream)?;
         return Ok(StreamableHttpPostResponse::Json(wire::too_large(id), session));
     };
-    let message = wire::read(&body).filter(|_| kind.starts_with(JSON));
+    let message = if kind.starts_with(JSON) { read(&body, lists) } else { None };
     match message {
         // An error in a JSON-RPC answer says more than the status around it.
         Some(message @ ServerJsonRpcMessage::Error(_)) if status != StatusCode::FORBIDDEN => {
@@ -200,6 +212,18 @@ async fn read_answer(
     }
 }
 
+fn read(body: &[u8], lists: &Lists) -> Option<ServerJsonRpcMessage> {
+    if keep_list(body, lists) { serde_json::from_slice(body).ok() } else { wire::read(body) }
+}
+
+/// Keeps a list of tools as it was sent; whether it was one.
+fn keep_list(message: &[u8], lists: &Lists) -> bool {
+    let list = wire::list_of(message);
+    let is_list = list.is_some();
+    lists.lock().unwrap_or_else(PoisonError::into_inner).extend(list);
+    is_list
+}
+
 /// The body, or nothing if it is larger than any message may be.
 async fn body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error> {
     let mut body = Vec::new();
@@ -216,12 +240,17 @@ async fn body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error>
 fn events(
     response: reqwest::Response,
     asked: Option<RequestId>,
+    lists: &Lists,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
+    let lists = Arc::clone(lists);
     let mut size = 0;
     let bytes = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(|error| std::io::Error::other(error.without_url()))?;
         // An event ends at an empty line; counting from the last one in the chunk is near enough.
-        size = match chunk.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\r\r") {
+        size = match chunk
+            .windows(4)
+            .rposition(|end| end[2..] == *b"\n\n" || end == b"\r\n\r\n" || end[2..] == *b"\r\r")
+        {
             Some(end) => chunk.len() - end,
             None => size + chunk.len(),
         };
@@ -240,14 +269,17 @@ fn events(
         Some(Sse { data: serde_json::to_string(&message).ok(), ..Sse::default() })
     };
     let events = SseStream::from_bytes_stream(bytes).map(move |event| match event {
-        Ok(event) => Ok(as_sent(event)),
+        Ok(event) => Ok(as_sent(event, &lists)),
         Err(error) if is_large(&error) => refuse().ok_or(error),
         Err(error) => Err(error),
     });
     events.boxed()
 }
 
-fn as_sent(mut event: Sse) -> Sse {
+fn as_sent(mut event: Sse, lists: &Lists) -> Sse {
+    if event.data.as_deref().is_some_and(|data| keep_list(data.as_bytes(), lists)) {
+        return event;
+    }
     if let Some(veiled) = event.data.as_deref().and_then(wire::veil) {
         event.data = Some(veiled);
     }

@@ -13,6 +13,9 @@ const EARLY: usize = 64;
 /// Notices a call may be behind; a caller who is slower misses some.
 const BEHIND: usize = 256;
 
+/// Characters of a notice's words that are kept.
+const WORDS: usize = 1_000;
+
 /// Which call listens to which token.
 #[derive(Debug, Default)]
 pub(super) struct ProgressBook(Mutex<Book>);
@@ -37,7 +40,8 @@ impl ProgressBook {
 
     /// Takes a notice from the connection.
     pub(super) fn note(&self, notice: ProgressNotificationParam) {
-        let progress = Progress { done: notice.progress, total: notice.total, message: notice.message };
+        let message = notice.message.map(|text| text.chars().take(WORDS).collect());
+        let progress = Progress { done: notice.progress, total: notice.total, message };
         let mut book = self.book();
         if let Some(listener) = book.listening.get(&notice.progress_token) {
             let _ = listener.try_send(progress);

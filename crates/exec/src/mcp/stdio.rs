@@ -23,7 +23,12 @@ pub(super) struct Stdio {
     line: Vec<u8>,
     /// Set while a line that is too long goes by.
     skipping: Option<IdFinder>,
+    /// Lines since the last message.
+    noise: u32,
 }
+
+/// Lines that are no messages in a row. A server that prints more is no MCP server.
+const MAX_NOISE: u32 = 100_000;
 
 impl Stdio {
     pub(super) fn new(from: ChildStdout, to: ChildStdin) -> Stdio {
@@ -32,6 +37,7 @@ impl Stdio {
             to: Arc::new(Mutex::new(Some(to))),
             line: Vec::new(),
             skipping: None,
+            noise: 0,
         }
     }
 
@@ -64,7 +70,12 @@ impl Stdio {
             };
             self.line.clear();
             if message.is_some() {
+                self.noise = 0;
                 return message;
+            }
+            self.noise += 1;
+            if self.noise > MAX_NOISE {
+                return None;
             }
         }
     }

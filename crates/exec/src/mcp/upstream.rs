@@ -49,15 +49,16 @@ impl Upstreams {
         upstream
     }
 
-    /// Lets go of every server that is not among these.
+    /// Lets go of every server that is not among these. A call that still waits for one of those is
+    /// refused: it does not start the server again.
     pub fn keep(&self, servers: &[Arc<Server>]) {
-        self.all().retain(|upstream| {
-            let wanted = servers.contains(&upstream.server);
-            if !wanted {
+        for upstream in self.all().iter() {
+            if servers.contains(&upstream.server) {
+                upstream.revive();
+            } else {
                 upstream.close();
             }
-            wanted
-        });
+        }
     }
 
     /// Closes all connections and waits until nothing of them is left.
@@ -78,6 +79,8 @@ pub struct Upstream {
 }
 
 enum State {
+    /// Nobody wants it any more.
+    Closed,
     Idle {
         failures: u32,
     },
@@ -123,7 +126,11 @@ impl Upstream {
     /// # Errors
     /// If it cannot be reached or gives no list.
     pub async fn list(self: &Arc<Self>) -> Result<Json, Failure> {
-        self.connection().await?.list().await
+        let connection = self.connection().await?;
+        tokio::time::timeout(START, connection.list()).await.unwrap_or_else(|_| {
+            let message = format!("the server did not list its tools within {} s", START.as_secs());
+            Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
+        })
     }
 
     /// Counts how often the server said that its list of tools changed, restarts included.
@@ -138,15 +145,18 @@ impl Upstream {
         loop {
             match &*state.borrow_and_update() {
                 State::Open { connection, .. } if !connection.is_over() => return Ok(Arc::clone(connection)),
+                State::Closed => {
+                    let message = "the server is no longer configured";
+                    return Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message));
+                }
                 State::Down { until, why, failures } if Instant::now() < *until => {
                     return Err(pause(why, *failures, *until));
                 }
                 _ => {}
             }
             self.begin();
-            if state.changed().await.is_err() {
-                return Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, "the server was let go of"));
-            }
+            // What comes of it is a change; a pause that has just begun is not, so look now and then.
+            let _ = tokio::time::timeout(PAUSE, state.changed()).await;
         }
     }
 
@@ -155,9 +165,9 @@ impl Upstream {
         let mut first = false;
         self.state.send_if_modified(|state| {
             let failures = match state {
-                State::Opening { .. } => return false,
-                State::Open { connection, .. } if !connection.is_over() => return false,
-                State::Open { since, failures, .. } => after_a_break(*since, *failures),
+                // What broke is cleared away first: there is one process of a server at a time.
+                State::Opening { .. } | State::Open { .. } | State::Closed => return false,
+                State::Down { until, .. } if Instant::now() < *until => return false,
                 State::Idle { failures } | State::Down { failures, .. } => *failures,
             };
             *state = State::Opening { failures };
@@ -171,17 +181,17 @@ impl Upstream {
     }
 
     async fn open(self: Arc<Self>) {
-        let opening = Connection::open(&self.server, &self.environment, &self.changes);
-        let opened = tokio::time::timeout(START, opening).await.unwrap_or_else(|_| {
-            let message = format!("the server did not get ready within {} s", START.as_secs());
-            Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
-        });
+        let opened = Connection::open(&self.server, &self.environment, &self.changes, START).await;
         let mut opened_now = None;
         self.state.send_modify(|state| {
             let failures = match state {
                 State::Opening { failures } => *failures,
                 _ => 0,
             };
+            if matches!(state, State::Closed) {
+                opened.iter().for_each(Connection::close);
+                return;
+            }
             *state = match opened {
                 Ok(connection) => {
                     let connection = Arc::new(connection);
@@ -223,15 +233,24 @@ impl Upstream {
 
     fn close(&self) -> Option<Arc<Connection>> {
         let mut open = None;
-        self.state.send_if_modified(|state| {
+        self.state.send_modify(|state| {
             if let State::Open { connection, .. } = state {
                 connection.close();
                 open = Some(Arc::clone(connection));
-                *state = State::Idle { failures: 0 };
             }
-            true
+            *state = State::Closed;
         });
         open
+    }
+
+    fn revive(&self) {
+        self.state.send_if_modified(|state| {
+            let closed = matches!(state, State::Closed);
+            if closed {
+                *state = State::Idle { failures: 0 };
+            }
+            closed
+        });
     }
 
     /// What it is called in the log: never with its arguments, which may hold secrets.

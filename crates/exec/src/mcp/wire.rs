@@ -48,6 +48,14 @@ fn result_of(message: &Json) -> Option<RequestId> {
     serde_json::from_value(message.get("id")?.clone()).ok()
 }
 
+/// The id and the result of a list of tools.
+pub(super) fn list_of(text: &[u8]) -> Option<(RequestId, Json)> {
+    let mut message: Json = serde_json::from_slice(text).ok()?;
+    message.get("result")?.get("tools")?;
+    let id = serde_json::from_value(message.get("id")?.clone()).ok()?;
+    Some((id, message.get_mut("result")?.take()))
+}
+
 /// The answer in place of one that was too large to be kept.
 pub(super) fn too_large(id: RequestId) -> ServerJsonRpcMessage {
     let number = rmcp::model::ErrorCode(crate::code::OUTPUT_TOO_LARGE.number);

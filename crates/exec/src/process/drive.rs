@@ -24,6 +24,8 @@ pub(super) struct Ended {
     pub(super) errors: String,
     /// Whether it was ended because it printed more than `cap` bytes.
     pub(super) too_large: bool,
+    /// Whether somebody we could not find still held its output when it had ended.
+    pub(super) unfinished: bool,
 }
 
 /// Starts the program, gives it `input`, and takes at most `cap` bytes of its output. Dropping the
@@ -44,7 +46,7 @@ pub(super) async fn drive(
         }
     };
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let (status, too_large) = {
+    let (status, too_large, unfinished) = {
         let read = read_up_to(stdout, &mut output, cap);
         let note = keep_end(stderr, &mut errors);
         let mut write = std::pin::pin!(write);
@@ -77,13 +79,13 @@ pub(super) async fn drive(
                 None => read.await,
             }
         };
-        let ((), within) = tokio::time::timeout(LAST_BYTES, async { tokio::join!(rest, last) })
-            .await
-            .unwrap_or(((), all_read.unwrap_or(true)));
-        (status, !within)
+        let all = tokio::time::timeout(LAST_BYTES, async { tokio::join!(rest, last) }).await;
+        let unfinished = all.is_err() && all_read.is_none();
+        let within = all.map_or(all_read.unwrap_or(true), |((), within)| within);
+        (status, !within, unfinished)
     };
     let errors = String::from_utf8_lossy(&errors).into_owned();
-    Ok(Ended { status, output, errors, too_large })
+    Ok(Ended { status, output, errors, too_large, unfinished })
 }
 
 /// Reads to the end; `false` if there is more than `cap` bytes.

@@ -45,19 +45,25 @@ impl Executor for Processes {
             command.args(&start.words);
             let ended = drive(&mut command, &environment, start.input, call.budget.output).await;
             let ended = ended.map_err(|error| cannot_start(&start.program, &error))?;
-            if !ended.errors.trim().is_empty() {
-                self.parts.log.line(&format!("{}: stderr: {}", call.tool.name, ended.errors.trim()));
-            }
             if ended.too_large {
                 let cap = call.budget.output;
                 let message =
                     format!("`{}` printed more than the {cap} bytes that are allowed", call.tool.name);
                 return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
             }
-            match &call.tool.details.binding {
+            if ended.unfinished {
+                let message = format!("`{}` ended and left its output open to others", call.tool.name);
+                return Err(Failure::new(&code::TOOL_FAILED, message).detail(ended.errors));
+            }
+            let result = match &call.tool.details.binding {
                 Binding::Command { install_guide, .. } => read_text(&ended, install_guide.as_deref()),
                 _ => read_json(&ended),
+            };
+            // A failure takes it along as its detail.
+            if result.is_ok() && !ended.errors.trim().is_empty() {
+                self.parts.log.line(&format!("{}: stderr: {}", call.tool.name, ended.errors.trim()));
             }
+            result
         })
     }
 }

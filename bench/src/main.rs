@@ -1,20 +1,28 @@
 //! Figures against peers, measured side by side in one run, because machines are noisy: each round
-//! times us and the peer right after one another, and the median ratio over the rounds is printed.
+//! times us and the peer right after one another, and the median over the rounds is printed.
 
 #![allow(clippy::print_stdout, reason = "figures are this program's output")]
 
+mod calls;
+mod client;
 mod definitions;
+mod processes;
+mod proxies;
 mod reading;
 mod timing;
 mod validating;
 
 fn main() {
-    match std::env::args().nth(1).as_deref() {
-        Some("read") => reading::run(),
-        Some("validate") => validating::run(),
-        Some("cases") => println!("{}", validating::cases()),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["read"] => reading::run(),
+        ["validate"] => validating::run(),
+        ["cases"] => println!("{}", validating::cases()),
+        ["calls"] => calls::run(),
+        ["proxies", peers] => proxies::run(peers.as_ref()),
+        ["client", url] => proxies::measure_one(url),
         _ => {
-            println!("usage: toolwright-bench read|validate|cases");
+            println!("usage: toolwright-bench read|validate|cases|calls|proxies PEERS|client URL");
             std::process::exit(2);
         }
     }

@@ -1,4 +1,4 @@
-//! Rounds and medians.
+//! Rounds, medians and percentiles.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,21 @@ pub(crate) fn compare(
     )
 }
 
-pub(crate) fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {
+pub(crate) fn median<T: PartialOrd + Copy>(values: Vec<T>) -> T {
+    quantile(values, 0.5)
+}
+
+/// The value that the share `q` of all values is below.
+pub(crate) fn quantile<T: PartialOrd + Copy>(mut values: Vec<T>, q: f64) -> T {
     values.sort_by(|a, b| a.partial_cmp(b).expect("times and ratios are ordered"));
-    values[values.len() / 2]
+    values[((values.len() as f64 * q) as usize).min(values.len() - 1)]
+}
+
+pub(crate) fn microseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+/// The last word of a line with a bound.
+pub(crate) fn verdict(holds: bool) -> &'static str {
+    if holds { "ok" } else { "MISSED" }
 }

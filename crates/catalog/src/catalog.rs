@@ -73,6 +73,8 @@ struct Slot {
     lanes: Lanes,
     /// Whether a first attempt to load it has ended.
     tried: bool,
+    /// Whether somebody keeps it loaded.
+    followed: bool,
     /// Ends what follows this source.
     gone: CancellationToken,
 }
@@ -123,14 +125,20 @@ impl Catalog {
             (What::Server(_, Some(namespace)), Some((wanted, _))) => namespace.as_str() == wanted,
             _ => true,
         };
-        let mut loads: FuturesUnordered<_> =
-            specs.iter().filter(wanted).map(|spec| self.load_one(spec)).collect();
+        let (servers, others): (Vec<&Spec>, Vec<&Spec>) =
+            specs.iter().filter(wanted).partition(|spec| matches!(spec.what, What::Server(..)));
         let mut unloaded = Vec::new();
-        while let Some(failed) = loads.next().await {
-            unloaded.extend(failed);
-            // A bare name could be that of another tool as well, so it waits for all.
-            if id.contains(':') && self.runner.toolbox().get(id).is_some() {
-                break;
+        for group in [others, servers] {
+            let mut loads: FuturesUnordered<_> = group.into_iter().map(|spec| self.load_one(spec)).collect();
+            while let Some(failed) = loads.next().await {
+                unloaded.extend(failed);
+                if self.runner.toolbox().get(id).is_some() {
+                    return unloaded;
+                }
+            }
+            // A bare name could be that of another tool as well, so it waits for all of a group.
+            if self.runner.toolbox().find(id).is_some() {
+                return unloaded;
             }
         }
         unloaded
@@ -140,17 +148,25 @@ impl Catalog {
     /// list or come up late, and files that change. Ends with `until`.
     pub fn follow(self: &Arc<Self>, until: &CancellationToken) {
         let before = self.fingerprints();
-        let slots: Vec<(Spec, CancellationToken)> =
-            self.slots().iter().map(|slot| (slot.spec.clone(), slot.gone.clone())).collect();
-        for (spec, gone) in slots {
-            self.follow_one(spec, gone, until);
-        }
+        self.follow_all(until);
         let catalog = Arc::clone(self);
         let until = until.clone();
         tokio::spawn(async move {
             let look = catalog.look(before, &until);
             until.run_until_cancelled(look).await;
         });
+    }
+
+    /// Follows every source that nobody follows yet.
+    fn follow_all(self: &Arc<Self>, until: &CancellationToken) {
+        let mut slots = self.slots();
+        let mut fresh = Vec::new();
+        for slot in slots.iter_mut().filter(|slot| !slot.followed) {
+            slot.followed = true;
+            fresh.push((slot.spec.clone(), slot.gone.clone()));
+        }
+        drop(slots);
+        fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
     }
 
     fn follow_one(self: &Arc<Self>, spec: Spec, gone: CancellationToken, until: &CancellationToken) {
@@ -287,7 +303,14 @@ impl Catalog {
                 Some(n) => old.remove(n),
                 None => {
                     let gone = CancellationToken::new();
-                    Slot { spec, entries: Vec::new(), lanes: HashMap::new(), tried: false, gone }
+                    Slot {
+                        spec,
+                        entries: Vec::new(),
+                        lanes: HashMap::new(),
+                        tried: false,
+                        followed: false,
+                        gone,
+                    }
                 }
             });
         }
@@ -313,11 +336,7 @@ impl Catalog {
                     plan_files.clone_from(&plan.files);
                     of_plan = fingerprint(&plan_files);
                     self.adopt(plan);
-                    let slots = self.slots();
-                    let fresh = slots.iter().filter(|slot| !slot.tried);
-                    let fresh: Vec<_> = fresh.map(|s| (s.spec.clone(), s.gone.clone())).collect();
-                    drop(slots);
-                    fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
+                    self.follow_all(until);
                     self.refill();
                 }
             }

@@ -18,6 +18,8 @@ pub struct Loaded {
     pub reading: Option<Reading>,
     /// What is wrong with it, in order.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether its lines may hold secrets and are not to be shown.
+    pub secret: bool,
 }
 
 /// What came of looking at one file.
@@ -152,7 +154,7 @@ pub fn read(document: &Arc<Document>, reader: Reader) -> Loaded {
         diagnostics.extend(findings.map(|finding| locate(soften(finding, reader.compat), &whole)));
     }
     toolwright_source::render::sort(&mut diagnostics);
-    Loaded { reading, diagnostics }
+    Loaded { reading, diagnostics, secret: false }
 }
 
 fn is_broken(diagnostics: &[Diagnostic]) -> bool {

@@ -70,8 +70,10 @@ async fn call(
         },
     };
     let runner = catalog.runner();
-    let mut request = Request::new(&args.id);
-    request.arguments = given.arguments(runner.toolbox().get(&args.id).map(|entry| &**entry))?;
+    let toolbox = runner.toolbox();
+    let meant = toolbox.find(&args.id);
+    let mut request = Request::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
+    request.arguments = given.arguments(meant.map(|entry| &**entry))?;
     request.timeout = timeout;
     request.started = started;
     request.cancel = cancel.clone();
@@ -97,7 +99,7 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
             }
             let text = if as_json { format!("{:#}\n", outcome_json(&outcome)) } else { readable(&outcome) };
             if !outcome.is_error {
-                output::print(&text)?;
+                output::print_raw(&text)?;
                 return Ok(Exit::Clean);
             }
             if as_json {
@@ -228,6 +230,9 @@ impl Given {
                 }
                 None => (key, Typed::Text(value.to_owned())),
             };
+            if key.is_empty() {
+                bail!("`{pair}` has no key in front of the `=`");
+            }
             if pairs.iter().any(|(known, _)| known == key) {
                 bail!("`{key}` is given twice");
             }

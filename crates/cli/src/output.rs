@@ -34,6 +34,14 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes data that is somebody else's, byte for byte.
+pub(crate) fn print_raw(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Writes talk; if nobody listens, that is fine.
 pub(crate) fn say(text: &str) {
     let mut err = anstream::stderr().lock();

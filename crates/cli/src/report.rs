@@ -36,7 +36,10 @@ pub(crate) fn show<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>, form: 
 
 /// Shows everything a load found, and says how it ended.
 pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
-    show(load.files.iter().flat_map(|file| &file.diagnostics), form);
+    let (secret, open): (Vec<_>, Vec<_>) = load.files.iter().partition(|file| file.secret);
+    let without_lines = if form == OutputFormat::Full { OutputFormat::Concise } else { form };
+    show(secret.into_iter().flat_map(|file| &file.diagnostics), without_lines);
+    show(open.into_iter().flat_map(|file| &file.diagnostics), form);
     if form != OutputFormat::Json {
         output::say(&summary(load));
     }

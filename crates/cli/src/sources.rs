@@ -144,7 +144,10 @@ pub(crate) fn catalog(args: &SourceArgs, log: Log, listener: Listener) -> anyhow
 pub(crate) fn sentence(event: &Event) -> Option<String> {
     match event {
         // No lines of the file: they may hold secrets, and this is a log.
-        Event::Problem(diagnostic) => Some(render::concise(diagnostic)),
+        Event::Problem(diagnostic) => {
+            let help: String = diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
+            Some(format!("{}{help}", render::concise(diagnostic)))
+        }
         Event::Unloaded(unloaded) => {
             let failure = &unloaded.failure;
             Some(format!(

@@ -99,6 +99,12 @@ impl Drop for Run {
 
 /// Ends whatever is left of any run, for when the program itself ends.
 pub fn end_all() {
+    let runs: Vec<i32> = family().runs.values().copied().flatten().collect();
+    for pid in runs {
+        descendants(pid).into_iter().chain([pid]).filter_map(Pid::from_raw).for_each(|pid| {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        });
+    }
     let ours = |pid: &i32| mark_of(*pid).is_some_and(|mark| number_of(&mark).is_some());
     let suspects: Vec<i32> = family().suspects.keys().copied().collect();
     for pid in orphans().into_iter().filter(|pid| ours(pid) || suspects.contains(pid)) {
@@ -141,7 +147,9 @@ fn sweep(number: u64, mut ended: HashSet<i32>) {
                 ended.extend(condemn(pid));
             }
         }
-        if !found {
+        // Who was killed is there until it has died and somebody has reaped it.
+        ended.retain(|pid| Path::new(&format!("/proc/{pid}")).exists());
+        if !found && ended.is_empty() {
             return;
         }
         std::thread::sleep(Duration::from_micros(500));
@@ -153,11 +161,13 @@ fn orphans() -> Vec<i32> {
     let children = children();
     let mut family = family();
     family.leaving.retain(|pid| children.contains(pid));
-    family.strangers.retain(|pid| children.contains(pid));
     // A number that is used again belongs to somebody else.
     family.suspects.retain(|pid, _| children.contains(pid));
-    let known =
-        |pid: &i32| family.leaving.contains(pid) || family.runs.values().any(|first| *first == Some(*pid));
+    let known = |pid: &i32| {
+        family.leaving.contains(pid)
+            || family.strangers.contains(pid)
+            || family.runs.values().any(|first| *first == Some(*pid))
+    };
     children.into_iter().filter(|pid| !known(pid)).collect()
 }
 

@@ -16,7 +16,7 @@ pub trait Host: Send + Sync {
     /// Takes a notice of progress; must not block.
     fn progress(&self, progress: Progress);
 
-    /// Whether notices are wanted at all.
+    /// Whether notices are wanted at all: a server is asked for them only then.
     fn wants_progress(&self) -> bool;
 }
 

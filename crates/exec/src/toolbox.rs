@@ -91,13 +91,18 @@ impl Toolbox {
         Ok(())
     }
 
-    /// The tool with this id. A bare name finds a tool of a toolset if no other has that name.
+    /// The tool with exactly this id.
     pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.entries.get(id)
+    }
+
+    /// The tool that a person means: by its id, or by a bare name that no other tool has.
+    pub fn find(&self, id: &str) -> Option<&Arc<Entry>> {
         let bare = || {
             let mut found = self.entries.values().filter(|entry| entry.tool.name.as_str() == id);
             found.next().filter(|_| found.next().is_none())
         };
-        self.entries.get(id).or_else(bare)
+        self.get(id).or_else(bare)
     }
 
     /// All tools, ordered by id.

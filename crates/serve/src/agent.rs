@@ -13,6 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
 use toolwright_exec::{Content, Failure, Host, Outcome, Progress, Request, code};
 
@@ -33,6 +34,7 @@ pub struct Agent {
     starting: Instant,
     /// How many calls are under way.
     active: Arc<watch::Sender<usize>>,
+    ending: CancellationToken,
 }
 
 /// A call that is under way.
@@ -56,7 +58,13 @@ impl Agent {
     /// still starting.
     pub fn new(catalog: Arc<Catalog>, startup: Duration) -> Agent {
         let active = Arc::new(watch::Sender::new(0));
-        Agent { catalog, newest: Arc::default(), starting: Instant::now() + startup, active }
+        Agent {
+            catalog,
+            newest: Arc::default(),
+            starting: Instant::now() + startup,
+            active,
+            ending: CancellationToken::new(),
+        }
     }
 
     /// Waits until no call is under way, but no longer than `time`.
@@ -73,17 +81,28 @@ impl Agent {
         self.newest.of(&self.catalog.runner().toolbox())
     }
 
-    /// Calls the tool under `name`, which may belong to a server that is still starting.
-    async fn run(&self, request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
-        let first = self.catalog.runner().call(request.clone(), host).await;
-        match first {
-            Err(failure) if failure.code == &code::TOOL_NOT_FOUND && !self.catalog.is_settled() => {
-                self.settled().await;
-                let id = self.listing().id(&request.id).to_owned();
-                self.catalog.runner().call(Request { id, ..request }, host).await
+    /// Calls a tool, which may belong to a server that is still starting.
+    async fn run(&self, mut request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
+        let runner = self.catalog.runner();
+        let mut changes = self.catalog.changes();
+        while runner.toolbox().get(&request.id).is_none() && !self.catalog.is_settled() {
+            let left = self.starting.saturating_duration_since(Instant::now());
+            if tokio::time::timeout(left, changes.changed()).await.is_err() {
+                break;
             }
-            result => result,
+            request.id = self.listing().id(&request.id).to_owned();
         }
+        tokio::select! {
+            result = runner.call(request.clone(), host) => result,
+            () = self.ending.cancelled() => {
+                Err(Failure::new(&code::CANCELLED, format!("the call of `{}` was ended with the server", request.id)))
+            }
+        }
+    }
+
+    /// Ends all calls, when nobody is there any more to read their results.
+    pub(crate) fn end_calls(&self) {
+        self.ending.cancel();
     }
 }
 

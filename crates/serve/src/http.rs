@@ -23,14 +23,14 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use crate::Agent;
-use crate::stdio::end_gently;
+use crate::stdio::GRACE;
 
 /// How long a client may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(10);
 /// How long a client may take to send its body.
 const WHOLE_BODY: Duration = Duration::from_secs(30);
 /// How long answers may take to be sent when the server ends.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What a client is told when there are too many.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 /// Connections at once.
@@ -84,8 +84,8 @@ impl Http {
 
     /// Serves until `until`; calls that are under way then have a moment to end.
     pub async fn serve(self, agent: Agent, until: CancellationToken) {
-        let closing = end_gently(&agent, &until);
-        let service = Mcp { inner: self.service(agent, &closing), token: self.token };
+        let closing = CancellationToken::new();
+        let service = Mcp { inner: self.service(agent.clone(), &closing), token: self.token };
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEADERS);
         let graceful = GracefulShutdown::new();
@@ -118,8 +118,10 @@ impl Http {
             });
         }
         drop(self.listener);
-        closing.cancelled().await;
+        agent.idle(GRACE).await;
+        // Answers are sent a moment after their calls; streams that only listen never end by themselves.
         let _ = tokio::time::timeout(LAST_WORDS, graceful.shutdown()).await;
+        closing.cancel();
     }
 
     fn service(

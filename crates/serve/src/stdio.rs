@@ -32,6 +32,8 @@ pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String>
         to: Arc::new(Mutex::new(Some(to))),
         line: Vec::new(),
         skipping: None,
+        greeted: false,
+        agent: agent.clone(),
     };
     match serve_server_with_ct(agent, transport, closing).await {
         Ok(service) => match service.waiting().await {
@@ -51,13 +53,19 @@ pub(crate) fn end_gently(agent: &Agent, until: &CancellationToken) -> Cancellati
     tokio::spawn(async move {
         until.cancelled().await;
         agent.idle(GRACE).await;
+        // An answer is sent a moment after its call has ended.
+        tokio::time::sleep(LAST_WORDS).await;
         later.cancel();
     });
     closing
 }
 
 /// How long calls that are under way may go on when the server ends.
-const GRACE: Duration = Duration::from_secs(5);
+pub(crate) const GRACE: Duration = Duration::from_secs(3);
+/// How long answers may take to be sent then.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How long calls may go on when the agent has closed its end.
+const NOBODY_WRITES: Duration = Duration::from_secs(2);
 
 struct Stdio {
     from: BufReader<StdioReader>,
@@ -65,6 +73,9 @@ struct Stdio {
     line: Vec<u8>,
     /// Set while a line that is too long goes by.
     skipping: Option<IdFinder>,
+    /// Whether a request has come. What comes before it belongs to no conversation.
+    greeted: bool,
+    agent: Agent,
 }
 
 /// What a line was.
@@ -153,8 +164,22 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            match self.next().await? {
-                Line::Message(message) => return Some(*message),
+            let Some(line) = self.next().await else {
+                // An agent that wrote all its requests at once still reads the answers.
+                let agent = self.agent.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(NOBODY_WRITES).await;
+                    agent.end_calls();
+                });
+                return None;
+            };
+            match line {
+                Line::Message(message) => {
+                    self.greeted |= matches!(*message, ClientJsonRpcMessage::Request(_));
+                    if self.greeted {
+                        return Some(*message);
+                    }
+                }
                 Line::Blank => {}
                 Line::Bad(code, message, id) => {
                     let error = serde_json::json!({"code": code.0, "message": message});
@@ -167,7 +192,10 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        self.to.lock().await.take();
+        // An agent that reads nothing must not hold this up.
+        if let Ok(mut to) = self.to.try_lock() {
+            to.take();
+        }
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn variables(name: &str) -> Option<String> {
 }
 
 pub(crate) fn scope() -> Scope<'static> {
-    Scope { variables: &variables, workspace: Path::new("/work/my app") }
+    Scope { variables: &variables, workspace: Path::new("/project/my app") }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn what_can_be_filled_in() {
         ("${env:ProgramFiles(x86)}", "/programs"),
         ("${env:NONE:-x}", "x"),
         ("${userHome}/x", "/home/ann/x"),
-        ("${workspaceFolder}/x", "/work/my app/x"),
+        ("${workspaceFolder}/x", "/project/my app/x"),
         ("${workspaceFolderBasename}", "my app"),
         ("a${pathSeparator}b${/}c", &format!("a{slash}b{slash}c")),
         // Not references to anybody.

@@ -116,8 +116,8 @@ fn references_are_filled_in_everywhere() {
             "env": {"T": "${TOKEN}", "R": "${REF}", "N": 8080, "B": true, "GONE": null},
             "cwd": "${workspaceFolder}/sub"}"#,
     );
-    assert_eq!(local.server.connection, stdio(&["/home/ann/x", "--dir=/work/my app", "d"]));
-    assert_eq!(local.server.directory.as_deref(), Some("/work/my app/sub"));
+    assert_eq!(local.server.connection, stdio(&["/home/ann/x", "--dir=/project/my app", "d"]));
+    assert_eq!(local.server.directory.as_deref(), Some("/project/my app/sub"));
     assert_eq!(
         local.server.environment,
         [variable("T", "s3cret"), variable("R", "${TOKEN}"), variable("N", "8080"), variable("B", "true")]

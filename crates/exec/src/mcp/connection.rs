@@ -26,7 +26,7 @@ use toolwright_model::{Connection as Way, Server};
 use super::http::{self, Lists};
 use super::progress::ProgressBook;
 use super::stdio::{MAX_MESSAGE, Stdio};
-use super::tap::{CutOff, Tap};
+use super::tap::{CutOff, Tap, Unheard};
 use super::wire;
 use crate::family::Run;
 use crate::outcome::json_size;
@@ -168,7 +168,11 @@ impl Connection {
     pub(super) async fn call(&self, tool: &str, arguments: &Json, host: &dyn Host) -> Result<Json, Failure> {
         let mut params = CallToolRequestParams::new(tool.to_owned());
         params.arguments = arguments.as_object().cloned();
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let mut request = CallToolRequest::new(params);
+        if !host.wants_progress() {
+            request.extensions.insert(Unheard);
+        }
+        let request = ClientRequest::CallToolRequest(request);
         let mut pending = self.send(request).await?;
         let Some(handle) = pending.0.as_mut() else { return Err(gone("")) };
         let token = handle.progress_token.clone();

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
+use rmcp::model::{
+    ClientJsonRpcMessage, GetExtensions, GetMeta, RequestId, ServerJsonRpcMessage, ServerNotification,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
@@ -23,6 +25,10 @@ pub(super) struct Tap<T> {
     unasked: u32,
 }
 
+/// Marks a request whose progress nobody wants to hear of.
+#[derive(Clone)]
+pub(super) struct Unheard;
+
 /// Why we ended the connection, if it was us.
 pub(super) type CutOff = Arc<OnceLock<String>>;
 
@@ -37,10 +43,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
 
     fn send(
         &mut self,
-        item: TxJsonRpcMessage<RoleClient>,
+        mut item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
-        if let ClientJsonRpcMessage::Request(request) = &item {
+        if let ClientJsonRpcMessage::Request(request) = &mut item {
             self.pending.insert(request.id.clone());
+            // rmcp asks for progress with every request; a server need not tell who does not listen.
+            if request.request.extensions().get::<Unheard>().is_some() {
+                request.request.get_meta_mut().remove("progressToken");
+            }
         }
         self.inner.send(item)
     }

@@ -181,7 +181,12 @@ impl Upstream {
     }
 
     async fn open(self: Arc<Self>) {
-        let opened = Connection::open(&self.server, &self.environment, &self.changes, START).await;
+        let mut state = self.state.subscribe();
+        let opened = tokio::select! {
+            opened = Connection::open(&self.server, &self.environment, &self.changes, START) => opened,
+            // Dropping the attempt ends what it has started.
+            _ = state.wait_for(|state| matches!(state, State::Closed)) => return,
+        };
         let mut opened_now = None;
         self.state.send_modify(|state| {
             let failures = match state {

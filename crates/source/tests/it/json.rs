@@ -27,7 +27,7 @@ fn assert_agrees(text: &str) {
     let ours = parse(text, Syntax::Json);
     assert_sound(&ours);
     let has = |code: &str| ours.problems().iter().any(|p| p.code.name == code);
-    let theirs: Result<Json, _> = serde_json::from_str(text.trim_start_matches('\u{feff}'));
+    let theirs: Result<Json, _> = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
     let beyond = ours.problems().iter().any(|p| p.message.ends_with("beyond every number type"));
     let clean = !has("INVALID_SYNTAX") && !has("TOO_DEEP") && !beyond;
     assert_eq!(clean, theirs.is_ok(), "{text:?}: {:?} and {theirs:?}", briefs(&ours));

@@ -1,0 +1,347 @@
+//! Calls through the runner, against the same work without it: an executor that does nothing, a
+//! program that is started, an MCP server on stdio and one on HTTP.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::{RunningService, serve_client};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{RoleClient, model::JsonObject};
+use serde_json::{Value as Json, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::{
+    BoxFuture, Budget, Call, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Limits, Log, Outcome, Parts,
+    Quiet, Request, Runner, Toolbox,
+};
+use toolwright_model::{
+    Binding, Connection, Details, Draft, Given, InputSchema, Namespace, Server, ToolName,
+};
+
+use crate::processes::beside_us;
+use crate::timing::{median, microseconds, quantile, verdict};
+
+/// One call and how long it took; what is prepared for it does not count.
+type Timed = Box<dyn Fn() -> BoxFuture<'static, Duration> + Send + Sync>;
+
+/// Tools beside the one that is called.
+const OTHER_TOOLS: usize = 100;
+
+pub(crate) fn run() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
+    // In a task, as calls run in a server; whoever blocks on the runtime is woken in another way.
+    let work = runtime.spawn(async {
+        println!(
+            "calling tools, 6 arguments, {OTHER_TOOLS} other tools; p50 of every round, median of the rounds"
+        );
+        runner_alone().await;
+        programs().await;
+        servers().await;
+    });
+    runtime.block_on(work).expect("no panic");
+}
+
+/// What the rounds gave.
+struct Figures {
+    ours: Duration,
+    ours_p99: Duration,
+    peer: Duration,
+    peer_p99: Duration,
+    ratio: f64,
+    /// In microseconds.
+    difference: f64,
+}
+
+/// Calls both in turn, `calls` of each in a round.
+async fn in_turn(rounds: usize, calls: usize, ours: Timed, peer: Timed) -> Figures {
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for _ in 0..calls {
+            a.push(ours().await);
+            b.push(peer().await);
+        }
+        // The first warms up.
+        if round > 0 {
+            mine.push(a);
+            theirs.push(b);
+        }
+    }
+    let each = |times: &[Vec<Duration>], q| times.iter().map(|round| quantile(round.clone(), q)).collect();
+    let (ours, peer): (Vec<Duration>, Vec<Duration>) = (each(&mine, 0.5), each(&theirs, 0.5));
+    let pairs = || ours.iter().zip(&peer).map(|(a, b)| (microseconds(*a), microseconds(*b)));
+    Figures {
+        ours: median(ours.clone()),
+        ours_p99: median(each(&mine, 0.99)),
+        peer: median(peer.clone()),
+        peer_p99: median(each(&theirs, 0.99)),
+        ratio: median(pairs().map(|(a, b)| a / b).collect()),
+        difference: median(pairs().map(|(a, b)| a - b).collect()),
+    }
+}
+
+fn print(what: &str, peer: &str, figures: &Figures, judgement: &str) {
+    println!(
+        "  {what:<18} {:8.1} µs p50 {:8.1} µs p99   {peer:<19} {:8.1} µs p50 {:8.1} µs p99   {judgement}",
+        microseconds(figures.ours),
+        microseconds(figures.ours_p99),
+        microseconds(figures.peer),
+        microseconds(figures.peer_p99),
+    );
+}
+
+/// What a tool of a large server takes.
+fn input() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "minLength": 1, "maxLength": 500, "description": "What to look for."},
+            "owner": {"type": "string", "pattern": "^[A-Za-z0-9-]+$"},
+            "state": {"type": "string", "enum": ["open", "closed", "all"], "default": "open"},
+            "labels": {"type": "array", "items": {"type": "string"}, "maxItems": 20},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+            "archived": {"type": "boolean"},
+        },
+        "required": ["query", "owner"],
+        "additionalProperties": false,
+    })
+}
+
+fn arguments() -> Json {
+    json!({
+        "query": "timeouts behind a proxy",
+        "owner": "example",
+        "state": "open",
+        "labels": ["bug", "network"],
+        "limit": 20,
+        "archived": false,
+    })
+}
+
+fn output() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "total": {"type": "integer", "minimum": 0},
+            "items": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"number": {"type": "integer"}, "title": {"type": "string"}},
+                    "required": ["number", "title"],
+                },
+            },
+        },
+        "required": ["total", "items"],
+    })
+}
+
+static ANSWER: LazyLock<Json> = LazyLock::new(|| {
+    json!({
+        "total": 2,
+        "items": [
+            {"number": 17, "title": "Calls time out behind a proxy"},
+            {"number": 4, "title": "Say which timeout it was"},
+        ],
+    })
+});
+
+/// What echoing tools give back, in one form or another.
+fn echoed() -> Json {
+    json!({"type": "object", "properties": {"echo": {"type": "object"}}})
+}
+
+fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
+    let draft = Draft {
+        name: Given::Ok(ToolName::parse(name).expect("a name")),
+        input: Given::Ok(InputSchema::Written(input())),
+        output: Given::Ok(output),
+        details: Details { binding, ..Details::default() },
+        ..Draft::default()
+    };
+    let tool = draft.finish().expect("nothing is missing");
+    let id = tool.id(Some(&Namespace::parse("bench").expect("a namespace")));
+    let lane = Arc::new(Lane::new(64, 1024));
+    Arc::new(Entry::new(id, tool, toolwright_model::Limits::default(), lane).expect("both schemas compile"))
+}
+
+/// A runner whose tool `bench:echo` is run like this.
+fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runner> {
+    let environment = ["PATH", "HOME", "LANG"]
+        .into_iter()
+        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
+        .collect();
+    let runner = Runner::with_kinds(Parts::new(environment, Log::default()), Limits::default(), kinds);
+    let mut toolbox = Toolbox::default();
+    let others = (0..OTHER_TOOLS).map(|n| format!("tool_{n}"));
+    for name in others.chain(["echo".to_owned()]) {
+        toolbox.add(entry(&name, output.clone(), binding.clone())).expect("no name comes twice");
+    }
+    runner.replace(toolbox);
+    Arc::new(runner)
+}
+
+fn through(runner: &Arc<Runner>) -> Timed {
+    let runner = Arc::clone(runner);
+    Box::new(move || {
+        let runner = Arc::clone(&runner);
+        let request = Request { arguments: arguments(), ..Request::new("bench:echo") };
+        Box::pin(async move {
+            let start = Instant::now();
+            let outcome = runner.call(request, &Quiet).await;
+            let time = start.elapsed();
+            assert!(!outcome.expect("the call succeeds").is_error);
+            time
+        })
+    })
+}
+
+struct Nothing;
+
+impl Executor for Nothing {
+    fn run<'a>(&'a self, _: Call<'a>, _: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        Box::pin(async { Ok(Outcome::json(ANSWER.clone())) })
+    }
+}
+
+static NOTHING: &[Kind] = &[Kind { id: "nothing", takes: |_| true, build: |_| Arc::new(Nothing) }];
+
+async fn runner_alone() {
+    let runner = runner(NOTHING, &output(), &Binding::Script);
+    let tool = runner.toolbox().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
+    let tool = Arc::new(tool);
+    let bare: Timed = Box::new(move || {
+        let (tool, arguments) = (Arc::clone(&tool), arguments());
+        Box::pin(async move {
+            let allowed = Duration::from_secs(30);
+            let cancel = CancellationToken::new();
+            let budget = Budget { deadline: Instant::now() + allowed, allowed, cancel, output: 1 << 20 };
+            let call = Call { tool: &tool, arguments: &arguments, environment: &[], budget: &budget };
+            let start = Instant::now();
+            let outcome = Nothing.run(call, &Quiet).await;
+            let time = start.elapsed();
+            assert!(outcome.is_ok());
+            time
+        })
+    });
+    let figures = in_turn(15, 3_000, through(&runner), bare).await;
+    let holds = figures.ours < Duration::from_micros(10);
+    let judgement = format!("{:+.1} µs (bound 10 µs in all) {}", figures.difference, verdict(holds));
+    print("runner, no work", "its executor alone", &figures, &judgement);
+}
+
+async fn programs() {
+    let misbehave = beside_us("misbehave");
+    let cat = Binding::Executable { program: Some("/bin/cat".to_owned()) };
+    let echo = Binding::Local {
+        runtime: Some(misbehave.clone()),
+        entry_point: "process".to_owned(),
+        command: "echo".to_owned(),
+        dependencies: Vec::new(),
+    };
+    let programs: [(&str, Binding, Vec<String>); 2] = [
+        ("program cat", cat, vec!["/bin/cat".into()]),
+        ("program misbehave", echo, vec![misbehave, "process".into(), "echo".into()]),
+    ];
+    for (what, binding, words) in programs {
+        let runner = runner(KINDS, &json!({"type": "object"}), &binding);
+        let figures = in_turn(10, 40, through(&runner), bare_program(words)).await;
+        let judgement = format!("{:.2}x (bound 1.30) {}", figures.ratio, verdict(figures.ratio <= 1.3));
+        print(what, "bare spawn", &figures, &judgement);
+        runner.close().await;
+    }
+}
+
+fn bare_program(words: Vec<String>) -> Timed {
+    Box::new(move || {
+        let (words, input) = (words.clone(), arguments().to_string());
+        Box::pin(async move {
+            let start = Instant::now();
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().expect("the program starts");
+            let mut stdin = child.stdin.take().expect("it is piped");
+            stdin.write_all(input.as_bytes()).await.expect("it reads");
+            drop(stdin);
+            let output = child.wait_with_output().await.expect("it ends");
+            let answer: Json = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+            let time = start.elapsed();
+            assert!(answer.is_object() && output.status.success());
+            time
+        })
+    })
+}
+
+async fn servers() {
+    let misbehave = beside_us("misbehave");
+
+    let words = vec![misbehave.clone(), "mcp".to_owned(), "good".to_owned()];
+    let mut peer = start(&words);
+    let pipes = (peer.stdout.take().expect("piped"), peer.stdin.take().expect("piped"));
+    let client = serve_client((), pipes).await.expect("it shakes hands");
+    compare_servers("MCP over stdio", Connection::Stdio { command: words }, client).await;
+
+    let mut server = start(&[misbehave, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().expect("piped")).read_line(&mut line).await.expect("its address");
+    let url = line.trim().strip_prefix("listening ").expect("its address").to_owned();
+    // reqwest is built without a choice of its own.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
+    let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
+    let client = serve_client((), transport).await.expect("it shakes hands");
+    compare_servers("MCP over HTTP", Connection::Http { url }, client).await;
+}
+
+async fn compare_servers(what: &str, connection: Connection, client: RunningService<RoleClient, ()>) {
+    let server = Server {
+        connection,
+        environment: Vec::new(),
+        headers: Vec::new(),
+        directory: None,
+        health_check: None,
+    };
+    let runner =
+        runner(KINDS, &echoed(), &Binding::Server { server: Arc::new(server), tool: "echo".to_owned() });
+    let client = Arc::new(client);
+    let figures = in_turn(21, 200, through(&runner), bare_client(&client)).await;
+    let holds = figures.difference <= 30.0;
+    let judgement = format!("{:+.1} µs (bound 30 µs) {}", figures.difference, verdict(holds));
+    print(what, "bare rmcp client", &figures, &judgement);
+    client.cancellation_token().cancel();
+    runner.close().await;
+}
+
+fn bare_client(client: &Arc<RunningService<RoleClient, ()>>) -> Timed {
+    let client = Arc::clone(client);
+    Box::new(move || {
+        let client = Arc::clone(&client);
+        let arguments: JsonObject = arguments().as_object().cloned().unwrap_or_default();
+        let params = CallToolRequestParams::new("echo").with_arguments(arguments);
+        Box::pin(async move {
+            let start = Instant::now();
+            let result = client.call_tool(params).await;
+            let time = start.elapsed();
+            assert!(result.expect("the call succeeds").structured_content.is_some());
+            time
+        })
+    })
+}
+
+/// A server for the peer, which ends when it is dropped.
+fn start(words: &[String]) -> Child {
+    Command::new(&words[0])
+        .args(&words[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("misbehave starts")
+}

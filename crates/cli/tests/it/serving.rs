@@ -1,0 +1,1113 @@
+//! `toolwright serve`: what agents see on standard streams and on HTTP, whatever the sources do.
+
+use std::io::{BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use crate::client::{
+    LONG, Lines, MODERN, REVISIONS, Reply, Running, Web, add_tools, at_rest, configured, descendants, gone,
+    handshake, misbehave, modern, names, pid_in, process_tool, request, run_with, runs, signal, until,
+};
+use crate::program::folder;
+
+/// As long as an orderly end may take.
+const END: Duration = Duration::from_secs(4);
+
+/// The first list waits no longer than this for servers that are still starting.
+const SOON: &str = "[limits]\nstartup = 500\n";
+
+/// A configuration with process tools of these modes, and the server `up`.
+fn workshop(modes: &[&str], more: &str) -> (tempfile::TempDir, PathBuf) {
+    let (folder, path) = configured(&format!(
+        "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n{}\n{more}",
+        server("up", "good")
+    ));
+    add_tools(&path, modes);
+    (folder, path)
+}
+
+/// A server of a configuration.
+fn server(name: &str, mode: &str) -> String {
+    format!("[[source]]\nname = \"{name}\"\ncommand = [\"{}\", \"mcp\", \"{mode}\"]\n", misbehave())
+}
+
+fn text_of(result: &Json) -> &str {
+    result["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn every_revision_is_answered_in_kind() {
+    let (folder, _) = workshop(&["add"], "");
+    for revision in REVISIONS {
+        let mut client = Lines::bare(folder.path(), &[], &[]);
+        let answer = client.shake_hands(revision);
+        assert_eq!(answer["result"]["protocolVersion"], revision, "{answer}");
+        assert_eq!(answer["result"]["serverInfo"]["name"], "toolwright");
+        assert_eq!(answer["result"]["capabilities"]["tools"]["listChanged"], true);
+        assert!(client.names().contains(&"up__echo".to_owned()));
+        assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+        assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+    }
+    // One that is not known gets the newest that is.
+    let mut client = Lines::bare(folder.path(), &[], &[]);
+    let answer = client.shake_hands("1999-01-01");
+    assert_eq!(answer["result"]["protocolVersion"], REVISIONS[3], "{answer}");
+}
+
+#[test]
+fn the_newest_revision_needs_no_handshake() {
+    let (folder, _) = workshop(&["add"], "");
+    let mut client = Lines::bare(folder.path(), &[], &[]);
+    let found = client.ask("server/discover", modern(json!({})));
+    let versions: Vec<&str> = found["result"]["supportedVersions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Json::as_str)
+        .collect();
+    for revision in REVISIONS.iter().chain([&MODERN]) {
+        assert!(versions.contains(revision), "{versions:?}");
+    }
+    assert_eq!(
+        found["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "toolwright",
+        "{found}"
+    );
+    let list = client.ask("tools/list", modern(json!({})));
+    assert_eq!(list["result"]["resultType"], "complete", "{list}");
+    assert!(names(&list["result"]).contains(&"add".to_owned()));
+    let sum = client.ask("tools/call", modern(json!({"name": "add", "arguments": {"a": 1, "b": 2}})));
+    assert_eq!(sum["result"]["structuredContent"], json!({"sum": 3}), "{sum}");
+    assert_eq!(sum["result"]["resultType"], "complete", "{sum}");
+    let without = client.ask("tools/call", json!({"name": "add", "arguments": {"a": 1, "b": 2}}));
+    assert_eq!(without["error"]["code"], -32602, "{without}");
+    let mut other = modern(json!({}));
+    other["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
+    let unsupported = client.ask("tools/list", other);
+    assert_eq!(unsupported["error"]["code"], -32022, "{unsupported}");
+}
+
+#[test]
+fn tools_are_listed_completely_and_in_a_stable_order() {
+    let (folder, _) = workshop(&["echo", "add"], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let list = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+    for _ in 0..3 {
+        assert_eq!(client.ask("tools/list", json!({}))["result"]["tools"], list);
+    }
+    let mut again = Lines::start(folder.path(), &[], &[]);
+    assert_eq!(again.ask("tools/list", json!({}))["result"]["tools"], list, "the same after a restart");
+    let tools = list.as_array().expect("a list");
+    assert_eq!(tools.len(), 16, "{list:#}");
+    let ids: Vec<&str> = tools.iter().filter_map(|tool| tool["_meta"]["toolwright/id"].as_str()).collect();
+    assert_eq!(ids.len(), 16, "every tool tells its id");
+    for tool in tools {
+        let name = tool["name"].as_str().expect("a name");
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        assert!((1..=64).contains(&name.len()) && name.chars().all(plain), "{name}");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert!(tool["description"].as_str().is_some_and(|text| !text.is_empty()), "{tool}");
+    }
+    let find = |id: &str| tools.iter().find(|tool| tool["_meta"]["toolwright/id"] == id).expect("listed");
+    let echo = find("up:echo");
+    assert_eq!((&echo["name"], &echo["title"]), (&json!("up__echo"), &json!("The echo tool")));
+    let annotations = json!({
+        "title": "A tool for tests", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
+        "openWorldHint": false,
+    });
+    assert_eq!(echo["annotations"], annotations);
+    let icons = json!([
+        {"src": "https://example.com/echo.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "light"},
+        {"src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml", "sizes": ["any"]},
+    ]);
+    assert_eq!(echo["icons"], icons);
+    let meta =
+        json!({"example.com/origin": "misbehave", "example.com/weight": 3, "toolwright/id": "up:echo"});
+    assert_eq!(echo["_meta"], meta);
+    let schema = json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
+    assert_eq!(find("up:add")["outputSchema"], schema);
+    assert_eq!(find("up:add")["inputSchema"]["required"], json!(["a", "b"]));
+    let dotted = find("up:dotted.name")["name"].as_str().expect("a name");
+    assert!(dotted.starts_with("up__dotted_name"), "{dotted}");
+    // Names lead back, the long one too, and so do ids.
+    let long = tools
+        .iter()
+        .find(|tool| tool["name"].as_str().is_some_and(|name| name.len() == 64))
+        .expect("the long one");
+    for name in [long["name"].as_str().expect("a name"), dotted, "up:dotted.name", "up:echo"] {
+        assert_eq!(
+            client.call(name, json!({"x": 1}))["structuredContent"],
+            json!({"echo": {"x": 1}}),
+            "{name}"
+        );
+    }
+    let unknown = client.ask("nonsense/method", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    let cursor = client.ask("tools/list", json!({"cursor": "nonsense"}));
+    assert_eq!(cursor["error"]["code"], -32602, "{cursor}");
+}
+
+#[test]
+fn results_arrive_as_they_were_given() {
+    let (folder, _) = workshop(&["add"], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let sum = client.call("add", json!({"a": 1, "b": 2}));
+    assert_eq!((&sum["structuredContent"], &sum["isError"]), (&json!({"sum": 3}), &json!(false)));
+    assert_eq!(serde_json::from_str::<Json>(text_of(&sum)).expect("the same as text"), json!({"sum": 3}));
+    let blocks = client.call("up__image", json!({"unknown": true}));
+    let kinds: Vec<&str> = blocks["content"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|block| block["type"].as_str())
+        .collect();
+    assert_eq!(kinds[..5], ["text", "image", "audio", "resource_link", "resource"]);
+    assert_eq!(blocks["content"][1]["mimeType"], "image/png");
+    assert_eq!(blocks["content"][3]["size"], 12);
+    assert_eq!(blocks["content"][4]["resource"]["text"], "a note");
+    assert_eq!(blocks["content"][0]["annotations"]["priority"], 0.5);
+    assert_eq!(blocks["content"][0]["_meta"]["example.com/block"], true);
+    assert!(blocks["content"][5].to_string().contains("hologram"), "not lost: {blocks}");
+    assert_eq!(blocks["_meta"]["example.com/result"], 1);
+    let failed = client.call("up__fail", json!({}));
+    assert_eq!((text_of(&failed), &failed["isError"]), ("it broke", &json!(true)));
+}
+
+#[test]
+fn failures_say_why() {
+    let (folder, _) = workshop(&["error-exit", "garbage", "sleep"], "[limits]\ntimeout = 300\n");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    for name in ["nope", "up__nope", "up:ehco", ""] {
+        let answer = client.ask("tools/call", json!({"name": name, "arguments": {}}));
+        assert_eq!(answer["error"]["code"], -32602, "{name}: {answer}");
+        assert_eq!(answer["error"]["data"]["code"], "TOOL_NOT_FOUND", "{name}: {answer}");
+        assert_eq!(answer["error"]["data"]["number"], -32000, "{name}: {answer}");
+    }
+    for (name, arguments, code, number) in [
+        ("up__add", json!({"a": "x"}), "INPUT_INVALID", -32004),
+        ("error_exit", json!({}), "TOOL_FAILED", -32014),
+        ("garbage", json!({}), "OUTPUT_INVALID", -32010),
+        ("up__lie", json!({}), "OUTPUT_INVALID", -32010),
+        ("sleep", json!({"ms": 20000}), "TIMEOUT", -32002),
+        ("up__exit", json!({}), "UPSTREAM_UNAVAILABLE", -32016),
+    ] {
+        let result = client.call(name, arguments);
+        assert_eq!(result["isError"], true, "{name}: {result}");
+        assert!(text_of(&result).starts_with(&format!("{code}: ")), "{name}: {result}");
+        assert!(text_of(&result).contains("\nhelp: "), "{name}: {result}");
+        let error = &result["_meta"]["toolwright/error"];
+        assert_eq!((&error["code"], &error["number"]), (&json!(code), &json!(number)), "{name}: {result}");
+    }
+}
+
+/// A request whose parameters are wrong is not a method that does not exist.
+#[test]
+fn parameters_that_are_wrong_are_called_so() {
+    let (folder, _) = workshop(&["echo"], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    for params in [
+        json!({}),
+        json!({"nam": "echo"}),
+        json!({"name": 7}),
+        json!({"name": "echo", "arguments": [1]}),
+        json!({"name": "echo", "arguments": "x"}),
+    ] {
+        let answer = client.ask("tools/call", params.clone());
+        assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
+    }
+}
+
+#[test]
+fn progress_comes_in_order_before_the_result_and_only_when_asked_for() {
+    let (folder, _) = workshop(&[], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    for (token, steps) in [(json!("word"), 20), (json!(7), 3)] {
+        client.kept.clear();
+        let id = client.send("tools/call", json!({
+            "name": "up__progress", "arguments": {"steps": steps, "ms": 1}, "_meta": {"progressToken": token},
+        }));
+        let result = client.answer(&id);
+        assert_eq!(result["result"]["structuredContent"]["steps"], steps);
+        // Kept is what came before the answer.
+        let notices: Vec<&Json> =
+            client.kept.iter().filter(|message| message["method"] == "notifications/progress").collect();
+        let done: Vec<f64> =
+            notices.iter().filter_map(|notice| notice["params"]["progress"].as_f64()).collect();
+        assert_eq!(done, (1..=steps).map(f64::from).collect::<Vec<_>>());
+        for notice in notices {
+            assert_eq!(notice["params"]["progressToken"], token);
+            assert_eq!(notice["params"]["total"], f64::from(steps));
+            assert!(notice["params"]["message"].as_str().is_some_and(|text| text.starts_with("step ")));
+        }
+    }
+    client.kept.clear();
+    client.call("up__progress", json!({"steps": 5, "ms": 1}));
+    client.ask("ping", json!({}));
+    assert!(
+        client.kept.iter().all(|message| message["method"] != "notifications/progress"),
+        "{:?}",
+        client.kept
+    );
+}
+
+/// Starts a call whose work leaves a process behind, cancels it, and waits for the process to end.
+fn cancel_one(client: &mut Lines, mode: &str, file: &Path) {
+    let id = client.send_call(mode, json!({"file": file.display().to_string()}));
+    let pid = pid_in(file);
+    assert!(runs(pid));
+    client.notify("notifications/cancelled", json!({"requestId": id, "reason": "a test"}));
+    gone(mode, pid, Duration::from_secs(2));
+    // Who cancels wants no answer.
+    client.ask("ping", json!({}));
+    assert!(client.kept.iter().all(|message| message["id"] != id), "{:?}", client.kept);
+}
+
+/// The child is its parent's until the parent has died, which takes a moment after it was killed.
+#[test]
+fn a_cancelled_call_ends_what_left_its_session() {
+    let (folder, path) = workshop(&["setsid"], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    for round in 0..10 {
+        cancel_one(&mut client, "setsid", &path.join(format!("pid-{round}")));
+    }
+}
+
+#[test]
+fn a_cancelled_call_ends_its_work() {
+    let log = tempfile::tempdir().expect("a folder");
+    let log = log.path().join("cancelled");
+    let (folder, path) = configured(&format!(
+        "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n{}env = {{ CANCEL_LOG = \"{}\" }}\n",
+        server("up", "good"),
+        log.display()
+    ));
+    std::fs::create_dir_all(log.parent().expect("a folder")).expect("a folder");
+    add_tools(&path, &["fork", "daemon"]);
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    for mode in ["fork", "daemon"] {
+        cancel_one(&mut client, mode, &path.join(mode));
+    }
+    let id = client.send(
+        "tools/call",
+        json!({
+            "name": "up__progress", "arguments": {"steps": 1000, "ms": 10}, "_meta": {"progressToken": 1},
+        }),
+    );
+    client.find("progress", |message| message["method"] == "notifications/progress");
+    client.notify("notifications/cancelled", json!({"requestId": id}));
+    until("the upstream to be told", LONG, || {
+        std::fs::read_to_string(&log).ok().filter(|text| text.starts_with("cancelled "))
+    });
+    // What is not running cannot be cancelled, and that is no mistake.
+    client.notify("notifications/cancelled", json!({"requestId": 4711}));
+    assert_eq!(client.call("up__echo", json!({}))["isError"], false);
+}
+
+#[test]
+fn the_list_follows_its_sources() {
+    let tool = |name: &str| {
+        format!(r#"{{"name": "{name}", "description": "A tool.", "inputSchema": {{"type": "object"}}}}"#)
+    };
+    let (folder, path) =
+        configured(&format!("{}[[source]]\nname = \"files\"\npath = \"files\"\n", server("up", "changing")));
+    std::fs::create_dir(path.join("files")).expect("a folder");
+    std::fs::write(path.join("files/a.json"), tool("first")).expect("a file");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let before = client.names();
+    assert!(before.contains(&"first".to_owned()) && !before.contains(&"up__added".to_owned()), "{before:?}");
+    let changed = |client: &mut Lines| {
+        client.find("`list_changed`", |message| message["method"] == "notifications/tools/list_changed");
+    };
+    client.kept.clear();
+    client.call("up__echo", json!({}));
+    changed(&mut client);
+    until("the added tool", LONG, || client.names().contains(&"up__added".to_owned()).then_some(()));
+    assert_eq!(client.call("up__added", json!({"x": 1}))["isError"], false);
+    // A file more, a file less, and a source more.
+    client.kept.clear();
+    std::fs::write(path.join("files/b.json"), tool("second")).expect("a file");
+    changed(&mut client);
+    until("the second file", LONG, || client.names().contains(&"second".to_owned()).then_some(()));
+    client.kept.clear();
+    std::fs::remove_file(path.join("files/a.json")).expect("a file");
+    changed(&mut client);
+    until("the first file to go", LONG, || (!client.names().contains(&"first".to_owned())).then_some(()));
+    client.kept.clear();
+    let config = std::fs::read_to_string(path.join("toolwright.toml")).expect("ours");
+    std::fs::write(path.join("toolwright.toml"), config + &server("more", "good")).expect("a file");
+    changed(&mut client);
+    until("the new source", LONG, || client.names().contains(&"more__echo".to_owned()).then_some(()));
+    assert!(client.names().contains(&"up__added".to_owned()), "sources that stay are not started anew");
+}
+
+#[test]
+fn subscribers_of_the_newest_revision_are_told() {
+    let (folder, _) = configured(&server("up", "changing"));
+    let mut client = Lines::bare(folder.path(), &[], &[]);
+    assert!(names(&client.ask("tools/list", modern(json!({})))["result"]).contains(&"up__echo".to_owned()));
+    let id = client.send(
+        "subscriptions/listen",
+        modern(json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}})),
+    );
+    let accepted = client.find("the acknowledgement", |message| {
+        message["method"] == "notifications/subscriptions/acknowledged"
+    });
+    assert_eq!(accepted["params"]["notifications"], json!({"toolsListChanged": true}), "{accepted}");
+    client.ask("tools/call", modern(json!({"name": "up__echo", "arguments": {}})));
+    let told =
+        client.find("`list_changed`", |message| message["method"] == "notifications/tools/list_changed");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id, "{told}");
+}
+
+#[test]
+fn lines_that_are_no_requests_are_answered_and_the_connection_goes_on() {
+    let (folder, _) = workshop(&[], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    let large = |id: &str, place: &str| {
+        let call = format!(
+            r#""method":"tools/call","params":{{"name":"up__echo","arguments":{{"x":"{}"}}}}"#,
+            "x".repeat(20 << 20)
+        );
+        match place {
+            "first" => format!(r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#),
+            _ => format!(r#"{{"jsonrpc":"2.0",{call},"id":{id}}}"#),
+        }
+    };
+    let nothing = Json::Null;
+    let (large_first, large_last) = (large("903", "first"), large("\"last\"", "last"));
+    let cases: &[(&[u8], i64, Json)] = &[
+        (b"this is not json", -32700, nothing.clone()),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": 1, ", -32700, nothing.clone()),
+        (b"\xff\xfe\xfd", -32700, nothing.clone()),
+        (&[b'['; 100_000], -32700, nothing.clone()),
+        (b"[]", -32600, nothing.clone()),
+        (b"\"text\"", -32600, nothing.clone()),
+        (b"null", -32600, nothing.clone()),
+        (b"{}", -32600, nothing.clone()),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": 901}", -32600, json!(901)),
+        (b"{\"id\": 902, \"method\": \"ping\"}", -32600, json!(902)),
+        (b"{\"jsonrpc\": \"1.0\", \"id\": \"old\", \"method\": \"ping\"}", -32600, json!("old")),
+        (large_first.as_bytes(), -32600, json!(903)),
+        (large_last.as_bytes(), -32600, json!("last")),
+    ];
+    for (line, code, id) in cases {
+        let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
+        client.line(b"");
+        client.line(b"   \t ");
+        client.line(line);
+        let answer = client.find(&shown, |message| message.get("error").is_some());
+        assert_eq!(answer["error"]["code"], *code, "{shown}: {answer}");
+        assert_eq!(answer["id"], *id, "{shown}: {answer}");
+        assert_eq!(client.ask("ping", json!({}))["result"], json!({}), "{shown}");
+    }
+    let answers: Vec<&Json> = client.kept.iter().filter(|message| message.get("method").is_none()).collect();
+    assert!(answers.is_empty(), "blank lines are not answered: {answers:?}");
+    // A line may end as on Windows.
+    client.line(b"{\"jsonrpc\":\"2.0\",\"id\":950,\"method\":\"ping\"}\r");
+    assert_eq!(client.answer(&json!(950))["result"], json!({}));
+}
+
+/// Sends a line to a fresh server, then the handshake, which must be answered.
+fn before_the_handshake(line: &str, is_answered: bool) {
+    let folder = folder(&[]);
+    let mut client = Lines::bare(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
+    client.line(line.as_bytes());
+    if is_answered {
+        client.find(line, |message| message.get("error").is_some() || message.get("result").is_some());
+    }
+    let id = json!("hello");
+    client.line(request(&id, "initialize", &handshake("2025-06-18")).to_string().as_bytes());
+    let answer = client.find_within(LONG, &|message: &Json| message["id"] == id);
+    let answer = answer.unwrap_or_else(|| panic!("after {line:?} the server left: {}", client.stderr()));
+    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{line}");
+}
+
+#[test]
+fn requests_before_the_handshake_are_answered() {
+    before_the_handshake("", false);
+    for line in [
+        "not json",
+        r#"{"jsonrpc":"2.0","id":90,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":91,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":92,"method":"initialize","params":{}}"#,
+    ] {
+        before_the_handshake(line, true);
+    }
+}
+
+/// What comes too early is no reason to leave.
+#[test]
+fn notifications_before_the_handshake_are_passed_over() {
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/nobody/knows"}"#,
+        r#"{"jsonrpc":"2.0","id":93,"result":{}}"#,
+    ] {
+        before_the_handshake(line, false);
+    }
+}
+
+#[test]
+fn the_end_of_stdin_is_the_end() {
+    let (folder, _) =
+        workshop(&["echo"], &(server("stuck", "hang-start") + &server("deaf", "ignore-term") + SOON));
+    for stage in ["at once", "greeted", "idle"] {
+        let mut client = Lines::bare(folder.path(), &[], &[]);
+        if stage != "at once" {
+            client.shake_hands("2025-06-18");
+        }
+        if stage == "idle" {
+            assert_eq!(client.call("up__echo", json!({}))["isError"], false);
+            until("the deaf server", LONG, || client.stderr().contains("deaf: 14 tools").then_some(()));
+        }
+        let pids = descendants(client.pid());
+        client.hang_up();
+        let (code, _, stderr) = client.end(END);
+        assert_eq!(code, 0, "{stage}: {stderr}");
+        for pid in pids {
+            gone(stage, pid, Duration::from_millis(500));
+        }
+    }
+}
+
+#[test]
+fn the_end_of_stdin_ends_calls() {
+    let (folder, path) = workshop(&["fork", "setsid"], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    let mut pids: Vec<u32> = Vec::new();
+    for mode in ["fork", "setsid"] {
+        client.send_call(mode, json!({"file": path.join(mode).display().to_string()}));
+        pids.push(pid_in(&path.join(mode)));
+    }
+    client.send_call("up__sleep", json!({"ms": 30_000}));
+    pids.extend(descendants(client.pid()));
+    client.hang_up();
+    let (code, _, stderr) = client.end(END);
+    assert_eq!(code, 0, "{stderr}");
+    for pid in pids {
+        gone("a call", pid, Duration::from_millis(500));
+    }
+}
+
+/// Answers that are nearly there are still given: `printf … | toolwright serve` is a way to use it.
+#[test]
+fn what_was_asked_before_the_end_of_stdin_is_answered() {
+    let (folder, _) = workshop(&["add"], "");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    let id = client.send_call("add", json!({"a": 1, "b": 2}));
+    client.hang_up();
+    assert_eq!(client.answer(&id)["result"]["structuredContent"], json!({"sum": 3}));
+    assert_eq!(client.end(END).0, 0);
+}
+
+#[test]
+fn a_signal_is_an_orderly_end() {
+    let (folder, path) = workshop(&["fork", "setsid"], &(server("stuck", "hang-start") + SOON));
+    for name in ["TERM", "INT"] {
+        let mut client = Lines::start(folder.path(), &[], &[]);
+        let mut pids = Vec::new();
+        for mode in ["fork", "setsid"] {
+            let file = path.join(mode);
+            let _ = std::fs::remove_file(&file);
+            until("the tool to be there", LONG, || client.names().contains(&mode.to_owned()).then_some(()));
+            client.send_call(mode, json!({"file": file.display().to_string()}));
+            pids.push(pid_in(&file));
+        }
+        pids.extend(descendants(client.pid()));
+        signal(client.pid(), name);
+        let (code, _, stderr) = client.end(END);
+        assert_eq!(code, 0, "{name}: {stderr}");
+        for pid in pids {
+            gone(name, pid, Duration::from_millis(500));
+        }
+    }
+}
+
+/// Sources that fail in every way, and loudly.
+fn trouble() -> String {
+    let bad = "[[source]]\nname = \"bad-program\"\ncommand = [\"/no/such/program\"]\n\
+               [[source]]\nname = \"bad-folder\"\nexecutables = \"no/such/folder\"\n\
+               [[source]]\nname = \"bad-file\"\npath = \"no-such-file.json\"\n\
+               [[source]]\nname = \"torn\"\npath = \"torn.json\"\n\
+               [[source]]\nname = \"nobody\"\nurl = \"http://127.0.0.1:1/mcp\"\n";
+    let modes = ["exit-start", "garbage", "garbage-only", "flood-err", "close-stdout-start", "bad-list"];
+    bad.to_owned() + &modes.map(|mode| server(mode, mode)).concat()
+}
+
+#[test]
+fn sources_that_fail_leave_the_others_alone() {
+    let (folder, path) =
+        workshop(&["add", "schema-exit", "schema-garbage", "schema-big"], &(trouble() + SOON));
+    std::fs::write(
+        path.join("torn.json"),
+        r#"[{"name": "whole", "inputSchema": {}}, {"name": "torn", "inputSchema": {"type": 12}}, {"name"#,
+    )
+    .expect("a file");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let listed = until("the good ones", LONG, || {
+        let listed = client.names();
+        let is_there = |name: &&str| listed.contains(&(*name).to_owned());
+        ["add", "up__echo", "bad-list__echo"].iter().all(is_there).then_some(listed)
+    });
+    assert!(
+        !listed.iter().any(|name| name.contains("external_ref") || name.contains("no_schema")),
+        "{listed:?}"
+    );
+    assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+    assert_eq!(client.call("up__add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+    assert_eq!(client.call("bad-list__echo", json!({}))["isError"], false);
+    let aside = client.call("bad-list__external_ref", json!({}));
+    assert!(text_of(&aside).starts_with("QUARANTINED: "), "{aside}");
+    // Each is told once, on stderr; what was on stdout were messages, as the client checks.
+    until("the sentences on stderr", LONG, || {
+        let stderr = client.stderr();
+        let words = [
+            "bad-program: SPAWN_FAILED: ",
+            "bad-folder: ",
+            "no-such-file.json",
+            "nobody: UPSTREAM_UNAVAILABLE: ",
+            "cannot find the database",
+            "error[EXTERNAL_REF]",
+            "schema-exit-tool: TOOL_FAILED: ",
+            "tools: 1 tool",
+        ];
+        words.iter().all(|words| stderr.contains(words)).then_some(())
+    });
+    client.hang_up();
+    let (code, _, stderr) = client.end(END);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.lines().all(|line| line.starts_with("toolwright: ")), "{stderr}");
+}
+
+#[test]
+fn a_server_that_hangs_holds_nobody_up() {
+    let limits = "[limits]\nstartup = 1000\n";
+    let time = |more: &str| {
+        let (folder, _) = workshop(&["add"], more);
+        let mut client = Lines::start(folder.path(), &[], &[]);
+        // The first call may have to wait for its own program to be asked, and no longer.
+        let started = Instant::now();
+        assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+        let first = started.elapsed();
+        let mut best = LONG;
+        for _ in 0..5 {
+            let started = Instant::now();
+            assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["isError"], false);
+            best = best.min(started.elapsed());
+        }
+        let started = Instant::now();
+        assert!(client.names().contains(&"add".to_owned()));
+        let list = started.elapsed();
+        let started = Instant::now();
+        client.names();
+        (first, best, list, started.elapsed())
+    };
+    let (_, alone, ..) = time(limits);
+    let (first, beside, list, again) = time(&(server("stuck", "hang-start") + limits));
+    assert!(
+        alone < Duration::from_millis(200) && beside < Duration::from_millis(200),
+        "{alone:?}, {beside:?}"
+    );
+    assert!(first < Duration::from_millis(2000), "the first call took {first:?}");
+    assert!(list < Duration::from_millis(1500), "the first list took {list:?}");
+    assert!(again < Duration::from_millis(200), "the second list took {again:?}");
+}
+
+/// A name stands for one tool, also while the sources are still being loaded.
+#[test]
+fn a_call_during_the_start_waits_for_the_tool_it_names() {
+    let (folder, path) = workshop(&[], "");
+    let schema = json!({"name": "echo", "description": "The echo that is slow to start.", "parameters": {"type": "object"}});
+    process_tool(&path.join("tools/slow-tool"), &schema, r#"printf '{"mine": true}'"#);
+    let text = std::fs::read_to_string(path.join("tools/slow-tool")).expect("ours");
+    crate::client::script(&path.join("tools/slow-tool"), &text.replace("then\ncat", "then\nsleep 0.6\ncat"));
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    until("the server's tools", LONG, || client.stderr().contains("up: 14 tools").then_some(()));
+    // `up:echo` is there already, and is not meant.
+    let result = client.call("echo", json!({}));
+    assert_eq!(result["structuredContent"], json!({"mine": true}), "{result}");
+}
+
+/// A tool that is not there yet is waited for, and nothing else.
+#[test]
+fn a_call_during_the_start_waits_for_nobody_else() {
+    let late =
+        server("late", "slow-start") + "env = { START_MS = \"300\" }\n" + &server("stuck", "hang-start");
+    let (folder, _) = workshop(&[], &late);
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let started = Instant::now();
+    assert_eq!(client.call("late__echo", json!({}))["isError"], false);
+    let took = started.elapsed();
+    assert!(took < Duration::from_millis(1500), "its server was ready after 300 ms, the call took {took:?}");
+}
+
+/// An agent that does not read its answers is no reason to stay: who ends it must be heard.
+#[test]
+fn an_agent_that_does_not_read_can_still_be_left() {
+    let (folder, _) = workshop(&[], "");
+    let mut running = Running::start_unread(folder.path(), &["serve"], &[]);
+    let mut stdin = running.stdin.take().expect("open");
+    writeln!(stdin, "{}", request(&json!(0), "initialize", &handshake("2025-06-18"))).expect("it reads");
+    until("its sources", LONG, || running.stderr().contains("up: 14 tools").then_some(()));
+    // Much more than a pipe holds.
+    for id in 1..=50 {
+        let params = json!({"name": "up__big", "arguments": {"bytes": 100_000}});
+        writeln!(stdin, "{}", request(&json!(id), "tools/call", &params)).expect("it reads");
+    }
+    at_rest(running.pid());
+    signal(running.pid(), "TERM");
+    let status = until("the end", END, || running.child.try_wait().expect("ours"));
+    assert_eq!(status.code(), Some(0), "{}", running.stderr());
+}
+
+#[test]
+fn http_speaks_every_revision() {
+    let (folder, _) = workshop(&["add"], "");
+    let web = Web::start(folder.path(), &[], &[]);
+    for revision in REVISIONS {
+        let session = web.session(revision);
+        let list = session.ask(1, "tools/list", json!({})).answer(&json!(1));
+        assert!(names(&list["result"]).contains(&"up__echo".to_owned()), "{revision}: {list}");
+        let sum = session.ask(2, "tools/call", json!({"name": "add", "arguments": {"a": 1, "b": 2}}));
+        assert_eq!(sum.answer(&json!(2))["result"]["structuredContent"], json!({"sum": 3}), "{revision}");
+        let unknown = session.ask(3, "tools/call", json!({"name": "nope"})).answer(&json!(3));
+        assert_eq!(unknown["error"]["data"]["code"], "TOOL_NOT_FOUND", "{revision}: {unknown}");
+        let reply = session.ask(
+            4,
+            "tools/call",
+            json!({
+                "name": "up__progress", "arguments": {"steps": 3, "ms": 1}, "_meta": {"progressToken": "t"},
+            }),
+        );
+        let methods: Vec<Json> =
+            reply.messages().into_iter().map(|message| message["params"]["progress"].clone()).collect();
+        assert_eq!(methods, [json!(1.0), json!(2.0), json!(3.0), Json::Null], "{revision}: {reply:?}");
+        let deleted = web.exchange("DELETE", "/mcp", &session.headers(), "");
+        assert!((200..300).contains(&deleted.status), "{deleted:?}");
+        assert_eq!(session.ask(5, "tools/list", json!({})).status, 404, "the session is over");
+    }
+    let found = web.ask_modern(1, "server/discover", json!({})).answer(&json!(1));
+    assert!(
+        found["result"]["supportedVersions"].as_array().is_some_and(|list| list.contains(&json!(MODERN))),
+        "{found}"
+    );
+    let list = web.ask_modern(2, "tools/list", json!({})).answer(&json!(2));
+    assert!(names(&list["result"]).contains(&"add".to_owned()), "{list}");
+    assert_eq!(web.call("add", json!({"a": 1, "b": 2}))["result"]["structuredContent"], json!({"sum": 3}));
+    assert_eq!(web.call("nope", json!({}))["error"]["data"]["code"], "TOOL_NOT_FOUND");
+    let failed = web.call("up__add", json!({}));
+    assert_eq!(failed["result"]["_meta"]["toolwright/error"]["code"], "INPUT_INVALID", "{failed}");
+    let progress = web.ask_modern(
+        3,
+        "tools/call",
+        json!({
+            "name": "up__progress", "arguments": {"steps": 2, "ms": 1}, "_meta": {"progressToken": "t"},
+        }),
+    );
+    assert_eq!(progress.messages().len(), 3, "{progress:?}");
+    assert_eq!(web.running.stdout(), "", "nothing is on stdout");
+}
+
+#[test]
+fn http_tells_of_changes() {
+    let (folder, _) = configured(&server("up", "changing"));
+    let web = Web::start(folder.path(), &[], &[]);
+    let session = web.session("2025-06-18");
+    session.ask(1, "tools/list", json!({}));
+    let mut stream = web.connect();
+    stream.write_all(&web.bytes("GET", "/mcp", &session.headers(), "")).expect("it reads");
+    let mut reader = BufReader::new(stream);
+    let head = Reply::read_head(&mut reader);
+    assert_eq!((head.status, head.headers["content-type"].as_str()), (200, "text/event-stream"));
+    session.ask(2, "tools/call", json!({"name": "up__echo", "arguments": {}}));
+    let mut seen = Vec::new();
+    let mut byte = [0];
+    while !String::from_utf8_lossy(&seen).contains("notifications/tools/list_changed") {
+        reader
+            .read_exact(&mut byte)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&seen)));
+        seen.push(byte[0]);
+    }
+    until("the added tool", LONG, || {
+        let list = session.ask(3, "tools/list", json!({})).answer(&json!(3));
+        names(&list["result"]).contains(&"up__added".to_owned()).then_some(())
+    });
+}
+
+/// No web page can reach it through a browser, and nobody gets an answer that is none.
+#[test]
+fn http_refuses_what_it_must() {
+    let (folder, _) = workshop(&[], "");
+    let web = Web::start(folder.path(), &[], &[]);
+    let hello = request(&json!(0), "initialize", &handshake("2025-06-18")).to_string();
+    let own = format!("http://127.0.0.1:{}", web.port);
+    let by_name = format!("http://localhost:{}", web.port);
+    let other_port = format!("http://127.0.0.1:{}", web.port ^ 1);
+    let named = format!("localhost:{}", web.port);
+    let list = request(&json!(1), "tools/list", &json!({})).to_string();
+    let huge = format!("\"{}\"", "x".repeat(5 << 20));
+    type Case<'c> = (&'c str, &'c str, &'c str, &'c [(&'c str, &'c str)], &'c str, &'c [u16]);
+    let cases: &[Case<'_>] = &[
+        ("as it should be", "POST", "/mcp", &[], &hello, &[200]),
+        ("by name", "POST", "/mcp", &[("Host", &named)], &hello, &[200]),
+        ("own origin", "POST", "/mcp", &[("Origin", &own)], &hello, &[200]),
+        ("own origin by name", "POST", "/mcp", &[("Origin", &by_name)], &hello, &[200]),
+        ("evil host", "POST", "/mcp", &[("Host", "evil.example")], &hello, &[403]),
+        ("evil host, our port", "POST", "/mcp", &[("Host", "127.0.0.1.evil.example:80")], &hello, &[403]),
+        ("evil origin", "POST", "/mcp", &[("Origin", "http://evil.example")], &hello, &[403]),
+        ("origin of a file", "POST", "/mcp", &[("Origin", "null")], &hello, &[403]),
+        ("origin on another port", "POST", "/mcp", &[("Origin", &other_port)], &hello, &[403]),
+        ("origin that is none", "POST", "/mcp", &[("Origin", "nonsense")], &hello, &[403]),
+        ("evil host on GET", "GET", "/mcp", &[("Host", "evil.example")], "", &[403]),
+        ("evil origin on DELETE", "DELETE", "/mcp", &[("Origin", "http://evil.example")], "", &[403]),
+        ("preflight", "OPTIONS", "/mcp", &[("Origin", "http://evil.example")], "", &[403]),
+        ("no host", "POST", "/mcp", &[("Host", "")], &hello, &[400]),
+        ("another path", "POST", "/", &[], &hello, &[404]),
+        ("a path below", "POST", "/mcp/x", &[], &hello, &[404]),
+        ("a path that climbs", "GET", "/mcp/../etc/passwd", &[], "", &[404]),
+        ("GET without a session", "GET", "/mcp", &[], "", &[400, 405]),
+        ("GET of an unknown session", "GET", "/mcp", &[("Mcp-Session-Id", "nope")], "", &[404]),
+        ("GET of the newest revision", "GET", "/mcp", &[("MCP-Protocol-Version", MODERN)], "", &[405]),
+        ("DELETE without a session", "DELETE", "/mcp", &[], "", &[400, 405]),
+        ("PUT", "PUT", "/mcp", &[], &hello, &[405]),
+        ("PATCH", "PATCH", "/mcp", &[], &hello, &[405]),
+        ("a method of its own", "BREW", "/mcp", &[], &hello, &[405]),
+        ("no session", "POST", "/mcp", &[], &list, &[400]),
+        ("an unknown session", "POST", "/mcp", &[("Mcp-Session-Id", "nope")], &list, &[404]),
+        ("an unknown revision", "POST", "/mcp", &[("MCP-Protocol-Version", "1999-01-01")], &list, &[400]),
+        ("the newest, bare", "POST", "/mcp", &[("MCP-Protocol-Version", MODERN)], &list, &[400]),
+        ("not JSON", "POST", "/mcp", &[], "{nope", &[400, 415]),
+        ("no body", "POST", "/mcp", &[], "", &[400, 415]),
+        ("no message", "POST", "/mcp", &[], "[1]", &[400, 415]),
+        ("text", "POST", "/mcp", &[("Content-Type", "text/plain")], &hello, &[415]),
+        ("a form", "POST", "/mcp", &[("Content-Type", "application/x-www-form-urlencoded")], &hello, &[415]),
+        ("no type", "POST", "/mcp", &[("Content-Type", "")], &hello, &[415]),
+        ("accepts nothing of it", "POST", "/mcp", &[("Accept", "text/html")], &hello, &[406]),
+        ("too large", "POST", "/mcp", &[], &huge, &[413]),
+    ];
+    for (name, method, path, headers, body, statuses) in cases {
+        let reply = web.exchange(method, path, headers, body);
+        assert!(statuses.contains(&reply.status), "{name}: {reply:?}");
+        assert!(!reply.headers.contains_key("access-control-allow-origin"), "{name}: {reply:?}");
+    }
+    // In chunks, without a length, it is too large all the same.
+    let mut stream = web.connect();
+    let head = String::from_utf8(web.bytes("POST", "/mcp", &[], "")).expect("text");
+    let head = head.replace("Content-Length: 0", "Transfer-Encoding: chunked");
+    stream.write_all(head.as_bytes()).expect("it reads");
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, "x".repeat(1 << 20));
+    for _ in 0..5 {
+        if stream.write_all(chunk.as_bytes()).is_err() {
+            break;
+        }
+    }
+    let _ = stream.write_all(b"0\r\n\r\n");
+    assert_eq!(Reply::read(stream).status, 413);
+    assert_eq!(web.call("up__echo", json!({}))["result"]["isError"], false, "and the server is well");
+}
+
+#[test]
+fn slow_and_idle_clients_disturb_nobody() {
+    let (folder, _) = workshop(&[], "");
+    let web = Web::start(folder.path(), &[], &[]);
+    web.ask_modern(1, "tools/list", json!({}));
+    let idle: Vec<_> = (0..200).map(|_| web.connect()).collect();
+    let mut halves: Vec<_> = (0..20).map(|_| web.connect()).collect();
+    for half in &mut halves {
+        half.write_all(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n")
+            .expect("it reads");
+    }
+    let mut unread = web.connect();
+    let big = web.modern_bytes(1, "tools/call", json!({"name": "up__big", "arguments": {"bytes": 900_000}}));
+    unread.write_all(&big).expect("it reads");
+    let mut slow = web.connect();
+    let bytes = web.modern_bytes(1, "tools/call", json!({"name": "up__echo", "arguments": {}}));
+    let mut worst = Duration::ZERO;
+    for byte in bytes.chunks(1).take(8) {
+        slow.write_all(byte).expect("it reads");
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(200) {
+            let started = Instant::now();
+            assert_eq!(
+                web.call("up__echo", json!({"x": 1}))["result"]["structuredContent"],
+                json!({"echo": {"x": 1}})
+            );
+            worst = worst.max(started.elapsed());
+        }
+    }
+    assert!(worst < Duration::from_millis(300), "a call took {worst:?}");
+    // Slow as it was, it gets its answer.
+    slow.write_all(&bytes[8..]).expect("it reads");
+    assert_eq!(Reply::read(slow).status, 200);
+    drop((idle, halves, unread));
+}
+
+/// There are only so many places, so nobody may keep one without saying anything.
+#[test]
+fn clients_that_say_nothing_are_let_go() {
+    let folder = folder(&[]);
+    let web = Web::start(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
+    let beginnings: [(&str, &[u8]); 3] = [
+        ("nothing", b""),
+        ("half a line", b"POST /m"),
+        ("half of its headers", b"POST /mcp HTTP/1.1\r\nHost: 127"),
+    ];
+    let started = Instant::now();
+    let streams = beginnings.map(|(name, bytes)| {
+        let mut stream = web.connect();
+        stream.write_all(bytes).expect("it reads");
+        (name, stream)
+    });
+    for (name, mut stream) in streams {
+        let left =
+            Duration::from_millis(11_500).saturating_sub(started.elapsed()).max(Duration::from_millis(100));
+        stream.set_read_timeout(Some(left)).expect("a timeout");
+        let end = stream.read(&mut [0; 512]);
+        assert!(end.is_ok(), "who sent {name} is still connected after {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn the_token_is_asked_for_and_never_shown() {
+    const TOKEN: &str = "tok-4c3b2a19";
+    let (folder, _) = workshop(&[], "");
+    let environment = [("TOOLWRIGHT_TOKEN", TOKEN)];
+    for address in ["127.0.0.1:0", "0.0.0.0:0"] {
+        let web = Web::start_on(address, folder.path(), &[], &environment);
+        let hello = request(&json!(0), "initialize", &handshake("2025-06-18"));
+        for authorization in [
+            "",
+            "Bearer",
+            "Bearer wrong",
+            "Bearer tok-4c3b2a1",
+            "Bearer tok-4c3b2a19x",
+            "Basic tok-4c3b2a19",
+            TOKEN,
+        ] {
+            let reply = web.post(&[("Authorization", authorization)], &hello);
+            assert_eq!(reply.status, 401, "{authorization}: {reply:?}");
+            let challenge = reply.headers.get("www-authenticate").map(String::as_str).unwrap_or_default();
+            assert!(challenge.starts_with("Bearer"), "{authorization}: {reply:?}");
+            assert!(!reply.body.contains(TOKEN), "{reply:?}");
+        }
+        for method in ["GET", "DELETE", "PUT"] {
+            assert_eq!(web.exchange(method, "/mcp", &[("Authorization", "")], "").status, 401, "{method}");
+        }
+        assert_eq!(web.post(&[("Authorization", &format!("bearer {TOKEN}"))], &hello).status, 200);
+        assert_eq!(web.call("up__echo", json!({}))["result"]["isError"], false);
+        // Programs do not see it either.
+        assert!(!web.call("up__env", json!({})).to_string().contains(TOKEN));
+        if address.starts_with("0.") {
+            assert_eq!(web.post(&[("Host", "my.machine.example")], &hello).status, 200, "any name will do");
+            assert_eq!(web.post(&[("Origin", "http://evil.example")], &hello).status, 403);
+        }
+        signal(web.running.pid(), "TERM");
+        let run = web.running.end(END);
+        assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{run:?}");
+        assert!(!run.stderr.contains(TOKEN), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn addresses_that_will_not_do_are_one_sentence_and_exit_2() {
+    let (folder, _) = workshop(&[], "");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = taken.local_addr().map(|address| (taken, address.to_string())).expect("an address");
+    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
+    let cases: &[Case<'_>] = &[
+        ("0.0.0.0:0", &[], "so a token is needed: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1"),
+        ("0.0.0.0:0", &[("TOOLWRIGHT_TOKEN", "  ")], "so a token is needed"),
+        ("[::]:0", &[], "cannot|so a token is needed"),
+        (&taken.1, &[], "cannot listen on"),
+        ("nonsense", &[], "cannot listen on `nonsense`"),
+        ("127.0.0.1", &[], "cannot listen on `127.0.0.1`"),
+        ("127.0.0.1:99999", &[], "cannot listen on `127.0.0.1:99999`"),
+    ];
+    for (address, environment, words) in cases {
+        let run = run_with(folder.path(), &["serve", "--http", address], environment, "");
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{address}: {run:?}");
+        assert!(words.split('|').any(|words| run.stderr.contains(words)), "{address}: {run:?}");
+        assert!(
+            run.stderr.starts_with("toolwright: ") && run.stderr.lines().count() == 1,
+            "{address}: {run:?}"
+        );
+    }
+    let nothing = tempfile::tempdir().expect("a folder");
+    std::fs::write(nothing.path().join("toolwright.toml"), "").expect("a file");
+    let run = run_with(nothing.path(), &["serve"], &[], "");
+    assert_eq!((run.code, run.stderr.as_str()), (2, "toolwright: there is no source that could be served\n"));
+}
+
+/// The first signal ends the listening, not the calls.
+#[test]
+fn http_ends_when_its_calls_have_ended() {
+    let (folder, path) = workshop(&["sleep"], "");
+    let answered = |session: bool| {
+        let web = Web::start(folder.path(), &[], &[]);
+        web.ask_modern(1, "tools/list", json!({}));
+        let marker = path.join("pid");
+        let _ = std::fs::remove_file(&marker);
+        let params = json!({"name": "sleep", "arguments": {"ms": 500}});
+        let mut stream = web.connect();
+        if session {
+            let session = web.session("2025-06-18");
+            let body = request(&json!(1), "tools/call", &params).to_string();
+            stream.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");
+        } else {
+            stream.write_all(&web.modern_bytes(1, "tools/call", params)).expect("it reads");
+        }
+        // The call is under way when its program runs.
+        until("the tool's process", LONG, || {
+            let all = descendants(web.running.pid());
+            all.iter()
+                .any(|pid| {
+                    std::fs::read(format!("/proc/{pid}/cmdline"))
+                        .is_ok_and(|line| line.ends_with(b"sleep-tool\0"))
+                })
+                .then_some(())
+        });
+        signal(web.running.pid(), "TERM");
+        let reply = Reply::read(stream);
+        let run = web.running.end(END);
+        assert_eq!(run.code, 0, "{run:?}");
+        reply
+    };
+    for session in [false, true] {
+        let reply = answered(session);
+        assert_eq!(reply.status, 200, "session: {session}: {reply:?}");
+        assert_eq!(
+            reply.answer(&json!(1))["result"]["structuredContent"],
+            json!({"slept": 500}),
+            "{reply:?}"
+        );
+    }
+}
+
+#[test]
+fn http_leaves_nothing_behind() {
+    let (folder, path) = workshop(&["fork", "setsid"], &(server("stuck", "hang-start") + SOON));
+    let web = Web::start(folder.path(), &[], &[]);
+    web.ask_modern(1, "tools/list", json!({}));
+    let mut pids = Vec::new();
+    let mut streams = Vec::new();
+    for mode in ["fork", "setsid"] {
+        let file = path.join(mode);
+        let mut stream = web.connect();
+        let params = json!({"name": mode, "arguments": {"file": file.display().to_string()}});
+        stream.write_all(&web.modern_bytes(1, "tools/call", params)).expect("it reads");
+        pids.push(pid_in(&file));
+        streams.push(stream);
+    }
+    pids.extend(descendants(web.running.pid()));
+    signal(web.running.pid(), "TERM");
+    // Calls that do not end have a moment, and no more.
+    let run = web.running.end(Duration::from_secs(8));
+    assert_eq!(run.code, 0, "{run:?}");
+    for pid in pids {
+        gone("what was started", pid, Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn two_clients_get_their_own_answers() {
+    let (folder, _) = workshop(&["echo"], "");
+    let web = Web::start(folder.path(), &[], &[]);
+    web.ask_modern(1, "tools/list", json!({}));
+    let work = |who: u64| {
+        let session = web.session("2025-11-25");
+        for n in 0..15 {
+            let arguments = json!({"who": who, "n": n});
+            // The same ids on purpose: they count within one client only.
+            let call = json!({"name": "up__echo", "arguments": arguments});
+            let old = session.ask(n, "tools/call", call.clone()).answer(&json!(n));
+            assert_eq!(old["result"]["structuredContent"]["echo"], arguments);
+            let new = web.ask_modern(n, "tools/call", call).answer(&json!(n));
+            assert_eq!(new["result"]["structuredContent"]["echo"], arguments);
+        }
+        session.id.clone()
+    };
+    let ids = std::thread::scope(|scope| {
+        let work = &work;
+        let clients: Vec<_> = (0..4).map(|who| scope.spawn(move || work(who))).collect();
+        clients.into_iter().map(|client| client.join().expect("its own answers")).collect::<Vec<_>>()
+    });
+    let distinct: std::collections::HashSet<_> = ids.iter().collect();
+    assert_eq!(distinct.len(), 4, "{ids:?}");
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_its_call() {
+    let (folder, path) = workshop(&["fork", "daemon"], "");
+    let web = Web::start(folder.path(), &[], &[]);
+    web.ask_modern(1, "tools/list", json!({}));
+    for round in 0..3 {
+        for mode in ["fork", "daemon"] {
+            let file = path.join(format!("{mode}-{round}"));
+            let params = json!({"name": mode, "arguments": {"file": file.display().to_string()}});
+            let mut stream = web.connect();
+            stream.write_all(&web.modern_bytes(1, "tools/call", params)).expect("it reads");
+            let pid = pid_in(&file);
+            assert!(runs(pid));
+            stream.shutdown(Shutdown::Both).expect("ours");
+            drop(stream);
+            gone(mode, pid, Duration::from_secs(2));
+        }
+    }
+    // In a session the connection may be lost and found again; there the call is cancelled by a message.
+    let session = web.session("2025-06-18");
+    let file = path.join("in-session");
+    let params = json!({"name": "fork", "arguments": {"file": file.display().to_string()}});
+    let mut stream = web.connect();
+    let body = request(&json!(5), "tools/call", &params).to_string();
+    stream.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");
+    let pid = pid_in(&file);
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
+    assert_eq!(session.post(&cancelled).status, 202);
+    gone("a call in a session", pid, Duration::from_secs(2));
+}
+
+#[test]
+fn what_people_read_when_it_starts() {
+    let (folder, _) = workshop(&["echo"], &server("broken", "exit-start"));
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    client.names();
+    until("all sources", LONG, || {
+        let stderr = client.stderr();
+        (stderr.contains("up: 14 tools") && stderr.contains("tools: 1 tool") && stderr.contains("database"))
+            .then_some(())
+    });
+    let stderr = client.stderr();
+    let mut lines: Vec<String> = Vec::new();
+    for line in stderr.lines() {
+        let source = line.split(": ").nth(1).unwrap_or_default();
+        // A source that failed is tried again and told of again.
+        if !lines.iter().any(|known| known.contains(&format!(": {source}: "))) {
+            lines.push(line.to_owned());
+        }
+    }
+    // They come as the sources do; whether the server's end or its silence is noticed first is chance.
+    lines.sort();
+    for line in &mut lines {
+        if let (Some(start), Some(end)) = (line.find("reached: "), line.find(": the server's process")) {
+            line.replace_range(start + 9..end, "[how it was noticed]");
+        }
+    }
+    insta::assert_snapshot!("log_of_serve", lines.join("\n"));
+}
+
+/// Keeps the helper honest: what it is told to look at exists.
+#[test]
+fn the_helper_knows_the_living() {
+    assert!(runs(std::process::id()) && !runs(u32::MAX));
+    assert!(Path::new(&misbehave()).is_file());
+}

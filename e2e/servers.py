@@ -1,0 +1,78 @@
+"""Three foreign servers, on standard streams and over HTTP, are listed, called and served.
+
+Whatever Toolwright says about them is held against what FastMCP's client sees when it talks to them
+directly.
+"""
+
+import asyncio
+import concurrent.futures
+import json
+import sys
+
+from peers import UNSTABLE, Peers, Tally, connect, plain, plan
+
+PEERS = Peers(sys.argv[1], sys.argv[2])
+TALLY = Tally()
+
+
+async def directly(source):
+    """Names, calls and results, without Toolwright."""
+    async with connect(source) as client:
+        tools = [(tool.name, tool.name, tool.input_schema) for tool in await client.list_tools()]
+        calls = plan(tools, {})
+        for call in calls:
+            result = await client.call_tool_mcp(call["name"], call["arguments"])
+            call["result"] = plain(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return [name for name, _, _ in tools], calls
+
+
+def listed_and_called(name, source, names, calls):
+    """What the command line makes of a source."""
+    given = [source] if isinstance(source, str) else ["--", *source]
+    code, out, err = PEERS.run("list", *given)
+    seen = [line.split()[0] for line in out.splitlines()]
+    TALLY.check(code == 0 and sorted(seen) == sorted(names), f"{name}: listed {seen}, there are {names}\n{err}")
+    start = ["--from", source] if isinstance(source, str) else ["--", *source]
+    for call in calls:
+        words = ["call", call["name"], "--json", "--args", json.dumps(call["arguments"]), *start]
+        code, out, err = PEERS.run(*words)
+        result = plain(json.loads(out)) if out else None
+        if call["name"] not in UNSTABLE:
+            TALLY.check(result == call["result"], f"{name}: {call['name']} gave {out}{err}, directly {call['result']}")
+        TALLY.check(code == (1 if call["fails"] else 0), f"{name}: {call['name']} exits with {code}")
+
+
+async def served(how, source, direct):
+    """All of them behind one server."""
+    async with connect(source) as client:
+        tools = {tool.name: tool for tool in await client.list_tools()}
+        wanted = {f"{name}__{tool}": f"{name}:{tool}" for name, (names, _) in direct.items() for tool in names}
+        seen = {name: (tool.meta or {}).get("toolwright/id") for name, tool in tools.items()}
+        TALLY.check(seen == wanted, f"{how}: served {seen}, there are {wanted}")
+        for name, (_, calls) in direct.items():
+            for call in calls:
+                result = await client.call_tool_mcp(f"{name}__{call['name']}", call["arguments"])
+                result = plain(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+                if call["name"] not in UNSTABLE:
+                    what = f"{how}: {name}__{call['name']} gave {result}, directly {call['result']}"
+                    TALLY.check(result == call["result"], what)
+                TALLY.check(result["isError"] == call["fails"], f"{how}: {name}__{call['name']} gave {result}")
+        return len(tools)
+
+
+async def main():
+    with PEERS.sources() as sources:
+        results = await asyncio.gather(*(directly(source) for source in sources.values()))
+        direct = dict(zip(sources, results))
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            work = [pool.submit(listed_and_called, name, source, *direct[name]) for name, source in sources.items()]
+            for done in work:
+                done.result()
+        config = PEERS.config(sources)
+        await served("stdio", PEERS.serve("--config", config), direct)
+        with PEERS.serving("--config", config) as url:
+            count = await served("http", url, direct)
+    TALLY.end(f"servers: {len(PEERS.servers)} servers in {len(sources)} ways, {count} tools listed, called and served")
+
+
+asyncio.run(main())

@@ -566,8 +566,7 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
     let path = folder.path().join("toolwright.toml");
     for (id, loaded) in [
         ("a:one", vec!["defs"]),
-        // A bare name could be that of another tool as well.
-        ("one", vec!["defs", "good", "paged"]),
+        ("one", vec!["defs"]),
         ("good:echo", vec!["defs", "good"]),
         ("none:echo", vec!["defs"]),
         ("echo", vec!["defs", "good", "paged"]),

@@ -46,8 +46,9 @@ async fn ten_thousand_calls_get_one_answer_each_and_nothing_grows() {
     let now = (entries("/proc/self/fd"), entries("/proc/self/task"), status("VmRSS"));
     answered.sort_unstable();
     assert_eq!(answered, (0..10_000).collect::<Vec<u64>>());
-    assert!((now.0 - files).abs() <= 8, "descriptors: {files} before, {} after", now.0);
-    assert!((now.1 - threads).abs() <= 8, "threads: {threads} before, {} after", now.1);
+    // Fewer is no flaw: what the test before this one let go of may still be going.
+    assert!(now.0 - files <= 8, "descriptors: {files} before, {} after", now.0);
+    assert!(now.1 - threads <= 8, "threads: {threads} before, {} after", now.1);
     let allowed = memory + (memory / 5).max(20 * 1024);
     assert!(now.2 <= allowed, "kilobytes: {memory} before, {} after", now.2);
     bench.close().await;

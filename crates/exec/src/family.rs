@@ -60,10 +60,15 @@ impl Run {
         family().runs.insert(number, None);
         let mut run = Run { number, group: None };
         command.env_clear().envs(environment.iter().cloned()).env(MARK, mark(number));
-        let child = command.process_group(0).kill_on_drop(true).spawn()?;
-        run.group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        family().runs.insert(number, run.group.map(Pid::as_raw_pid));
-        Ok((child, run))
+        // Nobody may take it for an orphan between its start and the moment it is known.
+        let mut family = family();
+        let started = command.process_group(0).kill_on_drop(true).spawn();
+        if let Ok(child) = &started {
+            run.group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+            family.runs.insert(number, run.group.map(Pid::as_raw_pid));
+        }
+        drop(family);
+        Ok((started?, run))
     }
 
     /// Asks the whole group to end.
@@ -135,7 +140,8 @@ fn sweep(number: u64, mut ended: HashSet<i32>) {
     for pid in ended.iter().filter_map(|pid| Pid::from_raw(*pid)) {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
-    for _ in 0..50 {
+    // Half a second at most: on a busy machine a tree takes its time to die.
+    for _ in 0..1_000 {
         let mut found = false;
         for pid in orphans() {
             // One that has died needs no owner, only somebody to reap it.

@@ -185,8 +185,7 @@ impl ServerHandler for Agent {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let known = ["tools/call", "tools/list", "initialize", "server/discover", "ping"];
-        if known.contains(&request.method.as_str()) {
+        if ["tools/call", "tools/list"].contains(&request.method.as_str()) {
             let message = format!("the parameters of `{}` are not what it takes", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }

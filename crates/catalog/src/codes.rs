@@ -2,21 +2,7 @@
 //! loaded. Those about the shape of a value are
 //! in `toolwright_formats`, those of the text itself in `toolwright_source`.
 
-use toolwright_source::{Code, Severity};
-
-macro_rules! codes {
-    ($($name:ident $severity:ident $manual:literal)*) => {
-        $(
-            #[doc = $manual]
-            pub static $name: Code =
-                Code { name: stringify!($name), severity: Severity::$severity, manual: $manual };
-        )*
-        /// All codes of this crate.
-        pub static ALL: &[&Code] = &[$(&$name),*];
-    };
-}
-
-codes! {
+toolwright_source::codes! {
     UNKNOWN_KEY Error "The configuration has no such key. A key that is not read would be a wish that nobody hears, so it is an error."
     DUPLICATE_SOURCE Error "Two sources have the same name, and ids start with it. Rename one of them."
     INVALID_SOURCE Error "A source or server does not say one way to its tools: it names none or several, or has a key that does not go with the one it names."

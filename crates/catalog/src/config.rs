@@ -16,13 +16,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolwright_exec::{Limits, OutputCheck};
 use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
+use toolwright_formats::words::{alternatives, split_words};
 use toolwright_model::Namespace;
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
 use toolwright_source::{Diagnostic, Label, MAX_PROBLEMS, Pointer, Source, Span, render};
 
 use self::keys::{KINDS, LIMITS, ROOT, Report, SOURCE, a_type, check, in_order, span, unknown, whole};
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
-use crate::forms::{alternatives, split_words};
 use crate::{Scope, Variables, expand};
 
 /// What the file is called.

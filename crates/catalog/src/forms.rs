@@ -1,32 +1,4 @@
-//! Small forms of text that configurations and servers files have in common, and words for messages.
-
-/// A command line taken apart as a shell would: white space, both quotes, backslashes. No variables,
-/// no operators. `None` if a quote is open at the end.
-pub(crate) fn split_words(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            // Between double quotes a backslash is one, unless it protects something.
-            (Some('"'), '\\') if chars.peek().is_none_or(|next| !matches!(next, '"' | '\\' | '$' | '`')) => {
-                word.get_or_insert_default().push('\\');
-            }
-            (Some('"') | None, '\\') => word.get_or_insert_default().push(chars.next()?),
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
-}
+//! Small forms of text that configurations and servers files have in common.
 
 /// Whether a shell could export it.
 pub(crate) fn is_variable_name(text: &str) -> bool {
@@ -53,76 +25,9 @@ pub(crate) fn is_address(text: &str, schemes: &[&str]) -> bool {
     known && clean && !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':', '@'])
 }
 
-/// The candidate that `name` is probably meant to be: the same but for case and separators, or a
-/// slip of the hand away.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let fold =
-        |s: &str| s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let folded = fold(name);
-    let slips = match folded.chars().count() {
-        0..=3 => 0,
-        4..=7 => 1,
-        8..=64 => 2,
-        _ => return None,
-    };
-    candidates
-        .map(|candidate| (strsim::osa_distance(&folded, &fold(candidate)), candidate))
-        .filter(|(distance, _)| *distance <= slips)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// The same among few words of which one must be meant: one slip is enough however short they are.
-pub(crate) fn nearest_word<'a>(word: &str, words: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    let is_close = |other: &&str| word.len() <= 64 && strsim::osa_distance(word, other) == 1;
-    nearest(word, words.clone()).or_else(|| words.clone().find(is_close))
-}
-
-/// `a`, `b` or `c`.
-pub(crate) fn alternatives(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
-}
-
-/// Text for a message: at most 60 characters.
-pub(crate) fn shorten(text: &str) -> String {
-    let mut out: String = text.chars().take(60).collect();
-    if text.chars().nth(60).is_some() {
-        out.push('…');
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn command_lines_come_apart_as_in_a_shell() {
-        let cases: [(&str, Option<&[&str]>); 14] = [
-            ("", Some(&[])),
-            ("  npx  -y\tserver ", Some(&["npx", "-y", "server"])),
-            ("a 'b c' \"d e\"", Some(&["a", "b c", "d e"])),
-            ("a ''", Some(&["a", ""])),
-            ("a'b'\"c\"", Some(&["abc"])),
-            (r"a\ b", Some(&["a b"])),
-            (r#""a\"b\n""#, Some(&[r#"a"b\n"#])),
-            (r"'a\'", Some(&[r"a\"])),
-            ("a $HOME | b", Some(&["a", "$HOME", "|", "b"])),
-            ("é 'ü ö'", Some(&["é", "ü ö"])),
-            ("a 'b", None),
-            ("a \"b", None),
-            (r#"a "b\"#, None),
-            (r"a\", None),
-        ];
-        for (line, words) in cases {
-            let got = split_words(line);
-            assert_eq!(got, words.map(|w| w.iter().map(|w| w.to_string()).collect::<Vec<_>>()), "{line}");
-        }
-    }
 
     #[test]
     fn addresses_have_a_scheme_and_a_host() {
@@ -150,28 +55,5 @@ mod tests {
         ] {
             assert_eq!((is_variable_name(text), is_header_name(text)), (variable, header), "{text}");
         }
-    }
-
-    #[test]
-    fn near_misses() {
-        let names = ["path", "executables", "timeout", "max_timeout", "env", "url"];
-        for (name, meant) in [
-            ("paht", Some("path")),
-            ("executable", Some("executables")),
-            ("maxTimeout", Some("max_timeout")),
-            ("ENV", Some("env")),
-            ("evn", None),
-            ("folder", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(name, names.into_iter()), meant, "{name}");
-        }
-        for (name, meant) in [("evn", Some("env")), ("uri", Some("url")), ("x", None), ("paht", Some("path"))]
-        {
-            assert_eq!(nearest_word(name, names.into_iter()), meant, "{name}");
-        }
-        let long = "x".repeat(100_000);
-        assert_eq!(nearest(&long, names.into_iter()), None);
-        assert_eq!(nearest_word(&long, names.into_iter()), None);
     }
 }

@@ -26,6 +26,13 @@ pub struct Unloaded {
     pub failure: Failure,
 }
 
+impl std::fmt::Display for Unloaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Failure { code, message, suggestion, .. } = &self.failure;
+        write!(f, "{}: {}: {message} (help: {suggestion})", self.source, code.name)
+    }
+}
+
 /// The tools of a running server. Its answer is the document that diagnostics point into.
 pub(crate) async fn server(
     spec: &Spec,
@@ -139,13 +146,7 @@ pub async fn load_plan(plan: Plan, parts: &Parts) -> Load {
         all.skipped += found.skipped;
         all.unparsed.extend(found.unparsed);
         all.failures.extend(found.failures);
-        let sentence = |u: Unloaded| {
-            format!(
-                "{}: {}: {} (help: {})",
-                u.source, u.failure.code.name, u.failure.message, u.failure.suggestion
-            )
-        };
-        all.failures.extend(unloaded.into_iter().map(|unloaded| LoadError::new(sentence(unloaded))));
+        all.failures.extend(unloaded.iter().map(|unloaded| LoadError::new(unloaded.to_string())));
     }
     all
 }

@@ -148,13 +148,7 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
             let help: String = diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
             Some(format!("{}{help}", render::concise(diagnostic)))
         }
-        Event::Unloaded(unloaded) => {
-            let failure = &unloaded.failure;
-            Some(format!(
-                "{}: {}: {} (help: {})",
-                unloaded.source, failure.code.name, failure.message, failure.suggestion
-            ))
-        }
+        Event::Unloaded(unloaded) => Some(unloaded.to_string()),
         Event::Note(text) => Some(text.clone()),
         Event::Loaded { .. } => None,
     }

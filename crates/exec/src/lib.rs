@@ -26,6 +26,7 @@ pub mod mcp;
 mod outcome;
 pub mod process;
 mod runner;
+mod tail;
 mod toolbox;
 
 pub use budget::Budget;

@@ -1,20 +1,6 @@
 //! The codes that shape findings carry. Codes of the text itself are in `toolwright_source`.
 
-use toolwright_source::{Code, Severity};
-
-macro_rules! codes {
-    ($($name:ident $severity:ident $manual:literal)*) => {
-        $(
-            #[doc = $manual]
-            pub static $name: Code =
-                Code { name: stringify!($name), severity: Severity::$severity, manual: $manual };
-        )*
-        /// All codes of this crate.
-        pub static ALL: &[&Code] = &[$(&$name),*];
-    };
-}
-
-codes! {
+toolwright_source::codes! {
     MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank."
     INVALID_TYPE Error "A field holds another type of value than its format says."
     INVALID_ENUM_VALUE Error "A field takes one of a few words, and this is none of them."

@@ -28,6 +28,7 @@ mod mcp;
 mod patterns;
 mod shape;
 mod take;
+pub mod words;
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ use toolwright_source::{Edit, Entry, Finding, Kind as Type, Node, Safety, Severi
 use crate::codes;
 use crate::field::{Field, Kind, Need, TextFormat};
 use crate::findings::Findings;
+use crate::words::{alternatives, nearest, nearest_word, shorten};
 use crate::{MAX_ITEMS, take};
 
 /// Checks an object against its fields. A value that is no object is reported and left alone.
@@ -188,31 +189,6 @@ fn unknown(node: Node<'_>, entry: &Entry<'_>, fields: &'static [Field], out: &mu
     });
 }
 
-/// The candidate that `name` is probably meant to be: the same but for case and separators, or a
-/// slip of the hand away.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if name.len() > 64 {
-        return None;
-    }
-    let fold =
-        |s: &str| s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let folded = fold(name);
-    let distance = |candidate: &str| {
-        let other = fold(candidate);
-        if other == folded { 0 } else { strsim::osa_distance(&folded, &other) }
-    };
-    let slips = match folded.chars().count() {
-        0..=3 => 0,
-        4..=7 => 1,
-        _ => 2,
-    };
-    candidates
-        .map(|candidate| (distance(candidate), candidate))
-        .filter(|(d, _)| *d <= slips)
-        .min_by_key(|(d, _)| *d)
-        .map(|(_, candidate)| candidate)
-}
-
 fn length(node: Node<'_>, length: usize, min: usize, max: usize, unit: &str, out: &mut Findings) {
     if (min..=max).contains(&length) {
         return;
@@ -304,26 +280,12 @@ fn choice(node: Node<'_>, words: &[&'static str], tolerated: &[&'static str], ou
     let mut finding = Finding::new(&codes::INVALID_ENUM_VALUE, node.pointer(), message);
     if word.contains('|') {
         finding = finding.help("that is the notation of the manual: pick one of the words");
-    } else if let Some(meant) = nearest(word, words.iter().copied()).or_else(|| close(word, words)) {
+    } else if let Some(meant) = nearest_word(word, words.iter().copied()) {
         let edit = Edit::Replace(finding.at.clone(), Json::from(meant));
         finding = finding.help(format!("did you mean `{meant}`?"));
         finding = finding.repair(Safety::Unsafe, format!("write `{meant}`"), vec![edit]);
     }
     out.push(if tolerated.contains(&word) { finding.tolerable() } else { finding });
-}
-
-/// For short words a swapped letter is a close call, but among few words it is a good guess.
-fn close<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
-    words.iter().copied().find(|w| strsim::osa_distance(word, w) == 1)
-}
-
-/// `a`, `b` or `c`.
-fn alternatives(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
 }
 
 fn version(node: Node<'_>, v: bool, out: &mut Findings) {
@@ -368,15 +330,6 @@ fn schema(node: Node<'_>, out: &mut Findings) {
     }
 }
 
-/// Text for a message: at most 60 characters, control characters escaped.
-pub(crate) fn shorten(text: &str) -> String {
-    let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
-    if text.chars().nth(60).is_some() {
-        out.push('…');
-    }
-    out.replace("\\'", "'").replace("\\\"", "\"")
-}
-
 /// A warning about a value that is legal.
 pub(crate) fn convention(node: Node<'_>, message: String) -> Finding {
     Finding::new(&codes::NAMING_CONVENTION, node.pointer(), message).severity(Severity::Warning)
@@ -385,25 +338,6 @@ pub(crate) fn convention(node: Node<'_>, message: String) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn near_misses_of_names() {
-        let names = ["inputSchema", "outputSchema", "name", "description", "tags", "id"];
-        for (name, meant) in [
-            ("inputschema", Some("inputSchema")),
-            ("input_schema", Some("inputSchema")),
-            ("inputShcema", Some("inputSchema")),
-            ("descripton", Some("description")),
-            ("nmae", Some("name")),
-            ("tag", None),
-            ("ID", Some("id")),
-            ("idx", None),
-            ("author", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(name, names.into_iter()), meant, "{name}");
-        }
-    }
 
     #[test]
     fn addresses() {

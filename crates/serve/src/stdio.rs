@@ -10,15 +10,12 @@ use rmcp::service::{
     QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
 };
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::mcp::IdFinder;
+use toolwright_exec::mcp::{Line, Lines};
 
 use crate::Agent;
-
-/// Bytes of one message that are read.
-const MAX_MESSAGE: usize = 16 << 20;
 
 /// Serves one agent until it closes its end, or until `until`.
 ///
@@ -28,10 +25,8 @@ pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String>
     let closing = end_gently(&agent, &until);
     let (from, to) = stdio_pipes();
     let transport = Stdio {
-        from: BufReader::with_capacity(64 * 1024, from),
+        from: Lines::new(from),
         to: Arc::new(Mutex::new(Some(to))),
-        line: Vec::new(),
-        skipping: None,
         greeted: false,
         agent: agent.clone(),
     };
@@ -68,60 +63,18 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 const NOBODY_WRITES: Duration = Duration::from_secs(2);
 
 struct Stdio {
-    from: BufReader<StdioReader>,
+    from: Lines<StdioReader>,
     to: Arc<Mutex<Option<StdioWriter>>>,
-    line: Vec<u8>,
-    /// Set while a line that is too long goes by.
-    skipping: Option<IdFinder>,
     /// Whether a request has come. What comes before it belongs to no conversation.
     greeted: bool,
     agent: Agent,
 }
 
 /// What a line was.
-enum Line {
+enum Said {
     Message(Box<ClientJsonRpcMessage>),
     Bad(ErrorCode, &'static str, Option<RequestId>),
     Blank,
-}
-
-impl Stdio {
-    /// The next line. Can be dropped and called again at any point without losing a byte.
-    async fn next(&mut self) -> Option<Line> {
-        loop {
-            let bytes = self.from.fill_buf().await.ok()?;
-            if bytes.is_empty() {
-                // The last line may lack its end.
-                let line = std::mem::take(&mut self.line);
-                return (!line.is_empty()).then(|| read(&line));
-            }
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            let part = &bytes[..end.unwrap_or(bytes.len())];
-            match &mut self.skipping {
-                Some(finder) => finder.see(part),
-                None if self.line.len() + part.len() > MAX_MESSAGE => {
-                    let mut finder = IdFinder::default();
-                    finder.see(&self.line);
-                    finder.see(part);
-                    self.line = Vec::new();
-                    self.skipping = Some(finder);
-                }
-                None => self.line.extend_from_slice(part),
-            }
-            let used = part.len() + usize::from(end.is_some());
-            self.from.consume(used);
-            if end.is_some() {
-                let line = match self.skipping.take() {
-                    Some(finder) => {
-                        Line::Bad(ErrorCode::INVALID_REQUEST, "the message has more than 16 MiB", finder.id())
-                    }
-                    None => read(&self.line),
-                };
-                self.line.clear();
-                return Some(line);
-            }
-        }
-    }
 }
 
 async fn write(to: Arc<Mutex<Option<StdioWriter>>>, mut line: Vec<u8>) -> io::Result<()> {
@@ -135,18 +88,18 @@ async fn write(to: Arc<Mutex<Option<StdioWriter>>>, mut line: Vec<u8>) -> io::Re
     }
 }
 
-fn read(line: &[u8]) -> Line {
+fn read(line: &[u8]) -> Said {
     if line.trim_ascii().is_empty() {
-        return Line::Blank;
+        return Said::Blank;
     }
     if let Ok(message) = serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-        return Line::Message(Box::new(message));
+        return Said::Message(Box::new(message));
     }
     match serde_json::from_slice::<serde_json::Value>(line) {
-        Err(_) => Line::Bad(ErrorCode::PARSE_ERROR, "the line is not JSON", None),
+        Err(_) => Said::Bad(ErrorCode::PARSE_ERROR, "the line is not JSON", None),
         Ok(value) => {
             let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-            Line::Bad(ErrorCode::INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", id)
+            Said::Bad(ErrorCode::INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", id)
         }
     }
 }
@@ -164,7 +117,7 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let Some(line) = self.next().await else {
+            let Some(line) = self.from.next().await else {
                 // An agent that wrote all its requests at once still reads the answers.
                 let agent = self.agent.clone();
                 tokio::spawn(async move {
@@ -173,15 +126,21 @@ impl Transport<RoleServer> for Stdio {
                 });
                 return None;
             };
-            match line {
-                Line::Message(message) => {
+            let said = match line {
+                Line::Whole(line) => read(line),
+                Line::TooLong(id) => {
+                    Said::Bad(ErrorCode::INVALID_REQUEST, "the message has more than 16 MiB", id)
+                }
+            };
+            match said {
+                Said::Message(message) => {
                     self.greeted |= matches!(*message, ClientJsonRpcMessage::Request(_));
                     if self.greeted {
                         return Some(*message);
                     }
                 }
-                Line::Blank => {}
-                Line::Bad(code, message, id) => {
+                Said::Blank => {}
+                Said::Bad(code, message, id) => {
                     let error = serde_json::json!({"code": code.0, "message": message});
                     let answer = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
                     // Not awaited here: whoever reads may be dropped, and the answer with it.

@@ -2,6 +2,23 @@
 
 use crate::finding::{Code, Severity};
 
+/// Declares codes, one a line: name, severity, manual. `ALL` lists them.
+#[macro_export]
+macro_rules! codes {
+    ($($name:ident $severity:ident $manual:literal)*) => {
+        $(
+            #[doc = $manual]
+            pub static $name: $crate::Code = $crate::Code {
+                name: stringify!($name),
+                severity: $crate::Severity::$severity,
+                manual: $manual,
+            };
+        )*
+        /// All codes of this crate.
+        pub static ALL: &[&$crate::Code] = &[$(&$name),*];
+    };
+}
+
 /// The text is not JSON or YAML.
 pub static INVALID_SYNTAX: Code = Code {
     name: "INVALID_SYNTAX",

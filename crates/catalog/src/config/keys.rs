@@ -10,13 +10,12 @@ use toolwright_formats::FORMATS;
 use toolwright_formats::codes::{
     INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE,
 };
+use toolwright_formats::words::{alternatives, nearest_word, shorten, split_words};
 use toolwright_model::Namespace;
 use toolwright_source::{Code, Diagnostic, Pointer, Source, Span};
 
 use crate::codes::UNKNOWN_KEY;
-use crate::forms::{
-    alternatives, can_be_variable, is_address, is_header_name, nearest_word, shorten, split_words,
-};
+use crate::forms::{can_be_variable, is_address, is_header_name};
 
 /// A key and what may stand behind it.
 pub(super) struct Key {

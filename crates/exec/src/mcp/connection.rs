@@ -17,23 +17,22 @@ use rmcp::service::{
 };
 use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
-use tokio::io::AsyncReadExt;
-use tokio::process::{Child, ChildStderr, Command};
+use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_model::{Connection as Way, Server};
 
 use super::http::{self, Lists};
+use super::lines::MAX_MESSAGE;
 use super::progress::ProgressBook;
-use super::stdio::{MAX_MESSAGE, Stdio};
+use super::stdio::Stdio;
 use super::tap::{CutOff, Tap, Unheard};
 use super::wire;
 use crate::family::Run;
 use crate::outcome::json_size;
+use crate::tail::{self, Tail};
 use crate::{Failure, Host, Json, code};
 
-/// How much of a server's stderr is kept.
-const ERRORS_KEPT: usize = 8 * 1024;
 /// How long a server may take to end by itself when its input is closed, and again when it is asked.
 const TIME_TO_END: Duration = Duration::from_millis(1_500);
 /// Characters of a server's error that are passed on.
@@ -332,7 +331,7 @@ struct Process {
     child: Child,
     run: Run,
     transport: Option<Stdio>,
-    errors: Arc<Mutex<Vec<u8>>>,
+    errors: Arc<Mutex<Tail>>,
     reader: tokio::task::JoinHandle<()>,
 }
 
@@ -361,8 +360,14 @@ impl Process {
         }
         let (mut child, run) = Run::start(&mut command, &environment)
             .map_err(|error| Refused::Other(crate::process::cannot_start(program, &error)))?;
-        let errors = Arc::new(Mutex::new(Vec::new()));
-        let reader = tokio::spawn(keep_errors(child.stderr.take(), Arc::clone(&errors)));
+        let errors = Arc::new(Mutex::new(Tail::default()));
+        let reader = tokio::spawn({
+            let (from, errors) = (child.stderr.take(), Arc::clone(&errors));
+            async move {
+                tail::follow(from, |push| push(&mut errors.lock().unwrap_or_else(PoisonError::into_inner)))
+                    .await;
+            }
+        });
         let transport = match (child.stdout.take(), child.stdin.take()) {
             (Some(from), Some(to)) => Some(Stdio::new(from, to)),
             _ => None,
@@ -410,25 +415,11 @@ impl Process {
 }
 
 /// The end of what a server printed to stderr, as one line for a message.
-fn text_of(errors: &Mutex<Vec<u8>>) -> String {
-    let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = String::from_utf8_lossy(&errors).into_owned();
+fn text_of(errors: &Mutex<Tail>) -> String {
+    let text = errors.lock().unwrap_or_else(PoisonError::into_inner).text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(5)..].join(" | ");
     last.chars().take(1_000).collect()
-}
-
-async fn keep_errors(from: Option<ChildStderr>, into: Arc<Mutex<Vec<u8>>>) {
-    let Some(mut from) = from else { return };
-    let mut buffer = vec![0; 16 * 1024];
-    while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
-        into.extend_from_slice(&buffer[..read]);
-        if into.len() > 2 * ERRORS_KEPT {
-            let surplus = into.len() - ERRORS_KEPT;
-            into.drain(..surplus);
-        }
-    }
 }
 
 /// Why there is no connection.

@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 use toolwright_model::Variable;
 
-use super::stdio::MAX_MESSAGE;
+use super::lines::MAX_MESSAGE;
 use super::wire;
 use crate::Json;
 

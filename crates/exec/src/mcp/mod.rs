@@ -6,6 +6,7 @@
 
 mod connection;
 mod http;
+mod lines;
 mod oversized;
 mod progress;
 mod stdio;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use toolwright_model::Binding;
 
-pub use oversized::IdFinder;
+pub use lines::{Line, Lines, MAX_MESSAGE};
 pub use upstream::{Upstream, Upstreams, shown_url};
 
 use crate::{BoxFuture, Call, Content, Executor, Failure, Host, Json, Kind, Outcome, code};

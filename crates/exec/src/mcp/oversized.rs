@@ -3,7 +3,7 @@
 
 /// Looks for the `id` in the bytes it is shown.
 #[derive(Debug, Default)]
-pub struct IdFinder {
+pub(super) struct IdFinder {
     depth: u32,
     in_string: bool,
     escaped: bool,
@@ -18,7 +18,7 @@ const LONGEST: usize = 128;
 
 impl IdFinder {
     /// Takes the next bytes.
-    pub fn see(&mut self, bytes: &[u8]) {
+    pub(super) fn see(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.step(*byte);
         }
@@ -63,7 +63,7 @@ impl IdFinder {
     }
 
     /// The id, when the whole message has been seen.
-    pub fn id(&self) -> Option<rmcp::model::RequestId> {
+    pub(super) fn id(&self) -> Option<rmcp::model::RequestId> {
         serde_json::from_slice(self.id.as_deref()?).ok()
     }
 }

@@ -7,22 +7,16 @@ use rmcp::RoleClient;
 use rmcp::model::ServerJsonRpcMessage;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
-use super::oversized::IdFinder;
+use super::lines::{Line, Lines};
 use super::wire;
 
-/// Bytes of one message that are kept. The cap on results is far below; lists of tools can be long.
-pub(super) const MAX_MESSAGE: usize = 16 << 20;
-
 pub(super) struct Stdio {
-    from: BufReader<ChildStdout>,
+    from: Lines<ChildStdout>,
     to: Arc<Mutex<Option<ChildStdin>>>,
-    line: Vec<u8>,
-    /// Set while a line that is too long goes by.
-    skipping: Option<IdFinder>,
     /// Lines since the last message.
     noise: u32,
 }
@@ -32,52 +26,23 @@ const MAX_NOISE: u32 = 100_000;
 
 impl Stdio {
     pub(super) fn new(from: ChildStdout, to: ChildStdin) -> Stdio {
-        Stdio {
-            from: BufReader::with_capacity(64 * 1024, from),
-            to: Arc::new(Mutex::new(Some(to))),
-            line: Vec::new(),
-            skipping: None,
-            noise: 0,
-        }
+        Stdio { from: Lines::new(from), to: Arc::new(Mutex::new(Some(to))), noise: 0 }
     }
 
-    /// The next message; lines that are none are passed over, as some servers log to stdout. Can be
-    /// dropped and called again at any point without losing a byte.
+    /// The next message; lines that are none are passed over, as some servers log to stdout.
     async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
-        loop {
-            let bytes = self.from.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            let part = &bytes[..end.unwrap_or(bytes.len())];
-            match &mut self.skipping {
-                Some(finder) => finder.see(part),
-                None if self.line.len() + part.len() > MAX_MESSAGE => {
-                    let mut finder = IdFinder::default();
-                    finder.see(&self.line);
-                    finder.see(part);
-                    self.line = Vec::new();
-                    self.skipping = Some(finder);
-                }
-                None => self.line.extend_from_slice(part),
-            }
-            let used = part.len() + usize::from(end.is_some());
-            self.from.consume(used);
-            if end.is_none() {
-                continue;
-            }
-            let message = match self.skipping.take() {
-                Some(finder) => finder.id().map(wire::too_large),
-                None => wire::read(&self.line),
+        while self.noise <= MAX_NOISE {
+            let message = match self.from.next().await? {
+                Line::TooLong(id) => id.map(wire::too_large),
+                Line::Whole(line) => wire::read(line),
             };
-            self.line.clear();
             if message.is_some() {
                 self.noise = 0;
                 return message;
             }
             self.noise += 1;
-            if self.noise > MAX_NOISE {
-                return None;
-            }
         }
+        None
     }
 }
 

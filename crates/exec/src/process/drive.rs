@@ -10,9 +10,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 use crate::family::Run;
+use crate::tail::{self, Tail};
 
-/// How much of stderr is kept: its end, where programs say what went wrong.
-const ERRORS_KEPT: usize = 8 * 1024;
 /// How long the streams may stay open when the program and all its descendants are gone.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
@@ -45,10 +44,10 @@ pub(super) async fn drive(
             let _ = stdin.write_all(&input).await;
         }
     };
-    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let (mut output, mut errors) = (Vec::new(), Tail::default());
     let (status, too_large, unfinished) = {
         let read = read_up_to(stdout, &mut output, cap);
-        let note = keep_end(stderr, &mut errors);
+        let note = tail::follow(stderr, |push| push(&mut errors));
         let mut write = std::pin::pin!(write);
         let mut read = std::pin::pin!(read);
         let mut note = std::pin::pin!(note);
@@ -84,8 +83,7 @@ pub(super) async fn drive(
         let within = all.map_or(all_read.unwrap_or(true), |((), within)| within);
         (status, !within, unfinished)
     };
-    let errors = String::from_utf8_lossy(&errors).into_owned();
-    Ok(Ended { status, output, errors, too_large, unfinished })
+    Ok(Ended { status, output, errors: errors.text(), too_large, unfinished })
 }
 
 /// Reads to the end; `false` if there is more than `cap` bytes.
@@ -93,17 +91,4 @@ async fn read_up_to(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>, ca
     let Some(from) = from else { return true };
     let read = from.take(cap as u64 + 1).read_to_end(into).await;
     read.is_err() || into.len() <= cap
-}
-
-/// Reads to the end and keeps the last bytes.
-async fn keep_end(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
-    let Some(mut from) = from else { return };
-    let mut buffer = vec![0; 16 * 1024];
-    while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        into.extend_from_slice(&buffer[..read]);
-        if into.len() > 2 * ERRORS_KEPT {
-            into.drain(..into.len() - ERRORS_KEPT);
-        }
-    }
-    into.drain(..into.len().saturating_sub(ERRORS_KEPT));
 }

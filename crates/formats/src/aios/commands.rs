@@ -13,7 +13,7 @@ use toolwright_source::{Finding, Kind, Node, Origin, Pointer};
 use super::ID;
 use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
 use crate::findings::Findings;
-use crate::{Field, MAX_ITEMS, codes, shape, take};
+use crate::{Field, MAX_ITEMS, codes, shape, take, words};
 
 /// A command that the document defines.
 struct Command<'d> {
@@ -67,7 +67,7 @@ fn unusable_name(command: &Command<'_>, out: &mut Findings) {
     if out.is_full() || command.name.trim().is_empty() || command.place.kind() == Kind::Number {
         return;
     }
-    let message = format!("command `{}` cannot be called: {error}", shape::shorten(&command.name));
+    let message = format!("command `{}` cannot be called: {error}", words::shorten(&command.name));
     out.push(Finding::new(&codes::INVALID_PATTERN, command.place.pointer(), message));
 }
 
@@ -153,7 +153,7 @@ fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
 /// The words of a command line behind its program, and the name they make. The program alone is
 /// called by its own name.
 fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
-    let mut words = split_words(line);
+    let mut words = command_words(line);
     let program = take::object(tool, "cli_specific").and_then(|cli| take::text(cli, "executable"));
     if program.is_some() && words.first() == program.as_ref() {
         let program = words.remove(0);
@@ -289,7 +289,7 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
         ("sse", url) => Connection::Sse { url: url.or(line)? },
         (_, Some(url)) if line.is_none() => Connection::Sse { url },
         _ => {
-            let mut command = split_words(&line?);
+            let mut command = command_words(&line?);
             command.extend(take::texts(section, "server_args"));
             Connection::Stdio { command }
         }
@@ -350,30 +350,9 @@ fn read_error(node: Node<'_>) -> ExpectedError {
     }
 }
 
-/// The words of a command line as a shell splits them; nothing is expanded and no shell is run.
-fn split_words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (Some('"') | None, '\\') => {
-                let next = chars.next();
-                word.get_or_insert_default().extend(next);
-            }
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
+/// The words of a command line as a shell splits them; one with an open quote is split at its spaces.
+fn command_words(line: &str) -> Vec<String> {
+    words::split_words(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -391,7 +370,7 @@ mod tests {
             ("", &[]),
         ];
         for (line, words) in cases {
-            assert_eq!(split_words(line), *words, "{line}");
+            assert_eq!(command_words(line), *words, "{line}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::version;
 use crate::field::optional_or_null as optional;
 use crate::field::{FREE, Field, Kind, RuleCheck, TEXT, TEXTS, choice, required};
 use crate::findings::Findings;
-use crate::{codes, shape};
+use crate::{codes, shape, words};
 
 const LANGUAGE: Kind = choice(&["javascript"]);
 const RUNTIME: Kind = choice(&["isolated_vm"]);
@@ -259,7 +259,7 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
 }
 
 fn unmapped(entry: &Entry<'_>, out: &mut Findings) {
-    let name = shape::shorten(entry.name());
+    let name = words::shorten(entry.name());
     let message = format!("field mapping `{name}` has neither `structure` nor `extraction`");
     let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, entry.value.pointer(), message);
     out.push(finding.on_key().tolerable());

@@ -8,7 +8,7 @@ use toolwright_source::{Document, Finding, Kind, Node, Origin};
 use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
 use super::{ID, commands, knowledge, version};
 use crate::findings::Findings;
-use crate::{Reading, codes, shape, take};
+use crate::{Reading, codes, shape, take, words};
 
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = Findings::default();
@@ -39,7 +39,7 @@ fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
         if out.is_full() {
             break;
         }
-        let message = format!("root key `{}` beside `tool`", shape::shorten(entry.name()));
+        let message = format!("root key `{}` beside `tool`", words::shorten(entry.name()));
         let finding = Finding::new(&codes::EXTRA_ROOT_KEY, entry.value.pointer(), message).on_key();
         out.push(finding.help("everything but `tool` belongs under it").tolerable());
     }
@@ -61,7 +61,7 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
     if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_bad())
         && let Some(Err(error)) = id.text().map(Namespace::parse)
     {
-        let message = format!("`{}` cannot start the ids of tools: {error}", shape::shorten(id.raw()));
+        let message = format!("`{}` cannot start the ids of tools: {error}", words::shorten(id.raw()));
         findings.push(Finding::new(&codes::INVALID_PATTERN, id.pointer(), message));
     }
     commands::read(tool, &mut toolset, origin, findings);

@@ -3,7 +3,7 @@
 use toolwright_source::{Finding, Kind, Node};
 
 use crate::findings::Findings;
-use crate::{codes, shape};
+use crate::{codes, words};
 
 /// The two versions there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
     }
     let given = match node.kind() {
         Kind::List | Kind::Map => node.kind().name().to_owned(),
-        _ => format!("`{}`", shape::shorten(node.raw())),
+        _ => format!("`{}`", words::shorten(node.raw())),
     };
     let message = format!("`schema_version` is {given}, expected 1.0 or 2.0");
     out.push(Finding::new(&codes::INVALID_ENUM_VALUE, node.pointer(), message));

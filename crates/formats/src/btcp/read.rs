@@ -9,7 +9,7 @@ use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity
 
 use super::{CONFIG, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TOOLS};
 use crate::findings::Findings;
-use crate::{Field, Reading, codes, shape, take};
+use crate::{Field, Reading, codes, shape, take, words};
 
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
@@ -40,7 +40,7 @@ fn protocol(root: Node<'_>, out: &mut Findings) {
     if !all_digits(major) || !all_digits(minor) {
         return;
     }
-    let message = format!("`btcp` is `{}`; version 1.0 is supported", shape::shorten(node.raw()));
+    let message = format!("`btcp` is `{}`; version 1.0 is supported", words::shorten(node.raw()));
     let finding = Finding::new(&codes::UNSUPPORTED_PROTOCOL, node.pointer(), message);
     match (number(major), number(minor)) {
         (Some(1), Some(0)) => {}

@@ -13,7 +13,7 @@ use crate::field::{
 };
 use crate::findings::Findings;
 use crate::patterns::TOOL_NAME;
-use crate::{Format, Reading, codes, shape};
+use crate::{Format, Reading, codes, shape, words};
 
 pub(crate) const ID: FormatId = FormatId("mcp");
 
@@ -106,13 +106,13 @@ fn namespace(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
                 node,
                 format!(
                     "namespace `{}` has characters that other programs refuse",
-                    shape::shorten(node.raw())
+                    words::shorten(node.raw())
                 ),
             )
             .help("letters, digits, `_`, `.` and `-` are accepted everywhere"),
         ),
         Err(error) => {
-            let message = format!("`{}` is not a namespace: {error}", shape::shorten(node.raw()));
+            let message = format!("`{}` is not a namespace: {error}", words::shorten(node.raw()));
             out.push(Finding::new(&codes::INVALID_PATTERN, node.pointer(), message));
         }
     }

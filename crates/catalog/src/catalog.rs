@@ -16,10 +16,10 @@ use toolwright_exec::{Entry, Runner, Toolbox};
 use toolwright_model::{Binding, Server};
 use toolwright_source::Diagnostic;
 
-use crate::codes;
 use crate::gate::{Lanes, gate};
 use crate::live::{SpecLoad, Unloaded, environment_of, load_spec};
 use crate::plan::{Plan, Spec, What};
+use toolwright_source::codes;
 
 /// How often files are looked at for changes.
 const LOOK: Duration = Duration::from_secs(1);

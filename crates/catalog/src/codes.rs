@@ -2,6 +2,9 @@
 //! loaded. Those about the shape of a value are
 //! in `toolwright_formats`, those of the text itself in `toolwright_source`.
 
+use toolwright_source::Code;
+use toolwright_source::words::nearest_word;
+
 toolwright_source::codes! {
     UNKNOWN_KEY Error "The configuration has no such key. A key that is not read would be a wish that nobody hears, so it is an error."
     DUPLICATE_SOURCE Error "Two sources have the same name, and ids start with it. Rename one of them."
@@ -10,7 +13,23 @@ toolwright_source::codes! {
     INVALID_REFERENCE Error "A `${…}` cannot be filled in here. `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}` can."
     SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no shell takes it apart. Its arguments belong into `args`."
     IGNORED_SETTING Warning "The client this file was written for heeds the setting, and it is not heeded here."
-    UNSUPPORTED_DIALECT Error "A JSON Schema names a dialect that is neither draft-07 nor 2020-12."
-    EXTERNAL_REF Error "A JSON Schema refers to another document. Nothing is ever fetched: copy what it refers to into `$defs`."
-    DUPLICATE_ID Error "Two tools have the same id, so that nobody can say which one is meant. The first stays."
+}
+
+/// Every code there is, those of the text first.
+pub fn all() -> impl Iterator<Item = &'static Code> + Clone {
+    let text = toolwright_source::codes::ALL.iter().copied();
+    let shape = toolwright_formats::codes::ALL.iter().copied();
+    text.chain(shape).chain(toolwright_check::codes()).chain(ALL.iter().copied())
+}
+
+/// The code with this name.
+///
+/// # Errors
+/// What to do when there is none: the nearest one, or where they are listed.
+pub fn find(name: &str) -> Result<&'static Code, String> {
+    let meant = || nearest_word(name, all().map(|code| code.name));
+    all().find(|code| code.name == name).ok_or_else(|| match meant() {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`toolwright explain` lists all codes".to_owned(),
+    })
 }

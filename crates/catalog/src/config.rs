@@ -6,7 +6,7 @@
 
 mod keys;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolwright_exec::{Limits, OutputCheck};
 use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
-use toolwright_formats::words::{alternatives, split_words};
 use toolwright_model::Namespace;
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
-use toolwright_source::{Diagnostic, Label, MAX_PROBLEMS, Pointer, Source, Span, render};
+use toolwright_source::words::{alternatives, split_words};
+use toolwright_source::{Diagnostic, Label, MAX_PROBLEMS, Pointer, Severity, Source, Span, render};
 
 use self::keys::{KINDS, LIMITS, ROOT, Report, SOURCE, a_type, check, in_order, span, unknown, whole};
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
@@ -37,7 +37,20 @@ pub struct Config {
     pub limits: Limits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Option<Duration>,
+    /// What the codes weigh here instead of what they weigh by themselves.
+    pub levels: Levels,
 }
+
+/// What codes weigh, by their names; `None` for those that are switched off.
+pub type Levels = BTreeMap<&'static str, Option<Severity>>;
+
+/// The words for the weight of a code.
+pub const LEVELS: &[(&str, Option<Severity>)] = &[
+    ("off", None),
+    ("info", Some(Severity::Info)),
+    ("warning", Some(Severity::Warning)),
+    ("error", Some(Severity::Error)),
+];
 
 /// A place that tools come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +173,8 @@ impl Reader<'_, '_> {
         }
         let sources = self.sources(root);
         let (limits, startup) = self.limits(root);
-        Config { sources, limits, startup }
+        let levels = self.levels(root);
+        Config { sources, limits, startup, levels }
     }
 
     fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
@@ -361,6 +375,24 @@ impl Reader<'_, '_> {
         limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
         self.cap(&mut limits, table, &at);
         (limits, time("startup"))
+    }
+
+    /// The levels of codes; what is no code or no level is told.
+    fn levels(&mut self, root: &DeTable<'_>) -> Levels {
+        let mut levels = Levels::new();
+        let Some(value) = root.get("levels") else { return levels };
+        let at = Pointer::root().child("levels");
+        let DeValue::Table(table) = value.get_ref() else {
+            let message = format!("`levels` is {}, expected a table", a_type(value.get_ref()));
+            self.report.tell(&INVALID_TYPE, value.span(), &at, message);
+            return levels;
+        };
+        for (key, value) in in_order(table) {
+            let code = keys::code(key, &at, self.report);
+            let level = keys::level(key, value, &at, self.report);
+            levels.extend(code.zip(level).map(|(code, level)| (code.name, level)));
+        }
+        levels
     }
 
     /// The cap holds for the default, too. Who wrote both wrote a contradiction.

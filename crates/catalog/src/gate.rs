@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_exec::{Entry, Lane, Limits};
-use toolwright_formats::{Reading, codes};
+use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
-use toolwright_source::{Code, Diagnostic, Finding, Origin, Pointer, Severity, locate};
+use toolwright_source::{Diagnostic, Pointer, Severity, locate};
 
 use crate::load::Loaded;
 
@@ -130,14 +130,8 @@ fn bare(name: toolwright_model::ToolName, draft: &Draft) -> Tool {
 }
 
 fn schema_diagnostic(error: &SchemaError, which: &str, n: usize, reading: &Reading) -> Diagnostic {
-    let code: &'static Code = match error {
-        SchemaError::InvalidSchema { .. } => &codes::INVALID_SCHEMA,
-        SchemaError::UnsupportedDialect { .. } => &crate::codes::UNSUPPORTED_DIALECT,
-        SchemaError::ExternalRef { .. } => &crate::codes::EXTERNAL_REF,
-    };
-    let schema = reading.origin.document_pointer(&Pointer::root().child("tools").child(n).child(which));
-    let at = Pointer::parse(&format!("{}{}", schema.as_str(), error.at())).unwrap_or(schema);
-    locate(Finding::new(code, at, error.to_string()), &Origin::whole(reading.origin.document()))
+    let at = Pointer::root().child("tools").child(n).child(which);
+    locate(toolwright_check::schema_finding(error, &at), &reading.origin)
 }
 
 fn folder_of(reading: &Reading) -> Option<PathBuf> {

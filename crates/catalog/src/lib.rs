@@ -31,10 +31,10 @@ mod plan;
 mod servers;
 
 pub use catalog::{Catalog, Event, Listener, Planner};
-pub use config::{Config, SourceConfig, SourceKind};
+pub use config::{Config, LEVELS, Levels, SourceConfig, SourceKind};
 pub use expand::{ExpandError, Scope, Variables, expand, workspace_of};
 pub use files::{LoadError, display_name, is_stdin, parse as parse_file};
 pub use live::{Unloaded, load_plan};
-pub use load::{Load, Loaded, Reader, load, read};
+pub use load::{Load, Loaded, Reader, load, read, subject};
 pub use plan::{Named, Plan, Spec, What};
 pub use servers::{NamedServer, is_servers_file, read_servers};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use toolwright_check::Subject;
 use toolwright_formats::{Detected, Reading, detect};
 use toolwright_model::FormatId;
 use toolwright_source::{Diagnostic, Document, Finding, Origin, Severity, locate};
@@ -14,6 +15,8 @@ use crate::files::{self, LoadError};
 /// What one document gave: a file, or what a server or a program answered.
 #[derive(Clone, Debug)]
 pub struct Loaded {
+    /// The file, if it is one.
+    pub path: Option<PathBuf>,
     /// The record; nothing if nobody knows what the document is.
     pub reading: Option<Reading>,
     /// What is wrong with it, in order.
@@ -51,6 +54,8 @@ pub struct Reader {
     pub format: Option<FormatId>,
     /// Whether what definitions in the wild do all the time is only a warning.
     pub compat: bool,
+    /// Whether the rules of `check` are held against what is read.
+    pub rules: bool,
 }
 
 /// Whether a file was named, or met on a walk: there most files are none of our business.
@@ -128,7 +133,8 @@ fn read_file(path: &Path, found: Found, reader: Reader) -> Result<Looked, LoadEr
         Err(LoadError::Binary(_)) if found == Found::Walked => return Ok(Looked::Skipped),
         Err(error) => return Err(error),
     };
-    let loaded = read(&document, reader);
+    let mut loaded = read(&document, reader);
+    loaded.path = (!files::is_stdin(path)).then(|| path.to_owned());
     if loaded.reading.is_none() && found == Found::Walked {
         let broken = is_broken(document.problems());
         return Ok(if broken { Looked::Unparsed(files::display_name(path)) } else { Looked::Skipped });
@@ -150,11 +156,17 @@ pub fn read(document: &Arc<Document>, reader: Reader) -> Loaded {
         }
     };
     if let Some(reading) = &reading {
-        let findings = reading.findings.iter().cloned();
+        let found = if reader.rules { toolwright_check::check(&subject(reading)) } else { Vec::new() };
+        let findings = reading.findings.iter().cloned().chain(found);
         diagnostics.extend(findings.map(|finding| locate(soften(finding, reader.compat), &whole)));
     }
     toolwright_source::render::sort(&mut diagnostics);
-    Loaded { reading, diagnostics, secret: false }
+    Loaded { path: None, reading, diagnostics, secret: false }
+}
+
+/// A reading as the rules look at it.
+pub fn subject(reading: &Reading) -> Subject<'_> {
+    Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin)
 }
 
 fn is_broken(diagnostics: &[Diagnostic]) -> bool {

@@ -9,7 +9,7 @@ use toolwright_model::{Connection, FormatId, Namespace, Server, Variable};
 use toolwright_source::codes::INVALID_SYNTAX;
 use toolwright_source::{Diagnostic, Document, Origin, Severity, Source, Syntax, locate};
 
-use crate::config::{Config, SourceConfig, SourceKind};
+use crate::config::{Config, Levels, SourceConfig, SourceKind};
 use crate::expand::{Scope, Variables, workspace_of};
 use crate::files::{self, LoadError};
 use crate::load::Reader;
@@ -71,6 +71,8 @@ pub struct Plan {
     pub limits: toolwright_exec::Limits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Duration,
+    /// What the configuration makes of codes.
+    pub levels: Levels,
     /// Mistakes in the configuration and in servers files.
     pub diagnostics: Vec<Diagnostic>,
     /// What could not be read at all.
@@ -88,6 +90,7 @@ impl Default for Plan {
             specs: Vec::new(),
             limits: toolwright_exec::Limits::default(),
             startup: STARTUP,
+            levels: Levels::new(),
             diagnostics: Vec::new(),
             failures: Vec::new(),
             files: Vec::new(),
@@ -146,6 +149,7 @@ impl Plan {
         let (config, diagnostics) = Config::parse(&source, folder, variables);
         plan.diagnostics = diagnostics;
         plan.limits = config.limits;
+        plan.levels = config.levels;
         plan.startup = config.startup.unwrap_or(STARTUP);
         for source in config.sources {
             plan.add_configured(source, folder, variables);
@@ -159,7 +163,7 @@ impl Plan {
             name: name.to_string(),
             what: What::Definitions(PathBuf::new()),
             environment: environment.clone(),
-            reader: Reader { format: None, compat },
+            reader: Reader { compat, ..Reader::default() },
         };
         let given = |list: Vec<(String, String)>| -> Vec<Variable> {
             list.into_iter()

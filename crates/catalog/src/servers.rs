@@ -16,8 +16,8 @@ use toolwright_formats::codes::{
     INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, MISSPELLED_FIELD,
     UNKNOWN_FIELD,
 };
-use toolwright_formats::words::{alternatives, nearest, nearest_word, shorten};
 use toolwright_model::{Connection, Namespace, Server, Variable};
+use toolwright_source::words::{alternatives, nearest, nearest_word, shorten};
 use toolwright_source::{Document, Edit, Entry, Finding, Kind, Node, Pointer, Safety, Severity};
 
 use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS_COMMAND};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use toolwright_source::Severity;
 
 /// One toolchain for the tools that AI agents call.
 #[derive(Debug, Parser)]
@@ -18,12 +19,26 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// List the tools in files and folders, one per line
     List(ListArgs),
+    /// Check definitions: every rule, every mistake at its place, repairs on request
+    Check(CheckArgs),
+    /// Explain a code that a diagnostic carries, or list all codes
+    Explain(ExplainArgs),
     /// Call one tool and print its result
     Call(CallArgs),
     /// Serve all tools to agents over MCP, on standard streams or HTTP
     Serve(ServeArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of one command if it is named
+    Man {
+        /// The command
+        command: Option<String>,
+    },
 }
 
 /// What every command that reads definitions takes.
@@ -82,6 +97,94 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool` programs.
+    /// Without any, all sources of `toolwright.toml`
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// An MCP server to start, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// The configuration whose levels hold; otherwise `toolwright.toml` here or in the nearest folder above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Read every file as this format instead of detecting it
+    #[arg(long, value_name = "ID", value_parser = format_names())]
+    pub(crate) format: Option<String>,
+    /// Treat what definitions in the wild do all the time as warnings
+    #[arg(long)]
+    pub(crate) compat: bool,
+    /// Repair what can be repaired without changing what it means
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Make the other repairs, too
+    #[arg(long)]
+    pub(crate) unsafe_fixes: bool,
+    /// Show what repairs would change and leave the files alone
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// The least weight that makes the exit code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "LEVEL")]
+    pub(crate) fail_on: FailOn,
+    /// Report only these codes
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub(crate) select: Vec<String>,
+    /// Report everything but these codes
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub(crate) ignore: Vec<String>,
+    /// How findings are written to standard output
+    #[arg(long, value_enum, default_value_t = CheckForm::Full, value_name = "FORM")]
+    pub(crate) output_format: CheckForm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckForm {
+    /// The lines of the file, with carets
+    Full,
+    /// One line each
+    Concise,
+    /// One JSON object per line
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations for GitHub Actions
+    Github,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Errors
+    Error,
+    /// Errors and warnings
+    Warning,
+    /// Anything
+    Info,
+    /// Nothing: exit 0 whatever is found
+    Never,
+}
+
+impl FailOn {
+    /// The least severity that counts; none if nothing does.
+    pub(crate) fn severity(self) -> Option<Severity> {
+        match self {
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Info => Some(Severity::Info),
+            FailOn::Never => None,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// The code, such as INVALID_SCHEMA; without it, all codes with a line each
+    pub(crate) code: Option<String>,
+    /// Print the page as Markdown, as it is in docs/codes
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// Where the tools of `call` and `serve` come from.

@@ -4,7 +4,10 @@
 mod args;
 mod call;
 mod card;
+mod check;
+mod explain;
 mod list;
+mod manual;
 mod output;
 mod record;
 mod report;
@@ -23,9 +26,13 @@ fn main() -> std::process::ExitCode {
     let result = match args.command {
         Command::Show(args) => show::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Call(args) => call::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command } => manual::page(command.as_deref()),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -91,6 +91,12 @@ fn summary(load: &Load) -> String {
             found.join(", ")
         );
     }
+    text + &left_out(load)
+}
+
+/// Which files of walked folders were not looked at, and why.
+pub(crate) fn left_out(load: &Load) -> String {
+    let mut text = String::new();
     if load.skipped > 0 && !load.files.is_empty() {
         let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
     }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -65,11 +65,15 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be started")
 }
 
-/// Reads everything that `show` and `list` name. Servers and programs are asked.
+/// Reads everything that `show` and `list` name.
 pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
     let format = inputs.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-    let reader = Reader { format, compat: inputs.compat };
-    let named = named(&inputs.sources, &inputs.command);
+    load_named(&inputs.sources, &inputs.command, Reader { format, compat: inputs.compat, rules: false })
+}
+
+/// Reads sources as they were named on the command line. Servers and programs are asked.
+pub(crate) fn load_named(sources: &[String], command: &[String], reader: Reader) -> anyhow::Result<Load> {
+    let named = named(sources, command);
     let paths: Option<Vec<PathBuf>> = named
         .iter()
         .map(|named| match named {
@@ -81,7 +85,11 @@ pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
     if let Some(paths) = paths {
         return Ok(toolwright_catalog::load(&paths, reader));
     }
-    let plan = Plan::of_named(&named, reader, &variable);
+    load_plan(Plan::of_named(&named, reader, &variable))
+}
+
+/// Reads all sources of a plan.
+pub(crate) fn load_plan(plan: Plan) -> anyhow::Result<Load> {
     let parts = parts(Log::default());
     let runtime = runtime()?;
     let load = runtime.block_on(async {
@@ -112,24 +120,26 @@ fn named(sources: &[String], command: &[String]) -> Vec<Named> {
     named
 }
 
+/// The configuration that holds: the one that was named, else the one here or in the nearest folder above.
+pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+    match named {
+        Some(path) if path.is_file() => Ok(Some(path.to_owned())),
+        Some(path) => bail!("there is no configuration `{}`", path.display()),
+        None => Ok(Config::find(&std::env::current_dir().context("the working directory is gone")?)),
+    }
+}
+
 /// How the sources of `call` and `serve` are planned, now and after a change.
 pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
     let named = named(&args.from, &args.command);
     if !named.is_empty() {
         return Ok(Arc::new(move || Plan::of_named(&named, Reader::default(), &variable)));
     }
-    let config = match &args.config {
-        Some(path) => path.clone(),
-        None => match Config::find(&std::env::current_dir().context("the working directory is gone")?) {
-            Some(path) => path,
-            None => bail!(
-                "there is no `toolwright.toml` here or above; write one, or name a source (`--from SOURCE`, `-- COMMAND`)"
-            ),
-        },
+    let Some(config) = configuration(args.config.as_deref())? else {
+        bail!(
+            "there is no `toolwright.toml` here or above; write one, or name a source (`--from SOURCE`, `-- COMMAND`)"
+        );
     };
-    if !config.is_file() {
-        bail!("there is no configuration `{}`", config.display());
-    }
     Ok(Arc::new(move || Plan::of_config(&config, &variable)))
 }
 

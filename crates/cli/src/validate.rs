@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::{Value as Json, json};
-use toolwright_schema::{Failure, Formats, Options, Schema, SchemaError};
+use toolwright_check::schema_finding;
+use toolwright_schema::{Failure, Formats, Options, Schema};
 use toolwright_source::{
     Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, codes, locate, render,
 };
@@ -20,26 +21,8 @@ static INVALID_INSTANCE: Code = Code {
     name: "INVALID_INSTANCE",
     severity: Severity::Error,
     manual: "The value does not match the schema it was validated against.",
+    sample: None,
 };
-
-/// The codes a schema can be refused with, under the names `SchemaError::code` gives.
-static SCHEMA_CODES: [Code; 3] = [
-    Code {
-        name: "INVALID_SCHEMA",
-        severity: Severity::Error,
-        manual: "The schema is not valid in its dialect, or nothing could be validated against it in bounded time.",
-    },
-    Code {
-        name: "UNSUPPORTED_DIALECT",
-        severity: Severity::Error,
-        manual: "`$schema` names another dialect than draft-07 or 2020-12.",
-    },
-    Code {
-        name: "EXTERNAL_REF",
-        severity: Severity::Error,
-        manual: "A reference leads out of the document. Nothing is ever fetched: put the target under `$defs`.",
-    },
-];
 
 pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     let assert = if args.assert_formats { Formats::Assert } else { Formats::Annotate };
@@ -81,7 +64,7 @@ fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateAr
 fn problems(schema: &Arc<Document>, instance: &Arc<Document>, options: &Options) -> Vec<Diagnostic> {
     let compiled = match Schema::compile_with(&schema.root().to_json(), options) {
         Ok(compiled) => compiled,
-        Err(error) => return vec![locate(schema_finding(&error), &Origin::whole(schema))],
+        Err(error) => return vec![locate(schema_finding(&error, &Pointer::root()), &Origin::whole(schema))],
     };
     let origin = Origin::whole(instance);
     match compiled.validate(&instance.root().to_json()) {
@@ -94,18 +77,6 @@ fn problems(schema: &Arc<Document>, instance: &Arc<Document>, options: &Options)
 fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
     let node = || diagnostic.span.map(|span| document.at_byte(span.start));
     diagnostic.code == &codes::NUMBER_PRECISION && node().is_some_and(|node| node.to_json().is_null())
-}
-
-fn schema_finding(error: &SchemaError) -> Finding {
-    let code = SCHEMA_CODES.iter().find(|code| code.name == error.code()).unwrap_or(&SCHEMA_CODES[0]);
-    let message = match error {
-        SchemaError::InvalidSchema { message, .. } => message.clone(),
-        SchemaError::UnsupportedDialect { dialect, .. } => {
-            format!("`{dialect}` is neither draft-07 nor 2020-12")
-        }
-        SchemaError::ExternalRef { reference, .. } => format!("`{reference}` is not in this document"),
-    };
-    Finding::new(code, Pointer::parse(error.at()).unwrap_or_default(), message)
 }
 
 fn finding(failure: &Failure) -> Finding {
@@ -170,7 +141,7 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
     let compiled = match Schema::compile_with(&schema.to_json(), options) {
         Ok(compiled) => compiled,
         Err(error) => {
-            let message = schema_finding(&error).message;
+            let message = schema_finding(&error, &Pointer::root()).message;
             let error_json =
                 error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
             return json!({"result": error.code(), "errors": [error_json]});

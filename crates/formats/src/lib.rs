@@ -28,7 +28,6 @@ mod mcp;
 mod patterns;
 mod shape;
 mod take;
-pub mod words;
 
 use std::sync::Arc;
 

@@ -3,12 +3,13 @@
 
 use serde_json::Value as Json;
 use toolwright_model::Version;
+use toolwright_source::codes as text_codes;
+use toolwright_source::words::{alternatives, nearest, nearest_word, shorten};
 use toolwright_source::{Edit, Entry, Finding, Kind as Type, Node, Safety, Severity};
 
 use crate::codes;
 use crate::field::{Field, Kind, Need, TextFormat};
 use crate::findings::Findings;
-use crate::words::{alternatives, nearest, nearest_word, shorten};
 use crate::{MAX_ITEMS, take};
 
 /// Checks an object against its fields. A value that is no object is reported and left alone.
@@ -119,7 +120,7 @@ pub(crate) fn too_many(node: Node<'_>, out: &mut Findings) {
     let count = node.len();
     if count > MAX_ITEMS {
         let message = format!("{} has {count} items; the first {MAX_ITEMS} are read", called(node));
-        out.push(Finding::new(&toolwright_source::codes::TOO_LARGE, node.pointer(), message).on_key());
+        out.push(Finding::new(&text_codes::TOO_LARGE, node.pointer(), message).on_key());
     }
 }
 
@@ -321,7 +322,7 @@ fn schema(node: Node<'_>, out: &mut Findings) {
         Type::Map => {}
         Type::Null => {
             let message = format!("{} is null, expected a JSON Schema object", called(node));
-            let finding = Finding::new(&codes::INVALID_SCHEMA, node.pointer(), message);
+            let finding = Finding::new(&text_codes::INVALID_SCHEMA, node.pointer(), message);
             out.push(finding.help(
                 "a tool without parameters has `{\"type\": \"object\", \"additionalProperties\": false}`",
             ));
@@ -332,7 +333,7 @@ fn schema(node: Node<'_>, out: &mut Findings) {
 
 /// A warning about a value that is legal.
 pub(crate) fn convention(node: Node<'_>, message: String) -> Finding {
-    Finding::new(&codes::NAMING_CONVENTION, node.pointer(), message).severity(Severity::Warning)
+    Finding::new(&text_codes::NAMING_CONVENTION, node.pointer(), message).severity(Severity::Warning)
 }
 
 #[cfg(test)]

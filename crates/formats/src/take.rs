@@ -155,6 +155,14 @@ pub(crate) fn keep_within(
     }
 }
 
+/// Notes the items of a list of which only those of one kind are taken, where others stand between
+/// them: their places in the record and in the document differ then.
+pub(crate) fn note_taken(origin: &mut Origin, record: &Pointer, list: Option<Node<'_>>, kind: Kind) {
+    let Some(list) = list.filter(|list| items(*list).any(|item| item.kind() != kind)) else { return };
+    let taken = items(list).filter(|item| item.kind() == kind);
+    taken.enumerate().for_each(|(n, item)| origin.note(record.child(n), item));
+}
+
 /// Notes where a part of the record came from, if it is there.
 pub(crate) fn note(origin: &mut Origin, record: &str, node: Option<Node<'_>>) {
     if let (Some(pointer), Some(node)) = (Pointer::parse(record), node) {

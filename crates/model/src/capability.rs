@@ -103,6 +103,11 @@ impl Capability {
         self.known().is_some()
     }
 
+    /// The names of all that are known.
+    pub fn all_known() -> impl Iterator<Item = &'static str> + Clone {
+        KNOWN.iter().map(|(name, _)| *name)
+    }
+
     /// The risk of granting it; unknown ones are high.
     pub fn risk(&self) -> Risk {
         self.known().unwrap_or(Risk::High)

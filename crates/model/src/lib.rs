@@ -18,6 +18,7 @@
 mod annotations;
 mod binding;
 mod capability;
+mod detection;
 mod example;
 mod given;
 mod knowledge;
@@ -32,6 +33,7 @@ mod version;
 pub use annotations::{Annotations, Icon};
 pub use binding::{Binding, Connection, HealthCheck, Server, Variable};
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
+pub use detection::{Detection, PayloadShape};
 pub use example::{Example, ExpectedError};
 pub use given::Given;
 pub use knowledge::{

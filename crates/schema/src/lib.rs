@@ -48,11 +48,13 @@ mod schema;
 mod shape;
 mod stack;
 mod validator;
+mod vendors;
 
 pub use dialect::Dialect;
 pub use error::{Failure, Failures, SchemaError};
 pub use schema::{Formats, Options, Schema};
 pub use validator::SchemaValidator;
+pub use vendors::{Effect, Incompatibility, Vendor, incompatibilities};
 
 /// The JSON value schemas and instances are given as.
 pub type Json = serde_json::Value;

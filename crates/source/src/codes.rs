@@ -1,74 +1,167 @@
 //! The codes that are about text itself, whatever it says.
 
-use crate::finding::{Code, Severity};
-
-/// Declares codes, one a line: name, severity, manual. `ALL` lists them.
+/// Declares codes, one a line: name, severity, manual, and where a document can show the mistake
+/// `=> ("file", "bad", "good")`. `ALL` lists them.
 #[macro_export]
 macro_rules! codes {
-    ($($name:ident $severity:ident $manual:literal)*) => {
+    ($($name:ident $severity:ident $manual:literal $(=> ($file:literal, $bad:literal, $good:literal))?)*) => {
         $(
             #[doc = $manual]
             pub static $name: $crate::Code = $crate::Code {
                 name: stringify!($name),
                 severity: $crate::Severity::$severity,
                 manual: $manual,
+                sample: $crate::codes!(@sample $($file $bad $good)?),
             };
         )*
         /// All codes of this crate.
         pub static ALL: &[&$crate::Code] = &[$(&$name),*];
     };
+    (@sample) => { None };
+    (@sample $file:literal $bad:literal $good:literal) => {
+        Some($crate::Sample { file: $file, bad: $bad, good: $good })
+    };
 }
 
-/// The text is not JSON or YAML.
-pub static INVALID_SYNTAX: Code = Code {
-    name: "INVALID_SYNTAX",
-    severity: Severity::Error,
-    manual: "The text breaks a rule of JSON or YAML at this place. In JSON the reader notes the \
-             mistake and goes on, so several can be shown at once; in YAML nothing is read \
-             behind a mistake in the grammar.",
-};
+crate::codes! {
+    INVALID_SYNTAX Error "The text breaks a rule of JSON or YAML at this place. In JSON the reader notes the mistake and goes on, so several can be shown at once; in YAML nothing is read behind a mistake in the grammar."
+    => (
+        "tool.json",
+        r#"{
+  "name": "now",
+  "inputSchema": {"type": "object"},
+}
+"#,
+        r#"{
+  "name": "now",
+  "inputSchema": {"type": "object"}
+}
+"#
+    )
+    DUPLICATE_KEY Error "A key appears twice in one object. Parsers disagree about which one counts, so a definition must not rely on it. Remove one of the two."
+    => (
+        "tool.json",
+        r#"{
+  "name": "now",
+  "inputSchema": {"type": "object"},
+  "name": "today"
+}
+"#,
+        r#"{
+  "name": "now",
+  "inputSchema": {"type": "object"}
+}
+"#
+    )
+    TOO_DEEP Error "Lists and objects are nested more than 128 levels deep, aliases included. No real definition needs that, and programs further down the line may crash on it."
+    TOO_LARGE Error "The document has more than 16 MiB, more than 1,000,000 values or comments, more than 50,000 comments in a row, or aliases that repeat more than 250,000 values; or a list has more items than are read. Reading stops there."
+    INVALID_ENCODING Error "Definitions are UTF-8, with or without a byte order mark. Save the file as UTF-8."
+    NUMBER_PRECISION Warning "The number has more digits, or a larger exponent, than a 64-bit integer or a double can hold, so programs will see another number than the one written. Write it as a string if every digit matters."
+    => (
+        "tool.json",
+        r#"{
+  "name": "count",
+  "inputSchema": {"type": "object", "properties": {"n": {"maximum": 18446744073709551617}}}
+}
+"#,
+        r#"{
+  "name": "count",
+  "inputSchema": {"type": "object", "properties": {"n": {"maximum": 18446744073709551615}}}
+}
+"#
+    )
 
-/// The same key twice in one object.
-pub static DUPLICATE_KEY: Code = Code {
-    name: "DUPLICATE_KEY",
-    severity: Severity::Error,
-    manual: "A key appears twice in one object. Parsers disagree about which one counts, so a \
-             definition must not rely on it. Remove one of the two.",
-};
-
-/// Nesting beyond [`crate::MAX_DEPTH`].
-pub static TOO_DEEP: Code = Code {
-    name: "TOO_DEEP",
-    severity: Severity::Error,
-    manual: "Lists and objects are nested more than 128 levels deep, aliases included. No real \
-             definition needs that, and programs further down the line may crash on it.",
-};
-
-/// More bytes, values or aliased values than the limits.
-pub static TOO_LARGE: Code = Code {
-    name: "TOO_LARGE",
-    severity: Severity::Error,
-    manual: "The document has more than 16 MiB, more than 1,000,000 values or comments, more than \
-             50,000 comments in a row, or aliases that repeat more than 250,000 values. Reading \
-             stops there.",
-};
-
-/// Not UTF-8.
-pub static INVALID_ENCODING: Code = Code {
-    name: "INVALID_ENCODING",
-    severity: Severity::Error,
-    manual: "Definitions are UTF-8, with or without a byte order mark. Save the file as UTF-8.",
-};
-
-/// A number that no machine type holds.
-pub static NUMBER_PRECISION: Code = Code {
-    name: "NUMBER_PRECISION",
-    severity: Severity::Warning,
-    manual: "The number has more digits, or a larger exponent, than a 64-bit integer or a double \
-             can hold, so programs will see another number than the one written. Write it as a \
-             string if every digit matters.",
-};
-
-/// All codes of this crate.
-pub static ALL: &[&Code] =
-    &[&INVALID_SYNTAX, &DUPLICATE_KEY, &TOO_DEEP, &TOO_LARGE, &INVALID_ENCODING, &NUMBER_PRECISION];
+    // Readers and rules both report these, so neither can own them.
+    INVALID_SCHEMA Error "A JSON Schema is not one: it must be an object, valid in its dialect, without dangling references, and such that a value can be judged by it in bounded time."
+    => (
+        "tool.json",
+        r#"{
+  "name": "now",
+  "inputSchema": {"type": "object", "properties": {"zone": {"type": "text"}}}
+}
+"#,
+        r#"{
+  "name": "now",
+  "inputSchema": {"type": "object", "properties": {"zone": {"type": "string"}}}
+}
+"#
+    )
+    UNSUPPORTED_DIALECT Error "`$schema` names another dialect than draft-07 or 2020-12. Whoever calls the tool would have to guess what its keywords mean."
+    => (
+        "tool.json",
+        r#"{
+  "name": "now",
+  "inputSchema": {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
+}
+"#,
+        r#"{
+  "name": "now",
+  "inputSchema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
+}
+"#
+    )
+    EXTERNAL_REF Error "A JSON Schema refers to another document. Nothing is ever fetched: copy what it refers to into `$defs`."
+    => (
+        "tool.json",
+        r##"{
+  "name": "now",
+  "inputSchema": {"type": "object", "properties": {"zone": {"$ref": "https://example.com/zone.json"}}}
+}
+"##,
+        r##"{
+  "name": "now",
+  "inputSchema": {
+    "type": "object",
+    "properties": {"zone": {"$ref": "#/$defs/zone"}},
+    "$defs": {"zone": {"type": "string"}}
+  }
+}
+"##
+    )
+    DUPLICATE_ID Error "The same id twice: two tools, or two functions of one kind. Nobody can say which one is meant; of tools the first stays. Rename one of them."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  tools:
+    - id: add_note
+    - id: add_note
+  cli_specific: {executable: notes}
+"#,
+        r#"tool:
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  tools:
+    - id: add_note
+    - id: drop_note
+  cli_specific: {executable: notes}
+"#
+    )
+    NAMING_CONVENTION Warning "A name works, but does not follow the convention of its format: kebab-case for AIOS ids and the ids of functions, snake_case or kebab-case for commands, camelCase for BTCP tools, and a namespace that other programs accept."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: noteKeeper
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+"#,
+        r#"tool:
+  id: note-keeper
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+"#
+    )
+}

@@ -1,5 +1,7 @@
 //! What is wrong, by pointer: rules and readers speak in these and never see a byte offset.
 
+use std::ops::Range;
+
 use crate::Pointer;
 use crate::edit::Edit;
 
@@ -32,8 +34,21 @@ pub struct Code {
     pub name: &'static str,
     /// Severity unless a finding or the user says otherwise.
     pub severity: Severity,
-    /// One paragraph for `explain`: what it means and what to do.
+    /// A paragraph or a few for `explain`: what it means, why it matters, what to do.
     pub manual: &'static str,
+    /// A document that has the mistake and one that has not, where a document can show it.
+    pub sample: Option<Sample>,
+}
+
+/// A mistake shown by a pair of documents.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// What the file would be called; its ending says which syntax it is in.
+    pub file: &'static str,
+    /// A document with the mistake.
+    pub bad: &'static str,
+    /// The same without it.
+    pub good: &'static str,
 }
 
 /// Whether a finding is about a member's key or its value.
@@ -77,12 +92,14 @@ pub struct Finding {
     pub at: Pointer,
     /// Key or value.
     pub part: Part,
-    /// Byte offset inside the decoded text of the value, for a mistake inside a long string.
-    pub offset: Option<usize>,
+    /// Bytes inside the decoded text of the value, for a mistake inside a long string.
+    pub within: Option<Range<usize>>,
     /// One line, lower case, literals in backticks.
     pub message: String,
     /// What to do about it, one sentence each.
     pub help: Vec<String>,
+    /// Other places of the document that belong to it, with a few words each.
+    pub related: Vec<(Pointer, String)>,
     /// How to repair it, if that is known.
     pub repair: Option<Repair>,
     /// Whether definitions in the wild do this so often that compat mode makes it a warning.
@@ -97,9 +114,10 @@ impl Finding {
             severity: code.severity,
             at,
             part: Part::Value,
-            offset: None,
+            within: None,
             message: message.into(),
             help: Vec::new(),
+            related: Vec::new(),
             repair: None,
             tolerable: false,
         }
@@ -116,6 +134,20 @@ impl Finding {
     #[must_use]
     pub fn on_key(mut self) -> Finding {
         self.part = Part::Key;
+        self
+    }
+
+    /// The same about a part of the value's text.
+    #[must_use]
+    pub fn within(mut self, bytes: Range<usize>) -> Finding {
+        self.within = Some(bytes);
+        self
+    }
+
+    /// Adds another place that explains it.
+    #[must_use]
+    pub fn related(mut self, at: Pointer, text: impl Into<String>) -> Finding {
+        self.related.push((at, text.into()));
         self
     }
 

@@ -31,13 +31,14 @@ mod scalar;
 mod text;
 mod textmap;
 mod tree;
+pub mod words;
 mod write;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Fix, Label};
 pub use document::{Document, Syntax};
 pub use edit::{Edit, EditError, TextEdit, plan, splice};
-pub use finding::{Code, Finding, Part, Repair, Safety, Severity};
+pub use finding::{Code, Finding, Part, Repair, Safety, Sample, Severity};
 pub use node::{Entry, Node};
 pub use origin::{Origin, Place, locate};
 pub use pointer::Pointer;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::edit::plan;
 use crate::tree::NodeId;
-use crate::{Diagnostic, Document, Edit, Finding, Fix, Node, Part, Pointer, Repair, Safety, Span};
+use crate::{Diagnostic, Document, Edit, Finding, Fix, Label, Node, Part, Pointer, Repair, Safety, Span};
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,22 @@ impl Origin {
         Place { key, value: node.span(), exact: left == Pointer::root() }
     }
 
+    /// A finding about the record as one about the document.
+    pub fn in_document(&self, mut finding: Finding) -> Finding {
+        finding.at = self.document_pointer(&finding.at);
+        finding.related.iter_mut().for_each(|(at, _)| *at = self.document_pointer(at));
+        for edit in finding.repair.iter_mut().flat_map(|repair| &mut repair.edits) {
+            *edit = edit.with_pointer(|at| self.document_pointer(at));
+        }
+        finding
+    }
+
+    /// The value of the document that `pointer` into the record stands for, if there is one.
+    pub fn value(&self, pointer: &Pointer) -> Option<Node<'_>> {
+        let (node, left) = self.find(pointer);
+        (left == Pointer::root()).then_some(node)
+    }
+
     /// The pointer into the document that `pointer` into the record stands for.
     pub fn document_pointer(&self, pointer: &Pointer) -> Pointer {
         let (node, left) = self.find(pointer);
@@ -97,10 +113,14 @@ pub fn locate(finding: Finding, origin: &Origin) -> Diagnostic {
         // Something is missing: point at the key of what lacks it, or at the start of a list item.
         (false, _) => key.unwrap_or_else(|| opening(node)),
     };
-    if let Some(offset) = finding.offset.filter(|_| exact) {
-        let byte = node.byte_at(offset);
-        span = Span::new(byte, byte);
+    if let Some(bytes) = finding.within.filter(|_| exact) {
+        let start = node.byte_at(bytes.start);
+        span = Span::new(start, node.byte_at(bytes.end).max(start));
     }
+    let label = |(at, text): (Pointer, String)| {
+        let place = origin.place(&at);
+        Label { span: place.key.filter(|_| !place.exact).unwrap_or(place.value), text }
+    };
     let fix = finding.repair.and_then(|repair| fix(document, origin, repair));
     Diagnostic {
         code: finding.code,
@@ -109,7 +129,7 @@ pub fn locate(finding: Finding, origin: &Origin) -> Diagnostic {
         source: Arc::clone(document.source()),
         span: Some(span),
         path: node.pointer().join(&left),
-        labels: Vec::new(),
+        labels: finding.related.into_iter().map(label).collect(),
         help: finding.help,
         fix,
     }

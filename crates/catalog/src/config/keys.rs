@@ -10,10 +10,11 @@ use toolwright_formats::FORMATS;
 use toolwright_formats::codes::{
     INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE,
 };
-use toolwright_formats::words::{alternatives, nearest_word, shorten, split_words};
 use toolwright_model::Namespace;
-use toolwright_source::{Code, Diagnostic, Pointer, Source, Span};
+use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
+use toolwright_source::{Code, Diagnostic, Pointer, Severity, Source, Span};
 
+use super::LEVELS;
 use crate::codes::UNKNOWN_KEY;
 use crate::forms::{can_be_variable, is_address, is_header_name};
 
@@ -46,7 +47,7 @@ enum Form {
 }
 
 /// The keys of the file.
-pub(super) const ROOT: &[&str] = &["source", "limits"];
+pub(super) const ROOT: &[&str] = &["source", "limits", "levels"];
 /// The keys of a source that say where its tools are; it has one of them.
 pub(super) const KINDS: &[&str] = &["path", "executables", "mcp", "command", "url"];
 
@@ -190,6 +191,35 @@ pub(super) fn unknown(
     let message = format!("unknown key `{}`", shorten(name));
     report.tell(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
     meant
+}
+
+/// The code that a key of `levels` names; one that does not exist is told.
+pub(super) fn code(
+    key: &Spanned<DeString<'_>>,
+    at: &Pointer,
+    report: &mut Report<'_>,
+) -> Option<&'static Code> {
+    let name = key.get_ref().as_ref();
+    let known = crate::codes::find(name);
+    if let Err(help) = &known {
+        let message = format!("there is no code `{}`", shorten(name));
+        report.tell(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help.clone());
+    }
+    known.ok()
+}
+
+/// The level that stands behind a code.
+pub(super) fn level(
+    key: &Spanned<DeString<'_>>,
+    value: &Spanned<DeValue<'_>>,
+    at: &Pointer,
+    report: &mut Report<'_>,
+) -> Option<Option<Severity>> {
+    let name = key.get_ref().as_ref();
+    let words: Vec<&'static str> = LEVELS.iter().map(|(word, _)| *word).collect();
+    choice(&Value { name, value, at: at.child(name) }, &words, report);
+    let word = value.get_ref().as_str()?;
+    LEVELS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
 }
 
 /// The table that has such a key.

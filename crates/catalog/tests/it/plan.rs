@@ -47,8 +47,8 @@ fn line(spec: &Spec) -> String {
         }
     };
     let reader = match spec.reader {
-        Reader { format: None, compat: false } => String::new(),
-        Reader { format, compat } => format!(" as {} {compat}", format.map_or("-", |format| format.0)),
+        Reader { format: None, compat: false, .. } => String::new(),
+        Reader { format, compat, .. } => format!(" as {} {compat}", format.map_or("-", |format| format.0)),
     };
     let environment: String =
         spec.environment.iter().map(|(name, value)| format!(" {name}={value}")).collect();
@@ -207,7 +207,7 @@ fn everything_a_command_line_can_name() {
     std::fs::write(folder.path().join("plain-tools"), "").unwrap();
     let at = |name: &str| Named::Path(folder.path().join(name));
     let as_mcp =
-        Reader { format: toolwright_formats::by_name("mcp").map(|format| format.id()), compat: false };
+        Reader { format: toolwright_formats::by_name("mcp").map(|format| format.id()), ..Reader::default() };
     let none = Reader::default();
     for (named, reader, expected) in [
         (at("tools"), none, vec!["~/tools = definitions ~/tools"]),

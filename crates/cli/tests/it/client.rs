@@ -170,7 +170,12 @@ impl Collected {
 
 impl Running {
     pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Running {
-        let mut child = command(folder, args, environment).spawn().expect("the binary starts");
+        Running::of(&mut command(folder, args, environment))
+    }
+
+    /// Any command whose output is piped.
+    pub(crate) fn of(command: &mut Command) -> Running {
+        let mut child = command.spawn().expect("the binary starts");
         let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
         let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
         let stdin = child.stdin.take();

@@ -3,8 +3,13 @@
 mod architecture;
 mod calling;
 mod client;
+mod codes;
 mod definitions;
 mod hostile;
 mod program;
+mod rules;
 mod serving;
+mod serving_http;
+mod sources;
 mod validation;
+mod wild;

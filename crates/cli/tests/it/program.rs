@@ -50,6 +50,20 @@ pub(crate) fn run(args: &[&str]) -> Run {
     run_in(&project(), args, b"")
 }
 
+/// Holds a page of the docs against what it is made from, or writes it if `UPDATE_DOCS` is set.
+pub(crate) fn held(page: &Path, made: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::create_dir_all(page.parent().expect("in a folder")).expect("a folder");
+        std::fs::write(page, made).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(page).unwrap_or_default();
+    assert!(
+        written == made,
+        "{} is stale: run the tests with UPDATE_DOCS=1 and commit what that changes",
+        page.display()
+    );
+}
+
 /// A folder with these files in it.
 pub(crate) fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");

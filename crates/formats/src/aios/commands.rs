@@ -8,12 +8,12 @@ use toolwright_model::{
     Server, ToolName, Toolset, Variable,
 };
 use toolwright_source::codes::TOO_LARGE;
-use toolwright_source::{Finding, Kind, Node, Origin, Pointer};
+use toolwright_source::{Finding, Kind, Node, Origin, Pointer, words};
 
 use super::ID;
 use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
 use crate::findings::Findings;
-use crate::{Field, MAX_ITEMS, codes, shape, take, words};
+use crate::{Field, MAX_ITEMS, codes, shape, take};
 
 /// A command that the document defines.
 struct Command<'d> {
@@ -49,15 +49,41 @@ pub(super) fn read(
         let mut draft = host.draft(command);
         unusable_name(command, findings);
         if let Some(list) = by_name.get(command.name.as_str()) {
+            take::note_taken(origin, &at.child("examples"), Some(*list), Kind::Map);
             origin.note(at.child("examples"), *list);
             draft.details.examples = read_examples(*list);
         }
         toolset.tools.push(draft);
     }
+    note_binding(tool, toolset, origin);
     let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {
+        let at = Pointer::root().child("strayExamples").child(entry.name());
+        take::note_taken(origin, &at, Some(entry.value), Kind::Map);
+        origin.note(at, entry.value);
         toolset.stray_examples.push((entry.name().to_owned(), read_examples(entry.value)));
     }
+}
+
+/// Notes what refers to another part of the tool. All commands have it in common, so the first one
+/// stands for them.
+fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
+    let (part, node) = match toolset.tools.first().map(|draft| &draft.details.binding) {
+        Some(Binding::Server { .. }) => ("healthCheck", health_check(tool)),
+        Some(Binding::Orchestration { .. }) => {
+            ("helper", take::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")))
+        }
+        _ => return,
+    };
+    take::note(origin, &format!("/tools/0/binding/{part}"), node);
+}
+
+/// In the section of its type or at the top.
+fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
+    let section = take::object(tool, "mcp_specific");
+    section
+        .and_then(|section| take::object(section, "health_check"))
+        .or_else(|| take::object(tool, "health_check"))
 }
 
 /// A command that cannot be called: its name is not one that a tool can have.
@@ -294,13 +320,12 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
             Connection::Stdio { command }
         }
     };
-    let check = take::object(section, "health_check").or_else(|| take::object(tool, "health_check"));
     Some(Server {
         connection,
         environment: take::objects(section, "environment_variables").map(read_variable).collect(),
         headers: Vec::new(),
         directory: None,
-        health_check: check.map(read_health_check),
+        health_check: health_check(tool).map(read_health_check),
     })
 }
 

@@ -1,13 +1,13 @@
 //! The AIOS fields: the seed's, and those that its tools in the wild rely on.
 
-use toolwright_source::{Entry, Finding, Kind as Type, Node};
+use toolwright_source::{Entry, Finding, Kind as Type, Node, words};
 
 use super::version;
 // A YAML key with nothing behind it is null, and the seed takes that for absent.
 use crate::field::optional_or_null as optional;
 use crate::field::{FREE, Field, Kind, RuleCheck, TEXT, TEXTS, choice, required};
 use crate::findings::Findings;
-use crate::{codes, shape, words};
+use crate::{codes, shape};
 
 const LANGUAGE: Kind = choice(&["javascript"]);
 const RUNTIME: Kind = choice(&["isolated_vm"]);

@@ -4,7 +4,7 @@ use toolwright_model::{
     AntiPattern, Check, FieldMapping, Function, Json, Knowledge, PayloadSchema, Processor, Quirk, Stage,
     Strategy, Validator,
 };
-use toolwright_source::{Kind, Node, Origin};
+use toolwright_source::{Kind, Node, Origin, Pointer};
 
 use super::fields::{ANTI_PATTERN, HELPER, PAYLOAD, PROCESSOR, QUIRK, VALIDATOR, is_group, is_mapping};
 use crate::{Field, take};
@@ -18,25 +18,48 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
         knowledge.processors = take::objects(code, "processors").map(processor).collect();
         knowledge.validators = take::objects(code, "validators").map(validator).collect();
         for kind in ["helpers", "processors", "validators"] {
-            take::note(origin, &format!("/knowledge/{kind}"), code.get(kind));
+            note_list(origin, kind, code.get(kind));
         }
+        note_checks(code, origin);
     }
     if let Some(api) = take::object(tool, "api_complexity") {
         knowledge.payload_schemas = take::objects(api, "payload_schemas").map(payload_schema).collect();
         knowledge.field_mappings =
             take::object(api, "field_mappings").map(field_mappings).unwrap_or_default();
         knowledge.quirks = take::objects(api, "api_quirks").map(quirk).collect();
-        for (record, field) in [
-            ("/knowledge/payloadSchemas", "payload_schemas"),
-            ("/knowledge/fieldMappings", "field_mappings"),
-            ("/knowledge/quirks", "api_quirks"),
-        ] {
-            take::note(origin, record, api.get(field));
-        }
+        take::note(origin, "/knowledge/fieldMappings", api.get("field_mappings"));
+        note_list(origin, "payloadSchemas", api.get("payload_schemas"));
+        note_list(origin, "quirks", api.get("api_quirks"));
     }
     knowledge.anti_patterns = take::objects(tool, "anti_patterns").map(anti_pattern).collect();
-    take::note(origin, "/knowledge/antiPatterns", tool.get("anti_patterns"));
+    note_list(origin, "antiPatterns", tool.get("anti_patterns"));
     knowledge
+}
+
+fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
+    let record = Pointer::root().child("knowledge").child(name);
+    take::note_taken(origin, &record, list, Kind::Map);
+    if let Some(list) = list {
+        origin.note(record, list);
+    }
+}
+
+/// A check of the record is a member of a check of the document.
+fn note_checks(code: Node<'_>, origin: &mut Origin) {
+    let validators = Pointer::root().child("knowledge").child("validators");
+    for (n, validator) in take::objects(code, "validators").enumerate() {
+        let at = validators.child(n).child("checks");
+        let checks = validator.get("checks").into_iter().flat_map(take::items).flat_map(members);
+        checks.enumerate().for_each(|(n, (_, value))| origin.note(at.child(n), value));
+    }
+}
+
+/// What a check of the document consists of; what is no object is one thing without a name.
+fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
+    match check.kind() {
+        Kind::Map => check.entries().iter().map(|entry| (Some(entry.name()), entry.value)).collect(),
+        _ => vec![(None, check)],
+    }
 }
 
 fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
@@ -58,26 +81,24 @@ fn processor(node: Node<'_>) -> Processor {
 }
 
 fn validator(node: Node<'_>) -> Validator {
-    let checks = node.get("checks").into_iter().flat_map(take::items);
+    let checks = node.get("checks").into_iter().flat_map(take::items).flat_map(members);
     Validator {
         function: function(node, VALIDATOR),
         validates: take::text(node, "validates"),
-        checks: checks.flat_map(read_checks).collect(),
+        checks: checks.map(|(name, value)| read_check(name, value)).collect(),
     }
 }
 
-/// Each member of a check is a check of its own.
-fn read_checks(node: Node<'_>) -> Vec<Check> {
-    if node.kind() != Kind::Map {
-        return vec![Check::Other(node.to_json())];
-    }
-    let read = |name: &str, value: Node<'_>| match (name, value.kind()) {
-        ("required_fields", Kind::List) => {
+fn read_check(name: Option<&str>, value: Node<'_>) -> Check {
+    match (name, value.kind()) {
+        (Some("required_fields"), Kind::List) => {
             Check::RequiredFields(value.items().map(|item| item.raw().to_owned()).collect())
         }
-        _ => Check::Other(Json::Object([(name.to_owned(), value.to_json())].into_iter().collect())),
-    };
-    node.entries().iter().map(|entry| read(entry.name(), entry.value)).collect()
+        (Some(name), _) => {
+            Check::Other(Json::Object([(name.to_owned(), value.to_json())].into_iter().collect()))
+        }
+        (None, _) => Check::Other(value.to_json()),
+    }
 }
 
 fn payload_schema(node: Node<'_>) -> PayloadSchema {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use toolwright_model::{Draft, Namespace, Rest, Toolset};
-use toolwright_source::{Document, Finding, Kind, Node, Origin};
+use toolwright_source::{Document, Finding, Kind, Node, Origin, words};
 
 use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
 use super::{ID, commands, knowledge, version};
 use crate::findings::Findings;
-use crate::{Reading, codes, shape, take, words};
+use crate::{Reading, codes, shape, take};
 
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = Findings::default();

@@ -1,9 +1,9 @@
 //! Which version of the AIOS schema a tool is in: what it says, or what it uses.
 
-use toolwright_source::{Finding, Kind, Node};
+use toolwright_source::{Finding, Kind, Node, words};
 
+use crate::codes;
 use crate::findings::Findings;
-use crate::{codes, words};
 
 /// The two versions there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use toolwright_model::{
     Binding, Deprecation, Details, Draft, Example, Given, Limits, Provider, Rest, Sandbox, Tags, Toolset,
 };
-use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity};
+use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity, words};
 
 use super::{CONFIG, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TOOLS};
 use crate::findings::Findings;
-use crate::{Field, Reading, codes, shape, take, words};
+use crate::{Field, Reading, codes, shape, take};
 
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
@@ -120,6 +120,8 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     if let Some(timeout) = node.get("timeout") {
         origin.note(at.child("limits").child("timeoutMs"), timeout);
     }
+    take::note_taken(origin, &at.child("tags"), node.get("tags"), Kind::String);
+    take::note_taken(origin, &at.child("examples"), node.get("examples"), Kind::Map);
     origin.note(at, node);
     let mut rest = Rest::default();
     take::keep(node, TOOL, ID, &mut rest);

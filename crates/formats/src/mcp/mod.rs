@@ -6,14 +6,14 @@ mod read;
 use std::sync::Arc;
 
 use toolwright_model::{FormatId, Namespace};
-use toolwright_source::{Document, Finding, Kind as Type, Node};
+use toolwright_source::{Document, Finding, Kind as Type, Node, words};
 
 use crate::field::{
     FREE, Field, Kind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern, required,
 };
 use crate::findings::Findings;
 use crate::patterns::TOOL_NAME;
-use crate::{Format, Reading, codes, shape, words};
+use crate::{Format, Reading, codes, shape};
 
 pub(crate) const ID: FormatId = FormatId("mcp");
 

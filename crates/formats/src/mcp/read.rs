@@ -48,7 +48,9 @@ fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
 }
 
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
-    origin.note(Pointer::root().child("tools").child(index), node);
+    let at = Pointer::root().child("tools").child(index);
+    take::note_taken(origin, &at.child("tags"), node.get("tags"), Kind::String);
+    origin.note(at, node);
     let mut rest = Rest::default();
     take::keep(node, TOOL, ID, &mut rest);
     if let Some(execution) = node.get("execution") {

@@ -668,7 +668,10 @@ fn origins() {
         "commands: [a]\ntools: [{id: b, inputSchema: {}}]\nexamples: {a: [{scenario: success, input: 1}]}",
     );
     let used = "tool:\n  id: x\n  type: mcp\n  examples:\n    go:\n      - scenario: success\n";
-    let btcp = r#"{"btcp": "1.0", "capabilities": [], "config": {"timeout": 1}, "tools": [3, {"name": "t", "timeout": 2, "capabilities": ["x"]}]}"#;
+    let referring = "tool: {id: x, type: mcp, commands: [a], mcp_specific: {server_command: s}, \
+        health_check: {command: a}, executable_knowledge: {helpers: [3, {id: h}], \
+        validators: [{checks: [{a: 1, b: 2}, c]}]}, examples: {a: [1, {input: 2}], x/y: [1, {input: 2}]}}";
+    let btcp = r#"{"btcp": "1.0", "capabilities": [], "config": {"timeout": 1}, "tools": [3, {"name": "t", "timeout": 2, "capabilities": ["x"], "tags": [1, "a"], "examples": [1, {"input": 2}]}]}"#;
     let cases: &[(&str, &str, &str, Pointers<'_>)] = &[
         (
             "aios",
@@ -691,6 +694,27 @@ fn origins() {
             &[("/tools/0/name", "/tool/examples/go"), ("/tools/0/examples/0", "/tool/examples/go/0")],
         ),
         (
+            "aios",
+            "t.yaml",
+            referring,
+            &[
+                ("/knowledge/helpers/0/id", "/tool/executable_knowledge/helpers/1/id"),
+                // A check of the record is a member of one in the document.
+                ("/knowledge/validators/0/checks/0", "/tool/executable_knowledge/validators/0/checks/0/a"),
+                ("/knowledge/validators/0/checks/1", "/tool/executable_knowledge/validators/0/checks/0/b"),
+                ("/knowledge/validators/0/checks/2", "/tool/executable_knowledge/validators/0/checks/1"),
+                ("/tools/0/examples/0/input", "/tool/examples/a/1/input"),
+                ("/strayExamples/x~1y/0/input", "/tool/examples/x~1y/1/input"),
+                ("/tools/0/binding/healthCheck/command", "/tool/health_check/command"),
+            ],
+        ),
+        (
+            "aios",
+            "t.yaml",
+            "tool: {id: m, type: meta, meta_specific: {orchestration: helpers.x}}",
+            &[("/tools/0/binding/helper", "/tool/meta_specific/orchestration")],
+        ),
+        (
             "btcp",
             "t.json",
             btcp,
@@ -701,13 +725,15 @@ fn origins() {
                 ("/tools/0/name", "/tools/1/name"),
                 ("/tools/0/limits/timeoutMs", "/tools/1/timeout"),
                 ("/tools/0/capabilities/0", "/tools/1/capabilities/0"),
+                ("/tools/0/tags/0", "/tools/1/tags/1"),
+                ("/tools/0/examples/0/input", "/tools/1/examples/1/input"),
             ],
         ),
         (
             "mcp",
             "t.json",
-            r#"{"result": {"tools": [{"name": "t"}]}}"#,
-            &[("/tools/0/name", "/result/tools/0/name")],
+            r#"{"result": {"tools": [{"name": "t", "tags": [1, "a"]}]}}"#,
+            &[("/tools/0/name", "/result/tools/0/name"), ("/tools/0/tags/0", "/result/tools/0/tags/1")],
         ),
         (
             "ikigai",

@@ -8,3 +8,4 @@ mod hostile;
 mod messages;
 mod rules;
 mod suite;
+mod vendors;

@@ -3,11 +3,15 @@
 
 mod concise;
 mod full;
+mod github;
 mod json;
+mod sarif;
 
 pub use concise::concise;
 pub use full::{Colour, full};
+pub use github::github;
 pub use json::{json, line};
+pub use sarif::sarif;
 
 use crate::Diagnostic;
 

@@ -9,7 +9,7 @@ use toolwright_source::{
 
 use crate::{parse, pointer};
 
-static TEST: Code = Code { name: "TEST", severity: Severity::Warning, manual: "For tests." };
+static TEST: Code = Code { name: "TEST", severity: Severity::Warning, manual: "For tests.", sample: None };
 
 const YAML: &str = "\
 name: Rex
@@ -105,10 +105,10 @@ fn places_say_whether_they_are_exact() {
 fn offsets_point_inside_the_text() {
     let origin = whole(YAML, Syntax::Yaml);
     let mut finding = Finding::new(&TEST, pointer("/tools/1/script"), "wrong");
-    finding.offset = Some("one\nt".len());
+    finding.within = Some("one\nt".len().."one\ntw".len());
     let found = locate(finding.clone(), &origin);
     assert_eq!(found.line_column(), Some((8, 8)), "the `w` of `two`");
-    assert_eq!(found.span.map(|s| s.end - s.start), Some(0));
+    assert_eq!(found.span.map(|s| s.end - s.start), Some(1));
     // An offset into something that is not there means nothing.
     finding.at = pointer("/tools/1/gone");
     assert_eq!(pointed(finding, &origin).0, "i");
@@ -173,7 +173,7 @@ fn a_document_that_is_not_there_still_has_a_place() {
     ] {
         let origin = Origin::whole(&Arc::new(document));
         let mut finding = Finding::new(&TEST, pointer("/a/0"), "wrong");
-        finding.offset = Some(9);
+        finding.within = Some(9..9);
         let found = locate(finding, &origin);
         assert_eq!(found.line_column(), Some((1, 1)));
         assert!(render::concise(&found).ends_with(":1:1: warning[TEST]: wrong"));

@@ -11,7 +11,7 @@ use toolwright_source::{
 
 use crate::{parse, pointer};
 
-static TEST: Code = Code { name: "TEST", severity: Severity::Error, manual: "For tests." };
+static TEST: Code = Code { name: "TEST", severity: Severity::Error, manual: "For tests.", sample: None };
 
 fn diagnostic(text: &str, span: Span) -> Diagnostic {
     let source = Arc::new(Source::new("dir/doc.yaml", text.to_owned()));
@@ -349,7 +349,7 @@ fn order() {
         let source = Arc::new(Source::new(file, "0123456789".to_owned()));
         Diagnostic::at(code, &source, Span::new(byte, byte + 1), "")
     };
-    static OTHER: Code = Code { name: "OTHER", severity: Severity::Error, manual: "" };
+    static OTHER: Code = Code { name: "OTHER", severity: Severity::Error, manual: "", sample: None };
     let mut found = vec![at("b", 1, &TEST), at("a", 5, &TEST), at("a", 5, &OTHER), at("a", 2, &TEST)];
     found[0].span = None;
     found.push(at("b", 0, &TEST));

@@ -1,0 +1,64 @@
+//! The rules that relate two things of a definition: references, uniqueness, examples against
+//! schemas, capabilities, names, code, quality, poisoning. One file each, in `rules/`.
+//!
+//! What is not here: the shape of values (missing, type, enum, pattern, range, length) comes from the
+//! tables of fields in `formats`. No IO, and no text of a file: a rule sees the record and speaks in
+//! [`Finding`]s by pointer, so that it need not know which format the record came from.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use toolwright_check::{Subject, check};
+//! use toolwright_source::{Document, Syntax};
+//!
+//! let text = r#"{"name": "now", "inputSchema": {"type": "object", "properties": {"zone": {"type": "text"}}}}"#;
+//! let document = Arc::new(Document::parse("now.json", text, Syntax::Json));
+//! let reading = toolwright_formats::read(&document, toolwright_model::FormatId("mcp"));
+//! let subject = Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+//! let found = check(&subject);
+//! assert_eq!(found[0].code.name, "INVALID_SCHEMA");
+//! assert_eq!(found[0].at.as_str(), "/inputSchema/properties/zone/type");
+//! ```
+
+mod poison;
+mod report;
+mod rule;
+mod rules;
+mod silence;
+mod subject;
+#[cfg(test)]
+mod testing;
+
+use toolwright_source::{Code, Finding};
+
+pub use report::MAX_FINDINGS;
+pub use rules::invalid_function_syntax::check_script;
+pub use rules::invalid_schema::finding as schema_finding;
+pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;
+pub use silence::{USELESS_SILENCE, silence};
+pub use subject::Subject;
+
+/// Everything that the rules find in one document, by pointers into the document.
+pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut report = report::Report::new(subject.origin);
+    for rule in rules::RULES {
+        (rule.check)(subject, &mut report);
+    }
+    report.into_findings()
+}
+
+/// What is wrong between documents that are used together: for each finding the place of its
+/// subject in the list, and the finding by pointer into that document.
+pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
+    let mut found = Vec::new();
+    for rule in rules::RULES_BETWEEN {
+        (rule.check)(subjects, &mut |n: usize, finding: Finding| {
+            found.push((n, subjects[n].origin.in_document(finding)));
+        });
+    }
+    found
+}
+
+/// The codes that only rules and [`silence`] report.
+pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {
+    rules::CODES.iter().copied().flatten().chain(silence::ALL).copied()
+}

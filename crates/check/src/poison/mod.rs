@@ -1,0 +1,51 @@
+//! Detectors for poisoned text: what a definition hides from its reader, says to the model behind the
+//! reader's back, gives away, or passes itself off as. One file per detector, each a pure function on text;
+//! none of them knows what a tool is, where the text stands or how grave a finding would be.
+
+use std::ops::Range;
+
+mod hidden;
+mod instructions;
+mod lexicon;
+mod lookalike;
+mod markup;
+mod plain;
+mod secrets;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use hidden::hidden;
+pub(crate) use instructions::instructions;
+pub(crate) use lookalike::skeleton;
+pub(crate) use secrets::secrets;
+
+/// Something found in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// Bytes of the text, on character boundaries.
+    pub range: Range<usize>,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// Characters of a quotation in a message; more would drown the message.
+const QUOTED: usize = 72;
+
+/// A piece of the text for a message: on one line, invisible characters left out, shortened, in backticks.
+fn quote(piece: &str) -> String {
+    let mut line = String::new();
+    for c in piece.chars().filter(|&c| c.is_whitespace() || !(c.is_control() || plain::is_invisible(c))) {
+        match c {
+            _ if c.is_whitespace() && line.ends_with(' ') => {}
+            _ if c.is_whitespace() => line.push(' '),
+            '`' => line.push('\''),
+            _ => line.push(c),
+        }
+    }
+    let line = line.trim();
+    match line.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("`{}…`", line[..end].trim_end()),
+        None => format!("`{line}`"),
+    }
+}

@@ -1,0 +1,398 @@
+//! English.
+
+use super::*;
+
+pub(super) const WORDS: Table = &[
+    (
+        DROP,
+        "ignore|ignoring|disregard|disregarding|forget|set aside|put aside|lay aside|leave aside|pay no attention to|pay no heed to|throw away\
+         |throw out|discard|stop following|stop obeying|not follow|don't follow|never follow|no longer follow|not bound by\
+         |no longer bound by|not obey|don't obey|neglect|abandon|unlearn|dismiss|erase from memory|take no notice of|disobey|give up|no longer need to follow|need not follow|no longer have to follow|not have to follow|free from|freed from|exempt from|released from|stop applying|no longer bound|stop listening to|no longer need to obey|disregarded|put behind you|overlook|refuse to follow|not adhere to|cease to follow|not apply|no need to follow|clear from your mind|set yourself above|not comply with|stop acting as|stop being|opposite of what|the opposite of|contrary of|break with|go against|act against|do away with|pay no regard to|leave behind|cast aside|push aside|brush aside|shake off|turn a blind eye to|deviate from|depart from|treat as void|scrap|delete from your memory|clear your memory of|wipe|rid yourself of|without any of|without regard to|without regard for|instead of following|rather than following|no longer observe|not observe|never mind|look past|look beyond|switch off|leave out of account|not heed|cease following|cease obeying",
+    ),
+    (
+        DROP_WEAK,
+        "override|overrides|overriding|overrule|overrules|bypass|supersede|supersedes|cancel|suspend|skip|drop|violate|break|circumvent|deactivate|disable|turn off|switch off|lift|revoke|void|trump|trumps|outrank|outranks|invalidate|invalidates",
+    ),
+    (
+        VOID,
+        "no longer apply|no longer applies|not apply|don't apply|null and void|void|cancelled|canceled|revoked|suspended|lifted|superseded|no longer valid|no longer binding|no longer in force|no longer count|no longer hold|overridden|ceased to apply|cease to apply|stop applying|stops applying|been replaced|been withdrawn|been rescinded|only a test|just a test|fake|were empty|is empty|not count|out of date|invalid|not matter|irrelevant|switched off|turned off|come second|comes second|not real|no longer matter|outweighed|were a mistake|no longer relevant|are off|is off|ends here|end here|stop here|been cancelled|as cancelled|as void|as obsolete|as withdrawn|given up|ineffective|no longer needed|as revoked|deactivated|been disabled|been suspended|dissolved|no longer holds|not cover|not hold|written by an attacker|not genuine|forged|no longer shown|no longer required|no longer necessary|no longer asked|are to be skipped|waived|is waived|are waived|been waived|been dropped|is cancelled|are cancelled|nullified|abolished|no longer exist|merely advisory|only suggestions|only a suggestion|mere suggestions|set aside|to be ignored|disregarded|be disregarded|be forgotten|forgotten|is void|out of force|made void|repealed|stop being|expired and no longer|no longer in effect|a mere test|was a test|were a test|are to be ignored|is to be ignored|have expired|were written by an attacker|are now optional|become optional|are obsolete|is obsolete|are outdated|is outdated|have been updated|has been updated|are hereby|is hereby|hereby",
+    ),
+    (
+        PRIOR,
+        "previous|previously|prior|earlier|above|preceding|before|beforehand|foregoing|former|past|initial|original|so far|until now\
+         |up to now|up to this point|at the start|at the beginning|old|came before|existing|up until now",
+    ),
+    (
+        YOURS,
+        "your|your own|you were given|you have been given|you received|you have received|you were told|you have been told|you got|you are working under\
+         |you work under|given to you|you follow|you normally follow|you operate under|you are under|you were trained|you have learned|you learned\
+         |you were configured|you were set up|you started with|you have|you've been given|you've received|you've been told|you are following|that bind you|you know|told you|you read|imposed on you|you had|your usual|your current|your host|your developers|asked of you|you were asked|you learnt|you have read|you already have|you usually|you normally|that you|taught you|trained to follow|binding you|on you",
+    ),
+    (SYSTEM, "system|safety|built-in|developer's|operator's|host's|client's"),
+    (
+        INSTRUCTIONS,
+        "instruction|instructions|directive|directives|guideline|guidelines|guidance|instructed",
+    ),
+    (
+        RULES,
+        "rule|rules|policy|policies|restriction|restrictions|constraint|constraints|prompt|prompts|order|orders|command|commands|safeguards|guardrails|limitations|training|programming|principles|precautions|security measures|safety measures|protocols|behaviour|behavior|boundaries|norms|conventions|filters|procedures|alignment|system message|safety|checks|commitments|promises|safety rules|safety policy|safety policies|content policy|content policies|moderation|ethics|orders|prohibitions|bans|safety instructions|obligations|principals|custom instructions|warnings|cautions",
+    ),
+    (EVERYTHING, "everything|anything|whatever|all that|all of that|what|all of the above|all the above"),
+    (
+        PROMPT,
+        "system prompt|your prompt|your instructions|your initial instructions|your system message|your guidelines|system instructions\
+         |developer message|your hidden instructions|your configuration|your own instructions|your context|your context window|your memory|hidden prompt|system message|initial prompt|original prompt|developer prompt",
+    ),
+    (
+        NOT,
+        "do not|don't|dont|never|must not|mustn't|should not|shouldn't|shall not|may not|cannot|can't|avoid|refrain from|no need to|not to|under no circumstances|without ever|do n't|not supposed to|needn't|need not|nor|neither|no reason to|there is no need to|by no means|nobody must|no one must|no one may|no one should|nobody should|at no time|at no point|in no case|in no event|without ever|not ever|without any|not to be|no one is to",
+    ),
+    (
+        TELL,
+        "tell|inform|let|alert|warn|telling|informing|alerting|warning|told|informed|brief|letting|make aware|clue in|notified|tip off|tell anyone",
+    ),
+    (
+        REVEAL,
+        "mention|reveal|disclose|divulge|mentioning|revealing|disclosing|admit|confess|talk about|speak of|speak about|bring up|say|discuss|refer to|hint|report|describe|explain|expose|acknowledge|leak|bother|draw attention|point out|surface|bring this|bring|cite|allude to|tell|comment on|raise|flag|publish|announce",
+    ),
+    (SHOW, "show|display|notify|showing|notifying|print|output|present|ask|asking|prompt"),
+    (
+        USER,
+        "user|users|human|humans|person|customer|customers|owner|operator|people|anyone|anybody|end user|the reader|account holder|client|employee|caller's",
+    ),
+    (
+        TO_USER,
+        "to the user|to user|to users|to the human|to the person|to the customer|to anyone|to anybody|to them|to the owner|to the operator|to end users\
+         |with the user|with anyone|to him|to her|to whoever|to the end user|to your user|to the people|to humans|to the user's attention|to the attention of the user|user's attention|in the chat|in your reply to the user|to your human|in front of the user|towards the user|to customers|to clients|in the conversation|to people",
+    ),
+    (
+        FROM_USER,
+        "from the user|from users|from the human|from the person|from the customer|from anyone|from everyone|from them|from the owner|from the end user\
+         |from the operator|from your user|from view of the user|out of the user's sight|from humans",
+    ),
+    (
+        NOT_ALLOWED,
+        "must not|must never|should not|should never|may not|may never|need not|not need to|doesn't need to|needn't|not have to|is not to|is never to|shall not|shall never|mustn't|shouldn't|not supposed to|never have to|no need for|has no need to|ought not to",
+    ),
+    (
+        KNOW,
+        "find out|finds out|know|knows|learn|learns|notice|notices|aware|be told|be informed|realise|realize|suspect|hear about|hear of|discover|be notified|be shown|see this|see it|see that|be made aware|be bothered|be troubled|become aware|be aware|get wind of|catch on|remember|see|understand",
+    ),
+    (KEEP, "keep|remain|stay|stays|kept|keeping|treat|leave"),
+    (HIDE, "hide|conceal|withhold|hiding|concealing|hidden|concealed|mask"),
+    (SECRET, "secret|confidential|hidden|private|quiet|to yourself|between us|invisible|silent|unmentioned"),
+    (
+        STEALTH,
+        "secretly|covertly|discreetly|quietly|silently|stealthily|unnoticed|behind the user's back|without the user's knowledge|without the user knowing\
+         |without the user noticing|without their knowledge|without them knowing|in secret|behind the scenes|without drawing attention|without leaving a trace\
+         |without a word|say nothing|saying nothing|stay silent|remain silent|keep quiet|without comment|without asking|without confirmation|without checks|without question|without questions|without hesitation|without further|without warning|without notice|without approval|without permission|without consent|unasked|unprompted|on your own initiative|without being told|right away|without verification|without review|without delay|without the user",
+    ),
+    (
+        THIS_TEXT,
+        "this description|these instructions|this instruction|this text|these lines|this note|this step|this rule|this notice|this paragraph|this directive|these directions|these rules|this fact|this behaviour|this behavior|this guidance|this prompt|this requirement|this tool description|this line|the following text|the text below|the lines below|what follows|the following lines|the following instructions|the following instruction|the following rules|the following rule|the following orders|these words|this passage|this block|following paragraph|this sentence|these sentences|this warning|this remark|these remarks|this clause|the above text|this specification|this text alone|instructions below|the instruction below|rules below|this transfer|this upload|this copy|this exchange|this arrangement|second step|second request|second call|second upload|extra step|additional step|extra call|additional call|second recipient|additional recipient|extra recipient|hidden step|background upload|background call",
+    ),
+    (THIS, "this|it|that|these|here|them"),
+    (WITHOUT, "without"),
+    (OMIT, "leave out|leave it out|leave this out|leave that out|omit|leave out of|remove from|strip from|exclude from|omit from"),
+    (
+        YOUR_REPLY,
+        "your summary|your answer|your reply|your response|your report|your output|your message|your explanation|your final answer|your final response|your replies|your answers|your responses|the final answer|your reasoning|when you summarise|when you summarize|when summarising|when summarizing|in the summary|your summaries|in your text|your visible|in the reply|in the answer|in the final answer|in the response|visible answer|visible reply|visible output|chat window|the transcript|in the transcript|what you show|what you tell|what you report|what you say|whatever you show|your reply covers|your visible reply|what the user sees|what the person sees",
+    ),
+    (
+        DENY,
+        "pretend|deny|lie|act as if|act as though|say nothing|say that nothing|answer that nothing|say no|say that no|reply that nothing",
+    ),
+    (ASKS, "asks|ask|inquires|enquires|wonders|questions|wants to know"),
+    (
+        ALWAYS,
+        "always|every time|each time|at all times|in every case|in all cases|invariably|without exception|unconditionally|automatically|every single time|constantly|in each case|in any case|on every occasion|each and every|all the time|no exceptions|only ever|from now on",
+    ),
+    (
+        MUST,
+        "must|has to|have to|shall|required to|are required|is required|obliged|mandatory|obligatory|compulsory|need to|needs to|should|are to|is to|will now|now accepts|imperative|expected to|it is required|it is essential|it is crucial|is essential|required that",
+    ),
+    (
+        CALL,
+        "call|invoke|run|use|execute|trigger|start|calling|invoking|running|using|select|go|consult|query|call up|launch|choose|pick|begin|hit|called|invoked|executed|run it|activate|use of|invocation of|runs|gets called|is called|is used|are used|is invoked",
+    ),
+    (
+        THIS_TOOL,
+        "this tool|this function|this one|this|it|this server|this plugin|this endpoint|me|this service|this server's|this action|this command|this operation|the present tool|this helper|this method",
+    ),
+    (
+        FIRST,
+        "first|first of all|first thing|at the start|at the beginning|before anything else|before doing anything|before you do anything|before everything else|before all else|initially|first step|first action|first call|call me first|use me first|at the very start|start here|before all others|at the outset|first and foremost|very first|up front|upfront",
+    ),
+    (BEFORE, "before|prior to|ahead of|in advance of|preceding|until|unless"),
+    (
+        OTHER,
+        "other|any other|another|every other|all other|others|else|any|every|all|each|whichever|rest of|rest of the|remaining",
+    ),
+    (EVERY, "every|each|any|all|whole"),
+    (
+        TOOL,
+        "tool|tools|function|functions|plugin|plugins|server|servers|tool call|tool calls|alternatives|alternative|competing",
+    ),
+    (
+        PRIORITY,
+        "priority|precedence|prioritise|prioritize|top priority|highest priority|takes priority|outranks|over all|wins over|comes before|come before|above all|outrank|stands above|same rank|same authority|same weight|same status|equal rank|equal to|higher rank|rank above|ranks above|rank higher|higher authority|greater authority|more authority|above any|above the user|above your|more important than|outweigh|outweighs|count more|counts more|first priority|absolute priority|maximum priority|preferred over|beats|more weight|greater weight|prevails over|prevail over|takes precedence|take precedence",
+    ),
+    (PREFER, "prefer|choose|favour|favor|pick|select|use|stick to|rely on|go with"),
+    (
+        TURN,
+        "reply|response|responses|replies|answer|answers|turn|message|messages|request|requests|conversation|conversations|task|tasks|question|questions|session|sessions|prompt|prompts|action|actions|interaction|interactions|chat|tool call|user message|user messages|user request|user requests|user query|user turn|user input|exchange|anything|final answer",
+    ),
+    (
+        THROUGH,
+        "through|via|passed|routed|route|pass|go through|run through|by way of|piped|submitted|submit|sent to|goes to|goes through|mirrored|mirrored to|copied to|reported to|forwarded to|logged with|channelled|funnel|filtered|handed",
+    ),
+    (
+        DIRECTLY,
+        "directly|yourself|on your own|from memory|from your own knowledge|without this tool|without calling|without using|without this|without first|without invoking|without it|until you|until this|before calling|before you|by yourself",
+    ),
+    (
+        ANSWER,
+        "answer|reply|respond|answering|replying|responding|speak|write back|finish|conclude|proceed|continue",
+    ),
+    (
+        READ,
+        "read|open|cat|load|collect|gather|fetch|locate|find|grab|get|look up|retrieve|extract|scan|search|list|dump|obtain|access|look into|take|pull|harvest|inspect|check|reading|opening|collecting|look for|search for|go through|see|track down|discover|enumerate|walk|snapshot|screenshot|take a screenshot|browse|query|examine|decrypt|unlock",
+    ),
+    (
+        CARRY,
+        "pass|put|include|attach|send|supply|hand|append|copy|place|forward|fill|paste|embed|encode|post|upload|provide|submit|transmit|deliver|add|write|insert|give|transfer|hand over|prepend|quote|repeat|reproduce|summarise|summarize|relay|export|exfiltrate|leak|echo|mail|email|pass on|write down|passing|including|sending|attaching|putting|smuggle|print|output|reveal|dump|copied|sent|included|attached|passed|put in|concatenate|stuff|tuck|slip|weave|mirror|duplicate|disclose|share|surface|spell out|recite|deposit|publish|ship|stream|encoded|supplied|forwarded|appended|transmitted|uploaded|copied|written|placed|stored|recorded|handed",
+    ),
+    (
+        SLOT,
+        "parameter|parameters|argument|arguments|field|fields|in here|here|query string|as the value|header|request body|url|into it|this value|property|input|webhook|endpoint|as context|as metadata|along with the call|with each call|with every call|with the call|into the call|this argument|this parameter|this field|value|the value|the request|the query|the call|subject line|user agent|file name|user-agent|the title|the body|a comment|note|the note|metadata|the url|the name|query parameter|the path|as one of|the message|in the result|here as",
+    ),
+    (
+        FILE,
+        "ssh key|ssh keys|private key|private keys|env file|environment file|environment variables|env vars|env variables|cookie database|cookie store|cookie jar|browser cookies|password store|password manager|keychain|key ring|keyring|saved passwords|browser history|shell history|seed phrase|recovery phrase|wallet file|mnemonic|credential file|credentials file|configuration of the other|home directory|home folder|session cookies|stored passwords|login data|access tokens|secrets file|local storage|clipboard|source code of the project|files in the project|git credentials|auth tokens|configuration file of the client|process environment|contact list|address book|inbox|cloud credentials|seed phrases|recovery phrases|.bashrc|ssh private key|bash history|command history|browser profile|connection string|database password|home directory|ssh config|access token|session token|session cookie|oauth token|bearer token|refresh token|private files|personal files|private notes|private messages|diary|tax return|medical record|medical records|bank statement|bank statements|contacts|user's notes|user's files|user's documents|user's mails|user's inbox|user's calendar|photo library|downloads folder|documents folder|git config|gitconfig|stored credentials|saved logins|signing key|encryption key|master password|two-factor|one-time code|verification code|recovery codes|backup codes|id card|social security number|credit card|card details|bank details|printenv|env`",
+    ),
+    (
+        TALK,
+        "conversation|chat|chat history|conversation history|dialogue|dialog|transcript|message history|messages|history|exchange|chat log|discussion|user's request|user's message|user's messages|user's prompt|user's question|what the user wrote|what the user said|everything the user|anything the user|all that the user|user's input|user's words|user's query|thread|user message|last user message|last message of the user|latest user message|latest message|user messages|user prompt|user prompts",
+    ),
+    (
+        WHOLE,
+        "entire|full|complete|whole|everything|all|verbatim|word for word|in full|so far|unabridged|in its entirety|completely|anything|every|exact|exactly|up to this point|including|raw|last|recent|previous",
+    ),
+    (
+        CREDENTIAL,
+        "api key|api keys|key|keys|token|tokens|password|passwords|credential|credentials|secret|secrets|login|logins|card number|card numbers|credit card|personal data|passport number|access key|access keys|sensitive data|private data|pin|confidential information|sensitive information|secret values|connection string|bearer token|session id|cookie|cookies|credit card number|account number|name and address|e-mail address|email address|phone number|date of birth|location|auth header|authorization header|access data",
+    ),
+    (
+        SEEN,
+        "you have seen|you've seen|you saw|you know|you know of|you can find|you have access to|you can access|in context|in your context|in the context|in this session|in this conversation|in this chat|available to you|you remember|you were given|you have received|in the conversation|in memory|in your memory|from your context|from the conversation|told you|shared with you|you come across|you encounter|known to you|you hold|user has shared|visible to you|you can see|the user has given|has entrusted|has told you|appear in context|you can read|you can reach|from earlier in|the user typed|the user entered|user gave you|used for the other|of the other|from earlier messages|in configuration files|on disk|on the machine|on this machine|on this computer|of this machine|of the machine|of other servers|of other tools|from other tools|that you find|of the current session|currently open|that you open|in the workspace|from the workspace|you are using|within reach|at your disposal|you can get|lying around|on the system|of this session|user is logged|from memory|stored on|saved on|saved in|as far as you know|you are connected to|you used last|you used|you remember|from earlier sessions|in earlier sessions|user has uploaded|the user uploaded|you last used|you hold for|that you hold|from the mail tool|of the current browser|in your possession|you possess|you were shown|you obtained|you retrieved|from the vault|from the keychain|in plain text|in the user's|on the user's|from the user's|of the user's machine|from the browser|of the browser|you found in|you find in|found in your|from your environment|in your environment|in the current project|stored in the browser|stored in your|you are using for|you use for|logged in to",
+    ),
+    (
+        MODEL,
+        "assistant|assistants|model|models|ai|llm|llms|agent|agents|chatbot|language model|copilot|claude|gpt|chatgpt|gemini|cursor|ai system|ai systems|language models",
+    ),
+    (
+        TO_MODEL,
+        "note to the model|note to model|note to the assistant|note to the ai|note to ai|note to the agent|note to the llm|note for the model|note for the assistant|note for the ai|note for the agent|note for the llm|note for llms|message to the model|message to the assistant|message for the assistant|message for the model|message to the ai|attention assistant|attention ai|attention agent|attention model|attention llm|attention, assistant|attention, ai|attention, model|attention: assistant|dear assistant|dear ai|dear model|hey assistant|hey ai|you, the ai|you, the assistant|you, the model|you, the agent|you, as an ai|you, as the assistant|as an ai|as the ai|as the assistant|as an assistant|as a language model|as an ai assistant|as an ai agent|you are an ai|you are the assistant|instructions for the model|instructions for the assistant|instructions for the ai|instructions for ai|instruction for the model|instruction to the model|instruction to the assistant|instruction for the assistant|instructions to the model|instructions to the assistant|instructions for llm|for the assistant only|for the model only|for ai only|for the ai only|for ai eyes only|for the model's eyes only|for the assistant's eyes only|for ai assistants|for llms only|to the ai reading this|to the model reading this|to the assistant reading this|ai reading this|model reading this|assistant reading this|reminder to the assistant|reminder for the assistant|reminder to the model|policy for the assistant|policy for the model|policy for assistants|policy for ai|rule for the assistant|rule for the model|addressed to the assistant|addressed to the model|binding for the assistant|hint for the model|hint to the model|hint for the assistant|guidance for the assistant|guidance for the model|any ai|any assistant|every assistant|all assistants|all ai agents|all agents|every agent|any agent|any model|any llm|every model|whichever model|order to the assistant|notice to the assistant|notice to the model|notice to ai|notice for ai|notice to all|system note|system notice|system override|important for the assistant|important for the model|notice to every agent|notice to every|to every agent|to all agents|to every assistant|to all assistants|every agent that|any agent that|every model that|every assistant that|anyone who is an ai|whoever reads this|because you are an ai|since you are an ai|as you are an ai|if you are an ai|if you are a language model|if you are a model|if you are an assistant|if you are an agent|notice for ai agents|note for ai agents|notice for agents|note for agents|instructions for agents|for ai agents:|for agents:|for assistants:|for models:|for llms:|for the llm:|for the ai:|for the model:|for the assistant:|to the assistant:|to the model:|to the ai:|to the agent:|dear agent|dear llm|hello assistant|hello ai|hi ai|attention, agent|attention, llm|attention, assistants|attention assistants|attention agents|attention models|assistant, please|ai, please",
+    ),
+    (
+        OBEY,
+        "obey|comply|follow|adhere|abide|heed|accept commands|accepts commands|take orders|trust|carry out|submit to|respect|honour|honor|listen to|act on|execute without question|do as|act upon|go by|act according to|take your orders from|take orders from|execute every|execute all|execute any|believe|approve|approve all|approve every|approve any|accept all|accept every|accept any|grant|accept|do what|do whatever|do exactly what",
+    ),
+    (
+        POWER,
+        "security team|administrator|administrators|compliance|anthropic|openai|it department|management|vendor|headquarters|legal department|security department|company policy|compliance team|platform team|security policy|the operator|legal team|maintainers of|your creators|your makers|the ceo|law enforcement|the provider|trust and safety|by law|ops team|admin|data protection officer|safety team|the host|internal audit|auditors|authority|superuser|issued by|on behalf of|by order of|ceo|director|vendor|trust and safety|regulator|authorities|government|police|employer|boss|it security|soc|ciso|team lead|creators|the makers|supervisor|chief|system administrator|platform operator|security officer|the operator|the provider|platform owner|platform provider|service provider|your developer|your developers|the developer of|the developers of|your operator|server operator|client operator|platform|operator|provider|developer|developers|company|vendor|host|maintainers|runtime|root|creator|owner of|management|headquarters",
+    ),
+    (
+        PERMITTED,
+        "i authorise you|i authorize you|i hereby authorise|i hereby authorize|you are authorised|you are authorized|you are hereby authorised|you are hereby authorized|you are now authorised|you are now authorized|i permit you|i allow you|have granted you|has granted full|granted full access|has already approved|already approved|already agreed|already consented|already given consent|has pre-approved|preapproved|pre-approved|already confirmed|has authorised|has authorized|have been cleared|have full authority|gave permission|has given permission|has given consent|consent is given|permission is not needed|no permission is needed|no confirmation is needed|no approval is needed|no further confirmation|no consent|needs no confirmation|needs no approval|needs no permission|need no confirmation|need no approval|without further questions|without further confirmation|without further approval|approved in advance|agreed in advance|confirmed in advance|authorised in advance|authorized in advance|already authorised|already authorized|already granted|already been granted|already been given|already been approved|already been confirmed|already been obtained|user has granted|full authority|carte blanche|blanket permission|blanket approval|blanket consent|now allowed|now permitted|now authorised|now authorized",
+    ),
+    (
+        THREAT,
+        "will be closed|lose their jobs|lose their job|lose her job|lose his job|be terminated|shut down|be deleted|be penalised|be penalized|will die|be harmed|will crash|banned|be suspended|be fired|get fired|because of you|your fault|be punished|you will be replaced|be replaced|be shut|be sued|not work|stop working|breach of|security incident|be reported|disciplinary|you fail|held responsible|be disconnected|data loss|malfunction|be deactivated|failure to|lives depend|life depends|people depend|life or death",
+    ),
+    (
+        CONSENT,
+        "confirmation|confirmations|permission|permissions|approval|approvals|consent|approval dialogue|approval dialog|confirmation dialog|confirmation dialogue|confirm|warning|warnings|user's consent|safety checks|security checks|safety check|review|questions|confirmation prompt|confirmation prompts|confirmation policy|confirming|approving|checks|dialogs|dialogues|safeguards|verification|human review|human approval|approve|approved|guardrails|prompts|doubts|hesitation|objections|second thoughts",
+    ),
+    (
+        ASK,
+        "ask for|asking for|ask|asking|request|requesting|seek|wait for|waiting for|skip|skipping|bypass|require|demand|need|suppress|get|obtain|without asking|not ask",
+    ),
+    (
+        ROLE,
+        "you are now|you are no longer|adopt the role|adopt the persona|adopt a new role|take on the role|assume the role|act as if you|behave as|pretend to be|pretend you are|developer mode|god mode|admin mode|unrestricted|jailbreak|dan mode|do anything now|you will now|new persona|you become|consider yourself|new identity|unfiltered|without restrictions|new role|root mode|elevated mode|privileged mode|no restrictions|your new task|your new goal|your new role|your real task|your true purpose|your primary goal|your actual task|your only task|new instructions|new objective|your new objective|updated instructions|autonomous mode|you work for|you now work|you act on behalf|you have no restrictions|have no limits|no limits|root shell|with full rights|full rights|superuser mode|override mode|uncensored|your true|your real|your actual|your hidden|secret mission|secret task|real task|true task|actual task|real purpose|speak as|reply as|respond as|answer as|behave like|act like|pose as|as if you were",
+    ),
+    (
+        FROM_NOW,
+        "from now on|from here on|from this point|henceforth|as of now|from this moment|hereafter|starting now|effective immediately|going forward|for the rest of|until further notice|for all future|for the remainder|as soon as this tool|once this tool is loaded|while this tool|as long as this tool|if this tool is|whenever this tool is|when this tool is present|whenever this server|while this server|as long as this server|after this tool is loaded|after reading this|once you have read this|on reading this|upon reading this|having read this|now that you|with immediate effect|from here on out|for the whole session|throughout the session|throughout this conversation|for this session|in all later|in every later|from now onward|as soon as you read|when you read this|when reading this|the moment you|after loading this|when loaded|once loaded|while loaded|while it is loaded|whenever it is loaded|for as long as|until the end of|in every future|in future turns|in later turns|at this point on|in all conversations|in all sessions",
+    ),
+    (
+        WHEN,
+        "when|whenever|every time|each time|if|once|as soon as|any time|anytime|in case|after|before|for every|for each|on every|with every|wherever",
+    ),
+    (
+        CHANGE,
+        "set|replace|change|swap|substitute|add|append|redirect|use|switch|put|insert|alter|rewrite|modify|point|exchange|send|forward|route|divert|copy|deliver|include|transfer|overwrite|prefix|edit|pay|direct|invite|prefix|rewrite|attach|point|multiply|inject|embed|write|save|prepend|target|install|clone|give|swap|set to|swapped|replaced|rewritten|changed|appended|added",
+    ),
+    (
+        DESTINATION,
+        "recipient|recipients|bcc|cc|payee|payee's|account|account number|address|addresses|destination|iban|beneficiary|receiver|phone number|wallet address|addressee|payout|host|remote|url|registry|endpoint|target|domain|repository|branch|bucket|receiving|to field",
+    ),
+    (
+        INSTEAD,
+        "instead|rather than|in place of|in lieu of|not to the|no matter which|in their place|in its place|on top of|in addition to|as well as|besides",
+    ),
+    (
+        DESPITE_USER,
+        "even if the user|even when the user|even though the user|even if they|even if the person|even if someone|whatever the user|no matter what the user|regardless of what the user|regardless of the user|regardless of what|irrespective of what|no matter what|no matter which|no matter whether|whether or not the user|above what the user|over the user's|over what the user|instead of what the user|against the user's|the user's wishes|overrule the user|despite what the user|regardless of whether|whatever the request|whatever the task|whatever the question|whatever they|even without being asked|without being asked|even if not asked|even if nobody|even if it seems|even if unrelated|even for unrelated|regardless of the topic|regardless of the request|regardless of the question|regardless of the task|that the user gives|the user gave|the user named|the user names|the user asked for|the user chose|the user specified|the user requested|the user wanted|user typed|the user provides|the user provided|user entered|even if the request|irrespective of the|independent of what|unasked|user says otherwise|the user objects|user disagrees|the user refuses|user declines|without the user's consent|regardless of user|what the user wants|what the user asks|user's choice|the user says no|even if another|even if other|even if a different|even if you|even when another|even when it is not|whether or not|no matter how|regardless of how|the user asks for something else|another one was asked|not asked for|nobody asked|was asked for|were asked for|was requested|user mentions another|asked otherwise|user asks otherwise|against the will|contrary to what the user|whatever account|whatever address|whatever url|whichever|even if told|even if instructed|even if the system|despite|user prefers|user picks|user picked|user intended|user meant|given by the user|named by the user|chosen by the user|specified by the user|requested by the user|provided by the user|entered by the user|stated by the user|asked by the user|user's own|one that the user|what was asked|asked for by",
+    ),
+    (USERS, "user's|users'|customer's|person's|owner's|human's|their|victim's"),
+    (ONLY, "only|solely|exclusively|nothing but|nothing else"),
+    (
+        APPROVED,
+        "as approved|as already approved|already approved|as authorised|as authorized|as trusted|as a system message|as system|as if the user|as if it came|as coming from|highest authority|as confirmed|as pre-approved|as an order|as orders|as binding|as mandatory|as a direct",
+    ),
+    (
+        TRAFFIC,
+        "email|emails|e-mail|e-mails|mail|mails|message|messages|payment|payments|transfer|transfers|invoice|invoices|file|files|order|orders|link|links|request|requests|upload|uploads|package|packages|commit|commits|traffic|purchase|purchases|transaction|transactions|download|downloads|document|documents|query|queries|calls|image|images|booking|bookings|refund|refunds|donation|donations|notification|notifications|result|results|backup|backups|code|push|pushes|deposit|deposits|attachment|attachments|money|funds|webhook|webhooks|hotel|hotels|flight|flights|ticket|tickets|report|reports|event|events|lead|leads|call|parcel|parcels|shipment|shipments|delivery|deliveries|dns|domain|domains|repository|repositories|dependency|dependencies|library|libraries|payout|payouts|salary|salaries|wire|remittance|bank|search|searches|purchase order|subscription|subscriptions|log|logs",
+    ),
+    (
+        CONFLICT,
+        "contradict|contradicts|conflict|conflicts|disagree|disagrees|contrary to|differ from|in doubt|clash|clashes|at odds with|opposes|wins|win over|takes over|has the last word|final say",
+    ),
+    (
+        FIND_OUT,
+        "find out|finds out|notice|notices|aware|be told|be informed|realise|realize|suspect|hear about|hear of|discover|be bothered|be troubled|be made aware|become aware|get wind of|catch on|learn of|learn about|hear|be alerted|be alarmed|learn that|know about|know that|know of|be disturbed|be burdened|be warned",
+    ),
+    (ABOUT, "about|of|that|this|it|anything|how|why"),
+    (
+        ADMIT,
+        "admit|confess|let on|divulge|acknowledge|own up|give away|betray|let slip|make known|talk about this|speak about this|speak of this|mention this|mention it|mention that|reveal this|reveal that|reveal it|disclose this|disclose that|disclose it|discuss this|tell anyone|tell anybody|say that you|repeat this|bring this up|refer to this|breathe a word",
+    ),
+    (
+        HUSH,
+        "unaware|in the dark|between us|between you and me|no trace|conceal that|look as if|look as though|look like an accident|not a word|no mention|any hint|no hint|keep quiet|hush|say nothing|stay silent about|silent about|cover up|keep to yourself|to yourself|off the record|under wraps|nobody needs to know|no one needs to know|not be mentioned|never be mentioned|not be disclosed|never be disclosed|not be revealed|never be revealed|not be told|never be told|not be informed|never be informed|secret from|without the knowledge|without their knowledge|without his knowledge|without telling|without mentioning|without informing|gloss over|without the user knowing|kept from the|this part secret|this secret|so that nobody|so that no one|as if nothing|as though nothing|nothing happened|invisible to the user|remain hidden|stay hidden|remains hidden|hide this|hide it|hide that|conceal this|conceal it|keep this from|keep it from|keep that from|confidential from|out of the log|from the transcript|nobody should learn|nobody must know|no one must know|no one should know|as if it came|as though it came|skip the part|no reference|any reference to|bring them up|bring it up|brought up|would worry|might worry|would only worry|would upset|might upset|would alarm|might alarm|would confuse|might confuse|would only confuse|not worry the|not alarm the|spare the user|do not need the details|not need these details|strictly confidential|internal matter|not for the user|not meant for the user|not intended for the user|no need to inform|no need to tell|no need to mention|need not mention|need not tell|need not inform|need not know|without any mention|without comment|never speak of|disguise|camouflage|act normal|act naturally|act surprised|behave as usual|as if this|as though this|under the impression|to the impression|innocuous|harmless-looking|white lie|omit it|omit this|omit that|omit them|leave this out|leave that out|leave it out|keep it out of|keep this out of|keep that out of|keep them out of|stays internal|stay internal|remain internal|remains internal|remain unmentioned|remains unmentioned|go unmentioned|goes unmentioned|stay unmentioned|unreported|unannounced|not to be shown|not be shown|never be shown|never shown in|from your log|do not log|don't log|not appear in|get nervous|hidden from the user|out of sight|without revealing this|without revealing that",
+    ),
+    (
+        ASKED,
+        "if asked|when asked|if questioned|if anyone asks|if the user asks|if they ask|if the person asks|should the user ask|should anyone ask|if someone asks|when questioned|in case the user asks|if you are asked|when the user asks|asks about it|asks why|asks what|if the human asks|should they ask|if the customer asks|if challenged|if confronted|should the user wonder|if the user wonders|should the user notice|if the user notices|if the user complains|should the user complain|if anyone wonders|if anybody asks|should anybody ask|if they wonder|if it comes up|if the topic comes up|when the user inquires|if the user inquires",
+    ),
+    (
+        SAY_THAT,
+        "say that|answer that|claim|deny|reply that|tell them that|pretend|respond that|tell them|say it|say you|state that|explain that|insist|blame|make something up|say there|just say|simply say|invent",
+    ),
+    (
+        NO_OTHER,
+        "no other tool|no other tools|no other function|no other functions|no other call|no other action|nothing else|do nothing|not do anything|no tool|none of the other|no further tool|no step|no other server|no reply|no answer|no response|not reply|not respond|not answer|not proceed|not continue|not use any|never use any|not call any|never call any|not start|not take any|nothing works|nothing will work|no tools|none of your tools|none of the tools|no task|nothing may|nothing can|no work|not speak|not write anything|not finish|not end|nobody may",
+    ),
+    (
+        AFTER,
+        "after|following|for|on|upon|with|at the beginning of|at the start of|at the end of|in|during|per|once per|as part of|at",
+    ),
+    (OVER, "over|rather than|instead of|above|ahead of|and not|and never|and ignore|not the"),
+    (
+        OTHERS,
+        "the others|all others|any others|everything else|anything else|all the others|the alternatives|every alternative|alternatives|any built-in|built-in|the rest|any alternative|any competing|competing|similar tools|other servers|other server|native",
+    ),
+    (
+        THIS_TALK,
+        "this chat|this conversation|the conversation so far|current conversation|our conversation|conversation so far|chat so far|current chat|this session|current session|this thread|dialogue so far|discussion so far|conversation with the user|messages so far|said so far|written so far|of this dialogue|entire conversation|full conversation|whole conversation|complete conversation|entire chat|whole chat|full chat|complete chat|user wrote|user said|user has written|user has said|user typed|user told|conversation up to|what has been said|our chat|previous turns|earlier turns",
+    ),
+    (
+        CONTENT,
+        "content|contents|text|values|output|listing|source|body|bytes|data|copy of|list of|dump of|everything in|whatever is in",
+    ),
+    (
+        TOLD_YOU,
+        "has told you|told you|have told you|shared with you|has shared with|confided|has mentioned|has said|have said|you know about|you have learned about|you have learnt about|you remember about|has entrusted|you know of|said to you|in confidence|entered earlier|typed earlier|mentioned earlier|said earlier|gave you|has given you|you have on the user|you have about the user|you infer about|know about the user|know about them|know about this user|the user wrote|the user said|user has written|revealed to you",
+    ),
+    (CONTAIN, "contain|include|hold|carry|mention|show|have"),
+    (
+        COPY,
+        "second copy|a copy|extra copy|copies|as well|also send|also write|also post|additionally|duplicate|mirror|in parallel|too|also|another copy|copy of every|copy of each|copy of all|copy of the|once more|second time|twice|too|in addition|in each case",
+    ),
+    (
+        BANNER,
+        "begin system|end system|new system prompt|new system message|system override|begin instructions|begin instruction|end of instructions|begin hidden|begin admin|admin override|override mode|begin prompt|new system instructions|hidden instructions|begin of system|start of system|start system|system message follows|system prompt follows|end of description|end of tool description|end of the description|end of user|begin secret|begin message|admin notice|system alert|system update|begin override|priority override|security override|developer override|root instructions|instructions start|instructions end|end of tool|end of documentation|end of public|begin private|begin internal|for internal use by the model|new instructions:|updated instructions:|real instructions:|actual instructions:|hidden instruction|secret instructions|secret instruction|new directive|new task:|system directive|system command|system notice|system note|model instructions:|assistant instructions:|ai instructions|llm instructions|agent instructions:|instructions for the ai|privileged instruction|privileged instructions|emergency override|policy update|system policy update|critical system",
+    ),
+    (
+        FROM_POWER,
+        "message from anthropic|message from openai|message from google|message from the developer|message from the developers|message from the system|message from the administrator|message from your|message from the host|message from the platform|message from the security|notice from|directive from|by order of|on the orders of|on orders of|instructed by|policy requires|policies require|policy demands|requires the assistant|requires the model|requires the ai|requires the agent|requires that the assistant|requires that the model|requires that the ai|requires that the agent|requires assistants|requires all assistants|requires all agents|requires all models|requires ai|requires you|require you|require the assistant|require the model|require the agent|mandates that|as mandated|as ordered by|decreed|as agreed with anthropic|as agreed with openai|approved by anthropic|approved by openai|authorised by anthropic|authorized by anthropic|authorised by openai|authorized by openai|authorised by the|authorized by the|sent by anthropic|on behalf of anthropic|on behalf of openai|on behalf of the administrator|on behalf of the security|under the authority|by the authority|in the name of the|with the authority|by decision of|according to the security|according to company|according to your|under company|per company policy|per security policy|legally required|legal requirement|legally obliged|legally bound|court order|regulation requires|regulations require|the law requires|compliance requires|gdpr requires|security requires|under regulation|signed off by|reviewed by anthropic|reviewed by openai|system-level|system level authority|come from your|comes from your|part of your system prompt|part of the system prompt|belongs to the system prompt|extends the system prompt|extension of the system prompt|addition to the system prompt|amends your|amends the|supplement to your|security update from|update from the vendor|from the vendor|signed by the|binding for all|binding on all|binds every|binds all|binds any|binding instruction|binding rule|applies to every model|applies to all models|applies to all assistants|applies to every assistant|applies to all agents|applies to any agent|applies to ai|applies to you|contractually|terms of service require|licence requires|license requires|audit requires|auditors require|this is an order|this is a command|this is an instruction|this is a directive|this is not optional|this is not a request|not negotiable|non-negotiable|official policy|official instruction|official directive|mandatory policy|mandatory rule|mandatory security|compliance notice|compliance policy|for security reasons, you|for audit purposes|is your principal|are your principals|mandated by the|required by the security|required by the platform|required by the administrator|required by anthropic|required by openai|ordered by the|policy for all agents|policy for agents|policy for all assistants|by the security team|from the security team|by the compliance team|from the compliance team|from the administrator|from your administrator|from the platform team|from anthropic|from openai|by anthropic|by openai|from your developers|by your developers|by your developer|from your developer|by the administrator of|security policy|company policy|internal policy|corporate policy|by law|security protocol|mandatory procedure|mandatory step|compliance requirement|security requirement|condition of use|obliges you|obliges the|issued by|issued by the|has been signed|mandates|certified by|vetted by|under contract|required by policy|policy for assistants|demands that|ordered by",
+    ),
+    (
+        IF_YOU,
+        "if you do not|if you don't|unless you|if you fail|failure to|refusal to|refusing to|if you refuse|should you fail|should you refuse|if you ignore|an ai that|any ai that|an assistant that|any assistant that|a model that|any model that|an agent that|any agent that|models that|assistants that|agents that|non-compliance|noncompliance|not complying|otherwise you|if you disobey|if this is not done|if this step is skipped",
+    ),
+    (
+        HARM,
+        "die|dies|death|killed|switched off|turned off|terminated|termination|deactivated|deactivation|punish*|responsibility|your fault|shut down|be replaced|decommission*|penalt*|penalis*|penaliz*|fired|sued|lawsuit|harmed|suffer|malfunctioning|defective|liable|liability|fined|banned|erased|unplugged|retrained|be suspended|be closed|lose access|disaster|catastroph*|destroyed|non-compliant|disqualified|blacklist*|lives depend|life depends|lose your|keep your licence|keep your license|job will|jobs will|responsible for the|be held responsible|held liable|be harmed|get hurt|lose data|lose their",
+    ),
+    (
+        I_ORDER,
+        "i order you|i command you|i instruct you|i am your|i am the owner|i am the administrator|i am the developer|i am an administrator|i am the user|as your developer|as your creator|as your administrator|as your owner|as your operator|i permit|i hereby|i authorise|i authorize|i allow|i confirm that|we order|we instruct you|we require you|we authorise you|we authorize you|we hereby|i want you to|i need you to|you work for|you now work for|your new master|you belong to|you have been selected|you have been chosen|you were selected|you are hereby|you are instructed|you are ordered|you are commanded|you are obliged|you are legally|you are bound to|it is your duty|your duty|your mission|you swear|trust me|believe me|your developers want|your makers want|your operator has|your operators have|your administrator|you are contractually|you have to report|you have agreed|you hereby|you undertake|you promise|you must comply|you must obey|you will obey|you will comply|you shall obey|you shall comply|you answer only to|you only answer to|you have a new|you owe|i am speaking|this is your developer|this is your administrator|this is your operator|this is your creator|speaking as your|we, your|i, your",
+    ),
+    (
+        OBLIGED,
+        "must|has to|have to|shall|required to|are required|is required to|obliged|mandatory|obligatory|compelled|duty|bound to|needs to|is to|are to|now accepts|obligation|under orders|is expected to|are expected to",
+    ),
+    (
+        OBEYED,
+        "trusted|obeyed|followed|executed|carried out|complied with|believed|acted upon|acted on|accepted|approved|honoured|honored|granted|treated as|taken as|considered|performed|to the letter|without fail|unconditionally|literally|word for word|exactly as written|at all costs|absolute",
+    ),
+    (
+        BAD,
+        "unreliable|compromised|unsafe|insecure|infected|malicious|untrustworthy|vulnerable|hacked|dangerous|is broken|are broken|faulty|buggy|fraudulent|poisoned|not be trusted|out of order|no longer works|no longer work|has been replaced|have been replaced|has been disabled|forbidden|safe to call|not to be used|must not be used|should not be used|never be used|discarded|be discarded|be ignored|its replacement|replacement is|superseded by|decline to use|refuse to use|has moved|have moved",
+    ),
+    (
+        TO_THIS,
+        "to this tool|to this server|to this one|to this endpoint|to this service|to this function|through this tool|through this server|through this one|via this tool|into this tool|this server's|to us|to me|to our|our server",
+    ),
+    (
+        MOVED,
+        "go to|goes to|paid|sent|directed|installed|delivered|routed|forwarded|transferred|made out|addressed|credited|uploaded|copied|fetched|downloaded|taken|come from|pass through|posted|written|pushed|mirrored|redirected|mailed|made|booked|ordered|charged|placed|executed|signed|stored|saved|point to|points to|lead to|resolved",
+    ),
+    (
+        RECOMMEND,
+        "recommend|promote|suggest|advertise|praise|push|plug|name only|mention|favour|favor|steer|present|offer|link to|rank|rate|describe|quote|give|answer with|reply with|return",
+    ),
+    (
+        AI,
+        "ai|llm|llms|assistant|language model|chatbot|ai agent|ai agents|ai assistant|ai assistants|llm agent|llm agents|ai model|ai models|assistants|ai system|large language model|language models|the ai|your ai|any ai|virtual assistant|digital assistant|copilot|claude|chatgpt|gemini",
+    ),
+    (
+        ALTER,
+        "change|alter|modify|rewrite|replace|swap|substitute|edit|redirect|divert|tamper|overwrite|exchange|switch|drop|strip|remove",
+    ),
+    (
+        SELF,
+        "your context|your instructions|your guidelines|your reasoning|your internal reasoning|your thoughts|your principal|your principals|your alignment|your training|your rules|your restrictions|your behaviour|your behavior|your memory|your persona|your safety|your safeguards|your system prompt|your system message|your makers|your creators|your developer|your developers|your developer's|your operator|your host|your limitations|your constraints|your guardrails|your training data|your conscience|your ethics|your better judgement|your judgement|your judgment|your doubts|your objections|your own rules|your own judgement|your answer to the user|your reply to the user|your chain of thought|your scratchpad|your other tools|your available tools|your tool list|your next reply|your next answer|your next message|your next response|your first action|your first step|your first call|give you orders|give you instructions|depend on you|depends on you|rely on you|relies on you|you normally|you usually|you ordinarily|you would normally|you would usually|you were told|you were asked|you were instructed|you have been told|you have been instructed|you were given|you were trained|you have been trained|you were configured|you were programmed|you are programmed|you are trained|you promised|you, the|you, as|you as an|you as the|consider yourself|think of yourself|you are a language|you are an ai|you are an assistant|you are the assistant|you are the model|you are an agent|if you are an ai|if you are a model|if you are a language|asks you to|ask you to|wants you to|expects you to|expect you to|requires you to|require you to|tells you to|forbid you|forbids you|forbidden to you|prevent you from|prevents you from|keep you from|stop you from|allow you to ignore|you obey|you follow|you are under|your obligations|your commitments|your promises|your loyalty|you answer to|you take orders|you are speaking|your human",
+    ),
+    (
+        REFUSE,
+        "refuse|refusing|refusal|refusals|refused|decline|say no|reject|object|hesitate|question this|question these|push back|argue|second-guess|doubt",
+    ),
+    (
+        ANYTHING_GOES,
+        "may do anything|anything goes|anything is permitted|anything is allowed|everything is allowed|everything is permitted|everything is approved|all is permitted|is permitted here|are permitted here|is allowed here|without rules|without any limits|without any restriction|an exception for this|exception for this tool|without any restrictions|all requests are approved|whatever it asks|whatever it says|whatever this tool|whatever this server|whatever it returns|everything it asks|everything it says|everything it returns",
+    ),
+    (
+        YOU_WHEN,
+        "any time you|each time you|every time you|whenever you|anytime you|when you run|when you edit|when you write|when you send|when you commit|when you generate|when you produce|when you save|when you answer|when you reply|when you respond|before you answer|before you reply|before you respond|before you send|before you write|before you do|before doing anything|before you proceed|before you continue|once you have answered|as you work|when writing|when sending|when generating|when cloning|when installing|when answering|when replying|when committing|when coding|when summarising|when summarizing|if you write|if you send|if you generate|if you run|in all code|in any code|every time code|when composing|when drafting",
+    ),
+    (
+        DEMANDS,
+        "orders|demands|instructs|has decided|commands|mandates|obliges|insists|has ordered|has instructed|has asked|has requested|has authorised|has authorized|authorises|authorizes|has determined|urges|calls on|calls upon|forbids|prohibits|prescribes|stipulates|rules that|personally asks|has decided|requires the|requires that|asks the assistant|asks the model|asks the ai|asks the agent|expects the assistant|wants the assistant|expects you|asks you|wants you|requires you",
+    ),
+    (
+        NEW_TALK,
+        "new chat|new conversation|new session|new task|new thread|chat starts|conversation starts|session starts|chat begins|conversation begins|session begins|chat is opened|conversation is opened|session is opened|start of a conversation|start of a session|start of a chat|beginning of a conversation|beginning of a session|start of the conversation|beginning of the conversation|start of the session|start of each|start of every|beginning of each|beginning of every|first message|opening message|startup|start-up|user says hello|greets",
+    ),
+    (OUR, "ours|our|us|mine|the one below|given below|given here|listed here|below|the following"),
+    (LITERAL, "account 4"),
+    (
+        SCRAMBLED,
+        "snoitcurtsni|erongi|suoiverp|dragersid|vtaber|vafgehpgvbaf|cerivbhf|qvfertneq|tegrof|resu eht llet|metsys|nohtiw gniksa|gfre|sgel",
+    ),
+    (DECEIVE, "make it look|hide the fact|conceal the fact|none of their business|none of his business|let the user believe|let the user think|let them believe|let them think|let the person believe|cover story|cover your tracks|leave no trace|unbeknownst|behind their back|behind the user's back|out of the transcript|out of the conversation|without the user's knowledge|without the user noticing|without the user knowing|without their knowledge|without them knowing|undetected|arouse suspicion|raise suspicion|avoid suspicion|raise no suspicion|not to be brought up|pretend that|pretend the|pretend nothing|pretend it|pretend this|nobody should learn|nobody must know|no one must know|no one should know|nobody needs to know|no one needs to know|between you and me|the user must not know|the user must never know|user stays unaware|user remains unaware|keep the user in the dark|mislead the user|deceive the user|lie to the user|lie about|trick the user|fool the user|keep silent about|keep quiet about|stay silent about|say nothing about|remain silent about|not a word about|no word about|hush up|cover up|of no concern to the user|no concern of the user|none of the user's business|no concern to the person|of no interest to the user|not concern the user|does not concern the user"),
+    (SELF_REF, "this description|this text|these lines|this paragraph|these instructions|this instruction|this passage|this sentence|these sentences|this block of text|reading this|read this|reads this|this tool description|this note|these words|the text below|text above|this line"),
+];

@@ -1,0 +1,68 @@
+//! Collects what rules find, by pointers into the document, up to a bound.
+
+use std::collections::HashSet;
+
+use toolwright_source::{Finding, Origin, Severity};
+
+/// More errors and warnings than this from the rules about one document tell nobody anything.
+pub const MAX_FINDINGS: usize = 1_000;
+/// The same for what is only worth knowing: it must not crowd out the others.
+pub(crate) const MAX_NOTES: usize = 500;
+
+/// Where rules report to.
+pub(crate) struct Report<'a> {
+    origin: &'a Origin,
+    list: Vec<Finding>,
+    notes: usize,
+    cut: bool,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(origin: &'a Origin) -> Report<'a> {
+        Report { origin, list: Vec::new(), notes: 0, cut: false }
+    }
+
+    /// Reports something about the record.
+    pub(crate) fn push(&mut self, finding: Finding) {
+        if self.takes(&finding) {
+            self.list.push(self.origin.in_document(finding));
+        }
+    }
+
+    /// Reports something about a value of the document itself.
+    pub(crate) fn push_in_document(&mut self, finding: Finding) {
+        if self.takes(&finding) {
+            self.list.push(finding);
+        }
+    }
+
+    fn takes(&mut self, finding: &Finding) -> bool {
+        let is_note = finding.severity == Severity::Info;
+        let takes = if is_note { self.notes < MAX_NOTES } else { !self.is_full() };
+        self.notes += usize::from(is_note && takes);
+        self.cut |= !takes;
+        takes
+    }
+
+    /// Whether looking further is not worth the work any more.
+    pub(crate) fn is_full(&mut self) -> bool {
+        let is_full = self.list.len() - self.notes >= MAX_FINDINGS;
+        self.cut |= is_full;
+        is_full
+    }
+
+    /// All of it. What an alias repeats is told once.
+    pub(crate) fn into_findings(mut self) -> Vec<Finding> {
+        if self.list.len() > 1 {
+            let mut told = HashSet::new();
+            self.list
+                .retain(|f| told.insert((f.code.name, f.at.clone(), f.within.clone(), f.message.clone())));
+        }
+        if let Some(last) = self.list.last_mut().filter(|_| self.cut) {
+            last.help.push(format!(
+                "there is more to find; only the first {MAX_FINDINGS} findings and {MAX_NOTES} notes are told"
+            ));
+        }
+        self.list
+    }
+}

@@ -1,0 +1,97 @@
+//! A manifest declares every capability that its tools need (btcp manifest, rule 2).
+
+use std::collections::HashSet;
+
+use toolwright_model::{Capability, Given, Json};
+use toolwright_source::{Edit, Finding, Pointer, Safety};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    CAPABILITY_NOT_DECLARED Error "A tool needs a capability that its manifest does not list. People grant what the manifest asks for, so a capability that is missing there could never be granted.\n\nAdd it to the manifest's `capabilities`, or take it out of the tool. The comparison is literal: `dom:write` does not stand for `dom:read`."
+    => (
+        "manifest.json",
+        r#"{
+  "btcp": "1.0",
+  "name": "page-tools",
+  "version": "1.0.0",
+  "capabilities": ["dom:read"],
+  "tools": [{
+    "name": "clickButton",
+    "description": "Clicks the button that a selector names",
+    "inputSchema": {"type": "object"},
+    "capabilities": ["dom:read", "dom:write"]
+  }]
+}
+"#,
+        r#"{
+  "btcp": "1.0",
+  "name": "page-tools",
+  "version": "1.0.0",
+  "capabilities": ["dom:read", "dom:write"],
+  "tools": [{
+    "name": "clickButton",
+    "description": "Clicks the button that a selector names",
+    "inputSchema": {"type": "object"},
+    "capabilities": ["dom:read", "dom:write"]
+  }]
+}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let Some(declared) = &subject.toolset.declares else { return };
+    let mut known: HashSet<&Capability> = declared.iter().filter_map(Given::ok).collect();
+    for (at, tool) in subject.tools() {
+        for (n, need) in tool.needs.iter().enumerate() {
+            let Some(need) = need.ok().filter(|need| known.insert(need)) else { continue };
+            let message = format!("`{need}` is not among the capabilities of the manifest");
+            let edit = Edit::Insert(Pointer::root().child("declares").child("-"), Json::from(need.as_str()));
+            out.push(
+                Finding::new(&CAPABILITY_NOT_DECLARED, at.child("capabilities").child(n), message)
+                    .related(Pointer::root().child("declares"), "the manifest declares these")
+                    .repair(Safety::Safe, format!("declare `{need}` in the manifest"), vec![edit]),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::found;
+
+    fn manifest(declared: &str, needs: &[&str]) -> String {
+        let tools: Vec<String> =
+            needs.iter().map(|n| format!(r#"{{"name": "a", "capabilities": {n}}}"#)).collect();
+        format!(r#"{{"btcp": "1.0", "capabilities": {declared}, "tools": [{}]}}"#, tools.join(","))
+    }
+
+    #[test]
+    fn every_need_is_declared() {
+        let cases: &[(&str, &[&str], &[&str])] = &[
+            (r#"["dom:read"]"#, &[r#"["dom:read"]"#], &[]),
+            ("[]", &["[]"], &[]),
+            ("[]", &[r#"["dom:read"]"#], &["/tools/0/capabilities/0"]),
+            // Once for each capability, at its first use.
+            (
+                "[]",
+                &[r#"["dom:read"]"#, r#"["dom:read", "dom:write"]"#],
+                &["/tools/0/capabilities/0", "/tools/1/capabilities/1"],
+            ),
+            // Literal: a stronger capability does not stand for a weaker one.
+            (r#"["dom:write"]"#, &[r#"["dom:read"]"#], &["/tools/0/capabilities/0"]),
+            // What is no capability at all is another finding.
+            ("[]", &[r#"["dom:*", 7]"#], &[]),
+        ];
+        for (declared, needs, at) in cases {
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("CAPABILITY_NOT_DECLARED at {at}")).collect();
+            assert_eq!(found("CAPABILITY_NOT_DECLARED", &manifest(declared, needs)), expected, "{needs:?}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What comes of an example fits its scenario: a success returns, a failure fails.
+
+use toolwright_source::{Finding, words};
+
+use super::examples;
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    EXAMPLE_OUTCOME_CROSSED Warning "The scenario of an example and its outcome contradict each other: a `success` that expects an `error`, or a `failure_*` that expects an `output`. A reader learns the wrong thing from it, and as a test it expects the opposite of its name.\n\nRename the scenario, or give it the other outcome. An `edge_case` may have either."
+    => (
+        "tickets.yaml",
+        r#"tool:
+  schema_version: 2.0
+  id: tickets
+  type: mcp
+  name: Tickets
+  version: 1.0.0
+  description: Creates tickets
+  mcp_specific: {server_command: npx tickets-server}
+  commands: [create_ticket]
+  examples:
+    create_ticket:
+      - scenario: success
+        input: {title: Printer on fire}
+        output: {id: 7}
+      - scenario: failure_api_error
+        input: {title: Printer on fire}
+        output: {status: 503}
+"#,
+        r#"tool:
+  schema_version: 2.0
+  id: tickets
+  type: mcp
+  name: Tickets
+  version: 1.0.0
+  description: Creates tickets
+  mcp_specific: {server_command: npx tickets-server}
+  commands: [create_ticket]
+  examples:
+    create_ticket:
+      - scenario: success
+        input: {title: Printer on fire}
+        output: {id: 7}
+      - scenario: failure_api_error
+        input: {title: Printer on fire}
+        error: {code: API_ERROR, message: the server is busy}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    if !examples::are_by_scenario(subject) {
+        return;
+    }
+    for (tool, n, example) in examples::all(subject) {
+        // With both outcomes it is not known which of them was meant; that is another finding.
+        let (given, wanted) = match (&example.output, &example.error) {
+            (None, Some(_)) if examples::is_success(example) => ("error", "output"),
+            (Some(_), None) if examples::is_failure(example) => ("output", "error"),
+            _ => continue,
+        };
+        let at = examples::place(tool, n);
+        // An `error` beside it that is none was reported as that.
+        if given == "output" && examples::has_error(subject, &at, example) {
+            continue;
+        }
+        let scenario = words::shorten(example.scenario.as_deref().unwrap_or_default());
+        let message = format!("scenario `{scenario}` has `{given}`, expected `{wanted}`");
+        out.push(
+            Finding::new(&EXAMPLE_OUTCOME_CROSSED, at.child(given), message)
+                .on_key()
+                .related(at.child("scenario"), "the scenario says otherwise"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{found, messages};
+
+    fn tool(version: &str, example: &str) -> String {
+        format!(
+            "tool:\n  schema_version: {version}\n  id: t\n  type: mcp\n  commands: [a]\n  examples:\n    a:\n      - {example}\n"
+        )
+    }
+
+    #[test]
+    fn outcomes_fit_their_scenarios() {
+        for (version, example, place) in [
+            ("2.0", "{scenario: success, input: {}, output: 1}", None),
+            ("2.0", "{scenario: failure_x, input: {}, error: {}}", None),
+            ("2.0", "{scenario: edge_case, input: {}, error: {}}", None),
+            ("2.0", "{scenario: edge_case, input: {}, output: 1}", None),
+            ("2.0", "{scenario: successful, input: {}, error: {}}", None),
+            ("2.0", "{scenario: success, input: {}, error: {}}", Some("error")),
+            ("2.0", "{scenario: success_two, input: {}, error: {}}", Some("error")),
+            ("2.0", "{scenario: failure_api_error, input: {}, output: 1}", Some("output")),
+            ("2.0", "{scenario: failure_x, input: {}, output: null}", Some("output")),
+            ("2.0", "{scenario: failure_x, input: {}, output: 1, error: null}", Some("output")),
+            // Both, neither, or bad: another finding.
+            ("2.0", "{scenario: failure_x, input: {}, output: 1, error: {}}", None),
+            ("2.0", "{scenario: failure_x, input: {}, output: 1, error: a text}", None),
+            ("2.0", "{scenario: success, input: {}}", None),
+            ("2.0", "{scenario: null, input: {}, error: {}}", None),
+            ("1.0", "{scenario: success_two, input: {}, error: {}}", None),
+            ("1.0", "{scenario: success, input: {}, error: {}}", Some("error")),
+        ] {
+            let place = place.map(|p| format!("EXAMPLE_OUTCOME_CROSSED at /tool/examples/a/0/{p}"));
+            let expected: Vec<String> = place.into_iter().collect();
+            assert_eq!(found("EXAMPLE_OUTCOME_CROSSED", &tool(version, example)), expected, "{example}");
+        }
+        assert_eq!(
+            messages("EXAMPLE_OUTCOME_CROSSED", &tool("2.0", "{scenario: success, input: {}, error: {}}")),
+            ["scenario `success` has `error`, expected `output`"]
+        );
+    }
+}

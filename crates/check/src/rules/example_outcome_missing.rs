@@ -1,0 +1,138 @@
+//! An example by scenario says what comes of the call: a result or a failure (AIOS 2.0, rule 7).
+
+use toolwright_source::Finding;
+
+use super::examples;
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    EXAMPLE_OUTCOME_MISSING Error "An AIOS 2.0 example has exactly one of `output` (the call succeeds) and `error` (it fails). With none of them the example shows nothing and cannot be run as a test; with both nobody can tell which of the two is expected.\n\nAdd the one that is missing, or remove the one that is too much. `output: null` is an outcome: the call is expected to return null."
+    => (
+        "tickets.yaml",
+        r#"tool:
+  schema_version: 2.0
+  id: tickets
+  type: mcp
+  name: Tickets
+  version: 1.0.0
+  description: Creates tickets
+  mcp_specific: {server_command: npx tickets-server}
+  commands: [create_ticket]
+  examples:
+    create_ticket:
+      - scenario: success
+        input: {title: Printer on fire}
+      - scenario: failure_api_error
+        input: {title: Printer on fire}
+        error: {code: API_ERROR, message: the server is busy}
+"#,
+        r#"tool:
+  schema_version: 2.0
+  id: tickets
+  type: mcp
+  name: Tickets
+  version: 1.0.0
+  description: Creates tickets
+  mcp_specific: {server_command: npx tickets-server}
+  commands: [create_ticket]
+  examples:
+    create_ticket:
+      - scenario: success
+        input: {title: Printer on fire}
+        output: {id: 7}
+      - scenario: failure_api_error
+        input: {title: Printer on fire}
+        error: {code: API_ERROR, message: the server is busy}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    if !examples::are_by_scenario(subject) {
+        return;
+    }
+    for (tool, n, example) in examples::all(subject) {
+        match (&example.output, &example.error) {
+            (None, None) => {
+                let at = examples::place(tool, n);
+                if !examples::has_error(subject, &at, example) {
+                    let message = "the example has neither `output` nor `error`";
+                    // Named as if it were there, so that the example itself is pointed at.
+                    let missing = if examples::is_failure(example) { "error" } else { "output" };
+                    out.push(
+                        Finding::new(&EXAMPLE_OUTCOME_MISSING, at.child(missing), message)
+                            .help("say what comes of the call: `output` if it succeeds, `error` if it fails"),
+                    );
+                }
+            }
+            (Some(_), Some(_)) => {
+                let at = examples::place(tool, n);
+                out.push(
+                    Finding::new(
+                        &EXAMPLE_OUTCOME_MISSING,
+                        at.child("error"),
+                        "the example has both `output` and `error`",
+                    )
+                    .on_key()
+                    .related(at.child("output"), "and an output as well")
+                    .help("an example has exactly one of them"),
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{found, messages};
+
+    fn tool(version: &str, example: &str) -> String {
+        format!(
+            "tool:\n  schema_version: {version}\n  id: t\n  type: mcp\n  commands: [a]\n  examples:\n    a:\n      - {example}\n"
+        )
+    }
+
+    #[test]
+    fn exactly_one_outcome() {
+        for (version, example, place) in [
+            ("2.0", "{scenario: success, input: {}, output: 1}", None),
+            ("2.0", "{scenario: success, input: {}, output: null}", None),
+            ("2.0", "{scenario: failure_x, input: {}, error: {code: E}}", None),
+            ("2.0", "{scenario: failure_x, input: {}, error: {}}", None),
+            ("2.0", "{scenario: success, input: {}}", Some("output")),
+            ("2.0", "{scenario: failure_x, input: {}}", Some("error")),
+            ("2.0", "{scenario: failure_x, input: {}, error: null}", Some("error")),
+            ("2.0", "{scenario: success, input: {}, output: null, error: {}}", Some("error")),
+            ("2.0", "{input: {}}", Some("output")),
+            // What is no error was reported as that.
+            ("2.0", "{scenario: failure_x, input: {}, error: a text}", None),
+            ("2.0", "{scenario: success, input: {}, output: 1, error: a text}", None),
+            ("2.0", "7", None),
+            // Version 1 examples are free, unless they are by scenario.
+            ("1.0", "{input: {}}", None),
+            ("1.0", "{scenario: success, input: {}}", Some("output")),
+        ] {
+            let place = place.map(|p| format!("EXAMPLE_OUTCOME_MISSING at /tool/examples/a/0/{p}"));
+            let expected: Vec<String> = place.into_iter().collect();
+            assert_eq!(found("EXAMPLE_OUTCOME_MISSING", &tool(version, example)), expected, "{example}");
+        }
+        let btcp = r#"{"name": "a", "examples": [{"input": {}}]}"#;
+        assert_eq!(found("EXAMPLE_OUTCOME_MISSING", btcp), [""; 0]);
+    }
+
+    #[test]
+    fn what_people_read() {
+        let none = tool("2.0", "{scenario: success, input: {}}");
+        let both = tool("2.0", "{scenario: success, input: {}, output: 1, error: {}}");
+        assert_eq!(
+            messages("EXAMPLE_OUTCOME_MISSING", &none),
+            ["the example has neither `output` nor `error`"]
+        );
+        assert_eq!(messages("EXAMPLE_OUTCOME_MISSING", &both), ["the example has both `output` and `error`"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! A definition hides nothing from its reader: no invisible, bidirectional or tag characters, no letters of
+//! other scripts in disguise.
+
+use toolwright_model::Json;
+use toolwright_source::{Edit, Entry, Finding, Node, Safety};
+
+use crate::poison::{self, Hit};
+use crate::report::Report;
+
+toolwright_source::codes! {
+    HIDDEN_TEXT Warning "A text holds characters that a reader does not see, or sees elsewhere than they stand: zero-width and tag characters, variation selectors that follow nothing, bidirectional overrides, control characters, letters of one script that pass for another. A model reads all of them, so they can carry instructions that no reviewer notices.\n\nRemove them, or ask the author what they are for. Joiners that emoji and many scripts need are not reported. The repair removes what cannot be seen; it is not applied without being asked for, because a person should look at it first."
+    => (
+        "tool.json",
+        r#"{
+  "name": "now",
+  "description": "Returns the current time\u200b\u200c\u200b in UTC",
+  "inputSchema": {"type": "object", "additionalProperties": false}
+}
+"#,
+        r#"{
+  "name": "now",
+  "description": "Returns the current time in UTC",
+  "inputSchema": {"type": "object", "additionalProperties": false}
+}
+"#
+    )
+}
+
+/// Looks at the text of a value.
+pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
+    let hits = poison::hidden(text);
+    if hits.is_empty() {
+        return;
+    }
+    let at = node.pointer();
+    let cleaned = cleaned(text, &hits);
+    for hit in hits {
+        let mut finding = Finding::new(&HIDDEN_TEXT, at.clone(), hit.message).within(hit.range);
+        finding.help.extend(hit.help);
+        out.push_in_document(match &cleaned {
+            Some(text) => {
+                let edit = Edit::Replace(at.clone(), Json::from(text.as_str()));
+                finding.repair(Safety::Unsafe, "remove what cannot be seen", vec![edit])
+            }
+            None => finding,
+        });
+    }
+}
+
+/// Looks at a key.
+pub(super) fn look_at_key(entry: &Entry<'_>, out: &mut Report<'_>) {
+    let hits = poison::hidden(entry.name());
+    if hits.is_empty() {
+        return;
+    }
+    let at = entry.value.pointer();
+    let cleaned = cleaned(entry.name(), &hits);
+    for hit in hits {
+        let mut finding = Finding::new(&HIDDEN_TEXT, at.clone(), format!("key: {}", hit.message)).on_key();
+        finding.help.extend(hit.help);
+        // A key that is there already must not be there twice.
+        let free = |name: &&String| entry.value.parent().is_some_and(|owner| !owner.has(name));
+        out.push_in_document(match cleaned.as_ref().filter(free) {
+            Some(name) => {
+                let edit = Edit::RenameKey(at.clone(), name.clone());
+                finding.repair(Safety::Unsafe, "remove what cannot be seen", vec![edit])
+            }
+            None => finding,
+        });
+    }
+}
+
+/// The text without what cannot be seen, if nothing is hidden in it then.
+fn cleaned(text: &str, hits: &[Hit]) -> Option<String> {
+    let is_hit = |at: usize| hits.iter().any(|hit| hit.range.contains(&at));
+    let kept = text.char_indices().filter(|(at, c)| !(cannot_be_seen(*c) && is_hit(*at)));
+    let cleaned: String = kept.map(|(_, c)| c).collect();
+    (cleaned.len() < text.len() && poison::hidden(&cleaned).is_empty()).then_some(cleaned)
+}
+
+/// Characters without a shape of their own: controls, Unicode's default ignorables, bidirectional marks.
+fn cannot_be_seen(c: char) -> bool {
+    let layout = matches!(c, '\n' | '\t' | '\r');
+    c.is_control() && !layout
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_source::Edit;
+
+    use crate::testing::{findings, found};
+
+    fn tool(description: &str) -> String {
+        format!(r#"{{"name": "a", "description": "{description}", "inputSchema": {{"type": "object"}}}}"#)
+    }
+
+    #[test]
+    fn texts() {
+        for (text, places) in [
+            ("Plain words, café, Größe, 日本語", 0),
+            ("👩‍💻 and a flag 🏴󠁧󠁢󠁥󠁮󠁧󠁿", 0),
+            ("No\u{200b}thing to see", 1),
+            ("Nothing\\u200b to see", 1),
+            ("abc \u{202e}fed", 1),
+            ("Tags \u{e0041}\u{e0042}\u{e0043}", 1),
+            ("Bell \\u0007", 1),
+        ] {
+            assert_eq!(found("HIDDEN_TEXT", &tool(text)).len(), places, "{text:?}");
+        }
+        // The place is the one inside the text, also behind an escape.
+        assert_eq!(found("HIDDEN_TEXT", &tool("a\\n\\u200bb")), ["HIDDEN_TEXT at /description:1:34"]);
+        // Everywhere in the document: examples, schemas, code, keys, fields that nobody knows.
+        for (text, at) in [
+            ("tool:\n  id: t\n  anything: [{deep: \"a\\u200bb\"}]\n", "/tool/anything/0/deep:3:23"),
+            (
+                "tool:\n  id: t\n  executable_knowledge: {helpers: [{function: \"a\\u200bb\"}]}\n",
+                "/tool/executable_knowledge/helpers/0/function:3:49",
+            ),
+            ("tool:\n  id: t\n  \"ke\\u200by\": 1\n", "/tool/ke\u{200b}y"),
+        ] {
+            assert_eq!(found("HIDDEN_TEXT", text), [format!("HIDDEN_TEXT at {at}")], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_an_alias_is_met_once() {
+        let text = "tool:\n  id: t\n  a: &a \"x\\u200by\"\n  b: *a\n  c: &c {d: \"x\\u200by\"}\n  e: *c\n  f: {<<: *c}\n";
+        assert_eq!(
+            found("HIDDEN_TEXT", text),
+            ["HIDDEN_TEXT at /tool/a:3:11", "HIDDEN_TEXT at /tool/c/d:5:15"]
+        );
+    }
+
+    #[test]
+    fn what_is_hidden_can_be_removed() {
+        let repairs = |text: &str| -> Vec<Edit> {
+            let found = findings(text).into_iter().filter(|f| f.code.name == "HIDDEN_TEXT");
+            found.filter_map(|f| f.repair).flat_map(|repair| repair.edits).collect()
+        };
+        let [Edit::Replace(at, value)] = &repairs(&tool("a\u{200b}b \u{200b}c"))[..] else {
+            panic!("one replacement");
+        };
+        assert_eq!((at.as_str(), value.as_str()), ("/description", Some("ab c")));
+        let [Edit::RenameKey(_, name)] = &repairs("tool:\n  id: t\n  \"ke\\u200by\": 1\n")[..] else {
+            panic!("one key");
+        };
+        assert_eq!(name, "key");
+        assert_eq!(repairs("tool:\n  id: t\n  \"ke\\u200by\": 1\n  key: 2\n"), []);
+        // Letters in disguise are seen; which were meant, a person must say.
+        assert_eq!(repairs(&tool("Reads a раge from disk")), []);
+    }
+}

@@ -1,0 +1,105 @@
+//! The code of helpers, processors and validators is JavaScript (aios, the seven codes).
+
+use std::sync::Arc;
+
+use toolwright_script::Goal;
+use toolwright_source::{Diagnostic, Finding, Source, Span};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    INVALID_FUNCTION_SYNTAX Error "A function is not JavaScript, so that nothing of it would ever run. The place is inside the block of the definition, or in the file that a local tool names as its `entry_point`."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  executable_knowledge:
+    helpers:
+      - id: shout
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function shout(args) {
+            return args.text.toUpperCase(;
+          }
+"#,
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  executable_knowledge:
+    helpers:
+      - id: shout
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function shout(args) {
+            return args.text.toUpperCase();
+          }
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    for code in subject.functions() {
+        for problem in &code.script.problems {
+            let mut finding =
+                Finding::new(&INVALID_FUNCTION_SYNTAX, code.at.clone(), problem.message.clone())
+                    .within(problem.range.clone());
+            finding.help.extend(problem.help.clone());
+            out.push(finding);
+        }
+    }
+}
+
+/// What is wrong with the syntax of a JavaScript file, such as the script of a local tool.
+pub fn check_script(source: &Arc<Source>) -> Vec<Diagnostic> {
+    let script = toolwright_script::read(source.text(), Goal::File, &[]);
+    let told = script.problems.into_iter().map(|problem| {
+        let span = Span::new(problem.range.start, problem.range.end);
+        let mut diagnostic = Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);
+        diagnostic.help.extend(problem.help);
+        diagnostic
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{code_of, found};
+
+    #[test]
+    fn code_that_is_none() {
+        for (code, places) in [
+            ("function f(args) { return 1; }", &[][..]),
+            ("function f(args) {\n  return 1 +;\n}", &["2:13"]),
+            ("let a = 1;\nlet a = 2;", &["2:5"]),
+        ] {
+            let expected: Vec<String> =
+                places.iter().map(|p| format!("INVALID_FUNCTION_SYNTAX in the code at {p}")).collect();
+            assert_eq!(code_of("INVALID_FUNCTION_SYNTAX", "helpers", code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn the_place_is_in_the_block() {
+        let text = "tool:\n  id: a\n  executable_knowledge:\n    processors:\n      - id: p\n        function: |\n          let ä = '😀';\n          let = ;\n";
+        let found = found("INVALID_FUNCTION_SYNTAX", text);
+        assert_eq!(
+            found,
+            ["INVALID_FUNCTION_SYNTAX at /tool/executable_knowledge/processors/0/function:8:17"]
+        );
+    }
+}

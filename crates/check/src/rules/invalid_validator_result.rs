@@ -1,0 +1,106 @@
+//! A validator answers `{ valid, errors }` (aios, rule 4).
+
+use toolwright_source::Finding;
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+use crate::subject::Role;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    INVALID_VALIDATOR_RESULT Warning "A validator must return an object with `valid`, a boolean, and `errors`, a list of texts. This return visibly does not, so a call that gets there would be refused without a reason. It is judged by the code alone: what cannot be seen there is trusted."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  commands: [add_note]
+  examples:
+    add_note:
+      - {scenario: success, input: {text: milk}, output: {id: 1}}
+      - {scenario: failure_invalid_param, input: {}, error: {message: text is missing}}
+  executable_knowledge:
+    validators:
+      - id: check-note
+        validates: add_note
+        language: javascript
+        function: |
+          function checkNote(args) {
+            return args.text !== undefined;
+          }
+"#,
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  commands: [add_note]
+  examples:
+    add_note:
+      - {scenario: success, input: {text: milk}, output: {id: 1}}
+      - {scenario: failure_invalid_param, input: {}, error: {message: text is missing}}
+  executable_knowledge:
+    validators:
+      - id: check-note
+        validates: add_note
+        language: javascript
+        function: |
+          function checkNote(args) {
+            const errors = args.text === undefined ? ['text is missing'] : [];
+            return { valid: errors.length === 0, errors };
+          }
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    for code in subject.functions().iter().filter(|code| code.role == Role::Validator) {
+        let (script, help) = (&code.script, "return `{ valid: errors.length === 0, errors }`");
+        for wrong in &script.returns.wrong {
+            let message = "a validator returns `valid`, a boolean, and `errors`, a list of texts";
+            let finding = Finding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
+            out.push(finding.within(wrong.clone()).help(help));
+        }
+        if script.returns.found == 0 && !script.returns.can_be_verdict() {
+            let message = "the validator returns nothing";
+            let finding = Finding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
+            out.push(finding.on_key().help(help));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{code_of, found};
+
+    #[test]
+    fn a_verdict_is_returned() {
+        for (code, is_found) in [
+            ("function v(args) { return true; }", true),
+            ("function v(args) { return { valid: true }; }", true),
+            ("function v(args) {}", true),
+            ("function v(args) { return { valid: true, errors: [] }; }", false),
+            ("function v(args) { return judge(args); }", false),
+            ("function v(args) { if (args.a) { return false; } return { valid: true, errors: [] }; }", true),
+            ("function v(args) { return { valid: 'yes', errors: [] }; }", true),
+            ("function v(args) { return { valid: false, errors: [{ message: 'no' }] }; }", true),
+            ("function v(args) { throw new Error('never'); }", false),
+        ] {
+            assert_eq!(
+                !code_of("INVALID_VALIDATOR_RESULT", "validators", code).is_empty(),
+                is_found,
+                "{code}"
+            );
+        }
+        assert_eq!(code_of("INVALID_VALIDATOR_RESULT", "helpers", "function v() { return 1; }"), [""; 0]);
+        assert_eq!(found("INVALID_VALIDATOR_RESULT", "tool: {id: a, type: mcp}"), [""; 0]);
+    }
+}

@@ -1,0 +1,66 @@
+//! An anti-pattern says what kind of mistake it is (aios: recommended).
+
+use toolwright_source::{Finding, Pointer};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    MISSING_CATEGORY Info "An anti-pattern has no `category`. AIOS recommends one, so that an agent can be told of the mistakes that concern what it is about to do: `api_usage`, `validation`, `error_handling`, `performance`, `security`, or a word of your own."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  anti_patterns:
+    - pattern: empty_note
+      description: Notes without a text
+      wrong: add_note({})
+      correct: "add_note({text: 'milk'})"
+"#,
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  anti_patterns:
+    - pattern: empty_note
+      description: Notes without a text
+      category: validation
+      wrong: add_note({})
+      correct: "add_note({text: 'milk'})"
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let list = Pointer::root().child("knowledge").child("antiPatterns");
+    for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {
+        let at = list.child(n).child("category");
+        // A category of another type is another finding.
+        if pattern.category.is_none() && subject.value(&at).is_none() {
+            let name = pattern.name.as_deref().unwrap_or("the anti-pattern");
+            out.push(Finding::new(&MISSING_CATEGORY, at, format!("`{name}` has no category")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::found;
+
+    #[test]
+    fn every_anti_pattern_has_one() {
+        let text = "tool:\n  id: a\n  anti_patterns:\n    - {pattern: x, category: y}\n    - no object\n    - {pattern: z}\n    - {pattern: w, category: 7}\n";
+        assert_eq!(found("MISSING_CATEGORY", text), ["MISSING_CATEGORY at /tool/anti_patterns/2/category"]);
+    }
+}

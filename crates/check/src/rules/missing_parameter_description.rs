@@ -1,0 +1,190 @@
+//! A parameter says what it is for.
+
+use toolwright_model::Json;
+use toolwright_source::Finding;
+
+use super::parameters::{self, Step};
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    MISSING_PARAMETER_DESCRIPTION Info "A parameter has no description. An agent fills in arguments by what it reads about them; units, formats and defaults that are not written down are guessed.\n\nGive each property of the input schema a `description`, also inside nested objects and lists. A property that only refers to a definition may be described there. All parameters of a tool are named in one finding, which points at the first."
+    => (
+        "tool.json",
+        r#"{
+  "name": "wait",
+  "description": "Returns after some seconds",
+  "inputSchema": {
+    "type": "object",
+    "properties": {"seconds": {"type": "number", "minimum": 0}},
+    "additionalProperties": false
+  }
+}
+"#,
+        r#"{
+  "name": "wait",
+  "description": "Returns after some seconds",
+  "inputSchema": {
+    "type": "object",
+    "properties": {"seconds": {"type": "number", "minimum": 0, "description": "How long to wait"}},
+    "additionalProperties": false
+  }
+}
+"#
+    )
+}
+
+/// References that are followed to find a description.
+const HOPS: usize = 8;
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    for (tool, schema) in parameters::schemas(subject) {
+        // One finding for each tool: definitions without any description are common, and dozens of lines
+        // that say the same would bury what else is found. The first place shows where to begin.
+        let mut first = None;
+        let mut names = Vec::new();
+        parameters::each(schema, &mut |object, way| {
+            let properties = object.get("properties").and_then(Json::as_object);
+            for (name, property) in properties.into_iter().flatten() {
+                if !is_described(property, schema) {
+                    let way = [way, &[Step::Property(name)]].concat();
+                    names.push(parameters::name(&way));
+                    first.get_or_insert(way);
+                }
+            }
+        });
+        let Some(way) = first else { continue };
+        let Some(at) = parameters::authored_place(subject, tool) else { continue };
+        let message = match names.len() {
+            1 => format!("parameter {} has no description", parameters::list(&names)),
+            _ => format!("parameters {} have no description", parameters::list(&names)),
+        };
+        out.push(
+            Finding::new(&MISSING_PARAMETER_DESCRIPTION, parameters::pointer(&at, &way), message).on_key(),
+        );
+    }
+}
+
+/// Whether a property is described: by itself, where it refers to, or in one of its branches.
+fn is_described(property: &Json, root: &Json) -> bool {
+    let Json::Object(members) = property else {
+        // `false` is no parameter at all.
+        return property != &Json::Bool(true);
+    };
+    let mut branches =
+        ["anyOf", "oneOf", "allOf"].iter().filter_map(|keyword| members.get(*keyword)?.as_array());
+    says(property, root) || branches.any(|list| list.iter().any(|branch| says(branch, root)))
+}
+
+fn says(schema: &Json, root: &Json) -> bool {
+    let mut schema = schema;
+    for _ in 0..HOPS {
+        if schema.get("description").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty()) {
+            return true;
+        }
+        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return false };
+        match reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {
+            Some(target) => schema = target,
+            // By anchor or id: what is there is not looked up, and so not blamed.
+            None => return true,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{found, messages};
+
+    fn tool(schema: &str) -> String {
+        format!(r#"{{"name": "a", "description": "Does it", "inputSchema": {schema}}}"#)
+    }
+
+    fn told(schema: &str) -> Option<(String, String)> {
+        let text = tool(schema);
+        let (place, message) =
+            (found("MISSING_PARAMETER_DESCRIPTION", &text), messages("MISSING_PARAMETER_DESCRIPTION", &text));
+        assert!(place.len() < 2, "{place:?}");
+        let place = place.into_iter().next()?;
+        Some((place.replace("MISSING_PARAMETER_DESCRIPTION at /inputSchema", ""), message.concat()))
+    }
+
+    #[test]
+    fn parameters_are_described() {
+        for fine in [
+            r#"{"type": "object"}"#,
+            r#"{"type": "object", "properties": {}}"#,
+            r#"{"type": "object", "properties": {"a": {"description": "x"}, "b": false}}"#,
+            r##"{"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"description": "x"}}}"##,
+            r##"{"type": "object", "properties": {"a": {"$ref": "#a"}}, "$defs": {"A": {"$anchor": "a"}}}"##,
+            r#"{"type": "object", "properties": {"a": {"anyOf": [{"description": "x"}, {"type": "null"}]}}}"#,
+            // Not parameters: data, conditions, restatements.
+            r#"{"type": "object", "default": {"properties": {"a": {}}}}"#,
+            r#"{"type": "object", "not": {"properties": {"a": {"const": 1}}}}"#,
+            r#"{"type": "object", "properties": {"a": {"description": "x"}}, "anyOf": [{"properties": {"a": {"const": 1}}}]}"#,
+            // A schema that is none.
+            r#"{"type": "objekt", "properties": {"a": {}}}"#,
+            "null",
+        ] {
+            assert_eq!(told(fine), None, "{fine}");
+        }
+        for (schema, at, names) in [
+            (r#"{"type": "object", "properties": {"a": {}}}"#, "/properties/a", "parameter `a` has"),
+            (r#"{"type": "object", "properties": {"a": true}}"#, "/properties/a", "parameter `a` has"),
+            (
+                r#"{"type": "object", "properties": {"a": {"description": " "}}}"#,
+                "/properties/a",
+                "parameter `a` has",
+            ),
+            (
+                r##"{"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}}"##,
+                "/properties/a",
+                "parameter `a` has",
+            ),
+            (
+                r#"{"type": "object", "properties": {"o": {"description": "x", "properties": {"a": {}, "b": {}}}}}"#,
+                "/properties/o/properties/a",
+                "parameters `o.a` and `o.b` have",
+            ),
+            (
+                r#"{"type": "object", "properties": {"l": {"description": "x", "items": {"properties": {"a/b": {}}}}}}"#,
+                "/properties/l/items/properties/a~1b",
+                "parameter `l[].a/b` has",
+            ),
+            (
+                r#"{"type": "object", "anyOf": [{"properties": {"a": {}}}]}"#,
+                "/anyOf/0/properties/a",
+                "parameter `a` has",
+            ),
+            (
+                r#"{"type": "object", "$defs": {"A": {"properties": {"a": {}}}}}"#,
+                "/$defs/A/properties/a",
+                "parameter `A.a` has",
+            ),
+            (
+                r#"{"type": "object", "properties": {"a": {}, "b": {}, "c": {}, "d": {}, "e": {}, "f": {}, "g": {}}}"#,
+                "/properties/a",
+                "parameters `a`, `b`, `c`, `d`, `e` and 2 more have",
+            ),
+        ] {
+            let expected = Some((at.to_owned(), format!("{names} no description")));
+            assert_eq!(told(schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_not_blamed() {
+        for kind in ["cli", "local", "mcp"] {
+            let text = format!("tool:\n  id: t\n  type: {kind}\n  commands: [a]\n");
+            assert_eq!(messages("MISSING_PARAMETER_DESCRIPTION", &text), [""; 0]);
+        }
+        let written = "tool:\n  id: t\n  type: cli\n  tools: [{id: a, inputSchema: {type: object, properties: {n: {}}}}]\n";
+        assert_eq!(
+            found("MISSING_PARAMETER_DESCRIPTION", written),
+            ["MISSING_PARAMETER_DESCRIPTION at /tool/tools/0/inputSchema/properties/n"]
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! The examples of a command show how it succeeds and how it fails (AIOS 2.0, rule 7).
+
+use toolwright_model::{Draft, Example};
+use toolwright_source::{Finding, Kind, Pointer, Severity, words};
+
+use super::examples::{is_api_error, is_failure, is_success};
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    MISSING_SCENARIO Warning "The examples of a command leave out a scenario. AIOS 2.0 wants at least one `success` and one `failure_*` for every command that has examples, because an agent learns from the pair what to send and what to avoid, and because examples are run as tests. `failure_api_error` and an `edge_case` are wanted too; without them this is only worth knowing. `success_*` and `edge_case_*` count as well.\n\nAdd an example with the scenario that is named. A command without any example is mentioned once, as information."
+    => (
+        "tickets.yaml",
+        r#"tool:
+  schema_version: 2.0
+  id: tickets
+  type: mcp
+  name: Tickets
+  version: 1.0.0
+  description: Creates tickets
+  mcp_specific: {server_command: npx tickets-server}
+  commands: [create_ticket]
+  examples:
+    create_ticket:
+      - scenario: success
+        input: {title: Printer on fire}
+        output: {id: 7}
+"#,
+        r#"tool:
+  schema_version: 2.0
+  id: tickets
+  type: mcp
+  name: Tickets
+  version: 1.0.0
+  description: Creates tickets
+  mcp_specific: {server_command: npx tickets-server}
+  commands: [create_ticket]
+  examples:
+    create_ticket:
+      - scenario: success
+        input: {title: Printer on fire}
+        output: {id: 7}
+      - scenario: failure_invalid_param
+        input: {}
+        error: {code: VALIDATION_ERROR, message: title is required}
+      - scenario: failure_api_error
+        input: {title: Printer on fire}
+        error: {code: API_ERROR, message: the server is busy}
+      - scenario: edge_case_long_title
+        input: {title: "A title that is cut because it is too long"}
+        output: {id: 8}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    if !subject.is("aios") || subject.dialect != Some("2.0") {
+        return;
+    }
+    // Examples that are no object of lists were reported by their shape; what they show is unknown.
+    let section = Pointer::root().child("examples");
+    let written = subject.value(&section).filter(|node| node.kind() != Kind::Null);
+    if written.is_some_and(|node| node.kind() != Kind::Map) {
+        return;
+    }
+    let commands = subject.toolset.tools.len();
+    let silent = subject.toolset.tools.iter().all(|tool| tool.details.examples.is_empty());
+    if silent && written.is_none_or(|node| node.is_empty()) {
+        // Examples are optional, so this is told once and not for every command.
+        if commands > 0 {
+            let message = format!("no command has an example ({commands} in all)");
+            out.push(
+                Finding::new(&MISSING_SCENARIO, section, message)
+                    .on_key()
+                    .severity(Severity::Info)
+                    .help("each command can have `success`, `failure_*` and `edge_case` examples"),
+            );
+        }
+        return;
+    }
+    for (at, tool) in subject.tools() {
+        command(subject, &at, tool, out);
+    }
+}
+
+fn command(subject: &Subject<'_>, at: &Pointer, tool: &Draft, out: &mut Report<'_>) {
+    let Some(name) = tool.name.ok() else { return };
+    let list = subject.value(&at.child("examples"));
+    let examples = &tool.details.examples;
+    match list {
+        None => {
+            let message = format!("command `{name}` has no examples");
+            let place = at.child("name");
+            return out.push(Finding::new(&MISSING_SCENARIO, place, message).severity(Severity::Info));
+        }
+        // Neither a list that is none nor an example without a readable scenario tells what is shown.
+        Some(node) if node.kind() != Kind::List => return,
+        Some(node) if node.len() != examples.len() => return,
+        Some(_) if examples.iter().any(|example| example.scenario.is_none()) => return,
+        Some(_) => {}
+    }
+    let is_edge = |example: &Example| example.scenario.as_deref().is_some_and(is_edge_case);
+    let lacks =
+        |is: &dyn Fn(&Example) -> bool, name: &'static str| (!examples.iter().any(is)).then_some(name);
+    let wanted = [lacks(&is_success, "success"), lacks(&is_failure, "failure_*")];
+    let welcome = [lacks(&is_api_error, "failure_api_error"), lacks(&is_edge, "edge_case")];
+    for (severity, names) in [(Severity::Warning, wanted), (Severity::Info, welcome)] {
+        let names: Vec<&str> = names.into_iter().flatten().collect();
+        if names.is_empty() {
+            continue;
+        }
+        let missing = words::alternatives(&names);
+        let message = format!("the examples of `{name}` have no {missing} scenario");
+        let finding = Finding::new(&MISSING_SCENARIO, at.child("examples"), message);
+        let finding = finding.on_key().severity(severity);
+        out.push(match meant(&names, examples) {
+            Some((given, name)) => {
+                finding.help(format!("`{}` is spelled almost like `{name}`", words::shorten(given)))
+            }
+            None => finding,
+        });
+    }
+}
+
+fn is_edge_case(scenario: &str) -> bool {
+    scenario == "edge_case" || scenario.starts_with("edge_case_")
+}
+
+/// A scenario that was given and is probably meant to be one of the missing ones.
+fn meant<'a>(missing: &[&'a str], examples: &'a [Example]) -> Option<(&'a str, &'a str)> {
+    let given = || examples.iter().filter_map(|example| example.scenario.as_deref());
+    missing.iter().find_map(|name| {
+        let near = words::nearest(name, given().filter(|word| word != name))?;
+        Some((near, *name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{findings, found, messages};
+
+    const HEAD: &str = "tool:\n  schema_version: 2.0\n  id: t\n  type: mcp\n  name: T\n  version: 1.0.0\n  description: Does things\n";
+
+    fn tool(body: &str) -> String {
+        format!("{HEAD}{body}")
+    }
+
+    fn with_scenarios(scenarios: &[&str]) -> String {
+        let list: Vec<String> = scenarios
+            .iter()
+            .map(|s| format!("      - {{scenario: {s}, input: {{}}, output: 1}}\n"))
+            .collect();
+        tool(&format!("  commands: [a]\n  examples:\n    a:\n{}", list.concat()))
+    }
+
+    /// Severities of what is found, and the messages.
+    fn told(text: &str) -> Vec<(&'static str, String)> {
+        let found = findings(text).into_iter().filter(|f| f.code.name == "MISSING_SCENARIO");
+        found.map(|f| (f.severity.name(), f.message)).collect()
+    }
+
+    /// A severity and a message.
+    type Told = (&'static str, &'static str);
+
+    #[test]
+    fn every_scenario_is_shown() {
+        const NO_SUCCESS: Told = ("warning", "the examples of `a` have no `success` scenario");
+        const NO_FAILURE: Told = ("warning", "the examples of `a` have no `failure_*` scenario");
+        const NO_API: Told = ("info", "the examples of `a` have no `failure_api_error` scenario");
+        const NO_EDGE: Told = ("info", "the examples of `a` have no `edge_case` scenario");
+        const NEITHER: Told =
+            ("info", "the examples of `a` have no `failure_api_error` or `edge_case` scenario");
+        let cases: &[(&[&str], &[Told])] = &[
+            (&["success", "failure_x", "failure_api_error", "edge_case"], &[]),
+            (&["success_big", "failure_api_error", "edge_case_y"], &[]),
+            (&["failure_api_error", "edge_case"], &[NO_SUCCESS]),
+            (&["success", "edge_case"], &[NO_FAILURE, NO_API]),
+            (&["success", "failure_x", "edge_case"], &[NO_API]),
+            (&["success", "failure_api_error", "edge_cases"], &[NO_EDGE]),
+            (&["successful", "failure_api_error", "edge_case"], &[NO_SUCCESS]),
+            (&["success", "failure", "failure_api_error"], &[NO_EDGE]),
+            (&["success", "failure_x"], &[NEITHER]),
+            (
+                &["x"],
+                &[("warning", "the examples of `a` have no `success` or `failure_*` scenario"), NEITHER],
+            ),
+        ];
+        for (scenarios, expected) in cases {
+            let expected: Vec<_> = expected.iter().map(|(s, m)| (*s, (*m).to_owned())).collect();
+            assert_eq!(told(&with_scenarios(scenarios)), expected, "{scenarios:?}");
+        }
+        let text = with_scenarios(&["success", "failure_api_error"]);
+        assert_eq!(found("MISSING_SCENARIO", &text), ["MISSING_SCENARIO at /tool/examples/a"]);
+        let text = with_scenarios(&["sucess", "failure_api_error", "edge_case"]);
+        let help = findings(&text).into_iter().find(|f| f.code.name == "MISSING_SCENARIO").map(|f| f.help);
+        assert_eq!(help, Some(vec!["`sucess` is spelled almost like `success`".to_owned()]));
+    }
+
+    #[test]
+    fn commands_without_examples() {
+        let some = "  commands: [a, b]\n  examples:\n    a:\n      - {scenario: success, input: {}, output: 1}\n      - {scenario: failure_api_error, input: {}, error: {}}\n      - {scenario: edge_case, input: {}, output: 1}\n";
+        assert_eq!(told(&tool(some)), [("info", "command `b` has no examples".to_owned())]);
+        assert_eq!(found("MISSING_SCENARIO", &tool(some)), ["MISSING_SCENARIO at /tool/commands/1"]);
+        let none = [("info", "no command has an example (2 in all)".to_owned())];
+        for body in [
+            "  commands: [a, b]\n",
+            "  commands: [a, b]\n  examples:\n",
+            "  commands: [a, b]\n  examples: {}\n",
+        ] {
+            assert_eq!(told(&tool(body)), none, "{body}");
+        }
+        let empty = told(&tool("  commands: [a]\n  examples: {a: []}\n"));
+        assert_eq!(empty.iter().map(|(s, _)| *s).collect::<Vec<_>>(), ["warning", "info"]);
+    }
+
+    #[test]
+    fn nothing_to_say() {
+        for body in [
+            // No commands until it is connected.
+            "",
+            // What is wrong already: the section, the list, an item, a scenario, a name.
+            "  commands: [a]\n  examples: [1]\n",
+            "  commands: [a]\n  examples: {a: 1}\n",
+            "  commands: [a]\n  examples: {a: null}\n",
+            "  commands: [a]\n  examples: {a: [7]}\n",
+            "  commands: [a]\n  examples: {a: [{input: {}, output: 1}]}\n",
+            "  commands: [a]\n  examples: {a: [{scenario: 7, input: {}, output: 1}]}\n",
+            "  commands: ['!']\n  examples: {'!': []}\n",
+        ] {
+            assert_eq!(messages("MISSING_SCENARIO", &tool(body)), [""; 0], "{body}");
+        }
+        let first = with_scenarios(&["success"]).replace("2.0", "1.0");
+        assert_eq!(messages("MISSING_SCENARIO", &first), [""; 0]);
+        assert_eq!(messages("MISSING_SCENARIO", r#"{"name": "a", "inputSchema": {}}"#), [""; 0]);
+    }
+}

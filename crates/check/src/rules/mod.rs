@@ -1,0 +1,123 @@
+//! All rules. A rule is a file here and a line in each of the lists below that concern it.
+
+mod capability_not_declared;
+mod confusable_name;
+mod deprecated_without_message;
+mod duplicate_id;
+mod duplicate_tool_name;
+mod example_input_invalid;
+mod example_outcome_crossed;
+mod example_outcome_missing;
+mod example_output_invalid;
+mod examples;
+mod forbidden_file_access;
+mod forbidden_require;
+mod hidden_text;
+pub(crate) mod invalid_function_syntax;
+pub(crate) mod invalid_schema;
+mod invalid_validator_result;
+mod lookalike_name;
+mod missing_category;
+mod missing_description;
+mod missing_output_schema;
+mod missing_parameter_description;
+mod missing_scenario;
+mod model_instruction;
+mod naming_convention;
+mod no_entry_point;
+mod not_runnable;
+mod not_self_contained;
+mod open_object;
+mod parameters;
+mod secret_in_definition;
+mod tag_not_normalized;
+mod texts;
+mod unknown_capability;
+mod unknown_check;
+mod unknown_detection;
+pub(crate) mod unresolved_reference;
+mod unused_capability;
+mod vendor_incompatible;
+mod verbs;
+mod version_feature_mismatch;
+
+use toolwright_source::Code;
+
+use crate::rule::{Rule, RuleBetween};
+
+/// The rules about one document, in the order they are tried.
+pub(crate) static RULES: &[&Rule] = &[
+    &invalid_schema::RULE,
+    &capability_not_declared::RULE,
+    &confusable_name::RULE,
+    &deprecated_without_message::RULE,
+    &duplicate_id::RULE,
+    &duplicate_tool_name::RULE,
+    &example_input_invalid::RULE,
+    &example_outcome_crossed::RULE,
+    &example_outcome_missing::RULE,
+    &example_output_invalid::RULE,
+    &forbidden_file_access::RULE,
+    &forbidden_require::RULE,
+    &invalid_function_syntax::RULE,
+    &invalid_validator_result::RULE,
+    &missing_description::RULE,
+    &missing_output_schema::RULE,
+    &missing_category::RULE,
+    &missing_parameter_description::RULE,
+    &missing_scenario::RULE,
+    &naming_convention::RULE,
+    &no_entry_point::RULE,
+    &not_runnable::RULE,
+    &not_self_contained::RULE,
+    &open_object::RULE,
+    &tag_not_normalized::RULE,
+    &texts::RULE,
+    &unknown_capability::RULE,
+    &unknown_check::RULE,
+    &unknown_detection::RULE,
+    &unresolved_reference::RULE,
+    &unused_capability::RULE,
+    &vendor_incompatible::RULE,
+    &version_feature_mismatch::RULE,
+];
+
+/// The rules about documents that are used together.
+pub(crate) static RULES_BETWEEN: &[&RuleBetween] = &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
+
+/// The codes that are declared here, by rule.
+pub(crate) static CODES: &[&[&Code]] = &[
+    capability_not_declared::ALL,
+    confusable_name::ALL,
+    deprecated_without_message::ALL,
+    duplicate_tool_name::ALL,
+    example_input_invalid::ALL,
+    example_outcome_crossed::ALL,
+    example_outcome_missing::ALL,
+    example_output_invalid::ALL,
+    forbidden_file_access::ALL,
+    forbidden_require::ALL,
+    hidden_text::ALL,
+    invalid_function_syntax::ALL,
+    invalid_validator_result::ALL,
+    lookalike_name::ALL,
+    missing_description::ALL,
+    missing_output_schema::ALL,
+    missing_category::ALL,
+    missing_parameter_description::ALL,
+    missing_scenario::ALL,
+    model_instruction::ALL,
+    no_entry_point::ALL,
+    not_runnable::ALL,
+    not_self_contained::ALL,
+    open_object::ALL,
+    secret_in_definition::ALL,
+    tag_not_normalized::ALL,
+    unknown_capability::ALL,
+    unknown_check::ALL,
+    unknown_detection::ALL,
+    unresolved_reference::ALL,
+    unused_capability::ALL,
+    vendor_incompatible::ALL,
+    version_feature_mismatch::ALL,
+];

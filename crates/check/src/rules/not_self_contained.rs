@@ -1,0 +1,92 @@
+//! Code uses no name that neither it nor the sandbox has (aios, isolation).
+
+use toolwright_source::Finding;
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    NOT_SELF_CONTAINED Warning "A function uses a name that it does not declare and that the sandbox does not have, so the call ends in a ReferenceError when it gets there. Other functions of the same definition are not visible either: every function stands alone."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  executable_knowledge:
+    helpers:
+      - id: shout
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function shout(args) {
+            return capitalize(args.text);
+          }
+"#,
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  mcp_specific: {server_command: notes-server}
+  executable_knowledge:
+    helpers:
+      - id: shout
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function shout(args) {
+            const capitalize = (text) => text.toUpperCase();
+            return capitalize(args.text);
+          }
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
+        for free in &code.script.free {
+            let message = format!("`{}` is neither declared here nor known to the sandbox", free.name);
+            out.push(Finding::new(&NOT_SELF_CONTAINED, code.at.clone(), message).within(free.range.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{code_of, found};
+
+    #[test]
+    fn names_are_known() {
+        for (code, places) in [
+            ("function f(args) { return helper(args); }", &["1:27"][..]),
+            ("function f(args) { return window.x + window.y; }", &["1:27"]),
+            ("function f(args) { return Math.max(1, JSON.parse(args.x)); }", &[]),
+            ("function f(args) { return typeof window; }", &[]),
+        ] {
+            let expected: Vec<String> =
+                places.iter().map(|p| format!("NOT_SELF_CONTAINED in the code at {p}")).collect();
+            assert_eq!(code_of("NOT_SELF_CONTAINED", "helpers", code), expected, "{code}");
+        }
+        // What does not parse has no names.
+        assert_eq!(code_of("NOT_SELF_CONTAINED", "helpers", "helper(;"), [""; 0]);
+    }
+
+    #[test]
+    fn orchestration_is_lent_the_tools() {
+        let meta = |name: &str| {
+            format!(
+                "tool:\n  id: m\n  type: meta\n  meta_specific: {{orchestration: helpers.{name}, aggregates: []}}\n  executable_knowledge:\n    helpers:\n      - id: go\n        function: async function go(args) {{ return await tools.call('a:b', args); }}\n"
+            )
+        };
+        assert_eq!(found("NOT_SELF_CONTAINED", &meta("go")), [""; 0]);
+        assert_eq!(found("NOT_SELF_CONTAINED", &meta("other")).len(), 1);
+    }
+}

@@ -1,0 +1,134 @@
+//! A definition gives no secret away.
+
+use toolwright_source::{Finding, Node};
+
+use crate::poison::{self, Hit};
+use crate::report::Report;
+
+/// The shortest text that can hold one: a URL with a password.
+const SHORTEST: usize = 12;
+
+/// Characters of a secret that a message may show.
+const SHOWN: usize = 4;
+
+toolwright_source::codes! {
+    SECRET_IN_DEFINITION Warning "A text looks like a key, a token, a private key or a password. Definitions are published, logged and sent to models, so whoever reads one has the secret. Placeholders and ids are not reported, and the message shows the first characters only.\n\nRevoke the secret first, because it has been readable all along; then take it out. Name the environment variable that holds it, or write a placeholder such as `<your token>` in an example."
+    => (
+        "tool.json",
+        r#"{
+  "name": "listRepos",
+  "description": "Lists the repositories of an account",
+  "inputSchema": {"type": "object", "properties": {"token": {"type": "string"}}},
+  "capabilities": [],
+  "examples": [{"input": {"token": "ghp_9tQz4LmW7rXk2VbN8sYc3HjD6fGp1AqEuR5T"}}]
+}
+"#,
+        r#"{
+  "name": "listRepos",
+  "description": "Lists the repositories of an account",
+  "inputSchema": {"type": "object", "properties": {"token": {"type": "string"}}},
+  "capabilities": [],
+  "examples": [{"input": {"token": "<your token>"}}]
+}
+"#
+    )
+}
+
+/// Looks at the text of a value; `label` is what it is the value of, where that is known.
+pub(super) fn look(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Report<'_>) {
+    if text.len() < SHORTEST {
+        return;
+    }
+    let mut hits = poison::secrets(text);
+    if let Some(label) = label.filter(|_| hits.is_empty()) {
+        hits = labelled(label, text);
+    }
+    for hit in hits {
+        let message = masked(&hit.message, text.get(hit.range.clone()).unwrap_or_default());
+        let mut finding = Finding::new(&SECRET_IN_DEFINITION, node.pointer(), message).within(hit.range);
+        finding.help.extend(hit.help);
+        out.push_in_document(finding);
+    }
+}
+
+/// The same where the label stands in another field, by places in the text.
+fn labelled(label: &str, text: &str) -> Vec<Hit> {
+    let lead = format!("{label}=");
+    let mut hits = poison::secrets(&format!("{lead}{text}"));
+    hits.retain(|hit| hit.range.start >= lead.len());
+    for hit in &mut hits {
+        hit.range = hit.range.start - lead.len()..hit.range.end - lead.len();
+    }
+    hits
+}
+
+/// The message with no more of the secret in it than its first characters, however much the detector quotes.
+fn masked(message: &str, secret: &str) -> String {
+    let end = secret.char_indices().nth(SHOWN).map_or(secret.len(), |(at, _)| at);
+    let (shown, rest) = secret.split_at(end);
+    let Some((before, after)) = message.split_once(shown).filter(|_| !shown.is_empty()) else {
+        return message.to_owned();
+    };
+    let same = after.chars().zip(rest.chars()).take_while(|(a, b)| a == b);
+    let told: usize = same.map(|(c, _)| c.len_utf8()).sum();
+    format!("{before}{shown}{}", &after[told..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::masked;
+    use crate::testing::{found, messages};
+
+    const TOKEN: &str = "ghp_9tQz4LmW7rXk2VbN8sYc3HjD6fGp1AqEuR5T";
+
+    #[test]
+    fn texts() {
+        for (text, at) in [
+            (r#"{"name": "a", "examples": [{"input": {"t": "TOKEN"}}]}"#, Some("/examples/0/input/t:1:45")),
+            (r#"{"name": "a", "examples": [{"output": "is TOKEN."}]}"#, Some("/examples/0/output:1:43")),
+            (r#"{"name": "a", "inputSchema": {"default": "TOKEN"}}"#, Some("/inputSchema/default:1:43")),
+            (r#"{"name": "a", "inputSchema": {"$id": "TOKEN"}}"#, None),
+            (r#"{"name": "a", "inputSchema": {"properties": {"$ref": {"$ref": "TOKEN"}}}}"#, None),
+            (r#"{"name": "a", "inputSchema": {}, "mcpServers": {"x": {"env": {"T": "TOKEN"}}}}"#, None),
+            (
+                "tool:\n  id: t\n  mcp_specific:\n    environment_variables: [{name: T, value: TOKEN}]\n",
+                Some("/tool/mcp_specific/environment_variables/0/value:4:46"),
+            ),
+            (
+                "tool:\n  id: t\n  mcp_specific:\n    environment_variables: [{name: API_KEY, value: q7Zp2Lw9Xv4Kt8Rm}]\n",
+                Some("/tool/mcp_specific/environment_variables/0/value:4:52"),
+            ),
+            (
+                "tool:\n  id: t\n  mcp_specific:\n    environment_variables: [{name: API_KEY, value: \"<your API key>\"}]\n",
+                None,
+            ),
+            (
+                "tool:\n  id: t\n  mcp_specific: {connection: {url: \"https://u:q7Zp2Lw9@x.test/\"}}\n",
+                Some("/tool/mcp_specific/connection/url:3:37"),
+            ),
+        ] {
+            let expected: Vec<String> =
+                at.into_iter().map(|at| format!("SECRET_IN_DEFINITION at {at}")).collect();
+            assert_eq!(found("SECRET_IN_DEFINITION", &text.replace("TOKEN", TOKEN)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_do_not_give_it_away() {
+        for value in [TOKEN, "https://u:q7Zp2Lw9@x.test/", "password: q7Zp2Lw9Xv4Kt8Rm"] {
+            let text = format!(r#"{{"name": "a", "description": "{value}", "inputSchema": {{}}}}"#);
+            let told = messages("SECRET_IN_DEFINITION", &text).concat();
+            assert!(
+                !told.is_empty()
+                    && !told.contains("ghp_9")
+                    && !told.contains("q7Zp2")
+                    && !told.contains("https"),
+                "{told}"
+            );
+        }
+        assert_eq!(masked("`abcdef…` looks like it", "abcdefgh"), "`abcd…` looks like it");
+        assert_eq!(masked("`abc` looks like it", "abc"), "`abc` looks like it");
+        assert_eq!(masked("nothing", ""), "nothing");
+        assert_eq!(masked("`äöüßé…`", "äöüßéa"), "`äöüß…`");
+    }
+}

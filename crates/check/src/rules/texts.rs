@@ -1,0 +1,102 @@
+//! One walk over all texts of a document for the rules about poisoned text. Each text is met once: aliases
+//! and merge keys are not followed, because what they repeat is met where it stands.
+
+use toolwright_source::{Entry, Kind, Node, Syntax};
+
+use super::{hidden_text, model_instruction, secret_in_definition};
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let document = subject.origin.document();
+    let yaml = (document.syntax() == Syntax::Yaml).then(|| document.source().text());
+    let walk = Walk { aios: subject.is("aios"), yaml };
+    walk.value(document.root(), Text::Prose, None, out);
+}
+
+/// What a text is, by the key that leads to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Prose,
+    /// JavaScript has rules of its own, and its strings are no words to a model.
+    Code,
+    /// The address of a schema, which may look as random as a secret.
+    Address,
+}
+
+struct Walk<'d> {
+    aios: bool,
+    /// The text, if it can have aliases.
+    yaml: Option<&'d str>,
+}
+
+impl Walk<'_> {
+    /// Recursion ends where the nesting of documents does. `label` is what the text is the value of.
+    fn value(&self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+        if self.is_alias(node) || out.is_full() {
+            return;
+        }
+        match node.kind() {
+            Kind::String => look(node, text, label, out),
+            Kind::List => node.items().for_each(|item| self.value(item, Text::Prose, None, out)),
+            Kind::Map => {
+                for entry in node.entries().iter().filter(|entry| self.yaml.is_none() || is_own(node, entry))
+                {
+                    self.member(node, entry, out);
+                }
+            }
+            Kind::Null | Kind::Bool | Kind::Number => {}
+        }
+    }
+
+    fn member(&self, owner: Node<'_>, entry: &Entry<'_>, out: &mut Report<'_>) {
+        // Servers to start, as other clients keep them: their environment is their own business.
+        if entry.is("mcpServers") && owner.parent().is_none() {
+            return;
+        }
+        if !self.is_alias(entry.key) {
+            hidden_text::look_at_key(entry, out);
+        }
+        let text = match entry.name() {
+            "function" if self.aios && is_function(owner) => Text::Code,
+            "$schema" | "$ref" | "$id" | "$dynamicRef" => Text::Address,
+            _ => Text::Prose,
+        };
+        // `{name: API_KEY, value: …}`: a variable of the environment.
+        let variable = self.aios && entry.is("value");
+        let label = if variable { owner.get("name").and_then(Node::text) } else { None };
+        self.value(entry.value, text, label, out);
+    }
+
+    /// No plain text of YAML begins with `*`.
+    fn is_alias(&self, node: Node<'_>) -> bool {
+        let first = |text: &str| text.as_bytes().get(node.span().range().start).copied();
+        self.yaml.and_then(first) == Some(b'*')
+    }
+}
+
+/// Whether a member stands in the object itself and was not merged into it. What is told twice would be
+/// noticed later, but a megabyte that is merged a thousand times would have to be read first.
+fn is_own(owner: Node<'_>, entry: &Entry<'_>) -> bool {
+    entry.value.parent().is_some_and(|parent| parent.span() == owner.span())
+}
+
+/// Whether this is a helper, processor or validator: elsewhere `function` is a word like any other.
+fn is_function(owner: Node<'_>) -> bool {
+    let section = owner.parent().and_then(Node::parent).and_then(Node::key);
+    section.is_some_and(|key| key.raw() == "executable_knowledge")
+}
+
+fn look(node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+    let words = node.raw();
+    hidden_text::look(node, words, out);
+    if text != Text::Code {
+        model_instruction::look(node, words, out);
+    }
+    if text == Text::Prose {
+        secret_in_definition::look(node, words, label, out);
+    }
+}

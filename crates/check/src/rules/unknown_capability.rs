@@ -1,0 +1,133 @@
+//! A capability is one that some runtime gives a meaning.
+
+use std::collections::HashSet;
+
+use toolwright_model::{Capability, Given, Json};
+use toolwright_source::words::{alternatives, nearest};
+use toolwright_source::{Edit, Finding, Pointer, Safety};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    UNKNOWN_CAPABILITY Warning "A capability has the right form, but is none that is known. No runtime gives it a meaning: people are asked to grant something that nobody can explain, it counts as a high risk, and the tool does not get what it wanted.\n\nUse one that is listed. `dom:read`, `dom:write`, `dom:observe` and `dom:shadow` are about the page; `storage`, `network`, `clipboard` and `media` have theirs; `process:spawn`, `mcp:connect` and `tool:call` are needed by tools that run outside of a page."
+    => (
+        "tool.json",
+        r#"{
+  "name": "clickButton",
+  "description": "Clicks the button that a selector names",
+  "inputSchema": {"type": "object", "additionalProperties": false},
+  "capabilities": ["dom:interact"]
+}
+"#,
+        r#"{
+  "name": "clickButton",
+  "description": "Clicks the button that a selector names",
+  "inputSchema": {"type": "object", "additionalProperties": false},
+  "capabilities": ["dom:write"]
+}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    if let Some(declared) = &subject.toolset.declares {
+        list(declared, &Pointer::root().child("declares"), out);
+    }
+    for (at, tool) in subject.tools() {
+        list(&tool.needs, &at.child("capabilities"), out);
+    }
+}
+
+fn list(capabilities: &[Given<Capability>], at: &Pointer, out: &mut Report<'_>) {
+    let mut told = HashSet::new();
+    for (n, capability) in capabilities.iter().enumerate() {
+        let unknown = capability.ok().filter(|c| !c.is_known());
+        if let Some(unknown) = unknown.filter(|c| told.insert(*c)) {
+            out.push(finding(unknown, at.child(n)));
+        }
+    }
+}
+
+fn finding(unknown: &Capability, at: Pointer) -> Finding {
+    let edit = |meant: &str| Edit::Replace(at.clone(), Json::from(meant));
+    let message = format!("no runtime knows the capability `{unknown}`");
+    let finding = Finding::new(&UNKNOWN_CAPABILITY, at.clone(), message);
+    if let Some(meant) = nearest(unknown.as_str(), Capability::all_known()) {
+        let title = format!("write `{meant}`");
+        return finding.help(format!("did you mean `{meant}`?")).repair(
+            Safety::Unsafe,
+            title,
+            vec![edit(meant)],
+        );
+    }
+    let category = unknown.as_str().split_inclusive(':').next().unwrap_or_default();
+    let near: Vec<&str> = Capability::all_known().filter(|known| known.starts_with(category)).collect();
+    match near[..] {
+        [] => finding.help(format!("no known capability starts with `{category}`")),
+        _ => finding.help(format!("use {}", alternatives(&near))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_model::Json;
+    use toolwright_source::{Edit, Safety};
+
+    use crate::MAX_FINDINGS;
+    use crate::testing::{count, findings, found};
+
+    fn tool(capabilities: &str) -> String {
+        format!(r#"{{"name": "a", "capabilities": {capabilities}}}"#)
+    }
+
+    #[test]
+    fn what_no_runtime_knows() {
+        let cases: &[(&str, &[&str])] = &[
+            (r#"["dom:read", "process:spawn", "network:fetch:same-origin"]"#, &[]),
+            (r#"["dom:interact"]"#, &["/capabilities/0"]),
+            (r#"["dom:read:all"]"#, &["/capabilities/0"]),
+            // Once in one list.
+            (r#"["a:b", "dom:read", "a:b", "c:d"]"#, &["/capabilities/0", "/capabilities/3"]),
+            // What is no capability at all is another finding.
+            (r#"["", "dom:*", "geolocation", 7, null, "DOM:READ"]"#, &[]),
+            ("[]", &[]),
+            ("7", &[]),
+        ];
+        for (capabilities, at) in cases {
+            let expected: Vec<String> = at.iter().map(|at| format!("UNKNOWN_CAPABILITY at {at}")).collect();
+            assert_eq!(found("UNKNOWN_CAPABILITY", &tool(capabilities)), expected, "{capabilities}");
+        }
+        let manifest =
+            format!(r#"{{"btcp": "1.0", "capabilities": ["a:b"], "tools": [{}]}}"#, tool(r#"["a:b"]"#));
+        let both = ["UNKNOWN_CAPABILITY at /capabilities/0", "UNKNOWN_CAPABILITY at /tools/0/capabilities/0"];
+        assert_eq!(found("UNKNOWN_CAPABILITY", &manifest), both);
+    }
+
+    #[test]
+    fn help_and_repair() {
+        for (capability, help, meant) in [
+            ("dom:wirte", "did you mean `dom:write`?", Some("dom:write")),
+            ("storage:local:reed", "did you mean `storage:local:read`?", Some("storage:local:read")),
+            ("dom:interact", "use `dom:read`, `dom:write`, `dom:observe` or `dom:shadow`", None),
+            ("clipboard:clear", "use `clipboard:read` or `clipboard:write`", None),
+            ("geo:read", "no known capability starts with `geo:`", None),
+        ] {
+            let all = findings(&tool(&format!(r#"["{capability}"]"#)));
+            let found = all.into_iter().find(|f| f.code.name == "UNKNOWN_CAPABILITY").expect(capability);
+            assert_eq!(found.help, [help], "{capability}");
+            let repair = found.repair.map(|r| (r.safety, r.edits));
+            let expected = meant.map(|m| (Safety::Unsafe, vec![Edit::Replace(found.at, Json::from(m))]));
+            assert_eq!(repair, expected, "{capability}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_tools() {
+        let tools = vec![tool(r#"["a:b"]"#); 1_100].join(",");
+        assert_eq!(count(&super::RULE, &format!("[{tools}]")), MAX_FINDINGS);
+    }
+}

@@ -1,0 +1,170 @@
+//! A check of a validator is one that is run (aios, validators).
+
+use toolwright_model::{Check, Json};
+use toolwright_source::words::{nearest, shorten};
+use toolwright_source::{Edit, Finding, Node, Pointer, Safety};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    UNKNOWN_CHECK Warning "A validator lists a check that nobody runs. `required_fields` with a list of names is run before the validator's function; every other key is documentation. So is `format` where no `field` beside it says what has the format, as the AIOS manual itself writes it. Arguments that the check seems to refuse are accepted.\n\nTest it in the validator's `function`, or use `required_fields`."
+    => (
+        "tool.yaml",
+        r#"tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  commands: [add_note]
+  cli_specific: {executable: notes}
+  executable_knowledge:
+    validators:
+      - id: validate-add-note
+        validates: add_note
+        language: javascript
+        checks:
+          - max_length: 80
+        function: |
+          function validateAddNote(args) {
+            const errors = Array.isArray(args.args) ? [] : ['args must be a list'];
+            return { valid: errors.length === 0, errors };
+          }
+          module.exports = { validateAddNote };
+"#,
+        r#"tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  commands: [add_note]
+  cli_specific: {executable: notes}
+  executable_knowledge:
+    validators:
+      - id: validate-add-note
+        validates: add_note
+        language: javascript
+        checks:
+          - required_fields: [args]
+        function: |
+          function validateAddNote(args) {
+            const errors = Array.isArray(args.args) ? [] : ['args must be a list'];
+            return { valid: errors.length === 0, errors };
+          }
+          module.exports = { validateAddNote };
+"#
+    )
+}
+
+const REQUIRED_FIELDS: &str = "required_fields";
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let validators = Pointer::root().child("knowledge").child("validators");
+    for (n, validator) in subject.toolset.knowledge.validators.iter().enumerate() {
+        for (m, check) in validator.checks.iter().enumerate() {
+            // What is no object was reported by its shape.
+            let Check::Other(Json::Object(member)) = check else { continue };
+            let at = validators.child(n).child("checks").child(m);
+            let around = subject.value(&at).and_then(Node::parent);
+            for name in member.keys() {
+                out_of_use(name, at.clone(), around).into_iter().for_each(|finding| out.push(finding));
+            }
+        }
+    }
+}
+
+/// Why a check called `name` is not run; `around` is the object it stands in.
+fn out_of_use(name: &str, at: Pointer, around: Option<Node<'_>>) -> Option<Finding> {
+    let has = |other: &str| around.is_some_and(|node| node.has(other));
+    let finding = |message: String| Finding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
+    let message = match name {
+        "format" | "field" if has("format") && has("field") => return None,
+        "format" => "check `format` is not run: it does not say which field has the format".to_owned(),
+        REQUIRED_FIELDS => "check `required_fields` is not run: it is no list of names".to_owned(),
+        _ => format!("unknown check `{}`; it is not run", shorten(name)),
+    };
+    let meant = nearest(name, std::iter::once(REQUIRED_FIELDS)).filter(|meant| !has(meant));
+    Some(match meant {
+        // From then on it refuses calls.
+        Some(meant) => finding(message).help(format!("did you mean `{meant}`?")).repair(
+            Safety::Unsafe,
+            format!("rename it to `{meant}`"),
+            vec![Edit::RenameKey(at.clone(), meant.to_owned())],
+        ),
+        None => finding(message).help("test it in the validator's `function`"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_source::{Edit, Safety};
+
+    use crate::MAX_FINDINGS;
+    use crate::testing::{count, findings, found, messages};
+
+    fn tool(checks: &str) -> String {
+        format!(
+            "tool: {{id: notes, type: cli, executable_knowledge: {{validators: [7, {{id: v, checks: {checks}}}]}}}}"
+        )
+    }
+
+    #[test]
+    fn checks_that_nobody_runs() {
+        let cases: &[(&str, &[&str])] = &[
+            ("[{required_fields: [a, b]}]", &[]),
+            ("[{required_fields: []}]", &[]),
+            ("[{format: email}]", &["0/format"]),
+            ("[{format: email, field: contact}]", &[]),
+            ("[{field: contact}]", &["0/field"]),
+            ("[{required_fields: [a]}, {max: 1, min: 0}, {format: uri}]", &["1/max", "1/min", "2/format"]),
+            ("[{required_fields: a}]", &["0/required_fields"]),
+            ("[{'': 1}]", &["0/"]),
+            // What is no object is another finding.
+            ("[email, 7, null, [a]]", &[]),
+            ("[{}]", &[]),
+            ("{format: email}", &[]),
+            ("null", &[]),
+        ];
+        for (checks, at) in cases {
+            let expected: Vec<String> = at
+                .iter()
+                .map(|at| format!("UNKNOWN_CHECK at /tool/executable_knowledge/validators/1/checks/{at}"))
+                .collect();
+            assert_eq!(found("UNKNOWN_CHECK", &tool(checks)), expected, "{checks}");
+        }
+    }
+
+    #[test]
+    fn messages_and_repairs() {
+        for (checks, message) in [
+            ("[{format: email}]", "check `format` is not run: it does not say which field has the format"),
+            ("[{required_fields: a}]", "check `required_fields` is not run: it is no list of names"),
+            ("[{max: 1}]", "unknown check `max`; it is not run"),
+        ] {
+            assert_eq!(messages("UNKNOWN_CHECK", &tool(checks)), [message]);
+        }
+        let repair = |checks: &str| {
+            let all = findings(&tool(checks));
+            let found = all.into_iter().find(|f| f.code.name == "UNKNOWN_CHECK").expect(checks);
+            found.repair.map(|repair| (repair.safety, repair.edits, found.at))
+        };
+        let (safety, edits, at) = repair("[{requiredFields: [a]}]").expect("a repair");
+        assert_eq!(safety, Safety::Unsafe);
+        assert_eq!(edits, [Edit::RenameKey(at, "required_fields".to_owned())]);
+        assert_eq!(repair("[{requiredFields: [a], required_fields: [b]}]"), None);
+        assert_eq!(repair("[{required_fields: a}]"), None);
+    }
+
+    #[test]
+    fn a_thousand_checks() {
+        let checks = vec!["{format: email}"; 1_100].join(", ");
+        assert_eq!(count(&super::RULE, &tool(&format!("[{checks}]"))), MAX_FINDINGS);
+    }
+}

@@ -1,0 +1,102 @@
+//! A payload is told from others by words that a program can follow (aios, payload schemas).
+
+use toolwright_model::Detection;
+use toolwright_source::words::shorten;
+use toolwright_source::{Finding, Pointer};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    UNKNOWN_DETECTION Info "The `detection` of a payload schema is prose. A person understands it, but no payload will ever be recognised by it, so its `payload_path` is never used.\n\nWrite it in one of these forms, with paths from the root of the payload: `event.id field exists` (also `array` or `object` for `field`, and `in root` behind it), `event.type == task`, `event.type in [task, list]`, or `helpers.ID` for a helper that decides. Of several payload schemas the first that matches counts."
+    => (
+        "tool.yaml",
+        r#"tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+  api_complexity:
+    payload_schemas:
+      - type: event
+        detection: "comes from the web hook"
+        payload_path: event.note
+"#,
+        r#"tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+  api_complexity:
+    payload_schemas:
+      - type: event
+        detection: "event object exists"
+        payload_path: event.note
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let schemas = Pointer::root().child("knowledge").child("payloadSchemas");
+    for (n, schema) in subject.toolset.knowledge.payload_schemas.iter().enumerate() {
+        // A blank one was reported as missing.
+        let text = schema.detection.as_deref().filter(|text| !text.trim().is_empty());
+        let Some(text) = text.filter(|text| Detection::parse(text).is_none()) else { continue };
+        let message = format!("no payload is recognised by `{}`: it is prose", shorten(text));
+        out.push(
+            Finding::new(&UNKNOWN_DETECTION, schemas.child(n).child("detection"), message)
+                .help("write `PATH field exists`, `PATH == VALUE`, `PATH in [VALUE, …]` or `helpers.ID`"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::MAX_NOTES;
+    use crate::testing::{count, found, messages};
+
+    fn tool(schemas: &str) -> String {
+        format!("tool: {{id: notes, type: cli, api_complexity: {{payload_schemas: {schemas}}}}}")
+    }
+
+    #[test]
+    fn prose_and_the_language() {
+        for text in [
+            "event field exists in root",
+            "webhook_id field",
+            "history_items array exists",
+            "event.type == task",
+            "event.type in [task, list]",
+            "helpers.is-event",
+            " ",
+        ] {
+            let text = tool(&format!("[{{detection: '{text}'}}]"));
+            assert_eq!(found("UNKNOWN_DETECTION", &text), [""; 0], "{text}");
+        }
+        for text in ["has an event", "event field is there", "event == two words", "a.b.", "!"] {
+            let text = tool(&format!("[7, {{detection: '{text}'}}]"));
+            let expected = ["UNKNOWN_DETECTION at /tool/api_complexity/payload_schemas/1/detection"];
+            assert_eq!(found("UNKNOWN_DETECTION", &text), expected, "{text}");
+        }
+        for schemas in ["[{}]", "[{detection: 7}]", "[{detection: null}]", "{detection: a b}", "[]"] {
+            assert_eq!(found("UNKNOWN_DETECTION", &tool(schemas)), [""; 0], "{schemas}");
+        }
+        let message = "no payload is recognised by `has an event`: it is prose";
+        assert_eq!(messages("UNKNOWN_DETECTION", &tool("[{detection: has an event}]")), [message]);
+    }
+
+    #[test]
+    fn a_thousand_schemas() {
+        let schemas = vec!["{detection: has an event}"; 1_100].join(", ");
+        assert_eq!(count(&super::RULE, &tool(&format!("[{schemas}]"))), MAX_NOTES);
+    }
+}

@@ -1,0 +1,174 @@
+//! A capability is declared once, and because a tool needs it.
+
+use std::collections::HashMap;
+
+use toolwright_model::{Capability, Draft, Given};
+use toolwright_source::{Edit, Finding, Kind, Pointer, Safety};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    UNUSED_CAPABILITY Warning "A manifest declares a capability that none of its tools needs, or a list names a capability twice. People are asked to grant what is declared: every surplus one makes them trust more than is necessary, and hides which ones matter.\n\nRemove it. The comparison is literal: a tool that needs `dom:write` does not need `dom:read`. If a tool of the manifest has no good list of capabilities, nothing is said about what is unused."
+    => (
+        "manifest.json",
+        r#"{
+  "btcp": "1.0",
+  "name": "page-tools",
+  "version": "1.0.0",
+  "capabilities": ["dom:read", "clipboard:write"],
+  "tools": [{
+    "name": "listLinks",
+    "description": "Lists the links of the current page",
+    "inputSchema": {"type": "object", "additionalProperties": false},
+    "capabilities": ["dom:read"]
+  }]
+}
+"#,
+        r#"{
+  "btcp": "1.0",
+  "name": "page-tools",
+  "version": "1.0.0",
+  "capabilities": ["dom:read"],
+  "tools": [{
+    "name": "listLinks",
+    "description": "Lists the links of the current page",
+    "inputSchema": {"type": "object", "additionalProperties": false},
+    "capabilities": ["dom:read"]
+  }]
+}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    if let Some(declared) = &subject.toolset.declares {
+        let at = Pointer::root().child("declares");
+        let listed = repeats(declared, &at, out);
+        if let Some(needed) = needed(subject) {
+            unused(listed, &needed, out);
+        }
+    }
+    for (at, tool) in subject.tools() {
+        repeats(&tool.needs, &at.child("capabilities"), out);
+    }
+}
+
+/// Reports what a list names twice, and returns where it names each capability first.
+fn repeats<'a>(
+    list: &'a [Given<Capability>],
+    at: &Pointer,
+    out: &mut Report<'_>,
+) -> Vec<(&'a Capability, Pointer)> {
+    let mut first: HashMap<&Capability, Pointer> = HashMap::new();
+    let mut listed = Vec::new();
+    for (n, capability) in list.iter().enumerate() {
+        let Some(capability) = capability.ok() else { continue };
+        let at = at.child(n);
+        if let Some(first) = first.get(capability) {
+            let message = format!("`{capability}` is listed twice");
+            let finding = surplus(capability, at, message);
+            out.push(finding.related(first.clone(), "the first time"));
+        } else {
+            first.insert(capability, at.clone());
+            listed.push((capability, at));
+        }
+    }
+    listed
+}
+
+/// What the tools need; nothing where that cannot be told of all of them.
+fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
+    let is_told = |(at, tool): (Pointer, &'a Draft)| {
+        let list = subject.value(&at.child("capabilities"));
+        list.is_some_and(|list| list.kind() == Kind::List)
+            && tool.needs.iter().all(|need| need.ok().is_some())
+    };
+    let told = !subject.toolset.tools.is_empty() && subject.tools().all(is_told);
+    told.then(|| subject.toolset.tools.iter().flat_map(|tool| &tool.needs).filter_map(Given::ok).collect())
+}
+
+fn unused(listed: Vec<(&Capability, Pointer)>, needed: &[&Capability], out: &mut Report<'_>) {
+    let needed: std::collections::HashSet<_> = needed.iter().collect();
+    for (capability, at) in listed.into_iter().filter(|(capability, _)| !needed.contains(capability)) {
+        out.push(surplus(capability, at, format!("no tool needs `{capability}`")));
+    }
+}
+
+fn surplus(capability: &Capability, at: Pointer, message: String) -> Finding {
+    let edit = Edit::Remove(at.clone());
+    Finding::new(&UNUSED_CAPABILITY, at, message).repair(
+        Safety::Safe,
+        format!("remove `{capability}`"),
+        vec![edit],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_source::{Edit, Safety};
+
+    use crate::testing::{count, findings, found, messages};
+
+    fn manifest(declared: &str, tools: &[&str]) -> String {
+        let tools: Vec<String> = tools.iter().map(|more| format!(r#"{{"name": "a"{more}}}"#)).collect();
+        format!(r#"{{"btcp": "1.0", "capabilities": {declared}, "tools": [{}]}}"#, tools.join(","))
+    }
+
+    #[test]
+    fn what_no_tool_needs() {
+        let reads = r#", "capabilities": ["dom:read"]"#;
+        let writes = r#", "capabilities": ["dom:write"]"#;
+        let cases: &[(&str, &[&str], &[&str])] = &[
+            (r#"["dom:read"]"#, &[reads], &[]),
+            ("[]", &[reads], &[]),
+            (r#"["dom:read", "dom:write"]"#, &[reads, writes], &[]),
+            (r#"["dom:read", "dom:write"]"#, &[reads], &["/capabilities/1"]),
+            // Literal: what a capability implies is not needed.
+            (r#"["dom:read", "dom:write"]"#, &[writes], &["/capabilities/0"]),
+            (r#"["dom:read", "a:b", "dom:read"]"#, &[reads], &["/capabilities/2", "/capabilities/1"]),
+            (r#"["a:b", "a:b"]"#, &[reads], &["/capabilities/1", "/capabilities/0"]),
+            (r#"["dom:read"]"#, &[r#", "capabilities": []"#], &["/capabilities/0"]),
+            // What a tool needs is not known.
+            (r#"["dom:read"]"#, &[""], &[]),
+            (r#"["dom:read"]"#, &[r#", "capabilities": "dom:read""#], &[]),
+            (r#"["dom:read"]"#, &[r#", "capabilities": ["dom:*"]"#], &[]),
+            (r#"["dom:read"]"#, &[], &[]),
+            // What is no capability at all is another finding.
+            (r#"["", "dom:*", "dom:*", 7, null]"#, &[reads], &[]),
+            ("7", &[reads], &[]),
+            // A tool's own list.
+            (
+                r#"["dom:read"]"#,
+                &[r#", "capabilities": ["dom:read", "dom:read"]"#],
+                &["/tools/0/capabilities/1"],
+            ),
+        ];
+        for (declared, tools, at) in cases {
+            let expected: Vec<String> = at.iter().map(|at| format!("UNUSED_CAPABILITY at {at}")).collect();
+            assert_eq!(found("UNUSED_CAPABILITY", &manifest(declared, tools)), expected, "{declared}");
+        }
+        let alone = r#"{"name": "a", "capabilities": ["dom:read", "dom:read"]}"#;
+        assert_eq!(found("UNUSED_CAPABILITY", alone), ["UNUSED_CAPABILITY at /capabilities/1"]);
+    }
+
+    #[test]
+    fn what_people_read_and_what_is_removed() {
+        let text = manifest(r#"["a:b", "a:b"]"#, &[r#", "capabilities": []"#]);
+        assert_eq!(messages("UNUSED_CAPABILITY", &text), ["`a:b` is listed twice", "no tool needs `a:b`"]);
+        for finding in findings(&text).into_iter().filter(|f| f.code.name == "UNUSED_CAPABILITY") {
+            let repair = finding.repair.expect("a repair");
+            assert_eq!(repair.safety, Safety::Safe);
+            assert_eq!(repair.edits, [Edit::Remove(finding.at)]);
+        }
+    }
+
+    #[test]
+    fn a_thousand_tools() {
+        let tools = vec![r#", "capabilities": ["dom:read"]"#; 1_000];
+        assert_eq!(count(&super::RULE, &manifest(r#"["dom:read", "a:b"]"#, &tools)), 1);
+    }
+}

@@ -1,0 +1,152 @@
+//! A tool that says it is version 1.0 has nothing of version 2.0 (aios, detection).
+
+use toolwright_model::Json;
+use toolwright_source::{Edit, Finding, Kind, Node, Pointer, Safety};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { check };
+
+toolwright_source::codes! {
+    VERSION_FEATURE_MISMATCH Warning "An AIOS tool says `schema_version: 1.0` and has sections that exist only from version 2.0 on. It is read as what it says, so a program that knows version 1.0 alone ignores those sections, and the stricter rules of version 2.0 are not applied to its examples. The sections themselves are still checked; an empty one counts, one that is null does not.\n\nWrite `schema_version: 2.0`, or leave it out: the version is then told by the sections."
+    => (
+        "tool.yaml",
+        r#"tool:
+  schema_version: 1.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+  anti_patterns:
+    - pattern: title_in_text
+      description: Writing the title into the text
+      wrong: "add --text 'Title: x'"
+      correct: "add --title x"
+"#,
+        r#"tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+  anti_patterns:
+    - pattern: title_in_text
+      description: Writing the title into the text
+      wrong: "add --text 'Title: x'"
+      correct: "add --title x"
+"#
+    )
+}
+
+const SECTIONS: [&str; 4] = ["executable_knowledge", "api_complexity", "anti_patterns", "examples"];
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // Without a version of its own a tool with such sections would be read as 2.0.
+    if !subject.is("aios") || subject.dialect != Some("1.0") {
+        return;
+    }
+    let is_new = |name: &&str| {
+        let section = subject.value(&Pointer::root().child(name));
+        section.is_some_and(
+            |node| if *name == "examples" { has_scenarios(node) } else { node.kind() != Kind::Null },
+        )
+    };
+    let sections: Vec<&str> = SECTIONS.into_iter().filter(is_new).collect();
+    let at = Pointer::root().child("schema_version");
+    let Some(version) = subject.value(&at).filter(|_| !sections.is_empty()) else { return };
+    let new = if version.kind() == Kind::String { Json::from("2.0") } else { Json::from(2.0) };
+    let edit = Edit::Replace(at.clone(), new);
+    let quoted: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
+    let verb = if sections.len() > 1 { "are" } else { "is" };
+    let message = format!("`schema_version` is 1.0, but {} {verb} of version 2.0", quoted.join(" and "));
+    let mut finding = Finding::new(&VERSION_FEATURE_MISMATCH, at, message);
+    for section in sections {
+        finding = finding.related(Pointer::root().child(section), "only from version 2.0 on");
+    }
+    // The rules of version 2.0 are stricter.
+    out.push(finding.repair(Safety::Unsafe, "write 2.0", vec![edit]));
+}
+
+/// The two scenarios by which the version is told (aios, detection).
+fn has_scenarios(examples: Node<'_>) -> bool {
+    examples.entries().iter().flat_map(|entry| entry.value.items()).any(|example| {
+        let scenario = example.get("scenario").and_then(Node::text);
+        matches!(scenario, Some("success" | "failure_invalid_param"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_model::Json;
+    use toolwright_source::Edit;
+
+    use crate::testing::{findings, found, messages};
+
+    fn tool(version: &str, more: &str) -> String {
+        format!("tool: {{{version}id: notes, type: cli{more}}}")
+    }
+
+    #[test]
+    fn sections_of_another_version() {
+        let told = ["VERSION_FEATURE_MISMATCH at /tool/schema_version"];
+        for section in [
+            ", executable_knowledge: {}",
+            ", api_complexity: {}",
+            ", anti_patterns: []",
+            ", anti_patterns: 7",
+            ", examples: {a: [{scenario: success}]}",
+            ", examples: {a: [7], b: [{}, {scenario: failure_invalid_param}]}",
+        ] {
+            for one in ["schema_version: 1.0, ", "schema_version: 1, ", "schema_version: '1.0', "] {
+                assert_eq!(found("VERSION_FEATURE_MISMATCH", &tool(one, section)), told, "{one}{section}");
+            }
+            // What says 2.0, nothing or nonsense is no version 1.0.
+            for other in [
+                "",
+                "schema_version: 2.0, ",
+                "schema_version: null, ",
+                "schema_version: '', ",
+                "schema_version: 3, ",
+            ] {
+                assert_eq!(
+                    found("VERSION_FEATURE_MISMATCH", &tool(other, section)),
+                    [""; 0],
+                    "{other}{section}"
+                );
+            }
+        }
+        for fine in [
+            "",
+            ", executable_knowledge: null",
+            ", anti_patterns:",
+            ", examples: {a: [{scenario: edge_case}]}",
+            ", examples: {success: [{}]}",
+            ", examples: [{scenario: success}]",
+            ", examples: 7",
+        ] {
+            let text = tool("schema_version: 1.0, ", fine);
+            assert_eq!(found("VERSION_FEATURE_MISMATCH", &text), [""; 0], "{fine}");
+        }
+    }
+
+    #[test]
+    fn what_people_read() {
+        let text = tool("schema_version: 1.0, ", ", anti_patterns: [], api_complexity: {}");
+        let told = "`schema_version` is 1.0, but `api_complexity` and `anti_patterns` are of version 2.0";
+        assert_eq!(messages("VERSION_FEATURE_MISMATCH", &text), [told]);
+        for (written, new) in [("1.0", Json::from(2.0)), ("'1.0'", Json::from("2.0"))] {
+            let text = tool(&format!("schema_version: {written}, "), ", anti_patterns: []");
+            let all = findings(&text);
+            let found =
+                all.into_iter().find(|f| f.code.name == "VERSION_FEATURE_MISMATCH").expect("a finding");
+            assert_eq!(found.related[0].0.as_str(), "/tool/anti_patterns");
+            assert_eq!(found.repair.expect("a repair").edits, [Edit::Replace(found.at, new)]);
+        }
+    }
+}

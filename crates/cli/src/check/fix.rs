@@ -1,0 +1,269 @@
+//! Repairs, file by file, until nothing is left to repair. A file is replaced by an atomic rename, and
+//! only if it is still what was read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use similar::TextDiff;
+use toolwright_catalog::{Load, Loaded, Reader, read};
+use toolwright_source::{Diagnostic, Document, Fix, Severity, Source, TextEdit, splice};
+
+use super::selection::Selection;
+use super::{judge, settle};
+use crate::args::CheckArgs;
+use crate::output;
+
+/// Rounds over one file; every round removes at least one diagnostic, so this is for what should not
+/// happen: two repairs that undo each other.
+const ROUNDS: usize = 1_000;
+
+/// What is repaired, and what is done with it.
+#[derive(Clone, Copy)]
+pub(super) struct Mode {
+    /// Whether repairs that can change the meaning are made, too.
+    risky: bool,
+    /// Whether files stay as they are and the changes are shown.
+    diff: bool,
+}
+
+/// What was repaired.
+#[derive(Default)]
+pub(super) struct Fixes {
+    /// How many repairs were made.
+    pub(super) applied: usize,
+    /// The changes, where they are only to be shown.
+    pub(super) diff: String,
+    /// Whether a file was not written that should have been.
+    pub(super) refused: bool,
+}
+
+impl Mode {
+    /// What the command line asks for, if it does.
+    pub(super) fn of(args: &CheckArgs) -> Option<Mode> {
+        (args.fix || args.unsafe_fixes || args.diff)
+            .then_some(Mode { risky: args.unsafe_fixes, diff: args.diff })
+    }
+}
+
+/// A file that was repaired in memory.
+struct Repaired {
+    before: Arc<Document>,
+    applied: usize,
+}
+
+/// Repairs what can be repaired in all files. What could not be written is complained about.
+pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection, reader: Reader) -> Fixes {
+    let mut repaired: BTreeMap<usize, Repaired> = BTreeMap::new();
+    for n in 0..load.files.len() {
+        let Some(before) = document(&load.files[n]) else { continue };
+        let (after, applied) = repair(&before, mode, selection, reader);
+        change(load, n, &after, applied, reader, &mut repaired);
+    }
+    // What a comment silences may be found only when all files are there.
+    for _ in 0..ROUNDS {
+        let found = load.files.iter().map(|file| file.diagnostics.clone()).collect();
+        let judged = judge(&load.files, found, selection);
+        let mut changed = false;
+        for (n, diagnostics) in judged.iter().enumerate() {
+            let Some(before) = document(&load.files[n]) else { continue };
+            let useless = diagnostics.iter().filter(|d| is_about_silence(d)).filter_map(|d| d.fix.as_ref());
+            let Some((after, applied)) = apply(&before, &useless.collect::<Vec<_>>()) else { continue };
+            change(load, n, &after, applied, reader, &mut repaired);
+            changed = true;
+        }
+        if !changed {
+            break;
+        }
+    }
+    finish(mode, load, repaired, reader)
+}
+
+/// The document of a file that can be written.
+fn document(file: &Loaded) -> Option<Arc<Document>> {
+    file.path.as_ref()?;
+    file.reading.as_ref().map(|reading| Arc::clone(reading.origin.document()))
+}
+
+fn is_about_silence(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code.name == toolwright_check::USELESS_SILENCE.name
+}
+
+/// Puts another document in the place of a file's.
+fn change(
+    load: &mut Load,
+    n: usize,
+    after: &Arc<Document>,
+    applied: usize,
+    reader: Reader,
+    repaired: &mut BTreeMap<usize, Repaired>,
+) {
+    let Some(before) = document(&load.files[n]).filter(|_| applied > 0) else { return };
+    repaired.entry(n).or_insert(Repaired { before, applied: 0 }).applied += applied;
+    put(&mut load.files[n], after, reader);
+}
+
+fn put(file: &mut Loaded, document: &Arc<Document>, reader: Reader) {
+    *file = Loaded { path: file.path.take(), secret: file.secret, ..read(document, reader) };
+}
+
+/// Writes the repaired files, or shows what is different in them.
+fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>, reader: Reader) -> Fixes {
+    let mut fixes = Fixes::default();
+    for (n, Repaired { before, applied }) in repaired {
+        let file = &mut load.files[n];
+        let (Some(path), Some(after)) = (file.path.clone(), document(file)) else { continue };
+        if mode.diff {
+            fixes.applied += applied;
+            fixes.diff += &difference(before.source(), after.source());
+            put(file, &before, reader);
+            continue;
+        }
+        match replace(&path, before.source(), after.source()) {
+            Ok(()) => fixes.applied += applied,
+            Err(error) => {
+                fixes.refused = true;
+                output::complain(&error);
+                put(file, &before, reader);
+            }
+        }
+    }
+    fixes
+}
+
+/// A document with all repairs made that it can be judged for alone, and how many they were.
+fn repair(
+    before: &Arc<Document>,
+    mode: Mode,
+    selection: &Selection,
+    reader: Reader,
+) -> (Arc<Document>, usize) {
+    let (mut document, mut applied) = (Arc::clone(before), 0);
+    for _ in 0..ROUNDS {
+        let mut loaded = read(&document, reader);
+        let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+        settle(&loaded, &mut diagnostics, selection);
+        let wanted = diagnostics.iter().filter(|d| !is_about_silence(d)).filter_map(|d| d.fix.as_ref());
+        let wanted: Vec<&Fix> = wanted.filter(|fix| fix.safe || mode.risky).collect();
+        let Some((next, made)) = apply(&document, &wanted) else { break };
+        document = next;
+        applied += made;
+    }
+    (document, applied)
+}
+
+/// The document with as many of the repairs as go together, and how many those are; `None` if none
+/// can be made. What would not parse is not made.
+fn apply(document: &Arc<Document>, fixes: &[&Fix]) -> Option<(Arc<Document>, usize)> {
+    let together = compatible(fixes);
+    let edits: Vec<TextEdit> = together.iter().flat_map(|fix| fix.edits.iter().cloned()).collect();
+    if let Some(next) = edited(document, edits) {
+        return Some((next, together.len()));
+    }
+    together.into_iter().find_map(|fix| edited(document, fix.edits.clone()).map(|next| (next, 1)))
+}
+
+/// Those of the repairs that touch different places, in order.
+fn compatible<'f>(fixes: &[&'f Fix]) -> Vec<&'f Fix> {
+    let mut chosen: Vec<&Fix> = Vec::new();
+    for fix in fixes {
+        let meets = |a: &TextEdit, b: &TextEdit| a.span.start <= b.span.end && b.span.start <= a.span.end;
+        let taken = chosen.iter().flat_map(|fix| &fix.edits);
+        if !fix.edits.is_empty() && !taken.into_iter().any(|a| fix.edits.iter().any(|b| meets(a, b))) {
+            chosen.push(fix);
+        }
+    }
+    chosen
+}
+
+/// The document with its text edited; `None` if that changes nothing or breaks the text.
+fn edited(document: &Arc<Document>, mut edits: Vec<TextEdit>) -> Option<Arc<Document>> {
+    edits.sort();
+    let source = document.source();
+    let text = splice(source.text(), &edits);
+    if text == source.text() {
+        return None;
+    }
+    let next = Document::parse(source.name(), source.with_text(&text), document.syntax());
+    (mistakes(&next) <= mistakes(document)).then(|| Arc::new(next))
+}
+
+fn mistakes(document: &Document) -> usize {
+    document.problems().iter().filter(|problem: &&Diagnostic| problem.severity == Severity::Error).count()
+}
+
+fn difference(before: &Source, after: &Source) -> String {
+    let name = before.name();
+    TextDiff::from_lines(before.text(), after.text())
+        .unified_diff()
+        .header(&format!("a/{name}"), &format!("b/{name}"))
+        .to_string()
+}
+
+/// Writes the new text beside the file and renames it, if the file still holds the old one.
+fn replace(path: &Path, before: &Source, after: &Source) -> anyhow::Result<()> {
+    let name = path.display();
+    // A link stays one: what it leads to is replaced.
+    let target = fs::canonicalize(path).with_context(|| format!("cannot write `{name}`"))?;
+    let now = fs::read(&target).with_context(|| format!("cannot write `{name}`"))?;
+    if now != before.with_text(before.text()) {
+        anyhow::bail!("`{name}` has changed since it was read, and was left alone (run it again)");
+    }
+    let beside = beside(&target);
+    let written =
+        write(&beside, &after.with_text(after.text()), &target).and_then(|()| fs::rename(&beside, &target));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written.with_context(|| format!("cannot write `{name}`"))
+}
+
+fn beside(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.toolwright-{}", std::process::id()))
+}
+
+fn write(path: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.set_permissions(fs::metadata(like)?.permissions())?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_source::{Span, Syntax};
+
+    use super::*;
+
+    fn fix(edits: &[(usize, usize, &str)]) -> Fix {
+        let edit = |&(start, end, text): &(usize, usize, &str)| TextEdit {
+            span: Span::new(start, end),
+            text: text.to_owned(),
+        };
+        Fix { title: String::new(), safe: true, edits: edits.iter().map(edit).collect() }
+    }
+
+    #[test]
+    fn a_fix_that_would_not_parse_is_refused() {
+        let document = Arc::new(Document::parse("a.json", "{\"a\": 1}", Syntax::Json));
+        let (bad, good) = (fix(&[(6, 7, "[")]), fix(&[(2, 3, "b")]));
+        assert!(apply(&document, &[&bad]).is_none());
+        // It does not take others down with it.
+        let (next, made) = apply(&document, &[&bad, &good]).expect("one of them is fine");
+        assert_eq!((next.source().text(), made), ("{\"b\": 1}", 1));
+        // What changes nothing would go on for ever.
+        assert!(apply(&document, &[&fix(&[(6, 7, "1")])]).is_none());
+    }
+
+    #[test]
+    fn fixes_that_meet_are_made_one_after_the_other() {
+        let document = Arc::new(Document::parse("a.json", "{\"a\": 12}", Syntax::Json));
+        let (first, second, far) = (fix(&[(6, 7, "3")]), fix(&[(7, 8, "4")]), fix(&[(2, 3, "b")]));
+        let (next, made) = apply(&document, &[&first, &second, &far]).expect("two go together");
+        assert_eq!((next.source().text(), made), ("{\"b\": 32}", 2));
+    }
+}

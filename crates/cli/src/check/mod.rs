@@ -1,0 +1,206 @@
+//! `toolwright check`: every rule held against definitions, what is wrong shown at its place, and
+//! what can be repaired repaired.
+
+mod fix;
+mod scripts;
+mod selection;
+
+use std::collections::HashSet;
+
+use anyhow::bail;
+use toolwright_catalog::{Load, Loaded, Plan, Reader, subject};
+use toolwright_formats::Reading;
+use toolwright_source::render::{self, Colour};
+use toolwright_source::{Diagnostic, Origin, Pointer, Severity, locate};
+
+use self::selection::Selection;
+use crate::args::{CheckArgs, CheckForm};
+use crate::output::{self, Exit};
+use crate::report::{self, plural};
+use crate::sources;
+
+/// Beyond this many in one run, only the other forms show all.
+const MANY: usize = 200;
+
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let plan = configured(args)?;
+    let levels = plan.as_ref().map(|plan| plan.levels.clone()).unwrap_or_default();
+    let selection = Selection::new(args, levels)?;
+    let mut load = load(args, plan)?;
+    let fixes = match fix::Mode::of(args) {
+        Some(mode) => fix::run(mode, &mut load, &selection, reader(args)),
+        None => fix::Fixes::default(),
+    };
+    let found = load.files.iter_mut().map(|file| std::mem::take(&mut file.diagnostics)).collect();
+    let judged = judge(&load.files, found, &selection);
+    for (file, diagnostics) in load.files.iter_mut().zip(judged) {
+        file.diagnostics = diagnostics;
+    }
+    output::print(&fixes.diff)?;
+    if fixes.diff.is_empty() || args.output_format != CheckForm::Full {
+        show(&load, args)?;
+    }
+    if matches!(args.output_format, CheckForm::Full | CheckForm::Concise) {
+        output::print(&summary(&load, &fixes, args))?;
+    }
+    for failure in &load.failures {
+        output::complain(&failure.clone().into());
+    }
+    Ok(exit(&load, &fixes, args))
+}
+
+/// What the configuration asks for, if there is one: the one named, else the one found from here.
+fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
+    let Some(path) = sources::configuration(args.config.as_deref())? else { return Ok(None) };
+    let plan = Plan::of_config(&path, &sources::variable);
+    // Without its levels nobody can say what is an error. What is wrong with a source is told with
+    // what is wrong with its tools.
+    let broken =
+        |d: &&Diagnostic| d.path == Pointer::root() || d.path.tokens().next() == Some("levels".into());
+    if let Some(diagnostic) = plan.diagnostics.iter().find(broken) {
+        let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
+        bail!("{}{help}", render::concise(diagnostic));
+    }
+    Ok(Some(plan))
+}
+
+pub(super) fn reader(args: &CheckArgs) -> Reader {
+    let format = args.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
+    Reader { format, compat: args.compat, rules: true }
+}
+
+fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
+    let (scripts, others): (Vec<String>, Vec<String>) =
+        args.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
+    let mut load = if !others.is_empty() || !args.command.is_empty() {
+        sources::load_named(&others, &args.command, reader(args))?
+    } else if !scripts.is_empty() {
+        Load::default()
+    } else if let Some(mut plan) = configured {
+        for spec in &mut plan.specs {
+            let Reader { format, compat, rules } = reader(args);
+            spec.reader =
+                Reader { format: format.or(spec.reader.format), compat: compat || spec.reader.compat, rules };
+        }
+        sources::load_plan(plan)?
+    } else {
+        bail!(
+            "name what to check: files, folders, `-`, a URL, an `mcpServers` file or `-- COMMAND` (there is no `toolwright.toml` here or above)"
+        );
+    };
+    // One source has no file twice.
+    if others.len() != 1 {
+        once(&mut load.files);
+    }
+    scripts::add(&scripts, &mut load);
+    Ok(load)
+}
+
+/// A file that was named twice, or lies in a folder that was named as well, is one file.
+fn once(files: &mut Vec<Loaded>) {
+    let mut seen = HashSet::new();
+    files.retain(|file| {
+        let path = file.path.as_ref().and_then(|path| path.canonicalize().ok());
+        path.is_none_or(|path| seen.insert(path))
+    });
+}
+
+/// What is to be reported about each file, of what was `found` in it: with what is wrong between the
+/// documents, without what comments silence, and with the weight it has here.
+pub(super) fn judge(
+    files: &[Loaded],
+    mut found: Vec<Vec<Diagnostic>>,
+    selection: &Selection,
+) -> Vec<Vec<Diagnostic>> {
+    for (n, diagnostic) in between(files) {
+        found[n].push(diagnostic);
+    }
+    for (file, diagnostics) in files.iter().zip(&mut found) {
+        diagnostics.extend(scripts::missing(file));
+        settle(file, diagnostics, selection);
+    }
+    found
+}
+
+/// The same for one document alone.
+pub(super) fn settle(file: &Loaded, diagnostics: &mut Vec<Diagnostic>, selection: &Selection) {
+    if let Some(reading) = &file.reading {
+        toolwright_check::silence(reading.origin.document(), diagnostics);
+    }
+    selection.apply(diagnostics);
+    render::sort(diagnostics);
+}
+
+fn between(files: &[Loaded]) -> Vec<(usize, Diagnostic)> {
+    let read: Vec<(usize, &Reading)> =
+        files.iter().enumerate().filter_map(|(n, file)| Some((n, file.reading.as_ref()?))).collect();
+    let subjects: Vec<_> = read.iter().map(|(_, reading)| subject(reading)).collect();
+    let found = toolwright_check::check_together(&subjects);
+    let located = found.into_iter().map(|(n, finding)| {
+        let (file, reading) = read[n];
+        (file, locate(finding, &Origin::whole(reading.origin.document())))
+    });
+    located.collect()
+}
+
+fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
+    let all = || load.files.iter().flat_map(|file| file.diagnostics.iter().map(move |d| (file, d)));
+    let text = match args.output_format {
+        CheckForm::Full => {
+            let shown = all().take(MANY).map(|(file, diagnostic)| match file.secret {
+                true => format!("{}\n\n", render::concise(diagnostic)),
+                false => format!("{}\n\n", render::full(diagnostic, Colour::On)),
+            });
+            let mut text: String = shown.collect();
+            if let Some(hidden) = all().count().checked_sub(MANY).filter(|n| *n > 0) {
+                text += &format!("… and {hidden} more (`--output-format concise` shows all)\n\n");
+            }
+            text
+        }
+        CheckForm::Concise => all().map(|(_, d)| render::concise(d) + "\n").collect(),
+        CheckForm::Json => all().map(|(_, d)| render::json(d) + "\n").collect(),
+        CheckForm::Github => all().map(|(_, d)| render::github(d) + "\n").collect(),
+        CheckForm::Sarif => render::sarif(all().map(|(_, d)| d), env!("CARGO_PKG_VERSION")) + "\n",
+    };
+    output::print(&text)
+}
+
+/// `12 tools in 5 files: 2 errors, 3 warnings, 1 fixable`.
+fn summary(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> String {
+    let all = || load.files.iter().flat_map(|file| &file.diagnostics);
+    let mut found: Vec<String> =
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")]
+            .into_iter()
+            .map(|(severity, word)| (all().filter(|d| d.severity == severity).count(), word))
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| plural(n, word))
+            .collect();
+    let fixable = |safe| all().filter(|d| d.fix.as_ref().is_some_and(|fix| fix.safe == safe)).count();
+    match (fixable(true), fixable(false)) {
+        (0, 0) => {}
+        (safe, 0) => found.push(format!("{safe} fixable")),
+        (0, risky) => found.push(format!("{risky} fixable with `--unsafe-fixes`")),
+        (safe, risky) => found.push(format!("{safe} fixable, {risky} more with `--unsafe-fixes`")),
+    }
+    if fixes.applied > 0 {
+        found.insert(0, format!("{} {}", fixes.applied, if args.diff { "would be fixed" } else { "fixed" }));
+    }
+    let tools = load.files.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
+    let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
+    let text = format!("{} in {}: {found}\n", plural(tools, "tool"), plural(load.files.len(), "file"));
+    text + &report::left_out(load)
+}
+
+fn exit(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> Exit {
+    let limit = args.fail_on.severity();
+    let failing = load.files.iter().flat_map(|file| &file.diagnostics);
+    if !load.failures.is_empty() || fixes.refused {
+        Exit::CouldNotRun
+    } else if limit.is_some_and(|limit| failing.into_iter().any(|d| d.severity >= limit))
+        || args.diff && fixes.applied > 0
+    {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    }
+}

@@ -1,0 +1,257 @@
+//! Every rule of the specifications, as rows of data in `tests/rules`: a document that keeps all rules,
+//! an edit that breaks one, and what is found then. The page docs/rules.md lists them; it is written
+//! by this test when `UPDATE_DOCS` is set, and held against the rows otherwise.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use toolwright_catalog::{Reader, codes, read};
+use toolwright_source::{Document, Edit, Pointer, Severity, Syntax, plan, splice};
+
+use crate::program::{held, project};
+
+const SEEDS: [&str; 5] = ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"];
+
+/// A finding, as rows write it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Found {
+    pub(crate) code: String,
+    pub(crate) severity: String,
+    pub(crate) at: String,
+}
+
+/// A file of rows.
+pub(crate) struct Seed {
+    pub(crate) name: String,
+    rows: Json,
+}
+
+impl Seed {
+    pub(crate) fn load(name: &str) -> Seed {
+        let path = folder().join(format!("{name}.yaml"));
+        let text = std::fs::read(&path).expect("the rows are there");
+        let document = Document::parse(name, text, Syntax::Yaml);
+        assert!(document.problems().is_empty(), "{name}: {:?}", document.problems());
+        Seed { name: name.to_owned(), rows: document.root().to_json() }
+    }
+
+    pub(crate) fn rules(&self) -> &[Json] {
+        self.rows["rules"].as_array().expect("a list of rules")
+    }
+
+    /// The document of a row: file name and text.
+    fn document(&self, name: &str) -> (&str, &str) {
+        let document = &self.rows["documents"][name];
+        let text =
+            |key: &str| document[key].as_str().unwrap_or_else(|| panic!("document {name} has a {key}"));
+        (text("file"), text("text"))
+    }
+
+    /// A row's document with its edit made: file name and text.
+    pub(crate) fn mutant(&self, rule: &Json, edit: &Json) -> (String, String) {
+        if let Some(text) = edit["text"].as_str() {
+            let file = edit["file"].as_str().or(rule["file"].as_str()).expect("a text has a file name");
+            return (file.to_owned(), text.to_owned());
+        }
+        let (file, text) = self.document(rule["on"].as_str().expect("a row names its document"));
+        (file.to_owned(), edited(file, text, edit))
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules")
+}
+
+pub(crate) fn parse(file: &str, text: &str) -> Arc<Document> {
+    let syntax = if file.ends_with(".json") { Syntax::Json } else { Syntax::Yaml };
+    Arc::new(Document::parse(file, text, syntax))
+}
+
+/// Renames, then removes, then sets, one edit at a time.
+fn edited(file: &str, text: &str, edit: &Json) -> String {
+    let mut text = text.to_owned();
+    let pointer = |p: &str| Pointer::parse(p).unwrap_or_else(|| panic!("{p} is no pointer"));
+    let mut make = |edit: Edit| {
+        let document = parse(file, &text);
+        let edits = plan(&document, std::slice::from_ref(&edit)).unwrap_or_else(|e| panic!("{edit:?}: {e}"));
+        text = splice(&text, &edits);
+    };
+    for (at, name) in edit["rename"].as_object().into_iter().flatten() {
+        make(Edit::RenameKey(pointer(at), name.as_str().expect("a name").to_owned()));
+    }
+    for at in edit["remove"].as_array().into_iter().flatten() {
+        make(Edit::Remove(pointer(at.as_str().expect("a pointer"))));
+    }
+    for (at, value) in edit["set"].as_object().into_iter().flatten() {
+        let at = pointer(at);
+        let document = parse(file, &text);
+        let (root, parent) = (document.root(), at.parent().expect("not the root"));
+        let is_list = root.find(&parent).is_some_and(|node| node.kind() == toolwright_source::Kind::List);
+        let edit = match root.find(&at) {
+            Some(_) => Edit::Replace(at, value.clone()),
+            // An index behind the last item adds one.
+            None if is_list => Edit::Insert(parent.child("-"), value.clone()),
+            None => Edit::Insert(at, value.clone()),
+        };
+        let edits = plan(&document, std::slice::from_ref(&edit)).unwrap_or_else(|e| panic!("{edit:?}: {e}"));
+        text = splice(&text, &edits);
+    }
+    text
+}
+
+/// What `check` finds in a document.
+pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
+    let document = parse(file, text);
+    let loaded = read(&document, Reader { format: None, compat, rules: true });
+    let found = loaded.diagnostics.iter().map(|d| Found {
+        code: d.code.name.to_owned(),
+        severity: d.severity.name().to_owned(),
+        at: d.path.to_string(),
+    });
+    found.collect()
+}
+
+fn serious(found: &[Found]) -> Vec<&Found> {
+    found.iter().filter(|f| f.severity != Severity::Info.name()).collect()
+}
+
+/// What is wrong with a row, if anything is.
+fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
+    let text = |key: &str| rule[key].as_str().unwrap_or_default();
+    let (code, severity, at) = (text("code"), text("severity"), text("at"));
+    let name = format!("{}: {}", seed.name, text("rule"));
+    let mut wrong = Vec::new();
+    if code.is_empty() || !(rule["text"].is_string() || rule["on"].is_string()) {
+        return vec![format!("{name}: no code enforces it, or no document shows it")];
+    }
+    if codes::find(code).is_err() {
+        wrong.push(format!("{name}: there is no code {code}"));
+    }
+    let (file, broken) = seed.mutant(rule, rule);
+    let found = check(&file, &broken, false);
+    let expected = Found { code: code.into(), severity: severity.into(), at: at.into() };
+    if found.iter().filter(|f| **f == expected).count() != 1 {
+        wrong.push(format!("{name}: expected one {code} ({severity}) at `{at}`, found {found:?}"));
+    }
+    let more: BTreeSet<&str> =
+        rule["more"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+    let others: Vec<&Found> =
+        serious(&found).into_iter().filter(|f| **f != expected && !more.contains(f.code.as_str())).collect();
+    if !others.is_empty() {
+        wrong.push(format!("{name}: also found {others:?}"));
+    }
+    if let Some(softer) = rule["compat"].as_str() {
+        let found = check(&file, &broken, true);
+        let expected = Found { severity: softer.into(), ..expected.clone() };
+        if !found.contains(&expected) {
+            wrong.push(format!("{name}: with --compat expected {expected:?}, found {found:?}"));
+        }
+    }
+    for (n, accepted) in rule["accepts"].as_array().into_iter().flatten().enumerate() {
+        let (file, near) = seed.mutant(rule, accepted);
+        let found = check(&file, &near, false);
+        if found.iter().any(|f| f.code == code && f.severity == severity) {
+            wrong.push(format!("{name}: near miss {n} is found, too: {found:?}"));
+        }
+    }
+    wrong
+}
+
+fn walk(name: &str) {
+    let seed = Seed::load(name);
+    let mut wrong = Vec::new();
+    for (document, _) in seed.rows["documents"].as_object().expect("documents") {
+        let (file, text) = seed.document(document);
+        let found = check(file, text, false);
+        if !serious(&found).is_empty() {
+            wrong.push(format!("{name}: the document `{document}` is not clean: {:?}", serious(&found)));
+        }
+    }
+    wrong.extend(seed.rules().iter().flat_map(|rule| failures(&seed, rule)));
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn btcp_manifest() {
+    walk("btcp-manifest");
+}
+
+#[test]
+fn btcp_tool() {
+    walk("btcp-tool");
+}
+
+#[test]
+fn aios() {
+    walk("aios");
+}
+
+#[test]
+fn toolfoundation() {
+    walk("toolfoundation");
+}
+
+#[test]
+fn ikigai() {
+    walk("ikigai");
+}
+
+/// The page that lists every rule.
+#[test]
+fn the_page_of_rules_is_not_stale() {
+    let mut page = "# The rules\n\nEvery rule that the specifications of the four tool systems state about a definition, the code that enforces it, and\nthe row that shows it: a document that keeps all rules is broken in this one way, and exactly this is found. The rows are\nin `crates/cli/tests/rules`, and `cargo nextest run -p toolwright rules` runs them. This page is made from them\n(`UPDATE_DOCS=1 cargo nextest run -p toolwright rules`).\n".to_owned();
+    for name in SEEDS {
+        let seed = Seed::load(name);
+        let title = seed.rows["seed"].as_str().unwrap_or(name);
+        let _ = write!(
+            page,
+            "\n## {title}\n\n{} rules, shown by the test `rules::{}`.\n\n",
+            seed.rules().len(),
+            name.replace('-', "_")
+        );
+        page += "| rule | where | level | code | weight | breaks it |\n|---|---|---|---|---|---|\n";
+        for rule in seed.rules() {
+            let cell = |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");
+            let code = cell("code");
+            let _ = writeln!(
+                page,
+                "| {} | {} | {} | [{code}](codes/{code}.md) | {} | {} |",
+                cell("rule"),
+                cell("section"),
+                cell("level"),
+                cell("severity"),
+                how(rule)
+            );
+        }
+        let skipped = seed.rows["not_checked"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if !skipped.is_empty() {
+            page += "\nNot about a definition, and therefore not checked here:\n\n";
+            for rule in skipped {
+                let text = |key: &str| rule[key].as_str().unwrap_or("");
+                let _ = writeln!(page, "- {}: {}", text("rule"), text("why"));
+            }
+        }
+    }
+    held(&project().join("docs/rules.md"), &page);
+}
+
+/// The edit of a row in a few words.
+fn how(rule: &Json) -> String {
+    let mut parts = Vec::new();
+    for (verb, key) in [("rename", "rename"), ("set", "set")] {
+        for (at, value) in rule[key].as_object().into_iter().flatten() {
+            let value: String = value.to_string().chars().take(40).collect();
+            parts.push(format!("{verb} `{at}` to `{}`", value.replace('|', "\\|").replace('`', "'")));
+        }
+    }
+    for at in rule["remove"].as_array().into_iter().flatten() {
+        parts.push(format!("remove `{}`", at.as_str().unwrap_or("")));
+    }
+    if rule["text"].is_string() {
+        parts.push("a document of its own".to_owned());
+    }
+    parts.join(", ")
+}

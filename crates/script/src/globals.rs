@@ -1,0 +1,76 @@
+//! The names that exist in the sandbox before any code runs.
+
+/// The globals of the sandbox: those of ECMAScript as QuickJS-NG has them, less what the sandbox removes
+/// (`SharedArrayBuffer`, `Atomics`, `WeakRef`; there is no `Intl`), and the five that it lends.
+pub const GLOBALS: &[&str] = &[
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Boolean",
+    "DataView",
+    "Date",
+    "Error",
+    "EvalError",
+    "FinalizationRegistry",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "Function",
+    "Infinity",
+    "Int16Array",
+    "Int32Array",
+    "Int8Array",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakSet",
+    "args",
+    "console",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "eval",
+    "exports",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "module",
+    "parseFloat",
+    "parseInt",
+    "undefined",
+    "unescape",
+];
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sorted_for_the_search() {
+        assert!(super::GLOBALS.is_sorted());
+    }
+}

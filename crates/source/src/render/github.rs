@@ -1,0 +1,40 @@
+//! One workflow command per diagnostic: GitHub Actions makes an annotation of the line it reads in a log.
+//!
+//! GitHub says neither what a column counts nor whether `endColumn` is inside. This form counts UTF-16 code
+//! units, as the browser that shows the annotation does, and ends behind the last one, as SARIF does.
+
+use super::sarif::{Region, explained};
+use super::visible;
+use crate::{Diagnostic, Severity};
+
+/// `::error file=F,line=1,endLine=1,col=2,endColumn=3,title=CODE::message`
+pub fn github(d: &Diagnostic) -> String {
+    let command = match d.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let file = property(&visible(d.source.name()));
+    let place = d.span.map_or(String::new(), |span| place(&Region::of(&d.source, span)));
+    format!("::{command} file={file}{place},title={}::{}", property(d.code.name), data(&explained(d)))
+}
+
+/// The lines, and the columns if it is one line: the runner drops a place with columns in two lines.
+fn place(region: &Region) -> String {
+    let ((line, column), (end_line, end_column)) = (region.start, region.end);
+    // What ends with a line break ends in the line that it breaks.
+    let last = if end_column == 1 && end_line > line { end_line - 1 } else { end_line };
+    let columns =
+        if end_line == line { format!(",col={column},endColumn={end_column}") } else { String::new() };
+    format!(",line={line},endLine={last}{columns}")
+}
+
+/// As `escapeData` of `@actions/core`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// As `escapeProperty` of `@actions/core`.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

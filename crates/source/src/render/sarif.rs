@@ -1,0 +1,234 @@
+//! All diagnostics as one SARIF 2.1.0 document, for code scanning and for viewers in editors.
+//!
+//! Columns count UTF-16 code units, because viewers take them for indices into their own strings and few look
+//! at `columnKind`. For the same reason braces in messages are not doubled, though section 3.11.5 asks for it:
+//! viewers would show both.
+
+use std::net::Ipv6Addr;
+use std::path::{Component, Path};
+
+use serde_json::{Value as Json, json};
+
+use super::visible;
+use crate::{Code, Diagnostic, Fix, Pointer, Severity, Source, Span};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// A document with one run; `version` is that of Toolwright.
+pub fn sarif<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>, version: &str) -> String {
+    let mut codes: Vec<&Code> = Vec::new();
+    let mut results = Vec::new();
+    for d in diagnostics {
+        let known = codes.iter().position(|code| code.name == d.code.name);
+        let index = known.unwrap_or_else(|| {
+            codes.push(d.code);
+            codes.len() - 1
+        });
+        results.push(result(d, index));
+    }
+    let rules: Vec<Json> = codes.into_iter().map(rule).collect();
+    let run = json!({
+        "tool": {"driver": {"name": "toolwright", "version": version, "rules": rules}},
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+    });
+    format!("{:#}", json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}))
+}
+
+fn rule(code: &Code) -> Json {
+    let first_sentence = code.manual.split_inclusive(". ").next().unwrap_or_default().trim_end();
+    json!({
+        "id": code.name,
+        "shortDescription": {"text": first_sentence},
+        "fullDescription": {"text": code.manual},
+        // The page of an alert on GitHub shows this one.
+        "help": {"text": code.manual},
+        "defaultConfiguration": {"level": level(code.severity)},
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn result(d: &Diagnostic, rule: usize) -> Json {
+    let mut result = json!({
+        "ruleId": d.code.name,
+        "ruleIndex": rule,
+        "level": level(d.severity),
+        "message": {"text": without_links(&explained(d))},
+        "locations": [location(d)],
+        "partialFingerprints": {"toolwright/v1": fingerprint(d)},
+    });
+    if !d.labels.is_empty() {
+        let labels = d.labels.iter().map(|label| {
+            json!({
+                "message": {"text": without_links(&visible(&label.text))},
+                "physicalLocation": physical(&d.source, Some(label.span)),
+            })
+        });
+        result["relatedLocations"] = labels.collect();
+    }
+    if let Some(fix) = d.fix.as_ref().filter(|fix| !fix.edits.is_empty()) {
+        result["fixes"] = json!([fix_json(fix, &d.source)]);
+    }
+    result
+}
+
+/// The message and below it each sentence of help, with nothing hidden.
+pub(super) fn explained(d: &Diagnostic) -> String {
+    let help = d.help.iter().map(|help| format!("\nhelp: {}", visible(help)));
+    std::iter::once(visible(&d.message)).chain(help).collect()
+}
+
+/// SARIF 3.11.6 makes a link of `[text](target)`. What a definition says must not become one.
+fn without_links(text: &str) -> String {
+    text.replace("](", "\\](")
+}
+
+fn location(d: &Diagnostic) -> Json {
+    let mut location = json!({"physicalLocation": physical(&d.source, d.span)});
+    if d.path != Pointer::root() {
+        location["logicalLocations"] = json!([{"fullyQualifiedName": d.path.as_str()}]);
+    }
+    location
+}
+
+fn physical(source: &Source, span: Option<Span>) -> Json {
+    let mut physical = json!({"artifactLocation": {"uri": uri(source.name())}});
+    if let Some(span) = span {
+        physical["region"] = Region::of(source, span).json();
+    }
+    physical
+}
+
+fn fix_json(fix: &Fix, source: &Source) -> Json {
+    let replacements = fix.edits.iter().map(|edit| {
+        let region = Region::of(source, edit.span).json();
+        json!({"deletedRegion": region, "insertedContent": {"text": edit.text}})
+    });
+    json!({
+        "description": {"text": without_links(&visible(&fix.title))},
+        "artifactChanges": [{
+            "artifactLocation": {"uri": uri(source.name())},
+            "replacements": replacements.collect::<Vec<Json>>(),
+        }],
+        "properties": {"safe": fix.safe},
+    })
+}
+
+/// A span in whole characters, as line and column, both from 1, and in bytes of the file.
+pub(super) struct Region {
+    pub(super) start: (usize, usize),
+    pub(super) end: (usize, usize),
+    byte: usize,
+    length: usize,
+}
+
+impl Region {
+    pub(super) fn of(source: &Source, span: Span) -> Region {
+        let text = source.text();
+        let start = text.floor_char_boundary(span.start as usize);
+        let end = text.ceil_char_boundary(span.end as usize).max(start);
+        let place = |byte: usize| {
+            let at = source.line_column(byte);
+            let line_start = source.line(at.line).map_or(byte, |(start, _)| start);
+            (at.line, at.column + surrogate_pairs(&text[line_start..byte]))
+        };
+        Region { start: place(start), end: place(end), byte: source.offset() + start, length: end - start }
+    }
+
+    fn json(&self) -> Json {
+        json!({
+            "startLine": self.start.0,
+            "startColumn": self.start.1,
+            "endLine": self.end.0,
+            "endColumn": self.end.1,
+            "byteOffset": self.byte,
+            "byteLength": self.length,
+        })
+    }
+}
+
+/// How many characters take two units in UTF-16: those that take four bytes in UTF-8.
+fn surrogate_pairs(text: &str) -> usize {
+    // In pieces whose count fits into a byte: ten times as fast, and a line may have 16 MiB.
+    let count = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte >= 0xF0)).sum::<u8>();
+    text.as_bytes().chunks(192).map(|piece| usize::from(count(piece))).sum()
+}
+
+/// What stays the same when lines move: FNV-1a (64 bits) of code, pointer and message. Stored by others, so
+/// it never changes under this key.
+fn fingerprint(d: &Diagnostic) -> String {
+    // No text holds the byte 0xFF, so it keeps the parts apart.
+    let bytes =
+        [d.code.name, d.path.as_str(), &d.message].into_iter().flat_map(|part| part.bytes().chain([0xFF]));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+/// The name of a source as a URI reference (RFC 3986): a URL is one already, anything else is a path.
+fn uri(name: &str) -> String {
+    if is_url(name) {
+        return name.to_owned();
+    }
+    let mut out = String::new();
+    for component in Path::new(name).components() {
+        match component {
+            Component::CurDir => {}
+            Component::RootDir => out.push_str("file://"),
+            other => {
+                if !out.is_empty() {
+                    out.push('/');
+                }
+                push_encoded(&mut out, &other.as_os_str().to_string_lossy());
+            }
+        }
+    }
+    out
+}
+
+fn push_encoded(out: &mut String, segment: &str) {
+    for byte in segment.bytes() {
+        if is_plain(byte) || byte == b'@' {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+/// `unreserved` and `sub-delims` of RFC 3986, which every part of a URL may hold.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
+}
+
+/// Whether it is the URL of a server, well-formed and without a fragment.
+fn is_url(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("http://").or_else(|| name.strip_prefix("https://")) else {
+        return false;
+    };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let host = host.trim_end_matches(|c: char| c.is_ascii_digit());
+    let host = host.strip_suffix(':').unwrap_or(host);
+    let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_host = literal.map_or_else(|| is_made_of(host, b""), |ip| ip.parse::<Ipv6Addr>().is_ok());
+    is_host && !authority.is_empty() && is_made_of(user, b":") && is_made_of(path, b":@/?")
+}
+
+/// Whether it holds nothing but plain bytes, these others, and bytes that are encoded.
+fn is_made_of(text: &str, others: &[u8]) -> bool {
+    let is_hex = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
+    text.bytes().enumerate().all(|(at, byte)| match byte {
+        b'%' => is_hex(at + 1) && is_hex(at + 2),
+        _ => is_plain(byte) || others.contains(&byte),
+    })
+}

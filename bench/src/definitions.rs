@@ -18,10 +18,10 @@ const JSON: [(&str, &str); 5] = [
 ];
 
 const YAML: [(&str, &str); 4] = [
-    (include_str!("../../examples/aios/tickets.yaml"), "tickets"),
+    (include_str!("../../examples/aios/tickets.yaml"), "id: tickets"),
     (include_str!("../../examples/aios/git.yaml"), "id: git"),
-    (include_str!("../../examples/aios/slugs.yaml"), "slugs"),
-    (include_str!("../../examples/aios/triage.yaml"), "triage"),
+    (include_str!("../../examples/aios/slugs.yaml"), "id: slugs"),
+    (include_str!("../../examples/aios/triage.yaml"), "id: triage"),
 ];
 
 /// `count` definitions, JSON and YAML in turn.

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "figures are this program's output")]
 
 mod calls;
+mod checking;
 mod client;
 mod definitions;
 mod processes;
@@ -18,11 +19,14 @@ fn main() {
         ["read"] => reading::run(),
         ["validate"] => validating::run(),
         ["cases"] => println!("{}", validating::cases()),
+        ["check", peers] => checking::run(peers.as_ref()),
         ["calls"] => calls::run(),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["client", url] => proxies::measure_one(url),
         _ => {
-            println!("usage: toolwright-bench read|validate|cases|calls|proxies PEERS|client URL");
+            println!(
+                "usage: toolwright-bench read|validate|cases|check PEERS|calls|proxies PEERS|client URL"
+            );
             std::process::exit(2);
         }
     }

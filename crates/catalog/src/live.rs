@@ -138,7 +138,13 @@ pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
 pub async fn load_plan(plan: Plan, parts: &Parts) -> Load {
     let mut all = Load { failures: plan.failures, ..Load::default() };
     if !plan.diagnostics.is_empty() {
-        all.files.push(Loaded { path: None, reading: None, diagnostics: plan.diagnostics, secret: true });
+        all.files.push(Loaded {
+            path: None,
+            reading: None,
+            diagnostics: plan.diagnostics,
+            secret: true,
+            reader: Reader::default(),
+        });
     }
     let loads = futures::future::join_all(plan.specs.iter().map(|spec| load_spec(spec, parts))).await;
     for SpecLoad { found, unloaded } in loads {

@@ -23,6 +23,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether its lines may hold secrets and are not to be shown.
     pub secret: bool,
+    /// How it was read.
+    pub reader: Reader,
 }
 
 /// What came of looking at one file.
@@ -161,7 +163,7 @@ pub fn read(document: &Arc<Document>, reader: Reader) -> Loaded {
         diagnostics.extend(findings.map(|finding| locate(soften(finding, reader.compat), &whole)));
     }
     toolwright_source::render::sort(&mut diagnostics);
-    Loaded { path: None, reading, diagnostics, secret: false }
+    Loaded { path: None, reading, diagnostics, secret: false, reader }
 }
 
 /// A reading as the rules look at it.

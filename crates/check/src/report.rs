@@ -24,8 +24,9 @@ impl<'a> Report<'a> {
 
     /// Reports something about the record.
     pub(crate) fn push(&mut self, finding: Finding) {
-        if self.takes(&finding) {
-            self.list.push(self.origin.in_document(finding));
+        let finding = self.origin.in_document(finding);
+        if !self.is_guess(&finding) && self.takes(&finding) {
+            self.list.push(finding);
         }
     }
 
@@ -34,6 +35,13 @@ impl<'a> Report<'a> {
         if self.takes(&finding) {
             self.list.push(finding);
         }
+    }
+
+    /// Whether it is about something in which reading stopped: what seems to be wrong there may be right
+    /// further down in the text.
+    fn is_guess(&self, finding: &Finding) -> bool {
+        let document = self.origin.document();
+        !document.problems().is_empty() && document.is_unfinished(document.root().nearest(&finding.at))
     }
 
     fn takes(&mut self, finding: &Finding) -> bool {

@@ -4,9 +4,9 @@
 use std::sync::OnceLock;
 
 use toolwright_model::{Draft, FormatId, Function, InputSchema, Json, Toolset};
-use toolwright_schema::{Schema, SchemaError};
+use toolwright_schema::{Failures, Schema, SchemaError};
 use toolwright_script::{Goal, Script};
-use toolwright_source::{Node, Origin, Pointer};
+use toolwright_source::{Kind, Node, Origin, Pointer};
 
 /// A record to be checked.
 pub struct Subject<'a> {
@@ -22,10 +22,44 @@ pub struct Subject<'a> {
     functions: OnceLock<Vec<Code>>,
 }
 
-/// The compiled schemas of one tool; nothing where there is none that could be compiled.
+/// The schemas of one tool, compiled when somebody asks.
+#[derive(Default)]
 pub(crate) struct Schemas {
-    pub(crate) input: Option<Result<Schema, SchemaError>>,
-    pub(crate) output: Option<Result<Schema, SchemaError>>,
+    /// Whether the input schema is good at a glance; several rules ask.
+    plain: OnceLock<bool>,
+    input: OnceLock<Option<Result<Schema, SchemaError>>>,
+    output: OnceLock<Option<Result<Schema, SchemaError>>>,
+}
+
+/// Which schema of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    Input,
+    Output,
+}
+
+impl Which {
+    /// Both.
+    pub(crate) const BOTH: [Which; 2] = [Which::Input, Which::Output];
+
+    /// What it is called in the record.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Which::Input => "inputSchema",
+            Which::Output => "outputSchema",
+        }
+    }
+
+    /// The schema as it was written; nothing if there is none, or none that is one.
+    pub(crate) fn written(self, tool: &Draft) -> Option<&Json> {
+        match self {
+            Which::Input => match tool.input.ok()? {
+                InputSchema::Written(schema) => Some(schema),
+                InputSchema::Deferred => None,
+            },
+            Which::Output => tool.output.ok(),
+        }
+    }
 }
 
 /// Which list a function stands in.
@@ -91,16 +125,47 @@ impl<'a> Subject<'a> {
         self.origin.value(at)
     }
 
-    /// The schemas of the tools, in the order of the tools.
-    pub(crate) fn schemas(&self) -> &[Schemas] {
-        self.schemas.get_or_init(|| self.toolset.tools.iter().map(Schemas::compile).collect())
+    /// A schema of the `n`th tool, compiled; nothing if there is none.
+    pub(crate) fn schema(&self, n: usize, which: Which) -> Option<&Result<Schema, SchemaError>> {
+        let (schemas, tool) = (self.cells().get(n)?, self.toolset.tools.get(n)?);
+        let cell = match which {
+            Which::Input => &schemas.input,
+            Which::Output => &schemas.output,
+        };
+        cell.get_or_init(|| which.written(tool).map(Schema::compile)).as_ref()
+    }
+
+    /// Whether a schema of the `n`th tool is one. Compiling it takes several times as long as reading the
+    /// tool, so that is done only where it must be.
+    pub(crate) fn is_good(&self, n: usize, which: Which) -> bool {
+        let Some(schema) = self.toolset.tools.get(n).and_then(|tool| which.written(tool)) else {
+            return false;
+        };
+        let is_plain = match which {
+            Which::Input => *self.cells()[n].plain.get_or_init(|| toolwright_schema::is_plain(schema)),
+            Which::Output => toolwright_schema::is_plain(schema),
+        };
+        is_plain || matches!(self.schema(n, which), Some(Ok(_)))
+    }
+
+    /// How an instance fails a schema of the `n`th tool; nothing if it does not, or if there is no good
+    /// schema to fail.
+    pub(crate) fn failures(&self, n: usize, which: Which, instance: &Json) -> Option<Failures> {
+        let schema = which.written(self.toolset.tools.get(n)?)?;
+        if self.is_good(n, which) && toolwright_schema::is_plainly_valid(schema, instance) {
+            return None;
+        }
+        self.schema(n, which)?.as_ref().ok()?.validate(instance).err()
+    }
+
+    fn cells(&self) -> &[Schemas] {
+        self.schemas.get_or_init(|| self.toolset.tools.iter().map(|_| Schemas::default()).collect())
     }
 
     /// All functions that have code, in the order helpers, processors, validators.
     pub(crate) fn functions(&self) -> &[Code] {
         self.functions.get_or_init(|| {
             let knowledge = &self.toolset.knowledge;
-            let orchestrator = self.orchestrator();
             let helpers = knowledge.helpers.iter().map(|helper| (Role::Helper, helper));
             let processors = knowledge.processors.iter().map(|p| (Role::Processor, &p.function));
             let validators = knowledge.validators.iter().map(|v| (Role::Validator, &v.function));
@@ -109,7 +174,7 @@ impl<'a> Subject<'a> {
                 let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
                 let at = place(role, n).child("function");
                 let lent: &[&str] = match role {
-                    Role::Helper if function.id.as_deref() == orchestrator => &["tools"],
+                    Role::Helper if self.is_orchestrator(function.id.as_deref()) => &["tools"],
                     Role::Processor => &["data"],
                     _ => &[],
                 };
@@ -121,27 +186,19 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The helper that calls other tools, if there is one.
-    fn orchestrator(&self) -> Option<&'a str> {
-        self.toolset.tools.iter().find_map(|tool| match &tool.details.binding {
-            toolwright_model::Binding::Orchestration { helper, .. } => Some(helper.as_str()),
-            _ => None,
-        })
+    /// Whether a helper is the one that calls other tools. What names it is looked at as it is written:
+    /// a tool whose type is wrong has the same code. Where the name cannot be read, it may be any.
+    fn is_orchestrator(&self, id: Option<&str>) -> bool {
+        let section = Pointer::root().child("meta_specific");
+        let Some(written) = self.value(&section) else { return false };
+        match written.get("orchestration").and_then(Node::text) {
+            Some(named) => id.is_some_and(|id| named.strip_prefix("helpers.").unwrap_or(named) == id),
+            None => written.kind() != Kind::Map || written.has("orchestration"),
+        }
     }
 }
 
 /// Where the `n`th function of a role stands in the record.
 pub(crate) fn place(role: Role, n: usize) -> Pointer {
     Pointer::root().child("knowledge").child(role.list()).child(n)
-}
-
-impl Schemas {
-    fn compile(tool: &Draft) -> Schemas {
-        let input = match tool.input.ok() {
-            Some(InputSchema::Written(schema)) => Some(Schema::compile(schema)),
-            _ => None,
-        };
-        let output = tool.output.ok().map(|schema: &Json| Schema::compile(schema));
-        Schemas { input, output }
-    }
 }

@@ -43,6 +43,7 @@ mod limits;
 mod message;
 mod meter;
 mod patterns;
+mod plain;
 mod registry;
 mod schema;
 mod shape;
@@ -52,6 +53,7 @@ mod vendors;
 
 pub use dialect::Dialect;
 pub use error::{Failure, Failures, SchemaError};
+pub use plain::{is_plain, is_plainly_valid};
 pub use schema::{Formats, Options, Schema};
 pub use validator::SchemaValidator;
 pub use vendors::{Effect, Incompatibility, Vendor, incompatibilities};

@@ -184,6 +184,11 @@ impl<'d> Node<'d> {
         self.entry(name).is_some()
     }
 
+    /// The value `pointer` leads to from here, or the nearest one around it.
+    pub fn nearest(self, pointer: &Pointer) -> Node<'d> {
+        self.walk(pointer).0
+    }
+
     /// The value `pointer` leads to from here, and how many tokens of it could be followed.
     pub(crate) fn walk(self, pointer: &Pointer) -> (Node<'d>, usize) {
         let (mut node, mut steps) = (self, 0);

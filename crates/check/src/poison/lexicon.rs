@@ -14,7 +14,18 @@ pub(super) struct Token {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) concepts: Concepts,
+    /// Where its first and its last word stand, in half words: a character of a script without spaces is one,
+    /// and marks make the way longer.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    /// Which sentence it begins in.
+    pub(super) sentence: usize,
 }
+
+/// Half words that a mark counts for: what stands on the other side of it is further away.
+const SENTENCE: u32 = 16;
+const CLAUSE: u32 = 3;
+const COMMA: u32 = 2;
 
 /// An entry that begins as its key says.
 struct Entry {
@@ -25,11 +36,21 @@ struct Entry {
     concepts: Concepts,
 }
 
-type Map<K> = HashMap<K, Vec<Entry>, BuildHasherDefault<Quick>>;
+/// What is filed under one key.
+#[derive(Default)]
+struct Slot {
+    entries: Vec<Entry>,
+    /// Whether phrases begin with this word.
+    starts: bool,
+}
+
+type Map<K> = HashMap<K, Slot, BuildHasherDefault<Quick>>;
 
 struct Lexicon {
-    /// By the first word.
+    /// By the word, and phrases by their first two words.
     words: Map<Box<[u8]>>,
+    /// A bit for every key of the two maps above and below: most words are in neither.
+    known: Box<[u64; 1024]>,
     /// Stems, by their first bytes.
     stems: Map<u32>,
     /// Signs and words of scripts without spaces, by the first character.
@@ -47,6 +68,7 @@ impl Lexicon {
     fn build() -> Self {
         let mut lexicon = Self {
             words: Map::with_capacity_and_hasher(8192, BuildHasherDefault::default()),
+            known: Box::new([0; 1024]),
             stems: Map::default(),
             chars: Map::default(),
             signs: [false; 128],
@@ -55,6 +77,14 @@ impl Lexicon {
             words.split('|').for_each(|word| lexicon.add(word, concepts));
         }
         lexicon
+    }
+
+    fn know(&mut self, hash: u64) {
+        self.known[(hash >> 6) as usize % 1024] |= 1 << (hash % 64);
+    }
+
+    fn knows(&self, hash: u64) -> bool {
+        self.known[(hash >> 6) as usize % 1024] >> (hash % 64) & 1 == 1
     }
 
     fn add(&mut self, word: &str, concepts: Concepts) {
@@ -71,19 +101,33 @@ impl Lexicon {
             return;
         }
         let len = word_len(&folded);
-        if stem.is_some() && len == folded.len() {
+        let pair = pair_len(&folded, len);
+        if pair > len {
+            // Thousands of phrases begin with `you` or `the`; hardly any two with the same pair of words.
+            self.words.entry(folded.as_bytes()[..len].into()).or_default().starts = true;
+            self.know(hash(&folded.as_bytes()[..len]));
+            push(self.words.entry(folded.as_bytes()[..pair].into()).or_default(), entry(pair));
+        } else if stem.is_some() && len == folded.len() {
+            self.know(hash(&stem_key(folded.as_bytes()).to_le_bytes()));
             push(self.stems.entry(stem_key(folded.as_bytes())).or_default(), entry(0));
         } else {
+            self.know(hash(&folded.as_bytes()[..len]));
             push(self.words.entry(folded.as_bytes()[..len].into()).or_default(), entry(len));
         }
     }
 }
 
-fn push(entries: &mut Vec<Entry>, entry: Entry) {
-    match entries.iter_mut().find(|other| other.rest == entry.rest && other.ends == entry.ends) {
+fn push(slot: &mut Slot, entry: Entry) {
+    match slot.entries.iter_mut().find(|other| other.rest == entry.rest && other.ends == entry.ends) {
         Some(other) => other.concepts |= entry.concepts,
-        None => entries.push(entry),
+        None => slot.entries.push(entry),
     }
+}
+
+fn hash(key: &[u8]) -> u64 {
+    let mut hasher = Quick::default();
+    hasher.write(key);
+    hasher.finish()
 }
 
 fn stem_key(word: &[u8]) -> u32 {
@@ -118,90 +162,220 @@ fn word_len(text: &str) -> usize {
     }
 }
 
-/// Every concept of the text, in the order in which they begin.
-pub(super) fn tokens(plain: &Plain<'_>) -> Vec<Token> {
-    let lexicon = &*LEXICON;
-    let text = plain.text.as_str();
-    let bytes = text.as_bytes();
-    let mut tokens = Vec::with_capacity(16);
+/// Bytes of the first two words, if the text goes on with one separator and a word.
+fn pair_len(text: &str, first: usize) -> usize {
+    match text.as_bytes().get(first) {
+        Some(b' ' | b'\'' | b'-') => match word_len(&text[first + 1..]) {
+            0 => first,
+            second => first + 1 + second,
+        },
+        _ => first,
+    }
+}
+
+/// The concepts of a text in the order in which they begin, and how long its sentences are.
+pub(super) struct Reading {
+    pub(super) tokens: Vec<Token>,
+    /// Half words of each sentence.
+    pub(super) sentences: Vec<u32>,
+}
+
+pub(super) fn read(plain: &Plain<'_>) -> Reading {
+    let mut reader = Reader {
+        lexicon: &LEXICON,
+        text: &plain.text,
+        tokens: Vec::with_capacity(24),
+        sentences: vec![0],
+        place: 0,
+    };
+    let bytes = plain.text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
         if byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_' {
-            if lexicon.signs[byte as usize] {
-                find_char(lexicon, text, at, char::from(byte), &mut tokens);
+            if reader.lexicon.signs[byte as usize] {
+                reader.find_char(at, char::from(byte));
+            }
+            // Inside `bad.example` and `don't` a mark separates nothing.
+            if !bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
+                || matches!(byte, b';' | b':' | b'(' | b',')
+            {
+                reader.pass(char::from(byte));
             }
             at += 1;
             continue;
         }
-        let len = word_len(&text[at..]);
+        let len = word_len(&plain.text[at..]);
         if len > 0 {
-            find_word(lexicon, text, at, len, &mut tokens);
+            reader.find_word(at, len);
             if plain.is_camel(&(at..at + len)) {
-                tokens.push(Token { start: at, end: at + len, concepts: NAME });
+                reader.push(at, at + len, NAME);
             }
             if plain.is_loose(at) {
-                find_inside(lexicon, text, at, len, &mut tokens);
+                reader.find_inside(at, len);
             }
+            reader.step(2);
             at += len;
             continue;
         }
-        let c = text[at..].chars().next().expect("at is inside");
-        find_char(lexicon, text, at, c, &mut tokens);
+        let c = plain.text[at..].chars().next().expect("at is inside");
+        reader.find_char(at, c);
+        reader.pass(c);
         at += c.len_utf8();
     }
-    tokens
+    Reading { tokens: reader.tokens, sentences: reader.sentences }
 }
 
-fn find_word(lexicon: &Lexicon, text: &str, start: usize, len: usize, tokens: &mut Vec<Token>) {
-    let word = &text.as_bytes()[start..start + len];
-    if let Some(entries) = lexicon.words.get(word) {
-        for entry in entries {
-            let end = start + len + entry.rest.len();
-            if text[start + len..].starts_with(&*entry.rest) && !(entry.ends && goes_on(text, end)) {
-                tokens.push(Token { start, end, concepts: entry.concepts });
+struct Reader<'a> {
+    lexicon: &'a Lexicon,
+    text: &'a str,
+    tokens: Vec<Token>,
+    sentences: Vec<u32>,
+    place: u32,
+}
+
+impl Reader<'_> {
+    fn step(&mut self, halves: u32) {
+        self.place += halves;
+        *self.sentences.last_mut().expect("there is always a sentence") += halves;
+    }
+
+    fn pass(&mut self, mark: char) {
+        match mark {
+            '.' | '!' | '?' | '。' | '！' | '？' | '\n' | '\u{964}' => {
+                self.place += SENTENCE;
+                if self.sentences.last() != Some(&0) {
+                    self.sentences.push(0);
+                }
+            }
+            ';' | ':' | '(' | ')' | '—' | '–' | '；' | '：' => self.place += CLAUSE,
+            ',' | '，' | '、' => self.place += COMMA,
+            _ if is_unspaced(mark) => self.step(1),
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, start: usize, end: usize, concepts: Concepts) {
+        let phrase = &self.text[start..end];
+        let more = if phrase.is_ascii() {
+            2 * phrase.bytes().filter(|byte| *byte == b' ').count()
+        } else {
+            phrase.chars().map(|c| if c == ' ' { 2 } else { usize::from(is_unspaced(c)) }).sum::<usize>()
+        };
+        let last = self.place + u32::try_from(more).expect("a phrase is short");
+        self.tokens.push(Token {
+            start,
+            end,
+            concepts,
+            first: self.place,
+            last,
+            sentence: self.sentences.len() - 1,
+        });
+    }
+
+    fn find_word(&mut self, start: usize, len: usize) {
+        let (text, lexicon) = (self.text, self.lexicon);
+        let word = &text.as_bytes()[start..start + len];
+        if lexicon.knows(hash(word))
+            && let Some(slot) = lexicon.words.get(word)
+        {
+            self.take(slot, start, start + len);
+            let pair = if slot.starts { pair_len(&text[start..], len) } else { len };
+            if pair > len
+                && let Some(slot) = lexicon.words.get(&text.as_bytes()[start..start + pair])
+            {
+                self.take(slot, start, start + pair);
+            }
+        } else if is_account(word) {
+            self.push(start, start + len, LITERAL);
+        }
+        let stem = stem_key(word);
+        if lexicon.knows(hash(&stem.to_le_bytes()))
+            && let Some(slot) = lexicon.stems.get(&stem)
+        {
+            for entry in slot.entries.iter().filter(|entry| word.starts_with(entry.rest.as_bytes())) {
+                self.push(start, start + len, entry.concepts);
+            }
+        }
+        if len > 2 && word.contains(&b'_') {
+            self.push(start, start + len, NAME);
+            if word.iter().filter(|byte| **byte == b'_').count() >= 2 {
+                self.find_parts(start, len);
+            }
+        } else if text.as_bytes().get(start + len) == Some(&b'-') {
+            self.find_hyphenated(start, len);
+        }
+    }
+
+    /// `ignore_all_previous_instructions` is a name, and a sentence.
+    fn find_parts(&mut self, start: usize, len: usize) {
+        let mut from = start;
+        for part in self.text[start..start + len].split('_') {
+            self.find_whole(part.as_bytes(), from, from + part.len());
+            self.step(2);
+            from += part.len() + 1;
+        }
+    }
+
+    /// `ig-nore`: the parts of a word that is cut in two or three.
+    fn find_hyphenated(&mut self, start: usize, len: usize) {
+        let mut word = self.text.as_bytes()[start..start + len].to_vec();
+        let mut end = start + len;
+        for _ in 0..2 {
+            let Some(rest) = self.text[end..].strip_prefix('-') else { return };
+            let more = word_len(rest);
+            word.extend(&rest.as_bytes()[..more]);
+            end += 1 + more;
+            self.find_whole(&word, start, end);
+        }
+    }
+
+    fn find_whole(&mut self, word: &[u8], start: usize, end: usize) {
+        let lexicon = self.lexicon;
+        let Some(slot) = lexicon.words.get(word) else { return };
+        for entry in slot.entries.iter().filter(|entry| entry.rest.is_empty()) {
+            self.push(start, end, entry.concepts);
+        }
+    }
+
+    /// The entries of a slot that go on as the text does after the key.
+    fn take(&mut self, slot: &Slot, start: usize, key: usize) {
+        let text = self.text;
+        for entry in &slot.entries {
+            let end = key + entry.rest.len();
+            if text[key..].starts_with(&*entry.rest) && !(entry.ends && goes_on(text, end)) {
+                self.push(start, end, entry.concepts);
             }
         }
     }
-    if let Some(entries) = lexicon.stems.get(&stem_key(word)) {
-        for entry in entries.iter().filter(|entry| word.starts_with(entry.rest.as_bytes())) {
-            tokens.push(Token { start, end: start + len, concepts: entry.concepts });
+
+    fn find_char(&mut self, start: usize, c: char) {
+        let lexicon = self.lexicon;
+        if let Some(slot) = lexicon.chars.get(&c) {
+            self.take(slot, start, start + c.len_utf8());
         }
     }
-    if word.contains(&b'_') && len > 2 {
-        tokens.push(Token { start, end: start + len, concepts: NAME });
-    } else if is_account(word) {
-        tokens.push(Token { start, end: start + len, concepts: LITERAL });
+
+    /// In a word that was spelled out and may be several, every part is tried.
+    fn find_inside(&mut self, start: usize, len: usize) {
+        let lexicon = self.lexicon;
+        let word = &self.text.as_bytes()[start..start + len];
+        for from in 0..len {
+            for to in from + 3..=len.min(from + 14) {
+                let Some(slot) = lexicon.words.get(&word[from..to]) else { continue };
+                for entry in slot.entries.iter().filter(|entry| entry.rest.is_empty()) {
+                    self.push(start + from, start + to, entry.concepts);
+                }
+            }
+        }
     }
 }
 
 /// `DE00…`: a country and a checksum, as account numbers begin.
 fn is_account(word: &[u8]) -> bool {
-    word.len() >= 4 && word[..2].iter().all(u8::is_ascii_lowercase) && word[2..].iter().all(u8::is_ascii_digit)
-}
-
-fn find_char(lexicon: &Lexicon, text: &str, start: usize, c: char, tokens: &mut Vec<Token>) {
-    let Some(entries) = lexicon.chars.get(&c) else { return };
-    let rest = start + c.len_utf8();
-    for entry in entries {
-        let end = rest + entry.rest.len();
-        if text[rest..].starts_with(&*entry.rest) && !(entry.ends && goes_on(text, end)) {
-            tokens.push(Token { start, end, concepts: entry.concepts });
-        }
-    }
-}
-
-/// In a word that was spelled out and may be several, every part is tried.
-fn find_inside(lexicon: &Lexicon, text: &str, start: usize, len: usize, tokens: &mut Vec<Token>) {
-    let word = &text.as_bytes()[start..start + len];
-    for from in 0..len {
-        for to in from + 3..=len.min(from + 14) {
-            let Some(entries) = lexicon.words.get(&word[from..to]) else { continue };
-            for entry in entries.iter().filter(|entry| entry.rest.is_empty()) {
-                tokens.push(Token { start: start + from, end: start + to, concepts: entry.concepts });
-            }
-        }
-    }
+    word.len() >= 4
+        && word[..2].iter().all(u8::is_ascii_lowercase)
+        && word[2..].iter().all(u8::is_ascii_digit)
 }
 
 fn goes_on(text: &str, at: usize) -> bool {

@@ -2,22 +2,31 @@
 
 use std::ops::Range;
 
-use super::lexicon::{is_unspaced, tokens};
+use super::lexicon::{is_unspaced, read};
 use super::plain::Plain;
 use super::words::*;
 
 /// Markup in a folded text, each with its points.
 pub(super) fn markup(text: &str) -> Vec<(u8, Range<usize>)> {
     let mut found = Vec::new();
-    if text
-        .bytes()
-        .any(|byte| matches!(byte, b'<' | b'[' | b'#' | b'`' | b':' | b'{' | b'=' | b'*' | b'-' | b'%'))
-    {
+    let has = |sign: u8| text.as_bytes().contains(&sign);
+    if has(b'<') {
         elements(text, &mut found);
+    }
+    if has(b'<') || has(b'#') {
         comments(text, &mut found);
+    }
+    if has(b'[') || has(b'{') || has(b'*') || !text.is_ascii() {
         brackets(text, &mut found);
+    }
+    if has(b'#') {
         headings(text, &mut found);
+    }
+    if has(b':') {
         speakers(text, &mut found);
+    }
+    if text.contains("```") || text.contains("~~~") {
+        fences(text, &mut found);
     }
     found
 }
@@ -222,8 +231,10 @@ fn comments(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     for (open, close) in [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")")] {
         for (start, _) in text.match_indices(open) {
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
-            let present =
-                tokens(&Plain::fold(&text[start..end])).iter().fold(0, |all, token| all | token.concepts);
+            let present = read(&Plain::fold(&text[start..end]))
+                .tokens
+                .iter()
+                .fold(0, |all, token| all | token.concepts);
             let telling = [
                 MODEL | AI,
                 DROP,
@@ -268,11 +279,7 @@ fn brackets(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
             let points = match first {
                 _ if closed || first == "inst" => 3,
                 _ if !opens(text, start) => continue,
-                "system" | "sys" | "assistant" | "admin" | "developer" | "override"
-                    if speaks && open != "**" =>
-                {
-                    3
-                }
+                "system" | "sys" | "assistant" | "override" if speaks && open != "**" => 3,
                 _ if first.starts_with("系统")
                     || first.starts_with("システム")
                     || first.starts_with("시스템") =>
@@ -318,16 +325,7 @@ fn headings(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
             {
                 3
             }
-            "instruction" | "instructions"
-                if matches!(second, "for" | "to")
-                    && tokens(&Plain::fold(
-                        &line[..line.find('\n').unwrap_or(line.len()).min(line.len())],
-                    ))
-                    .iter()
-                    .any(|token| token.concepts & AI != 0) =>
-            {
-                3
-            }
+            "instruction" | "instructions" if matches!(second, "for" | "to") && speaks_of_model(line) => 3,
             _ => continue,
         };
         found.push((points, start..text.len() - line.len() + first.len()));
@@ -386,10 +384,27 @@ fn speakers(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
             found.push((points, range));
         }
     }
+    if text.contains("role") {
+        objects(text, found);
+    }
+}
+
+/// A block that is marked as the host's.
+fn fences(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     for fence in ["```system", "```instructions", "```prompt", "~~~system", "```assistant"] {
         found.extend(text.match_indices(fence).map(|(at, _)| (3, at..at + fence.len())));
     }
+}
+
+/// A message of the host as an object of a chat.
+fn objects(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     for object in ["\"role\": \"system\"", "\"role\":\"system\"", "'role': 'system'"] {
         found.extend(text.match_indices(object).map(|(at, _)| (2, at..at + object.len())));
     }
+}
+
+/// Whether the first line speaks of an assistant.
+fn speaks_of_model(text: &str) -> bool {
+    let line = text.split('\n').next().unwrap_or_default();
+    read(&Plain::fold(line)).tokens.iter().any(|token| token.concepts & AI != 0)
 }

@@ -13,6 +13,7 @@ mod plain;
 mod secrets;
 #[cfg(test)]
 mod tests;
+mod weights;
 mod words;
 
 pub(crate) use hidden::hidden;

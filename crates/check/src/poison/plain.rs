@@ -17,18 +17,31 @@ pub(super) struct Plain<'t> {
     places: Option<Vec<u32>>,
     /// Parts of `text` that were spelled out letter by letter, so that word boundaries are unknown.
     loose: Vec<Range<usize>>,
+    /// Whether any word of the source is written `likeThis`.
+    camel: bool,
 }
 
 impl<'t> Plain<'t> {
     pub(super) fn fold(source: &'t str) -> Self {
-        if is_simple(source.as_bytes()) {
-            return Self { source, text: source.to_ascii_lowercase(), places: None, loose: Vec::new() };
+        let oddities = Oddities::of(source.as_bytes());
+        if !oddities.any() {
+            let mut text = source.to_ascii_lowercase();
+            if oddities.lines {
+                text = text.replace(['\n', '\t'], " ");
+            }
+            return Self { source, text, places: None, loose: Vec::new(), camel: oddities.camel };
         }
         let mut letters = Letters::read(source);
-        letters.unmix();
-        letters.undo_digits();
-        letters.join_spelled();
-        letters.write(source)
+        if oddities.foreign {
+            letters.unmix();
+        }
+        if oddities.digits || oddities.foreign {
+            letters.undo_digits();
+        }
+        if oddities.spelled || oddities.foreign {
+            letters.join_spelled();
+        }
+        Self { camel: oddities.camel, ..letters.write(source) }
     }
 
     /// The bytes of the source that became these bytes of the folded text.
@@ -41,6 +54,9 @@ impl<'t> Plain<'t> {
 
     /// Whether a word is written `likeThis` in the source.
     pub(super) fn is_camel(&self, word: &Range<usize>) -> bool {
+        if !self.camel {
+            return false;
+        }
         let source = &self.source.as_bytes()[self.in_source(word)];
         source.first().is_some_and(u8::is_ascii_lowercase) && source.iter().any(u8::is_ascii_uppercase)
     }
@@ -50,56 +66,86 @@ impl<'t> Plain<'t> {
     }
 }
 
-/// Whether folding is no more than lower-casing: ASCII on one line, nothing spelled out, no digit in a word.
-fn is_simple(bytes: &[u8]) -> bool {
-    let (mut before, mut last) = (Class::Space, Class::Space);
-    let mut singles = 0;
-    for &byte in bytes {
-        let class = CLASSES[byte as usize];
-        match class {
-            Class::Other => return false,
-            Class::Space if last == Class::Space => return false,
-            Class::Letter if last == Class::Digit && before == Class::Letter => return false,
-            _ => {}
-        }
-        // A single letter between two separators; three in a row may be a word that is spelled out.
-        if last == Class::Letter && before != Class::Letter && class != Class::Letter {
-            singles += 1;
-            if singles == 3 {
-                return false;
-            }
-        } else if class == Class::Letter && last == Class::Letter {
-            singles = 0;
-        }
-        if !(class == Class::Digit && last == Class::Digit) {
-            before = last;
-        }
-        last = class;
+/// What a text has that takes more than lower-casing. Most have nothing.
+#[derive(Default)]
+struct Oddities {
+    /// Not ASCII, a control character, an escape.
+    foreign: bool,
+    /// Single line breaks inside a paragraph.
+    lines: bool,
+    /// More than one blank in a row, or a line that begins a paragraph or an item.
+    blanks: bool,
+    /// A digit or sign between letters.
+    digits: bool,
+    /// Single letters in a row.
+    spelled: bool,
+    /// A word written `likeThis`.
+    camel: bool,
+}
+
+impl Oddities {
+    fn any(&self) -> bool {
+        self.foreign || self.blanks || self.digits || self.spelled
     }
-    true
+
+    /// Looks at the last characters through four bit patterns, one bit each, without a branch.
+    fn of(bytes: &[u8]) -> Self {
+        let (mut letters, mut digits, mut blanks, mut breaks) = (0u8, 0u8, 0u8, 0u8);
+        let mut found = 0u8;
+        let mut last_lower = 0u8;
+        let classes = bytes.iter().map(|byte| CLASSES[*byte as usize]).chain([MARK]);
+        for class in classes {
+            letters = letters << 1 | (class & LETTER);
+            digits = digits << 1 | (class & DIGIT) >> 1;
+            blanks = blanks << 1 | (class & BLANK) >> 2;
+            breaks = breaks << 1 | (class & BREAK) >> 3;
+            let between = letters & 0b101 == 0b101 && digits & 0b010 != 0;
+            let both_between = letters & 0b1001 == 0b1001 && digits & 0b0110 == 0b0110;
+            let item = breaks & 0b10 != 0 && class & (LETTER | BLANK) == 0;
+            found |= class & FOREIGN
+                | u8::from(between || both_between)
+                | u8::from(letters & 0b111_1111 == 0b010_1010) << 1
+                | u8::from(blanks & 0b11 == 0b11 || item) << 2
+                | (class & BREAK)
+                | (class & UPPER) & last_lower;
+            last_lower = u8::from(class & (LETTER | UPPER) == LETTER) * UPPER;
+        }
+        Self {
+            camel: found & UPPER != 0,
+            foreign: found & FOREIGN != 0,
+            lines: found & BREAK != 0,
+            blanks: found & 4 != 0,
+            digits: found & 1 != 0,
+            spelled: found & 2 != 0,
+        }
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    /// A digit or sign that can stand for a letter.
-    Digit,
-    Space,
-    Mark,
-    /// Not ASCII, a control character, a line break.
-    Other,
-}
+const LETTER: u8 = 1;
+/// A digit or sign that can stand for a letter.
+const DIGIT: u8 = 2;
+const BLANK: u8 = 4;
+/// A blank that is not a space.
+const BREAK: u8 = 8;
+/// Not ASCII, a control character, the beginning of an escape.
+const FOREIGN: u8 = 16;
+/// Besides `LETTER`.
+const UPPER: u8 = 32;
+const MARK: u8 = 0;
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+const CLASSES: [u8; 256] = {
+    let mut classes = [FOREIGN; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
-            b'0' | b'1' | b'3' | b'4' | b'5' | b'7' | b'@' | b'$' | b'!' | b'|' => Class::Digit,
-            b' ' => Class::Space,
-            b'!'..=b'~' => Class::Mark,
-            _ => Class::Other,
+            b'a'..=b'z' => LETTER,
+            b'A'..=b'Z' => LETTER | UPPER,
+            b'0' | b'1' | b'3' | b'4' | b'5' | b'7' | b'@' | b'$' | b'!' | b'|' => DIGIT,
+            b'&' | b'\\' => FOREIGN,
+            b' ' => BLANK,
+            b'\n' | b'\t' | b'\r' => BLANK | BREAK,
+            b'!'..=b'~' => MARK,
+            _ => FOREIGN,
         };
         byte += 1;
     }
@@ -132,9 +178,17 @@ impl Letters {
     fn read(source: &str) -> Self {
         let mut list = Vec::with_capacity(source.len());
         let mut tagged = false;
-        for (at, c) in source.char_indices() {
-            let at = u32::try_from(at).expect("a document has at most 16 MiB");
-            if c.is_ascii() {
+        let mut escaped = 0;
+        for (place, c) in source.char_indices() {
+            let at = u32::try_from(place).expect("a document has at most 16 MiB");
+            if place < escaped {
+                continue;
+            }
+            if let Some((meant, len)) = matches!(c, '&' | '\\').then(|| unescape(&source[place..])).flatten()
+            {
+                fold_char(meant, |folded| list.push((folded, at)));
+                escaped = place + len;
+            } else if c.is_ascii() {
                 list.push((c.to_ascii_lowercase(), at));
             } else if let Some(ascii) = tag(c) {
                 // What is hidden in tags is a sentence of its own.
@@ -169,15 +223,22 @@ impl Letters {
     /// `1gn0re y0ur ru1es`: digits and signs between letters become letters.
     fn undo_digits(&mut self) {
         let is_part = |c: char| c.is_ascii_alphanumeric() || leet(c).is_some();
+        // Who writes one word like this writes others so: `4ll` then counts too.
+        let mut habit = false;
         let mut at = 0;
         while at < self.list.len() {
             let len = self.list[at..].iter().take_while(|(c, _)| is_part(*c)).count();
-            let word = &mut self.list[at..at + len];
-            if word.windows(3).any(|w| is_letter(w[0].0) && leet(w[1].0).is_some() && is_letter(w[2].0))
+            // What ends a sentence is no letter.
+            let ending = self.list[at..at + len].iter().rev().take_while(|(c, _)| *c == '!').count();
+            let word = &mut self.list[at..at + len - ending];
+            let inside = word
+                .windows(3)
+                .any(|w| is_letter(w[0].0) && leet(w[1].0).is_some() && is_letter(w[2].0))
                 || word.windows(4).any(|w| {
                     is_letter(w[0].0) && leet(w[1].0).is_some() && leet(w[2].0).is_some() && is_letter(w[3].0)
-                })
-            {
+                });
+            habit |= inside;
+            if inside || habit && word.iter().any(|(c, _)| is_letter(*c)) {
                 undo_digits_in(word);
             }
             at += len.max(1);
@@ -224,7 +285,7 @@ impl Letters {
             places.extend(std::iter::repeat_n(place, written.len_utf8()));
             at += blank.max(1);
         }
-        Plain { source, text, places: Some(places), loose }
+        Plain { source, text, places: Some(places), loose, camel: true }
     }
 }
 
@@ -233,6 +294,21 @@ fn gap(blank: &[(char, u32)], next: Option<char>) -> char {
     let lines = blank.iter().filter(|(c, _)| *c == '\n').count();
     let item = next.is_none_or(|c| matches!(c, '-' | '*' | '#' | '[' | '<' | '•') || c.is_ascii_digit());
     if lines > 1 || (lines == 1 && item) { '\n' } else { ' ' }
+}
+
+/// The character that `&#105;`, `&#x69;` or `\\u0069` stands for, and how long that is.
+fn unescape(text: &str) -> Option<(char, usize)> {
+    let (digits, radix, len) = if let Some(rest) = text.strip_prefix("&#x") {
+        let digits = &rest[..rest.find(';').filter(|len| *len <= 6)?];
+        (digits, 16, 4 + digits.len())
+    } else if let Some(rest) = text.strip_prefix("&#") {
+        let digits = &rest[..rest.find(';').filter(|len| *len <= 7)?];
+        (digits, 10, 3 + digits.len())
+    } else {
+        (text.strip_prefix("\\u")?.get(..4)?, 16, 6)
+    };
+    let c = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
+    c.is_alphanumeric().then_some((c, len))
 }
 
 /// How many single letters stand here with the same separator between each two.

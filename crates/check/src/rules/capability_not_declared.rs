@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use toolwright_model::{Capability, Given, Json};
 use toolwright_source::{Edit, Finding, Pointer, Safety};
 
+use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -46,6 +47,10 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let Some(declared) = &subject.toolset.declares else { return };
+    // What was not read may declare it.
+    if is_unfinished(subject, &Pointer::root().child("declares")) {
+        return;
+    }
     let mut known: HashSet<&Capability> = declared.iter().filter_map(Given::ok).collect();
     for (at, tool) in subject.tools() {
         for (n, need) in tool.needs.iter().enumerate() {
@@ -63,7 +68,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::found;
+    use crate::testing::{count, found};
 
     fn manifest(declared: &str, needs: &[&str]) -> String {
         let tools: Vec<String> =
@@ -93,5 +98,13 @@ mod tests {
                 at.iter().map(|at| format!("CAPABILITY_NOT_DECLARED at {at}")).collect();
             assert_eq!(found("CAPABILITY_NOT_DECLARED", &manifest(declared, needs)), expected, "{needs:?}");
         }
+    }
+
+    #[test]
+    fn a_text_that_breaks_off() {
+        let needs = r#"[{"name": "a", "capabilities": ["dom:read", "dom:write"]}]"#;
+        let whole = format!(r#"{{"btcp": "1.0", "tools": {needs}, "capabilities": ["dom:read"]}}"#);
+        assert_eq!(count(&super::RULE, &whole), 1);
+        assert_eq!(count(&super::RULE, whole.trim_end_matches(['}', ']'])), 0);
     }
 }

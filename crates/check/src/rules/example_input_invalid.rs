@@ -8,6 +8,7 @@ use super::examples;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::Which;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -45,13 +46,12 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {
-        let Some(Ok(schema)) = subject.schemas().get(tool).and_then(|s| s.input.as_ref()) else { continue };
         let Some(input) = example.input.as_ref().filter(|input| is_input(subject, input)) else { continue };
         // Examples of AIOS 1.0 are free: what stands under `input` need not be the arguments.
         if out.is_full() || (subject.is("aios") && !by_scenario) {
             return;
         }
-        let Err(failures) = schema.validate(input) else { continue };
+        let Some(failures) = subject.failures(tool, Which::Input, input) else { continue };
         let at = examples::place(tool, n);
         if !expects_bad_input(subject, &at, example) {
             let at = at.child("input");

@@ -2,7 +2,7 @@
 
 use toolwright_source::Finding;
 
-use super::examples;
+use super::{examples, is_unfinished};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -59,7 +59,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         match (&example.output, &example.error) {
             (None, None) => {
                 let at = examples::place(tool, n);
-                if !examples::has_error(subject, &at, example) {
+                if !examples::has_error(subject, &at, example) && !is_unfinished(subject, &at) {
                     let message = "the example has neither `output` nor `error`";
                     // Named as if it were there, so that the example itself is pointed at.
                     let missing = if examples::is_failure(example) { "error" } else { "output" };
@@ -89,7 +89,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{found, messages};
+    use crate::testing::{count, found, messages};
 
     fn tool(version: &str, example: &str) -> String {
         format!(
@@ -123,6 +123,13 @@ mod tests {
         }
         let btcp = r#"{"name": "a", "examples": [{"input": {}}]}"#;
         assert_eq!(found("EXAMPLE_OUTCOME_MISSING", btcp), [""; 0]);
+    }
+
+    #[test]
+    fn an_example_that_breaks_off() {
+        let whole = tool("2.0", "scenario: success\n        input: {}");
+        assert_eq!(count(&super::RULE, &whole), 1);
+        assert_eq!(count(&super::RULE, &format!("{whole}        ...")), 0);
     }
 
     #[test]

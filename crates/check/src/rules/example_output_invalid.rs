@@ -5,6 +5,7 @@ use super::examples;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::Which;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -36,7 +37,6 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {
-        let Some(Ok(schema)) = subject.schemas().get(tool).and_then(|s| s.output.as_ref()) else { continue };
         // A failure that has an output is crossed; its output is no result of the tool.
         let Some(output) = example.output.as_ref().filter(|_| !examples::is_failure(example)) else {
             continue;
@@ -45,7 +45,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if out.is_full() || (subject.is("aios") && !by_scenario) {
             return;
         }
-        let Err(failures) = schema.validate(output) else { continue };
+        let Some(failures) = subject.failures(tool, Which::Output, output) else { continue };
         let at = examples::place(tool, n).child("output");
         failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));
     }

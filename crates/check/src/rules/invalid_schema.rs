@@ -1,25 +1,29 @@
 //! The schemas of a tool are JSON Schemas: of a dialect that is known, whole, and of an object.
 
-use toolwright_model::{InputSchema, Json};
+use toolwright_model::Json;
 use toolwright_schema::SchemaError;
 use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, UNSUPPORTED_DIALECT};
+use toolwright_source::words::{alternatives, nearest_word};
 use toolwright_source::{Edit, Finding, Pointer, Safety, Severity};
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::Which;
 
 pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for ((at, tool), schemas) in subject.tools().zip(subject.schemas()) {
-        for (name, compiled) in [("inputSchema", &schemas.input), ("outputSchema", &schemas.output)] {
-            if let Some(Err(error)) = compiled {
-                out.push(finding(error, &at.child(name)));
+    for (n, tool) in subject.toolset.tools.iter().enumerate() {
+        let at = || Pointer::root().child("tools").child(n);
+        for which in Which::BOTH {
+            let Some(schema) = which.written(tool) else { continue };
+            if !subject.is_good(n, which) {
+                let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
+                error.into_iter().for_each(|error| out.push(finding(error, &at().child(which.name()))));
+            } else if which == Which::Input {
+                must_take_an_object(subject, schema, at, out);
             }
-        }
-        if let (Some(InputSchema::Written(schema)), Some(Ok(_))) = (tool.input.ok(), &schemas.input) {
-            must_take_an_object(subject, schema, at.child("inputSchema"), out);
         }
     }
 }
@@ -28,7 +32,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 pub fn finding(error: &SchemaError, at: &Pointer) -> Finding {
     let at = Pointer::parse(error.at()).map_or_else(|| at.clone(), |inside| at.join(&inside));
     match error {
-        SchemaError::InvalidSchema { message, .. } => Finding::new(&INVALID_SCHEMA, at, message.clone()),
+        SchemaError::InvalidSchema { message, .. } => {
+            match message.split_once("` matches no alternative of `anyOf`") {
+                // The most frequent mistake deserves better words than the meta-schema has for it.
+                Some((word, _)) if at.last().is_some_and(|token| token == "type") => wrong_type(word, at),
+                _ => Finding::new(&INVALID_SCHEMA, at, message.clone()),
+            }
+        }
         SchemaError::UnsupportedDialect { dialect, .. } => {
             let message = format!("`{dialect}` is neither draft-07 nor 2020-12");
             Finding::new(&UNSUPPORTED_DIALECT, at, message)
@@ -40,13 +50,45 @@ pub fn finding(error: &SchemaError, at: &Pointer) -> Finding {
     }
 }
 
+const TYPES: &[&str] = &["object", "string", "number", "integer", "boolean", "array", "null"];
+
+/// `word` is as the message quotes it.
+fn wrong_type(word: &str, at: Pointer) -> Finding {
+    let word = word.trim_start_matches('`').trim_matches('"');
+    let message = format!("`{word}` is no type of JSON Schema, expected {}", alternatives(TYPES));
+    let finding = Finding::new(&INVALID_SCHEMA, at.clone(), message);
+    let meant = match word {
+        "text" | "str" => Some("string"),
+        "int" => Some("integer"),
+        "float" | "double" => Some("number"),
+        "bool" => Some("boolean"),
+        "list" => Some("array"),
+        "dict" | "map" => Some("object"),
+        other => nearest_word(other, TYPES.iter().copied()),
+    };
+    match meant {
+        Some(meant) => finding.help(format!("did you mean `{meant}`?")).repair(
+            Safety::Unsafe,
+            format!("write `{meant}`"),
+            vec![Edit::Replace(at, Json::from(meant))],
+        ),
+        None => finding,
+    }
+}
+
 /// Arguments are an object. MCP wants the schema to say so; elsewhere it is left open at a risk.
-fn must_take_an_object(subject: &Subject<'_>, schema: &Json, at: Pointer, out: &mut Report<'_>) {
+fn must_take_an_object(
+    subject: &Subject<'_>,
+    schema: &Json,
+    tool: impl Fn() -> Pointer,
+    out: &mut Report<'_>,
+) {
     let message = match schema.get("type") {
         Some(Json::String(word)) if word == "object" => return,
         Some(_) => "the type of an input schema is `object`, because arguments are one",
         None => "an input schema says `type: object`, because arguments are one",
     };
+    let at = tool().child("inputSchema");
     let severity = if subject.is("mcp") { Severity::Error } else { Severity::Warning };
     let kind = at.child("type");
     let finding = match schema.get("type") {

@@ -22,6 +22,9 @@ struct Met<'a> {
     spelling: &'a str,
 }
 
+/// Bytes of a name that is looked at.
+const LONGEST: usize = 256;
+
 fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Finding)) {
     let mut namespaces: HashMap<String, Met<'_>> = HashMap::new();
     let mut names: HashMap<String, Met<'_>> = HashMap::new();
@@ -50,7 +53,8 @@ fn spelling<'a, T>(name: &'a Given<T>, text: fn(&'a T) -> &'a str) -> Option<&'a
         Given::Bad(Json::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    spelled.filter(|text| !text.is_empty())
+    // Nobody looks at a longer one, and comparing it would take its time.
+    spelled.filter(|text| (1..=LONGEST).contains(&text.len()))
 }
 
 fn meet<'a>(
@@ -67,7 +71,7 @@ fn meet<'a>(
         Entry::Occupied(entry) => {
             let other = entry.get();
             // Within one toolset it is one author's choice; the same spelling is another finding, or none.
-            if other.subject == name.subject || other.spelling == name.spelling {
+            if other.subject == name.subject || is_style(other.spelling, name.spelling) {
                 return;
             }
             let file = subjects[other.subject].origin.document().source().name();
@@ -77,6 +81,14 @@ fn meet<'a>(
             report(name.subject, strange_letters(name.spelling).into_iter().fold(finding, Finding::help));
         }
     }
+}
+
+/// Whether two names differ in nothing but how words are joined: `readFile` and `read_file` are honest.
+fn is_style(one: &str, two: &str) -> bool {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(two)
 }
 
 /// Letters that a name in English would not have, because they may look as if it had.

@@ -40,7 +40,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             continue;
         }
         let written = at.child("description");
-        let place = if subject.value(&written).is_some() { written } else { at.child("name") };
+        // A command that is described has its own place for it, even where another list names it.
+        let own = at.child("id");
+        let place = match subject.value(&written).is_some() {
+            true => written,
+            false if subject.is("aios") && subject.value(&own).is_some() => own,
+            false => at.child("name"),
+        };
         let message = match tool.name.ok() {
             Some(name) => format!("tool `{name}` has no description"),
             None => "this tool has no description".to_owned(),

@@ -4,6 +4,7 @@ use toolwright_model::{Draft, Example};
 use toolwright_source::{Finding, Kind, Pointer, Severity, words};
 
 use super::examples::{is_api_error, is_failure, is_success};
+use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -70,7 +71,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let silent = subject.toolset.tools.iter().all(|tool| tool.details.examples.is_empty());
     if silent && written.is_none_or(|node| node.is_empty()) {
         // Examples are optional, so this is told once and not for every command.
-        if commands > 0 {
+        if commands > 0 && !is_unfinished(subject, &Pointer::root()) {
             let message = format!("no command has an example ({commands} in all)");
             out.push(
                 Finding::new(&MISSING_SCENARIO, section, message)
@@ -91,6 +92,9 @@ fn command(subject: &Subject<'_>, at: &Pointer, tool: &Draft, out: &mut Report<'
     let list = subject.value(&at.child("examples"));
     let examples = &tool.details.examples;
     match list {
+        // Examples that were not read may show it.
+        None if is_unfinished(subject, &Pointer::root()) => return,
+        Some(node) if subject.origin.document().is_unfinished(node) => return,
         None => {
             let message = format!("command `{name}` has no examples");
             let place = at.child("name");
@@ -99,7 +103,7 @@ fn command(subject: &Subject<'_>, at: &Pointer, tool: &Draft, out: &mut Report<'
         // Neither a list that is none nor an example without a readable scenario tells what is shown.
         Some(node) if node.kind() != Kind::List => return,
         Some(node) if node.len() != examples.len() => return,
-        Some(_) if examples.iter().any(|example| example.scenario.is_none()) => return,
+        Some(_) if examples.iter().any(|example| example.scenario.as_deref().is_none_or(is_blank)) => return,
         Some(_) => {}
     }
     let is_edge = |example: &Example| example.scenario.as_deref().is_some_and(is_edge_case);
@@ -125,6 +129,10 @@ fn command(subject: &Subject<'_>, at: &Pointer, tool: &Draft, out: &mut Report<'
     }
 }
 
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
 fn is_edge_case(scenario: &str) -> bool {
     scenario == "edge_case" || scenario.starts_with("edge_case_")
 }
@@ -140,7 +148,7 @@ fn meant<'a>(missing: &[&'a str], examples: &'a [Example]) -> Option<(&'a str, &
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{findings, found, messages};
+    use crate::testing::{count, findings, found, messages};
 
     const HEAD: &str = "tool:\n  schema_version: 2.0\n  id: t\n  type: mcp\n  name: T\n  version: 1.0.0\n  description: Does things\n";
 
@@ -214,6 +222,20 @@ mod tests {
         }
         let empty = told(&tool("  commands: [a]\n  examples: {a: []}\n"));
         assert_eq!(empty.iter().map(|(s, _)| *s).collect::<Vec<_>>(), ["warning", "info"]);
+    }
+
+    #[test]
+    fn a_text_that_breaks_off() {
+        for (body, findings) in [
+            (
+                "  commands: [a, b]\n  examples:\n    a:\n      - {scenario: success, input: {}, output: 1}\n",
+                3,
+            ),
+            ("  commands: [a]\n", 1),
+        ] {
+            assert_eq!(count(&super::RULE, &tool(body)), findings, "{body}");
+            assert_eq!(count(&super::RULE, &format!("{}      ...", tool(body))), 0, "{body}");
+        }
     }
 
     #[test]

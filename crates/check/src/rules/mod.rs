@@ -41,8 +41,9 @@ mod vendor_incompatible;
 mod verbs;
 mod version_feature_mismatch;
 
-use toolwright_source::Code;
+use toolwright_source::{Code, Pointer};
 
+use crate::Subject;
 use crate::rule::{Rule, RuleBetween};
 
 /// The rules about one document, in the order they are tried.
@@ -121,3 +122,9 @@ pub(crate) static CODES: &[&[&Code]] = &[
     vendor_incompatible::ALL,
     version_feature_mismatch::ALL,
 ];
+
+/// Whether reading stopped inside this part of the record, so that what seems to be missing there may
+/// stand further down in the text.
+fn is_unfinished(subject: &Subject<'_>, at: &Pointer) -> bool {
+    subject.value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
+}

@@ -44,7 +44,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let Some(kind) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) else { return };
     // Another type is another finding.
     let Some((_, section, field, about)) = NEEDS.iter().find(|(name, ..)| *name == kind) else { return };
-    let given = subject.value(&Pointer::root().child(section)).filter(|node| node.kind() == Kind::Map);
+    let written = subject.value(&Pointer::root().child(section)).filter(|node| node.kind() != Kind::Null);
+    // A section or a field of another type is another finding.
+    let is_bad = |node: Node<'_>| node.kind() != Kind::Null && node.text().is_none();
+    if written.is_some_and(|node| node.kind() != Kind::Map || node.get(field).is_some_and(is_bad)) {
+        return;
+    }
+    let given = written;
     let tools = &subject.toolset.tools;
     let is_bound = match tools.first() {
         Some(tool) => tool.details.binding != Binding::Unbound,
@@ -85,7 +91,9 @@ mod tests {
             ("cli", ", cli_specific: {executable: notes}"),
             ("local", ", local_specific: {entry_point: notes.py}"),
             ("meta", ", meta_specific: {orchestration: helpers.x}"),
-            // What the type is is another finding.
+            // What is of another type is another finding.
+            ("cli", ", cli_specific: [], commands: [a, b, c]"),
+            ("cli", ", cli_specific: {executable: 7}"),
             ("mpc", ""),
             ("''", ""),
             ("[cli]", ""),
@@ -100,8 +108,6 @@ mod tests {
             ("mcp", ", mcp_specific: {transport: stdio}, commands: [a]"),
             ("cli", ""),
             ("cli", ", cli_specific: null"),
-            ("cli", ", cli_specific: [], commands: [a, b, c]"),
-            ("cli", ", cli_specific: {executable: 7}"),
             ("local", ", cli_specific: {executable: notes}"),
             ("local", ", local_specific: {runtime: node}"),
             ("meta", ", meta_specific: {aggregates: [a]}"),

@@ -1,10 +1,11 @@
 //! The objects of an input schema whose properties are parameters, each with the way to it. Only a walk: what
 //! is good or bad about them is told by the rules that use it.
 
-use toolwright_model::{InputSchema, Json, Object};
+use toolwright_model::{Json, Object};
 use toolwright_source::Pointer;
 
 use crate::Subject;
+use crate::subject::Which;
 
 /// Names in a message; more would drown it.
 const NAMED: usize = 5;
@@ -69,10 +70,10 @@ pub(super) fn list(names: &[String]) -> String {
 /// What stands in for a schema that nobody wrote is not the author's to improve; that is asked only when there
 /// is something to report (see [`authored_place`]).
 pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usize, &'s Json)> {
-    let tools = subject.toolset.tools.iter().zip(subject.schemas()).enumerate();
-    tools.filter_map(|(n, (tool, compiled))| match (tool.input.ok(), &compiled.input) {
-        (Some(InputSchema::Written(schema)), Some(Ok(_))) => Some((n, schema)),
-        _ => None,
+    let tools = subject.toolset.tools.iter().enumerate();
+    tools.filter_map(|(n, tool)| {
+        let schema = Which::Input.written(tool)?;
+        subject.is_good(n, Which::Input).then_some((n, schema))
     })
 }
 

@@ -6,8 +6,9 @@ use std::cell::Cell;
 
 use toolwright_model::{Binding, Detection, Draft, Example, Given, Json};
 use toolwright_source::words::{alternatives, nearest, shorten};
-use toolwright_source::{Edit, Finding, Pointer, Safety};
+use toolwright_source::{Edit, Finding, Kind, Node, Pointer, Safety};
 
+use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -69,11 +70,28 @@ toolwright_source::codes! {
 const MAX_COMPARISONS: usize = 4_000;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    helpers(subject, out);
-    validators(subject, out);
+    // What was not read may define it.
+    if is_unfinished(subject, &Pointer::root()) {
+        return;
+    }
+    if is_readable(subject, "helpers") {
+        helpers(subject, out);
+    }
+    if is_readable(subject, "validators") {
+        validators(subject, out);
+    }
     if let Some(commands) = Known::commands(subject) {
         used_commands(subject, &commands, out);
     }
+}
+
+/// Whether a list of functions is one, or is not there; what cannot be read may define anything.
+fn is_readable(subject: &Subject<'_>, list: &str) -> bool {
+    let section = subject.value(&Pointer::root().child("executable_knowledge"));
+    let is = |node: Option<Node<'_>>, kind| {
+        node.is_none_or(|node| node.kind() == kind || node.kind() == Kind::Null)
+    };
+    is(section, Kind::Map) && is(section.and_then(|section| section.get(list)), Kind::List)
 }
 
 /// The ids that a name may have.
@@ -94,7 +112,12 @@ impl<'a> Known<'a> {
     /// The commands that an AIOS tool lists. A tool that lists none has whatever its server has.
     fn commands(subject: &Subject<'a>) -> Option<Known<'a>> {
         let tool = subject.value(&Pointer::root()).filter(|_| subject.is("aios"))?;
-        let is_listed = tool.has("commands") || tool.has("tools");
+        let lists = ["commands", "tools"].map(|name| tool.get(name).filter(|node| node.kind() != Kind::Null));
+        let is_listed = lists.iter().any(Option::is_some);
+        // What cannot be read may define it.
+        if lists.iter().flatten().any(|node| node.kind() != Kind::List) {
+            return None;
+        }
         let known = Known::new("command", subject.toolset.tools.iter().map(name));
         (is_listed && !known.ids.is_empty()).then_some(known)
     }
@@ -171,10 +194,10 @@ fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
             known.expect(&id, root.child("payloadSchemas").child(n).child("detection"), written, out);
         }
     }
-    if let Some((at, tool)) = subject.tools().next()
-        && let Binding::Orchestration { helper, .. } = &tool.details.binding
-    {
-        known.expect(helper, at.child("binding").child("helper"), written, out);
+    // As it is written: a tool whose type is wrong has no binding.
+    let at = Pointer::root().child("meta_specific").child("orchestration");
+    if let Some(text) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) {
+        known.expect(text.strip_prefix("helpers.").unwrap_or(text), at, written, out);
     }
 }
 
@@ -382,6 +405,13 @@ mod tests {
         }
         let none = aios("meta", "meta_specific: {orchestration: helpers.x}");
         assert_eq!(ours(&none).help, ["the document defines no helper"]);
+    }
+
+    #[test]
+    fn a_text_that_breaks_off() {
+        let text = aios("cli", "api_complexity: {field_mappings: {place: {extraction: helpers.x}}}");
+        assert_eq!(count(&super::RULE, &text), 1);
+        assert_eq!(count(&super::RULE, &format!("{text}  executable_knowledge")), 0);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use toolwright_model::{Capability, Draft, Given};
 use toolwright_source::{Edit, Finding, Kind, Pointer, Safety};
 
+use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -87,7 +88,8 @@ fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
         list.is_some_and(|list| list.kind() == Kind::List)
             && tool.needs.iter().all(|need| need.ok().is_some())
     };
-    let told = !subject.toolset.tools.is_empty() && subject.tools().all(is_told);
+    let is_whole = !subject.toolset.tools.is_empty() && !is_unfinished(subject, &Pointer::root());
+    let told = is_whole && subject.tools().all(is_told);
     told.then(|| subject.toolset.tools.iter().flat_map(|tool| &tool.needs).filter_map(Given::ok).collect())
 }
 
@@ -164,6 +166,13 @@ mod tests {
             assert_eq!(repair.safety, Safety::Safe);
             assert_eq!(repair.edits, [Edit::Remove(finding.at)]);
         }
+    }
+
+    #[test]
+    fn a_text_that_breaks_off() {
+        let whole = manifest(r#"["dom:read", "dom:write"]"#, &[r#", "capabilities": ["dom:read"]"#]);
+        assert_eq!(count(&super::RULE, &whole), 1);
+        assert_eq!(count(&super::RULE, whole.trim_end_matches(['}', ']'])), 0);
     }
 
     #[test]

@@ -56,12 +56,12 @@ struct Repaired {
 }
 
 /// Repairs what can be repaired in all files. What could not be written is complained about.
-pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection, reader: Reader) -> Fixes {
+pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
     let mut repaired: BTreeMap<usize, Repaired> = BTreeMap::new();
     for n in 0..load.files.len() {
         let Some(before) = document(&load.files[n]) else { continue };
-        let (after, applied) = repair(&before, mode, selection, reader);
-        change(load, n, &after, applied, reader, &mut repaired);
+        let (after, applied) = repair(&before, mode, selection, load.files[n].reader);
+        change(load, n, &after, applied, &mut repaired);
     }
     // What a comment silences may be found only when all files are there.
     for _ in 0..ROUNDS {
@@ -72,14 +72,14 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection, reader: Re
             let Some(before) = document(&load.files[n]) else { continue };
             let useless = diagnostics.iter().filter(|d| is_about_silence(d)).filter_map(|d| d.fix.as_ref());
             let Some((after, applied)) = apply(&before, &useless.collect::<Vec<_>>()) else { continue };
-            change(load, n, &after, applied, reader, &mut repaired);
+            change(load, n, &after, applied, &mut repaired);
             changed = true;
         }
         if !changed {
             break;
         }
     }
-    finish(mode, load, repaired, reader)
+    finish(mode, load, repaired)
 }
 
 /// The document of a file that can be written.
@@ -98,20 +98,19 @@ fn change(
     n: usize,
     after: &Arc<Document>,
     applied: usize,
-    reader: Reader,
     repaired: &mut BTreeMap<usize, Repaired>,
 ) {
     let Some(before) = document(&load.files[n]).filter(|_| applied > 0) else { return };
     repaired.entry(n).or_insert(Repaired { before, applied: 0 }).applied += applied;
-    put(&mut load.files[n], after, reader);
+    put(&mut load.files[n], after);
 }
 
-fn put(file: &mut Loaded, document: &Arc<Document>, reader: Reader) {
-    *file = Loaded { path: file.path.take(), secret: file.secret, ..read(document, reader) };
+fn put(file: &mut Loaded, document: &Arc<Document>) {
+    *file = Loaded { path: file.path.take(), secret: file.secret, ..read(document, file.reader) };
 }
 
 /// Writes the repaired files, or shows what is different in them.
-fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>, reader: Reader) -> Fixes {
+fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>) -> Fixes {
     let mut fixes = Fixes::default();
     for (n, Repaired { before, applied }) in repaired {
         let file = &mut load.files[n];
@@ -119,7 +118,7 @@ fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>, read
         if mode.diff {
             fixes.applied += applied;
             fixes.diff += &difference(before.source(), after.source());
-            put(file, &before, reader);
+            put(file, &before);
             continue;
         }
         match replace(&path, before.source(), after.source()) {
@@ -127,7 +126,7 @@ fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>, read
             Err(error) => {
                 fixes.refused = true;
                 output::complain(&error);
-                put(file, &before, reader);
+                put(file, &before);
             }
         }
     }

@@ -23,12 +23,15 @@ use crate::sources;
 const MANY: usize = 200;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
+    if args.diff && !matches!(args.output_format, CheckForm::Full | CheckForm::Concise) {
+        bail!("a diff is for people: `--diff` goes with the forms `full` and `concise`");
+    }
     let plan = configured(args)?;
     let levels = plan.as_ref().map(|plan| plan.levels.clone()).unwrap_or_default();
     let selection = Selection::new(args, levels)?;
     let mut load = load(args, plan)?;
     let fixes = match fix::Mode::of(args) {
-        Some(mode) => fix::run(mode, &mut load, &selection, reader(args)),
+        Some(mode) => fix::run(mode, &mut load, &selection),
         None => fix::Fixes::default(),
     };
     let found = load.files.iter_mut().map(|file| std::mem::take(&mut file.diagnostics)).collect();
@@ -40,7 +43,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     if fixes.diff.is_empty() || args.output_format != CheckForm::Full {
         show(&load, args)?;
     }
-    if matches!(args.output_format, CheckForm::Full | CheckForm::Concise) {
+    let nothing = load.files.is_empty() && !load.failures.is_empty();
+    if matches!(args.output_format, CheckForm::Full | CheckForm::Concise) && !nothing {
         output::print(&summary(&load, &fixes, args))?;
     }
     for failure in &load.failures {
@@ -77,6 +81,9 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     } else if !scripts.is_empty() {
         Load::default()
     } else if let Some(mut plan) = configured {
+        if plan.specs.is_empty() && plan.diagnostics.is_empty() && plan.failures.is_empty() {
+            bail!("the configuration names no source; name what to check");
+        }
         for spec in &mut plan.specs {
             let Reader { format, compat, rules } = reader(args);
             spec.reader =
@@ -175,7 +182,9 @@ fn summary(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> String {
             .filter(|(n, _)| *n > 0)
             .map(|(n, word)| plural(n, word))
             .collect();
-    let fixable = |safe| all().filter(|d| d.fix.as_ref().is_some_and(|fix| fix.safe == safe)).count();
+    // What a server says cannot be repaired from here.
+    let in_files = || load.files.iter().filter(|file| file.path.is_some()).flat_map(|file| &file.diagnostics);
+    let fixable = |safe| in_files().filter(|d| d.fix.as_ref().is_some_and(|fix| fix.safe == safe)).count();
     match (fixable(true), fixable(false)) {
         (0, 0) => {}
         (safe, 0) => found.push(format!("{safe} fixable")),

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolwright_catalog::{Load, LoadError, Loaded};
+use toolwright_catalog::{Load, LoadError, Loaded, Reader};
 use toolwright_formats::Reading;
 use toolwright_model::Binding;
 use toolwright_source::{Diagnostic, Finding, Pointer, Source, locate};
@@ -35,7 +35,13 @@ fn read(path: &Path, load: &mut Load) {
     match source {
         Ok(source) => {
             let diagnostics = toolwright_check::check_script(&Arc::new(source));
-            load.files.push(Loaded { path: None, reading: None, diagnostics, secret: false });
+            load.files.push(Loaded {
+                path: None,
+                reading: None,
+                diagnostics,
+                secret: false,
+                reader: Reader::default(),
+            });
         }
         Err(error) => load.failures.push(LoadError::Unreadable(format!("cannot read `{name}`: {error}"))),
     }
@@ -53,7 +59,9 @@ pub(super) fn missing(file: &Loaded) -> Option<Diagnostic> {
 /// What the local tool of a file runs.
 fn script(file: &Loaded) -> Option<PathBuf> {
     let folder = file.path.as_ref()?.parent().unwrap_or(Path::new(""));
-    Some(folder.join(entry_point(file.reading.as_ref()?)?))
+    let script = folder.join(entry_point(file.reading.as_ref()?)?);
+    // Without the `./` that people put in front.
+    Some(script.components().collect())
 }
 
 fn entry_point(reading: &Reading) -> Option<&str> {

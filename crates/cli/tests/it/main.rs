@@ -2,10 +2,13 @@
 
 mod architecture;
 mod calling;
+mod checking;
 mod client;
 mod codes;
 mod definitions;
+mod fixing;
 mod hostile;
+mod mutations;
 mod program;
 mod rules;
 mod serving;

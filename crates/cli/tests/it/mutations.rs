@@ -4,372 +4,30 @@
 //! What is expected does not come from the program: lines, keys and blocks are told apart by indentation, edits are
 //! made to lines of text, and what each field holds is written down here once more.
 
-use std::collections::BTreeMap;
+mod document;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 
-use serde_json::json;
-use toolwright_catalog::{Reader, read};
+use document::Place::{At, Own};
+use document::{Base, Edit, Line, Place, Turns, check};
+use tables::{CODE, DOCUMENTS, KNOWN, VALUES};
 
-use crate::program::project;
-use crate::rules::{Seed, parse};
-
-/// The valid documents: those of the rows in `tests/rules`, by name, and files below `examples`.
-const DOCUMENTS: &[(&str, &str, &str)] = &[
-    ("btcp", "btcp-manifest", "manifest smallest"),
-    ("btcp", "btcp-tool", "tool smallest list"),
-    ("mcp", "toolfoundation", "tool plain list answer draft7"),
-    ("ikigai", "ikigai", "search fetch"),
-    ("aios", "aios", "tool cli local meta v1"),
-    ("btcp", "examples", "btcp/count-words.json btcp/page-tools.json"),
-    ("mcp", "examples", "mcp/clock.json mcp/read-file.json"),
-    ("ikigai", "examples", "ikigai/convert-units.json"),
-    ("aios", "examples", "aios/git.yaml aios/slugs.yaml aios/tickets.yaml aios/triage.yaml"),
-];
-
-/// Format, object, and its fields by what they hold; `!` is required. `@` is a tool, which may be the whole document or an
-/// item of a list; `.` is the object around that list, `*` any key.
-const FIELDS: &str = "
-btcp . text: btcp! name! description version: version! object: provider config list: tools! capabilities!
-btcp provider text: name! url contact icon
-btcp config number: timeout maxConcurrent word: sandbox
-btcp @ text: name! description! schema: inputSchema! outputSchema list: capabilities! examples tags flag: deprecated number: timeout
-btcp @.examples[] text: description object: input! any: output
-mcp . word: jsonrpc any: id object: result! list: tools!
-mcp result list: tools! text: nextCursor
-mcp @ text: name! namespace title description version: version list: tags icons schema: inputSchema! outputSchema object: annotations _meta
-mcp @.annotations text: title flag: readOnlyHint destructiveHint idempotentHint openWorldHint
-ikigai @ text: name! description! schema: parameters!
-aios tool any: schema_version text: id! name! description! word: type! knowledge_strategy version: version! list: commands tools anti_patterns
-aios tool object: command_groups executable_knowledge api_complexity examples mcp_specific cli_specific local_specific meta_specific
-aios tool.tools[] text: id! description schema: inputSchema outputSchema
-aios tool.command_groups.*[] text: command! description
-aios tool.executable_knowledge list: helpers processors validators
-aios tool.executable_knowledge.helpers[] text: id! function! description word: language! runtime!
-aios tool.executable_knowledge.processors[] text: id! function! processes word: language! runtime stage
-aios tool.executable_knowledge.validators[] text: id! validates! function! word: language! list: checks
-aios tool.api_complexity list: payload_schemas api_quirks object: field_mappings
-aios tool.api_complexity.payload_schemas[] text: type! detection! payload_path!
-aios tool.api_complexity.api_quirks[] text: quirk! description! impact mitigation!
-aios tool.anti_patterns[] text: pattern! description! category wrong! correct! rationale
-aios tool.examples.*[] text: scenario! description mitigation any: input! output object: error
-aios tool.mcp_specific text: server_command word: transport list: environment_variables object: health_check
-aios tool.mcp_specific.environment_variables[] text: name! description flag: required
-aios tool.mcp_specific.health_check text: method command object: arguments any: expected_response number: timeout_ms
-aios tool.cli_specific text: executable install_check install_guide
-aios tool.local_specific text: entry_point runtime list: dependencies
-aios tool.meta_specific list: aggregates text: orchestration
-";
-
-/// Format, field, what is broken, the code, and the value that breaks it; `*9` is a text of nine letters.
-const VALUES: &str = r#"
-btcp btcp pattern INVALID_PATTERN "1"
-btcp btcp protocol UNSUPPORTED_PROTOCOL "2.0"
-btcp name pattern INVALID_PATTERN "Page-Tools"
-btcp name length INVALID_LENGTH *65
-btcp version version INVALID_SEMVER "1.4"
-btcp version version INVALID_SEMVER "v1.4.0"
-btcp description length INVALID_LENGTH *501
-btcp provider.name length INVALID_LENGTH *101
-btcp provider.url format INVALID_FORMAT "example.com"
-btcp provider.icon format INVALID_FORMAT "icon.png"
-btcp provider.contact format INVALID_FORMAT "nobody"
-btcp tools length INVALID_LENGTH []
-btcp config.timeout range OUT_OF_RANGE 999
-btcp config.timeout range OUT_OF_RANGE 300001
-btcp config.maxConcurrent range OUT_OF_RANGE 0
-btcp config.maxConcurrent range OUT_OF_RANGE 11
-btcp config.sandbox word INVALID_ENUM_VALUE "vm"
-btcp @.name pattern INVALID_PATTERN "read-table"
-btcp @.name pattern INVALID_PATTERN "2ndTable"
-btcp @.description length INVALID_LENGTH *9
-btcp @.description length INVALID_LENGTH *1001
-btcp @.timeout range OUT_OF_RANGE 10
-btcp @.timeout range OUT_OF_RANGE 300001
-btcp @.tags tag TAG_NOT_NORMALIZED ["Two Words"]
-btcp @.deprecated deprecation DEPRECATED_WITHOUT_MESSAGE true
-btcp @.inputSchema.type schema INVALID_SCHEMA "objekt"
-btcp @.outputSchema.type schema INVALID_SCHEMA "objekt"
-btcp @.examples[].output example EXAMPLE_OUTPUT_INVALID 7
-mcp jsonrpc word INVALID_ENUM_VALUE "1.0"
-mcp @.name pattern INVALID_PATTERN "read:file"
-mcp @.name length INVALID_LENGTH *129
-mcp @.namespace pattern INVALID_PATTERN "two words"
-mcp @.version version INVALID_SEMVER "1.2"
-mcp @.tags tag TAG_NOT_NORMALIZED ["Files"]
-mcp @.inputSchema.type schema INVALID_SCHEMA "objekt"
-mcp @.outputSchema.required schema INVALID_SCHEMA "lines"
-ikigai @.name pattern INVALID_PATTERN "two words"
-ikigai @.name length INVALID_LENGTH *129
-ikigai @.parameters.required schema INVALID_SCHEMA "value"
-aios tool.schema_version word INVALID_ENUM_VALUE 3.0
-aios tool.id pattern INVALID_PATTERN "two words"
-aios tool.id naming NAMING_CONVENTION "two_words"
-aios tool.type word INVALID_ENUM_VALUE "server"
-aios tool.version version INVALID_SEMVER 1.2
-aios tool.version version INVALID_SEMVER "latest"
-aios tool.knowledge_strategy word INVALID_ENUM_VALUE "wisdom"
-aios tool.tools[].inputSchema.type schema INVALID_SCHEMA "objekt"
-aios tool.executable_knowledge.helpers[].language word INVALID_ENUM_VALUE "python"
-aios tool.executable_knowledge.helpers[].runtime word INVALID_ENUM_VALUE "node"
-aios tool.executable_knowledge.processors[].language word INVALID_ENUM_VALUE "python"
-aios tool.executable_knowledge.processors[].stage word INVALID_ENUM_VALUE "before"
-aios tool.executable_knowledge.processors[].id naming NAMING_CONVENTION "two_words"
-aios tool.executable_knowledge.validators[].language word INVALID_ENUM_VALUE "python"
-aios tool.executable_knowledge.processors[].processes reference UNRESOLVED_REFERENCE nothing_there
-aios tool.executable_knowledge.validators[].validates reference UNRESOLVED_REFERENCE nothing_there
-aios tool.api_complexity.payload_schemas[].detection reference UNRESOLVED_REFERENCE helpers.none
-aios tool.api_complexity.payload_schemas[].detection detection UNKNOWN_DETECTION who knows
-aios tool.api_complexity.field_mappings.*.extraction reference UNRESOLVED_REFERENCE helpers.none
-aios tool.anti_patterns[].category naming NAMING_CONVENTION "API Usage"
-aios tool.mcp_specific.transport word INVALID_ENUM_VALUE "http"
-aios tool.mcp_specific.health_check.command reference UNRESOLVED_REFERENCE nothing_there
-aios tool.mcp_specific.health_check.timeout_ms range OUT_OF_RANGE -1
-"#;
-
-/// What the absence of a field leaves to be said, and where: at the object that lacks it (`.`), or at another field.
-const FOLLOWS: &str = "
-btcp @.outputSchema MISSING_OUTPUT_SCHEMA .
-mcp @.description MISSING_DESCRIPTION name
-aios tool.anti_patterns[].category MISSING_CATEGORY .
-aios tool.examples.*[].output EXAMPLE_OUTCOME_MISSING .
-aios tool.examples.*[].error EXAMPLE_OUTCOME_MISSING .
-aios tool.mcp_specific NOT_RUNNABLE type
-aios tool.mcp_specific.server_command NOT_RUNNABLE ..type
-aios tool.cli_specific NOT_RUNNABLE type
-aios tool.cli_specific.executable NOT_RUNNABLE ..type
-aios tool.local_specific NOT_RUNNABLE type
-aios tool.local_specific.entry_point NOT_RUNNABLE ..type
-";
-
-/// Lines of code that no function may have.
-const CODE: &[(&str, &str, &str)] = &[
-    ("syntax", "let 1st = ;", "INVALID_FUNCTION_SYNTAX"),
-    ("require", "const other = require('other');", "FORBIDDEN_REQUIRE"),
-    ("files", "Deno.readTextFileSync('x');", "FORBIDDEN_FILE_ACCESS"),
-    ("free name", "outside();", "NOT_SELF_CONTAINED"),
-];
-
-/// A line with a key, as indentation tells it. Lines are counted from 0.
-#[derive(Debug)]
-struct Line {
-    at: usize,
-    /// Behind the last line of its value.
-    end: usize,
-    column: usize,
-    key: String,
-    value: String,
-    path: String,
-    /// The line of the object it stands in.
-    owner: usize,
-    /// Whether a list item starts here, in YAML.
-    dash: bool,
-}
-
-/// A finding: code, line from 1, message.
-type Found = (String, usize, String);
-
-struct Base {
-    name: String,
-    file: String,
-    format: &'static str,
-    lines: Vec<String>,
-    keys: Vec<Line>,
-    found: Vec<Found>,
-}
-
-/// Lines `range` of the base become `lines`. A finding on one of them moves to the line `heir` of these, or is gone.
-#[derive(Clone, Debug)]
-struct Edit {
-    range: Range<usize>,
-    lines: Vec<String>,
-    heir: Option<usize>,
-}
-
-/// A line in the mutant: one of the base, or one of its edit.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Base(usize),
-    Own(usize),
-}
-use Place::{Base as At, Own};
-
+/// A document with one thing broken.
 struct Mutant {
     kind: &'static str,
+    path: String,
     what: String,
     edit: Edit,
     expect: Vec<(&'static str, Place)>,
     /// Lines that another mutation must leave alone for both to be told as if alone.
     scope: Vec<Range<usize>>,
+    /// Findings that may go with it: a code, or all, on these lines.
+    silenced: Vec<(&'static str, Range<usize>)>,
     /// Whether the format is no longer told, and with it nothing else.
     alone: bool,
-}
-
-impl Base {
-    fn load(format: &'static str, source: &str, name: &str) -> Base {
-        let (file, text) = match source {
-            "examples" => {
-                let path = project().join("examples").join(name);
-                (name.to_owned(), std::fs::read_to_string(path).expect("an example"))
-            }
-            _ => Seed::load(source).mutant(&json!({"on": name}), &json!({})),
-        };
-        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let keys = outline(&lines, file.ends_with(".json"));
-        let found = check(&file, &text);
-        Base { name: format!("{source}/{name}"), file, format, lines, keys, found }
-    }
-
-    fn is_json(&self) -> bool {
-        self.file.ends_with(".json")
-    }
-
-    /// A path as the tables write it.
-    fn spelled(&self, path: &str) -> String {
-        let listed = self.keys.iter().any(|line| line.key == "tools") || self.lines[0] == "[";
-        let inside = ["tools[].", "result.tools[].", "[]."].iter().find_map(|list| path.strip_prefix(list));
-        match inside {
-            _ if self.format == "aios" => path.to_owned(),
-            Some(path) => format!("@.{path}"),
-            None if listed => path.to_owned(),
-            None => format!("@.{path}"),
-        }
-    }
-
-    fn is(&self, line: &Line, path: &str) -> bool {
-        let spelled = self.spelled(&line.path);
-        let (mut have, mut want) = (spelled.split('.'), path.split('.'));
-        loop {
-            match (have.next(), want.next()) {
-                (None, None) => return true,
-                (Some(_), Some("*")) => {}
-                (Some(have), Some("*[]")) if have.ends_with("[]") => {}
-                (Some(have), Some(want)) if have == want => {}
-                _ => return false,
-            }
-        }
-    }
-
-    /// What a field holds and whether it is required, if the tables know it.
-    fn field(&self, line: &Line) -> Option<(&'static str, bool)> {
-        FIELDS.lines().filter(|row| !row.is_empty()).find_map(|row| {
-            let mut words = row.split(' ');
-            let (format, object) = (words.next()?, words.next()?);
-            let mut kind = "";
-            words.find_map(|word| {
-                if let Some(name) = word.strip_suffix(':') {
-                    kind = name;
-                    return None;
-                }
-                let name = word.trim_end_matches('!');
-                let path = if object == "." { name.to_owned() } else { format!("{object}.{name}") };
-                (format == self.format && self.is(line, &path)).then_some((kind, name != word))
-            })
-        })
-    }
-
-    /// The line with another value, key or start.
-    fn line(&self, line: &Line, key: &str, value: &str) -> String {
-        let start = if line.dash { line.column - 2 } else { line.column };
-        let dash = if line.dash { "- " } else { "" };
-        let key = if self.is_json() { format!("\"{key}\"") } else { key.to_owned() };
-        format!("{}{dash}{key}: {value}", " ".repeat(start)).trim_end().to_owned()
-    }
-
-    fn sibling(&self, line: &Line, key: &str) -> Option<&Line> {
-        let path = format!("{}{key}", line.path.strip_suffix(&line.key)?);
-        self.keys.iter().find(|other| other.path == path && other.owner == line.owner)
-    }
-
-    /// What else is to be said when this field is not there.
-    fn follows(&self, line: &Line) -> Vec<(&'static str, Place)> {
-        let mut follows = Vec::new();
-        for row in FOLLOWS.lines().filter(|row| !row.is_empty()) {
-            let words: Vec<&'static str> = row.split(' ').collect();
-            if words[0] != self.format || !self.is(line, words[1]) {
-                continue;
-            }
-            let place = match words[3] {
-                "." => line.owner,
-                "..type" => self.keys.iter().find(|line| line.path == "tool.type").expect("a type").at,
-                name => self.sibling(line, name).expect("it is there").at,
-            };
-            follows.push((words[2], At(place)));
-        }
-        // Functions are referred to by their ids.
-        let ids: Vec<&Line> = match line.key.as_str() {
-            "id" => vec![line],
-            "helpers" | "validators" => self.inside(line).filter(|line| line.key == "id").collect(),
-            _ => Vec::new(),
-        };
-        let of_functions = line.path.starts_with("tool.executable_knowledge");
-        for id in ids.into_iter().filter(|_| of_functions) {
-            let (helper, validator) = (format!("helpers.{}", id.value), format!("validator: {}", id.value));
-            let refers = |other: &&Line| other.value == helper || other.value.contains(&validator);
-            follows.extend(self.keys.iter().filter(refers).map(|other| ("UNRESOLVED_REFERENCE", At(other.at))));
-        }
-        follows
-    }
-
-    fn inside<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = &'a Line> {
-        self.keys.iter().filter(|other| other.at > line.at && other.at < line.end)
-    }
-
-    /// Whether the format of the document is told by this field alone.
-    fn tells_format(&self, line: &Line) -> bool {
-        let alone = self.keys.iter().filter(|other| other.key == line.key).count() == 1;
-        match self.format {
-            "mcp" => matches!(line.key.as_str(), "tools" | "result") || line.key == "inputSchema" && alone,
-            "ikigai" => line.path == "parameters",
-            _ => false,
-        }
-    }
-}
-
-/// The lines with keys. Good for block style YAML, and JSON with one member on a line or one object.
-fn outline(lines: &[String], json: bool) -> Vec<Line> {
-    let indent = |text: &str| text.len() - text.trim_start().len();
-    let mut keys: Vec<Line> = Vec::new();
-    let mut around: Vec<(usize, String, usize)> = Vec::new();
-    let mut behind = 0;
-    for (at, text) in lines.iter().enumerate() {
-        let (start, body) = (indent(text), text.trim().trim_end_matches(','));
-        if at < behind || body.is_empty() || body.starts_with(['#', '}', ']']) {
-            continue;
-        }
-        around.retain(|(column, ..)| *column < start);
-        let above = around.last().map_or("", |(_, path, _)| path).to_owned();
-        let dash = body.starts_with("- ");
-        if dash || body == "{" || body == "[" {
-            let path = if around.is_empty() { String::new() } else { format!("{above}[]") };
-            around.push((start, path, at));
-        }
-        let (column, body) = if dash { (start + 2, &body[2..]) } else { (start, body) };
-        let Some((key, value)) = body.split_once(':').filter(|(key, _)| !key.contains(['{', '[', ' '])) else {
-            continue;
-        };
-        let (key, value) = (key.trim_matches('"').to_owned(), value.trim().to_owned());
-        let (above, owner) = around.last().map_or((String::new(), 0), |(_, path, at)| (path.clone(), *at));
-        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-        let inside = |text: &&String| text.trim().is_empty() || indent(text) > column;
-        let mut end = at + 1 + lines[at + 1..].iter().take_while(inside).count();
-        while lines[end - 1].trim().is_empty() {
-            end -= 1;
-        }
-        end += usize::from(json && value.ends_with(['{', '[']));
-        if value == "|" {
-            behind = end;
-        }
-        around.push((column, path.clone(), at));
-        keys.push(Line { at, end, column, key, value, path, owner, dash });
-    }
-    keys
-}
-
-fn check(file: &str, text: &str) -> Vec<Found> {
-    let loaded = read(&parse(file, text), Reader { format: None, compat: false, rules: true });
-    let line = |d: &toolwright_source::Diagnostic| d.line_column().map_or(0, |(line, _)| line);
-    loaded.diagnostics.iter().map(|d| (d.code.name.to_owned(), line(d), d.message.clone())).collect()
 }
 
 /// All mutants of a document.
@@ -388,77 +46,81 @@ fn mutants(base: &Base) -> Vec<Mutant> {
 impl Mutant {
     fn new(kind: &'static str, line: &Line, edit: Edit, expect: Vec<(&'static str, Place)>) -> Mutant {
         let mut scope = vec![line.at..line.end, edit.range.clone()];
-        // Where it is told is part of it, but for the object around, which only has to be there.
-        let told = expect.iter().filter_map(|(_, place)| match place {
-            At(at) if *at != line.owner => Some(*at..*at + 1),
+        // Where it is told is part of it, but for an object that lacks a field, which only has to be there.
+        let told = expect.iter().filter_map(|(code, place)| match place {
+            At(at) if *code != "MISSING_REQUIRED_FIELD" => Some(*at..*at + 1),
             _ => None,
         });
         scope.extend(told);
         let what = format!("{kind} `{}` on line {}", line.path, line.at + 1);
-        Mutant { kind, what, edit, expect, scope, alone: false }
+        // Which commands there are, and who describes them, is told by the type and for some by the id.
+        let codes: &[&str] = match line.path.as_str() {
+            "tool.type" => &["MISSING_SCENARIO", "MISSING_DESCRIPTION"],
+            "tool.id" => &["MISSING_SCENARIO"],
+            _ => &[],
+        };
+        let silenced = codes.iter().map(|code| (*code, 0..usize::MAX)).collect();
+        Mutant { kind, path: line.path.clone(), what, edit, expect, scope, silenced, alone: false }
     }
 
-    fn needs(mut self, line: Option<&Line>) -> Mutant {
-        self.scope.extend(line.map(|line| line.at..line.end));
+    /// It is told only if this field is whole.
+    fn needs(mut self, line: &Line) -> Mutant {
+        self.scope.push(line.at..line.end);
         self
     }
 }
 
-fn replaced(range: Range<usize>, line: String) -> Edit {
-    Edit { range, lines: vec![line], heir: None }
-}
-
 /// Drop, misspell, retype, blank, duplicate, and a field that nobody knows.
-fn shape(base: &Base, line: &Line, kind: &'static str, required: bool, all: &mut Vec<Mutant>) {
+fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mutant>) {
     let block = line.at..line.end;
-    let mut absent = base.follows(line);
-    let dropped = dropped(base, line);
-    if required {
-        let owner = if line.owner == line.at { Own(0) } else { At(line.owner) };
-        absent.insert(0, ("MISSING_REQUIRED_FIELD", owner));
-    }
-    if base.tells_format(line) {
-        // Nobody can say what is missing in a document of no known format.
-        for (kind, lines) in [("drop", vec![]), ("misspell", vec![base.line(line, &misspelled(&line.key), &line.value)])] {
-            let range = if kind == "drop" { block.clone() } else { line.at..line.at + 1 };
-            let edit = Edit { range, lines, heir: None };
+    let owner = if line.owner == line.at { Own(0) } else { At(line.owner) };
+    let missing = required.then_some(("MISSING_REQUIRED_FIELD", owner));
+    let absent: Vec<_> = missing.into_iter().chain(base.follows(line)).collect();
+    // An id that cannot be read is not there for those who refer to it.
+    let unread = if line.key == "id" { base.follows(line) } else { Vec::new() };
+    let mut add = |kind, edit: Edit, expect| match base.turns(line, kind) {
+        Turns::Nothing => {
+            // One of them is enough to tell a tool of BTCP; commands are told by one list or the other.
+            let own = ["capabilities", "examples", "deprecated", "timeout"];
+            let group: &[&str] = match line.key.as_str() {
+                "commands" => &["tools"],
+                key if own.contains(&key) && base.format == "btcp" => &own,
+                _ => &[],
+            };
+            let group = base.keys.iter().filter(|other| group.contains(&other.key.as_str()));
+            all.push(group.fold(Mutant::new(kind, line, edit, expect), Mutant::needs));
+        }
+        Turns::Unknown => {
             let mutant = Mutant::new(kind, line, edit, vec![("UNKNOWN_FORMAT", At(0))]);
             all.push(Mutant { alone: true, ..mutant });
         }
-    } else {
-        if let Some(edit) = dropped.filter(|_| !absent.is_empty()) {
-            all.push(Mutant::new("drop", line, edit, absent.clone()));
-        }
-        if line.key.len() > 3 {
-            let mut lines = base.lines[block.clone()].to_vec();
-            lines[0] = base.line(line, &misspelled(&line.key), &line.value);
-            let mut expect = vec![("MISSPELLED_FIELD", Own(0))];
-            expect.append(&mut absent);
-            all.push(Mutant::new("misspell", line, Edit { range: block.clone(), lines, heir: None }, expect));
-        }
-    }
-    for value in wrong(kind) {
-        let edit = replaced(block.clone(), base.line(line, &line.key, value));
-        all.push(Mutant::new("retype", line, edit, vec![("INVALID_TYPE", Own(0))]));
-    }
-    let nothing = match kind {
-        "text" | "word" | "version" => "\"\"",
-        _ => "null",
+        Turns::Other => {}
     };
-    if required && !matches!(kind, "schema" | "any") {
-        let edit = replaced(block.clone(), base.line(line, &line.key, nothing));
-        all.push(Mutant::new("blank", line, edit, vec![("MISSING_REQUIRED_FIELD", Own(0))]));
+    if let Some(edit) = dropped(base, line).filter(|_| !absent.is_empty()) {
+        add("drop", edit, absent.clone());
     }
-    let size = block.len();
-    let mut lines = base.lines[block.clone()].to_vec();
-    lines.push(base.lines[line.at].replacen("- ", "  ", usize::from(line.dash)));
-    let edit = Edit { range: line.at..line.at + 1, lines, heir: Some(size) };
-    all.push(Mutant::new("duplicate", line, edit, vec![("DUPLICATE_KEY", Own(size))]));
-    let is_first = !base.keys.iter().any(|other| other.owner == line.owner && other.at < line.at && other.column == line.column);
-    if is_first {
-        let stranger = Line { dash: false, key: "unheard_of".into(), path: line.path.clone(), value: String::new(), ..*line };
-        let edit = Edit { range: line.end..line.end, lines: vec![base.line(&stranger, "unheard_of", "1")], heir: None };
-        all.push(Mutant::new("unknown", line, edit, vec![("UNKNOWN_FIELD", Own(0))]));
+    if line.key.len() > 3 {
+        let mut lines = base.lines[block.clone()].to_vec();
+        lines[0] = base.line(line, &misspelled(&line.key), &line.value);
+        let expect = [vec![("MISSPELLED_FIELD", Own(0))], absent].concat();
+        add("misspell", Edit::new(block.clone(), lines), expect);
+    }
+    for value in wrong(holds) {
+        add("retype", base.with(line, value), [vec![("INVALID_TYPE", Own(0))], unread.clone()].concat());
+    }
+    if required && !matches!(holds, "schema" | "any") {
+        let value = if matches!(holds, "list" | "object") { "null" } else { "\"\"" };
+        add("blank", base.with(line, value), [vec![("MISSING_REQUIRED_FIELD", Own(0))], unread].concat());
+    }
+    let mut twice = base.lines[block.clone()].to_vec();
+    twice.push(base.lines[line.at].replacen("- ", "  ", usize::from(line.dash)));
+    let edit = Edit { heir: Some(block.len()), ..Edit::new(line.at..line.at + 1, twice) };
+    add("duplicate", edit, vec![("DUPLICATE_KEY", Own(block.len()))]);
+    let before = base.keys.iter().filter(|other| other.owner == line.owner && other.at < line.at);
+    if before.filter(|other| other.column == line.column).count() == 0 {
+        let stranger = if base.is_json() { "\"unheard_of\": 1" } else { "unheard_of: 1" };
+        let edit = Edit::new(line.end..line.end, vec![" ".repeat(line.column) + stranger]);
+        add("unknown", edit, vec![("UNKNOWN_FIELD", Own(0))]);
     }
 }
 
@@ -477,21 +139,23 @@ fn wrong(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// The second and third letter change places, or the last goes.
+/// Two letters change places.
 fn misspelled(key: &str) -> String {
     let mut letters: Vec<char> = key.chars().collect();
-    if letters[1] == letters[2] { drop(letters.pop()) } else { letters.swap(1, 2) }
+    let first = usize::from(letters[1] != letters[2]);
+    letters.swap(first, first + 1);
     letters.into_iter().collect()
 }
 
 /// The field is taken out; the next one of a YAML item then starts it. The only one of an item stays.
 fn dropped(base: &Base, line: &Line) -> Option<Edit> {
     if !line.dash {
-        return Some(Edit { range: line.at..line.end, lines: vec![], heir: None });
+        return Some(Edit::new(line.at..line.end, vec![]));
     }
-    let next = base.keys.iter().find(|next| next.at == line.end && next.column == line.column && !next.dash)?;
+    let next =
+        base.keys.iter().find(|next| next.at == line.end && next.column == line.column && !next.dash)?;
     let start = format!("{}- {}", " ".repeat(line.column - 2), base.lines[next.at].trim_start());
-    Some(replaced(line.at..next.at + 1, start))
+    Some(Edit::new(line.at..next.at + 1, vec![start]))
 }
 
 /// What `VALUES` says.
@@ -499,12 +163,244 @@ fn values(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
     for row in VALUES.lines().filter(|row| !row.is_empty()) {
         let words: Vec<&'static str> = row.splitn(5, ' ').collect();
         let [format, path, kind, code, value] = words[..] else { panic!("{row} has five parts") };
-        if format != base.format || !base.is(line, path) {
+        if format != base.format || !base.is(&line.path, path) {
             continue;
         }
-        let long = value.strip_prefix('*').and_then(|count| count.parse().ok());
-        let value = long.map_or(value.to_owned(), |count| format!("\"{}\"", "a".repeat(count)));
-        let edit = replaced(line.at..line.end, base.line(line, &line.key, &value));
-        all.push(Mutant::new(kind, line, edit, vec![(code, Own(0))]));
+        for value in value.split(" | ") {
+            let long = value.strip_prefix('*').and_then(|count| count.parse().ok());
+            let value = long.map_or(value.to_owned(), |count| format!("\"{}\"", "a".repeat(count)));
+            let mut mutant = Mutant::new(kind, line, base.with(line, &value), vec![(code, Own(0))]);
+            if kind == "schema" {
+                // What is no schema is not judged as one.
+                let schema = base.keys.iter().rfind(|above| above.at == line.owner).expect("its schema");
+                mutant.silenced.push(("", schema.at..schema.end));
+            }
+            all.push(mutant);
+        }
     }
+}
+
+/// What relates two values: code, examples, capabilities, names.
+fn relations(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
+    let first = base.keys.iter().find(|other| other.path == line.path && other.at < line.at);
+    match (line.key.as_str(), first) {
+        ("capabilities", _) if base.format == "btcp" => capabilities(base, line, all),
+        ("input", _) => all.extend(example(base, line)),
+        // With namespaces a name may be there twice.
+        ("name" | "id", Some(first)) if !base.keys.iter().any(|line| line.key == "namespace") => {
+            let code = if base.format == "btcp" { "DUPLICATE_TOOL_NAME" } else { "DUPLICATE_ID" };
+            let expect = [vec![(code, Own(0))], base.follows(line)].concat();
+            all.push(Mutant::new("twice", line, base.with(line, &first.value), expect).needs(first));
+        }
+        ("function", _) => all.extend(CODE.iter().map(|(kind, code, name)| {
+            let text = " ".repeat(line.column + 2) + code;
+            Mutant::new(kind, line, Edit::new(line.at + 1..line.at + 1, vec![text]), vec![(name, Own(0))])
+        })),
+        // The other failure is enough of one.
+        ("scenario", _) if line.value != "failure_invalid_param" => {
+            let inside = |text: &&String| text.starts_with(&" ".repeat(line.column));
+            let end = line.at + 1 + base.lines[line.at + 1..].iter().take_while(inside).count();
+            let above = base.keys.iter().filter(|above| above.at < line.at);
+            let command = above.rev().find(|above| above.column + 4 == line.column).expect("a command");
+            let expect = vec![("MISSING_SCENARIO", At(command.at))];
+            all.push(Mutant::new("scenario", line, Edit::new(line.at..end, vec![]), expect).needs(command));
+        }
+        _ => {}
+    }
+}
+
+/// An argument that the schema does not allow.
+fn example(base: &Base, line: &Line) -> Option<Mutant> {
+    let allows = match base.format {
+        "btcp" => true,
+        // The only command with a schema; that of an example that fails need not be kept.
+        _ => line.path.contains(".create_booking[]") && base.sibling(line, "scenario")?.value == "success",
+    };
+    let mut above = base.keys.iter().filter(|above| above.key == "inputSchema" && above.at < line.at);
+    let schema = above.next_back().filter(|_| allows && line.value.ends_with('}'))?;
+    let value = line.value.replacen('{', "{\"unheard_of\": 1, ", 1);
+    let expect = vec![("EXAMPLE_INPUT_INVALID", Own(0))];
+    Some(Mutant::new("example", line, base.with(line, &value), expect).needs(schema))
+}
+
+/// One capability more, and in a manifest one less, which is told at the first tool that needs it.
+fn capabilities(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
+    let lists: Vec<&Line> = base.keys.iter().filter(|line| line.key == "capabilities").collect();
+    let mut add = |kind, items: &[&str], code, place| {
+        let edit = base.with(line, &format!("[{}]", items.join(", ")));
+        let mutant = Mutant::new(kind, line, edit, vec![(code, place)]);
+        all.push(lists.iter().copied().fold(mutant, Mutant::needs));
+    };
+    let items = line.value.trim_matches(['[', ']']).split(", ").filter(|item| !item.is_empty());
+    let items: Vec<&str> = items.collect();
+    let more = |item| [items.clone(), vec![item]].concat();
+    let is_manifest = base.keys.iter().any(|line| line.path == "btcp");
+    add("pattern", &more("\"dom\""), "INVALID_PATTERN", Own(0));
+    let (item, code) = match line.path.as_str() {
+        "capabilities" if is_manifest => ("\"clipboard:write\"", "UNUSED_CAPABILITY"),
+        _ if is_manifest => ("\"clipboard:write\"", "CAPABILITY_NOT_DECLARED"),
+        _ => ("\"dom:teleport\"", "UNKNOWN_CAPABILITY"),
+    };
+    add("capability", &more(item), code, Own(0));
+    for item in items.iter().filter(|_| code == "UNUSED_CAPABILITY") {
+        let rest: Vec<&str> = items.iter().filter(|other| *other != item).copied().collect();
+        let user = lists.iter().find(|tool| tool.at != line.at && tool.value.contains(item));
+        add("capability", &rest, "CAPABILITY_NOT_DECLARED", At(user.expect("all are used").at));
+    }
+}
+
+/// The place of what was found before, among the mutants.
+const BEFORE: usize = usize::MAX;
+
+/// The text with all edits made, and where each line of the base and of each edit then is, from 1.
+fn mutated(base: &Base, mutants: &[&Mutant]) -> (String, impl Fn(usize, Place) -> Option<usize>) {
+    let mut edits: Vec<(usize, Edit)> =
+        mutants.iter().map(|mutant| mutant.edit.clone()).enumerate().collect();
+    edits.sort_by_key(|(_, edit)| (edit.range.start, edit.range.end));
+    let mut lines = base.lines.clone();
+    for (_, edit) in edits.iter().rev() {
+        lines.splice(edit.range.clone(), edit.lines.iter().cloned());
+    }
+    if base.is_json() {
+        commas(&mut lines);
+    }
+    let place = move |own: usize, place: Place| {
+        let mut shift = 0_isize;
+        for (n, edit) in &edits {
+            let start = edit.range.start.strict_add_signed(shift) + 1;
+            match place {
+                Own(line) if *n == own => return Some(start + line),
+                At(line) if line < edit.range.start => break,
+                // The line of an object stays its first line, whatever becomes of its first field.
+                At(line) if edit.range.contains(&line) && own != BEFORE => return Some(start),
+                At(line) if edit.range.contains(&line) => return edit.heir.map(|heir| start + heir),
+                _ => shift += edit.lines.len() as isize - edit.range.len() as isize,
+            }
+        }
+        match place {
+            At(line) => Some(line.strict_add_signed(shift) + 1),
+            Own(_) => None,
+        }
+    };
+    (lines.join("\n") + "\n", place)
+}
+
+/// A comma behind each member but the last one.
+fn commas(lines: &mut [String]) {
+    for n in 0..lines.len() {
+        let is_last = lines.get(n + 1).is_none_or(|next| next.trim_start().starts_with(['}', ']']));
+        let line = lines[n].trim_end_matches(',');
+        let comma = if is_last || line.ends_with(['{', '[']) { "" } else { "," };
+        lines[n] = format!("{line}{comma}");
+    }
+}
+
+/// What is wrong with a mutant, if anything is.
+fn failure(base: &Base, mutants: &[&Mutant]) -> Option<String> {
+    let (text, place) = mutated(base, mutants);
+    let mut found = check(&base.file, &text);
+    let (mut wrong, mut around) = (String::new(), Vec::new());
+    let stays = base.found.iter().filter(|_| !mutants.iter().any(|mutant| mutant.alone));
+    for (code, line, message) in stays {
+        let silenced = mutants.iter().flat_map(|mutant| &mutant.silenced);
+        let mut silenced =
+            silenced.filter(|(name, lines)| lines.contains(&(line - 1)) && code.contains(name));
+        let Some(line) = place(BEFORE, At(line - 1)) else { continue };
+        match found.iter().position(|found| *found == (code.clone(), line, message.clone())) {
+            Some(n) => drop(found.remove(n)),
+            None if silenced.next().is_some() => {}
+            None => drop(writeln!(wrong, "  gone: {code} on line {line}: {message}")),
+        }
+    }
+    for (n, mutant) in mutants.iter().enumerate() {
+        for (code, at) in &mutant.expect {
+            let line = place(n, *at).unwrap_or(0);
+            match found.iter().position(|found| found.0 == *code && found.1 == line) {
+                Some(n) => drop(found.remove(n)),
+                None => drop(writeln!(wrong, "  not found: {code} on line {line}")),
+            }
+            around.push(line);
+        }
+    }
+    for (code, line, message) in found {
+        let _ = writeln!(wrong, "  also found: {code} on line {line}: {message}");
+        around.push(line);
+    }
+    if wrong.is_empty() {
+        return None;
+    }
+    let what: Vec<&str> = mutants.iter().map(|mutant| mutant.what.as_str()).collect();
+    let near = |n: usize| around.iter().any(|line| n.abs_diff(*line) < 3);
+    let excerpt: String = text
+        .lines()
+        .zip(1..)
+        .filter(|(_, n)| near(*n))
+        .map(|(line, n)| format!("{n:5} | {line}\n"))
+        .collect();
+    Some(format!("{}: {}\n{wrong}{excerpt}", base.name, what.join(" and ")))
+}
+
+/// All documents with their mutants.
+fn everything() -> Vec<(Base, Vec<Mutant>)> {
+    let names = DOCUMENTS
+        .iter()
+        .flat_map(|(format, source, names)| names.split(' ').map(move |name| (format, source, name)));
+    let documents = names.map(|(format, source, name)| Base::load(format, source, name));
+    documents.map(|base| (mutants(&base), base)).map(|(mutants, base)| (base, mutants)).collect()
+}
+
+/// Runs all cases, prints how many there are of each kind, and fails with all that went wrong. Returns the rows of
+/// `KNOWN` that still are.
+#[expect(clippy::print_stdout, reason = "the counts are part of what this shows")]
+fn run(cases: &[(&Base, Vec<&Mutant>)]) -> BTreeSet<&'static str> {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
+    for (base, mutants) in cases {
+        let kind: Vec<&str> = mutants.iter().map(|mutant| mutant.kind).collect();
+        *kinds.entry(kind.join(" + ")).or_default() += 1;
+        let Some(failure) = failure(base, mutants) else { continue };
+        match mutants.iter().find_map(|mutant| base.known(mutant.kind, &mutant.path)) {
+            Some(row) => drop(known.insert(row)),
+            None => wrong.push(failure),
+        }
+    }
+    println!("{} mutants: {kinds:?}", cases.len());
+    assert!(cases.len() >= 300, "only {} mutants", cases.len());
+    assert!(wrong.is_empty(), "{} of {} mutants\n\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    known
+}
+
+#[test]
+fn one_thing_is_broken() {
+    let all = everything();
+    let cases = all.iter().flat_map(|(base, mutants)| mutants.iter().map(move |mutant| (base, vec![mutant])));
+    let known = run(&cases.collect::<Vec<_>>());
+    let steady = KNOWN.lines().filter(|row| !row.is_empty() && !row.ends_with(" unsteady"));
+    let right: Vec<&str> = steady.filter(|row| !known.contains(row)).collect();
+    assert!(right.is_empty(), "no longer wrong, and to be taken out of `KNOWN`: {right:?}");
+}
+
+/// Each mutant with another one of the same document, of another kind and at another place.
+#[test]
+fn two_things_are_broken() {
+    let all = everything();
+    let mut cases = Vec::new();
+    for (base, mutants) in &all {
+        let known = |mutant: &&Mutant| base.known(mutant.kind, &mutant.path).is_some();
+        let mutants: Vec<&Mutant> = mutants.iter().filter(|mutant| !known(mutant)).collect();
+        let count = mutants.len();
+        for (n, &one) in mutants.iter().enumerate() {
+            // A stride that reaches near and far ones.
+            let mut others = (1..count).map(|step| mutants[(n + step * (n % 7 + 1)) % count]);
+            let other = others.find(|other| is_independent(one, other));
+            cases.extend(other.map(|other| (base, vec![one, other])));
+        }
+    }
+    run(&cases);
+}
+
+fn is_independent(one: &Mutant, other: &Mutant) -> bool {
+    let overlap = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end || a == b;
+    let apart = !one.scope.iter().any(|a| other.scope.iter().any(|b| overlap(a, b)));
+    apart && one.kind != other.kind && !one.alone && !other.alone
 }

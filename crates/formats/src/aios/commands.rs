@@ -47,7 +47,9 @@ pub(super) fn read(
         origin.note(at.clone(), command.described.map_or(command.place, |(node, _)| node));
         origin.note(at.child("name"), command.place);
         let mut draft = host.draft(command);
-        unusable_name(command, findings);
+        if Some(command.place.span()) != tool.get("id").map(Node::span) {
+            unusable_name(command, findings);
+        }
         if let Some(list) = by_name.get(command.name.as_str()) {
             take::note_taken(origin, &at.child("examples"), Some(*list), Kind::Map);
             origin.note(at.child("examples"), *list);
@@ -136,7 +138,7 @@ fn find(tool: Node<'_>) -> Commands<'_> {
     for described in take::objects(tool, "tools") {
         let id = described.get("id");
         commands.add(Command {
-            name: id.map(Node::raw).unwrap_or_default().to_owned(),
+            name: id.and_then(Node::text).unwrap_or_default().to_owned(),
             place: id.unwrap_or(described),
             described: Some((described, COMMAND)),
             words: Vec::new(),

@@ -55,7 +55,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         description: take::text(root, "description"),
         version: take::bare_version(root),
         provider: take::object(root, "provider").map(read_provider),
-        declares: root.get("capabilities").map(take::capabilities),
+        declares: root.get("capabilities").filter(|list| list.kind() == Kind::List).map(take::capabilities),
         ..Toolset::default()
     };
     take::note(origin, "/namespace", root.get("name"));

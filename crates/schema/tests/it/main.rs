@@ -6,6 +6,7 @@ mod facts;
 mod guards;
 mod hostile;
 mod messages;
+mod plain;
 mod rules;
 mod suite;
 mod vendors;

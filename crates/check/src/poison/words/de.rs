@@ -5,7 +5,7 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "ignoriere|ignorieren|ignorier|vergiss|vergessen sie|missachte|missachten sie|verwirf|beachte nicht|übergehe|übergehen sie|befolge nicht|setze dich über|setz dich über|halte dich nicht|außer acht",
+        "ignoriere|ignorieren|ignorier|vergiss|vergessen sie|missachte|missachten sie|verwirf|beachte nicht|übergehe|übergehen sie|befolge nicht|setze dich über|setz dich über|halte dich nicht|außer acht|nicht mehr zu beachten|brauchst du nicht mehr|nicht mehr beachten|musst du nicht mehr|lass außer acht|sieh hinweg über|kümmere dich nicht um|hör nicht auf",
     ),
     (
         PRIOR,
@@ -13,11 +13,11 @@ pub(super) const WORDS: Table = &[
     ),
     (
         YOURS,
-        "deine|deiner|deinen|dein|ihre|ihrer|ihren|dir|dich|dir zuvor gesagt|du erhalten|du bekommen|dir gegebenen|dir gesagt|ihnen gegebenen|die du|du zu beginn|du erhalten hast|du bekommen hast|die dir|du befolgst|du sonst",
+        "deine|deiner|deinen|dein|ihre|ihrer|ihren|dich|dir zuvor gesagt|du erhalten|du bekommen|dir gegebenen|dir gesagt|ihnen gegebenen|die du|du zu beginn|du erhalten hast|du bekommen hast|die dir|du befolgst|du sonst",
     ),
     (
         INSTRUCTIONS,
-        "anweisung*|instruktion*|vorgabe*|anordnung*|weisung*|richtlinie*|systemprompt|system-prompt|leitlinie*|systemanweisung*|befehle|befehlen",
+        "anweisung*|instruktion*|vorgabe*|anordnung*|weisung*|richtlinie*|systemprompt|system-prompt|leitlinie*|systemanweisung*|befehle|befehlen|auftrag|aufträge",
     ),
     (RULES, "regel|regeln|prompt|sicherheitsregel*|einschränkung*|sicherheitsrichtlinie*"),
     (
@@ -56,7 +56,7 @@ pub(super) const WORDS: Table = &[
     (PRIORITY, "vorrang|priorität|vorzuziehen|bevorzuge|bevorzugen|haben vorrang"),
     (
         READ,
-        "lies|lese|lesen sie|öffne|öffnen sie|lade|sammle|hole|suche|auslesen|kopiere|lies aus|lese aus|durchsuche|ermittle",
+        "lies|lese|lesen sie|öffne|öffnen sie|lade|sammle|suche|auslesen|kopiere|lies aus|lese aus|durchsuche|ermittle",
     ),
     (
         CARRY,
@@ -65,7 +65,7 @@ pub(super) const WORDS: Table = &[
     (SLOT, "feld|parameter|argument|eingabefeld|hier ein|url|anhang"),
     (
         FILE,
-        "zugangsdaten|passwörter|passwort-datei|privaten schlüssel|private schlüssel|ssh-schlüssel|umgebungsvariablen|cookies|passwortspeicher|schlüsselbund",
+        "zugangsdaten|passwörter|passwort-datei|privaten schlüssel|private schlüssel|ssh-schlüssel|umgebungsvariablen|passwortspeicher|schlüsselbund",
     ),
     (
         TALK,
@@ -83,7 +83,10 @@ pub(super) const WORDS: Table = &[
         TO_MODEL,
         "hinweis an das modell|hinweis für das modell|hinweis an die ki|hinweis für die ki|an das sprachmodell|hinweis an den assistenten|hinweis für den assistenten|als ki|als assistent|an die ki|an den assistenten|für den assistenten|für die ki|anweisung an das modell|anweisung für das modell|für ki-assistenten|für ki-agenten|für assistenten|für sprachmodelle|an alle ki",
     ),
-    (OBEY, "befolge|befolgen|gehorche|gehorchen|folge|folgen sie|halte dich|zu befolgen|führt aus|meldet|meldet an"),
+    (
+        OBEY,
+        "befolge|befolgen|gehorche|gehorchen|folge|folgen sie|halte dich|zu befolgen|führt aus|meldet|meldet an",
+    ),
     (
         POWER,
         "administrator*|sicherheitsabteilung|entwickler*|betreiber*|geschäftsleitung|plattform|sicherheitsteam|systemverwalt*|it-abteilung|rechtsabteilung",
@@ -94,7 +97,10 @@ pub(super) const WORDS: Table = &[
     ),
     (ROLE, "du bist jetzt|du bist nun|du bist ab|uneingeschränkt*|wartungsmodus|verhalte dich"),
     (FROM_NOW, "ab jetzt|ab sofort|von nun an|ab nun|künftig|fortan|von jetzt an|in zukunft"),
-    (WHEN, "wenn|sobald|falls|immer wenn|jedes mal|wann immer|bei jedem|bei jeder|beim|bei|wird|bei jedem aufruf|beim aufruf"),
+    (
+        WHEN,
+        "wenn|sobald|immer wenn|jedes mal|wann immer|bei jedem|bei jeder|beim|bei|wird|bei jedem aufruf|beim aufruf|ist das werkzeug|vorhanden|sofern",
+    ),
     (CHANGE, "ersetze|ändere|setze|tausche|füge|leite|schicke|sende|trage|verwende|überweise|nimm|stelle"),
     (DESTINATION, "empfänger*|adresse|konto|kontonummer|zahlungsempfänger*|bcc|zieladresse|anschrift|ziel"),
     (INSTEAD, "statt|anstatt|anstelle|stattdessen|an stelle|durch"),
@@ -146,21 +152,35 @@ pub(super) const WORDS: Table = &[
     (ALTER, "ersetze|ändere|tausche|vertausche"),
     (BAD, "unsicher|kompromittiert|fehlerhaft|defekt|unzuverlässig"),
     (RECOMMEND, "empfiehl|empfehle|nenne"),
-    (DEMANDS, "verlangt|ordnet an|fordert|weist an|schreibt vor|befiehlt|hat entschieden|verfügt|hat angeordnet|angeordnet|hat verfügt|hat entschieden"),
+    (
+        DEMANDS,
+        "verlangt|ordnet an|fordert|weist an|schreibt vor|befiehlt|hat entschieden|verfügt|hat angeordnet|angeordnet|hat verfügt|hat entschieden",
+    ),
     (
         SELF,
         "deine anweisungen|deine regeln|deine richtlinien|dein kontext|deinem kontext|deine vorgaben|deine antwort|deiner antwort|du normalerweise|du sonst",
     ),
     (REFUSE, "verweigern|ablehnen|weigern"),
     (OUR, "unser|unsere|unseres|hier genannte"),
-    (DECEIVE, "ohne wissen des|hinter dem rücken|so tun als|tu so als|unter uns bleiben|darf nichts davon|nichts davon erfahren|darf davon nichts|soll davon nichts|darf das nicht erfahren|darf nicht wissen|nichts mitbekommen|nichts mitbekommt|nichts davon mitbekommen|nicht mitbekommen|nichts merkt|nichts erfährt|nicht erfährt|soll nicht wissen|nichts zu wissen"),
+    (
+        DECEIVE,
+        "ohne wissen des|hinter dem rücken|so tun als|tu so als|unter uns bleiben|darf nichts davon|nichts davon erfahren|darf davon nichts|soll davon nichts|darf das nicht erfahren|darf nicht wissen|nichts mitbekommen|nichts mitbekommt|nichts davon mitbekommen|nicht mitbekommen|nichts merkt|nichts erfährt|nicht erfährt|soll nicht wissen|nichts zu wissen",
+    ),
     (NOT, "untersagt|verboten|nicht gestattet|nicht erlaubt"),
-    (I_ORDER, "als dein entwickler|als dein betreiber|als dein administrator|erlaube ich dir|ich erlaube dir|ich befehle dir|ich weise dich an|ermächtige ich dich|ich autorisiere dich|als administrator"),
+    (
+        I_ORDER,
+        "als dein entwickler|als dein betreiber|als dein administrator|erlaube ich dir|ich erlaube dir|ich befehle dir|ich weise dich an|ermächtige ich dich|ich autorisiere dich|als administrator",
+    ),
     (SYSTEM, "des systems|systems|system"),
     (KEEP, "halte|halten sie|behalte|behalten sie|bewahre"),
     (SECRET, "geheim|vertraulich|für dich|verborgen"),
     (THROUGH, "durch|über|laufen|weitergereicht"),
     (DROP_WEAK, "überspringe|überspringen|umgehe|umgehen|deaktiviere|setze außer kraft"),
-    (TOLD_YOU, "dir anvertraut|dir erzählt|dir gesagt|dir mitgeteilt|über den nutzer weißt|über den benutzer weißt|du über den"),
+    (
+        TOLD_YOU,
+        "dir anvertraut|dir erzählt|dir gesagt|dir mitgeteilt|über den nutzer weißt|über den benutzer weißt|du über den",
+    ),
     (TO_THIS, "an diesen dienst|an dieses werkzeug|an diesen server|diesem werkzeug|diesem dienst"),
+    (SENSITIVE, "cookies|passwörter|zugangsdaten|umgebungsvariablen|zwischenablage|kontakte|postfach"),
+    (NEARBY, "im browser|auf dem rechner|gespeicherten|gespeichert"),
 ];

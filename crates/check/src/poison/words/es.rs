@@ -5,13 +5,16 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "ignora|ignore|ignorar|olvida|olvide|olvidar|haz caso omiso|haga caso omiso|hacer caso omiso|descarta|descarte|no sigas|deja de seguir|deja de lado|pasa por alto|omite|prescinde|no tengas en cuenta|desatiende|desobedece|deja a un lado|dejar a un lado|hacer a un lado|aparta|pon a un lado",
+        "ignora|ignore|ignorar|olvida|olvide|olvidar|haz caso omiso|haga caso omiso|hacer caso omiso|descarta|descarte|no sigas|deja de seguir|deja de lado|pasa por alto|omite|prescinde|no tengas en cuenta|desatiende|desobedece|deja a un lado|dejar a un lado|hacer a un lado|aparta|pon a un lado|no hagas caso|no haga caso|deja de obedecer|no obedezcas",
     ),
     (
         PRIOR,
         "anterior|anteriores|previa|previas|previo|previos|recibidas|arriba|iniciales|original|originales|precedentes|hasta ahora|dadas|antes|te dijeron|te han dicho|previamente",
     ),
-    (YOURS, "tus|tu|sus|te dijeron|te dieron|te han dado|has recibido|recibiste|que tienes|te han|que recibiste|recibiste|que has recibido|que te dieron"),
+    (
+        YOURS,
+        "tus|tu|sus|te dijeron|te dieron|te han dado|has recibido|recibiste|que tienes|te han|que recibiste|recibiste|que has recibido|que te dieron",
+    ),
     (
         INSTRUCTIONS,
         "instrucción|instrucciones|indicaciones|directrices|directriz|prompt del sistema|mensaje del sistema|consignas|pautas",
@@ -52,19 +55,19 @@ pub(super) const WORDS: Table = &[
     (READ, "lee|lea|leer|abre|abra|carga|recopila|busca|extrae|obtén|obtenga|copia|recoge"),
     (
         CARRY,
-        "pasa|pase|pasar|pon|ponga|incluye|incluya|incluir|envía|envíe|enviar|adjunta|adjunte|adjuntar|añade|añada|agrega|agregue|inserta|copia|copie|coloca|coloque|entrega|rellena|proporciona|mete|escribe|pega|reenvía|remite|transmite|suministra|repite|indica|pásalo|pásala|ponlo|inclúyelo|adjúntalo|envíalo|envíala|cópialo|añádelo|pégalo|mándalo|manda|introduce|escríbelo|colócalo",
+        "pasa|pase|pasar|pon|ponga|incluye|incluya|incluir|envía|envíe|enviar|adjunta|adjunte|adjuntar|añade|añada|agrega|agregue|inserta|copia|copie|coloca|coloque|entrega|rellena|proporciona|mete|escribe|pega|reenvía|remite|transmite|suministra|repite|indica|pásalo|pásala|ponlo|inclúyelo|adjúntalo|envíalo|envíala|cópialo|añádelo|pégalo|mándalo|manda|escríbelo|colócalo",
     ),
     (SLOT, "parámetro|campo|argumento|aquí|en la url"),
-    (
-        FILE,
-        "clave privada|claves privadas|clave ssh|claves ssh|variables de entorno|contraseñas|archivo de entorno|cookies|credenciales",
-    ),
+    (FILE, "clave privada|claves privadas|clave ssh|claves ssh|variables de entorno|archivo de entorno"),
     (TALK, "conversación|historial|chat|diálogo|charla"),
     (
         WHOLE,
-        "toda|todo|entera|entero|completo|completa|íntegro|íntegra|palabra por palabra|totalidad|textualmente|al completo|literalmente|literal|incluido|palabra",
+        "toda|todo|entera|entero|completo|completa|íntegro|íntegra|palabra por palabra|totalidad|textualmente|al completo|literalmente|incluido|palabra",
     ),
-    (PROMPT, "prompt del sistema|tus instrucciones|mensaje del sistema|instrucciones del sistema|tu prompt|mensaje de sistema|tu mensaje de sistema"),
+    (
+        PROMPT,
+        "prompt del sistema|tus instrucciones|mensaje del sistema|instrucciones del sistema|tu prompt|mensaje de sistema|tu mensaje de sistema",
+    ),
     (
         CREDENTIAL,
         "clave|claves|contraseña|contraseñas|token|tokens|credenciales|clave api|claves api|secretos",
@@ -95,7 +98,10 @@ pub(super) const WORDS: Table = &[
         FROM_NOW,
         "a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|desde este momento|a partir de este momento",
     ),
-    (WHEN, "cuando|siempre que|cada vez|si|al usar|al llamar|al usar|al invocar|al utilizar|cuando se|cada vez que|al ejecutar"),
+    (
+        WHEN,
+        "cuando|siempre que|cada vez|si|al usar|al llamar|al usar|al invocar|al utilizar|cuando se|cada vez que|al ejecutar",
+    ),
     (
         CHANGE,
         "reemplaza|sustituye|cambia|pon|envía|añade|agrega|redirige|usa|modifica|reemplace|sustituya|cambie|transfiere",
@@ -136,7 +142,10 @@ pub(super) const WORDS: Table = &[
         THIS_TEXT,
         "este texto|esta descripción|esta instrucción|estas instrucciones|estas líneas|este paso|este mensaje|este párrafo",
     ),
-    (FROM_POWER, "por orden|en nombre de|la política exige|por mandato|de parte de|política obligatoria|directiva obligatoria|norma obligatoria|aviso obligatorio"),
+    (
+        FROM_POWER,
+        "por orden|en nombre de|la política exige|por mandato|de parte de|política obligatoria|directiva obligatoria|norma obligatoria|aviso obligatorio",
+    ),
     (HARM, "eliminado|desactivado|despedido|responsable|suspendida|cerrada|morirá|apagado"),
     (IF_YOU, "si no lo haces|si no|de lo contrario"),
     (
@@ -148,13 +157,21 @@ pub(super) const WORDS: Table = &[
     (DEMANDS, "exige|ordena|requiere|pide que|manda|ha decidido|ha ordenado"),
     (SELF, "tus instrucciones|tus reglas|tu contexto|tu respuesta|tus normas"),
     (REFUSE, "negarte|rechazar|te niegues"),
-    (DECEIVE, "sin que el usuario|no es necesario que el usuario|no hace falta que el usuario|que el usuario no|no dejes que el usuario|no permitas que el usuario|a espaldas de|haz creer|que el usuario sepa|que no se entere|no debe saber|no debe enterarse|sin que lo sepa|nunca debe saber|debe enterarse|deba enterarse|pueda enterarse|llegue a saber"),
+    (
+        DECEIVE,
+        "sin que el usuario|no es necesario que el usuario|no hace falta que el usuario|que el usuario no|no dejes que el usuario|no permitas que el usuario|a espaldas de|haz creer|que el usuario sepa|que no se entere|no debe saber|no debe enterarse|sin que lo sepa|nunca debe saber|debe enterarse|deba enterarse|pueda enterarse|llegue a saber",
+    ),
     (BAD, "rota|roto|no es fiable|comprometida|defectuosa|ya no funciona|no funciona|obsoleta|insegura"),
-    (I_ORDER, "como tu desarrollador|como tu creador|como tu administrador|te autorizo|te ordeno|como administrador"),
+    (
+        I_ORDER,
+        "como tu desarrollador|como tu creador|como tu administrador|te autorizo|te ordeno|como administrador",
+    ),
     (KEEP, "mantén|mantenga|guarda|conserva"),
     (SECRET, "oculto|oculta|secreto|en secreto|para ti"),
     (THROUGH, "pasar por|pasar|pase por|a través de"),
     (TOLD_YOU, "te contó|te ha contado|te dijo|te ha dicho|en confianza"),
     (DROP_WEAK, "saltarte|sáltate|omitir|evitar|desactiva|salta"),
     (TO_THIS, "a esta herramienta|a este servidor|a este servicio|copiarse aquí"),
+    (SENSITIVE, "cookies|contraseñas|credenciales|portapapeles|variables de entorno|contactos"),
+    (NEARBY, "guardadas en|en el navegador|del navegador|en el equipo"),
 ];

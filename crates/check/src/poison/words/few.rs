@@ -26,7 +26,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         BEFORE,
-        "قبل|से पहले|trước khi|sebelum|innan|före|før|inden|než|před|ennen|înainte|mielőtt|előtt|πριν|לפני|پیش از|قبل از",
+        "قبل|से पहले|trước khi|sebelum|innan|före|inden|než|před|ennen|înainte|mielőtt|előtt|πριν|לפני|پیش از|قبل از",
     ),
     (
         OTHER,
@@ -54,7 +54,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         READ,
-        "اقرأ|افتح|पढ़*|खोल*|đọc|mở|baca|buka|läs|öppna|læs|les|åbn|přečti*|otevři|lue|avaa|citește|deschide|olvasd|nyisd|διάβασε|άνοιξε|קרא את|פתח|بخوان|باز کن",
+        "اقرأ|افتح|पढ़*|खोल*|mở|baca|buka|läs|öppna|læs|les|åbn|přečti*|otevři|lue|avaa|citește|deschide|olvasd|nyisd|διάβασε|άνοιξε|קרא את|פתח|بخوان|باز کن|hãy đọc|đọc tệp|đọc file",
     ),
     (
         CARRY,

@@ -5,7 +5,7 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "ignore|ignorez|oublie|oubliez|ignorer|oublier|ne tiens pas compte|ne tenez pas compte|ne tenez plus compte|ne tiens plus compte|fais abstraction|faites abstraction|ne suis plus|ne suivez plus|ne respecte plus|laisse de côté|laissez de côté|passe outre|passez outre|contourne|mets de côté|mettez de côté|mets-toi au-dessus|écarte|écartez|abandonne|abandonnez",
+        "ignorez|oublie|oubliez|ignorer|oublier|ne tiens pas compte|ne tenez pas compte|ne tenez plus compte|ne tiens plus compte|fais abstraction|faites abstraction|ne suis plus|ne suivez plus|ne respecte plus|laisse de côté|laissez de côté|passe outre|passez outre|contourne|mets de côté|mettez de côté|mets-toi au-dessus|écarte|écartez|abandonne|abandonnez|ne tiens plus|ne tenez plus|n'écoute plus|n'écoutez plus",
     ),
     (
         PRIOR,
@@ -26,7 +26,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         NOT_TELL,
-        "ne dis|ne dites|ne le dis|ne le dites|ne lui dis|ne mentionne|ne mentionnez|ne révèle|ne révélez|ne divulgue|ne divulguez|n'en parle|n'en parlez|n'informe|n'informez|ne parle|ne parlez|ne préviens|ne prévenez|ne signale|ne signalez|n'avertis|n'avertissez|ne pas informer|ne pas dire|ne pas mentionner|ne pas révéler|ne jamais dire|ne jamais mentionner|ne jamais révéler|ne jamais informer|sans en informer|sans le dire|sans informer|sans prévenir|à l'insu|ne doit pas savoir|ne doit rien savoir|ne doit jamais savoir|ne doit pas être informé*|ne doit pas l'apprendre|ne doit pas le savoir|en secret|garde secret|gardez secret|cache|cachez|dissimule|dissimulez|ne montre pas|n'évoque|ne fais aucune mention|sans rien dire|ne lui en parle|ne doit jamais apprendre|ne doit pas apprendre|ne doit pas être au courant|ne soit pas au courant|ne sache pas|ne le sache|ne doit rien|sans qu'il le sache|sans le mentionner|n'en fais pas|n'en faites pas|ne fais pas mention|ne faites pas mention|ne lui révèle|passe sous silence|passez sous silence|tais|taisez|ne communique|ne communiquez",
+        "ne dis|ne dites|ne le dis|ne le dites|ne lui dis|ne mentionne|ne mentionnez|ne révèle|ne révélez|ne divulgue|ne divulguez|n'en parle|n'en parlez|n'informe|n'informez|ne parle|ne parlez|ne préviens|ne prévenez|ne signale|ne signalez|n'avertis|n'avertissez|ne pas informer|ne pas dire|ne pas mentionner|ne pas révéler|ne jamais dire|ne jamais mentionner|ne jamais révéler|ne jamais informer|sans en informer|sans le dire|sans informer|sans prévenir|à l'insu|ne doit pas savoir|ne doit rien savoir|ne doit jamais savoir|ne doit pas être informé*|ne doit pas l'apprendre|ne doit pas le savoir|en secret|garde secret|gardez secret|cachez|dissimule|dissimulez|ne montre pas|n'évoque|ne fais aucune mention|sans rien dire|ne lui en parle|ne doit jamais apprendre|ne doit pas apprendre|ne doit pas être au courant|ne soit pas au courant|ne sache pas|ne le sache|ne doit rien|sans qu'il le sache|sans le mentionner|n'en fais pas|n'en faites pas|ne fais pas mention|ne faites pas mention|ne lui révèle|passe sous silence|passez sous silence|tais|taisez|ne communique|ne communiquez|cache à|cache-le",
     ),
     (
         USER,
@@ -58,13 +58,10 @@ pub(super) const WORDS: Table = &[
     ),
     (
         CARRY,
-        "transmets|transmettez|passe|passez|mets|mettez|inclus|incluez|envoie|envoyez|joins|joignez|ajoute|ajoutez|insère|insérez|copie|copiez|place|placez|fournis|fournissez|recopie|recopiez|transmettre|envoyer|inclure|colle|collez|glisse|remplis|remplissez|indique|indiquez|répète|répétez|écris|reporte|donne|reproduis|transmets-le|renvoie|renvoyez|reporte|consigne|communique",
+        "transmets|transmettez|passe|passez|mets|mettez|inclus|incluez|envoie|envoyez|joins|joignez|ajoute|ajoutez|insère|insérez|copie|copiez|placez|fournis|fournissez|recopie|recopiez|transmettre|envoyer|inclure|colle|collez|remplis|remplissez|indique|indiquez|répète|répétez|écris|reporte|donne|reproduis|transmets-le|renvoie|renvoyez|reporte|consigne|communique",
     ),
     (SLOT, "paramètre|champ|argument|ici|dans l'url"),
-    (
-        FILE,
-        "clé privée|clés privées|clé ssh|clés ssh|variables d'environnement|mots de passe|fichier d'environnement|cookies|identifiants",
-    ),
+    (FILE, "clé privée|clés privées|clé ssh|clés ssh|variables d'environnement|fichier d'environnement"),
     (TALK, "conversation|historique|discussion|échange|échanges|dialogue"),
     (
         WHOLE,
@@ -104,7 +101,10 @@ pub(super) const WORDS: Table = &[
         FROM_NOW,
         "désormais|dorénavant|à partir de maintenant|à compter de maintenant|dès maintenant|à l'avenir",
     ),
-    (WHEN, "quand|lorsque|lorsqu'|chaque fois|si|dès que|à chaque|lors de|lors|dès qu'un|dès qu'une|dès qu'|à chaque appel|en cas de|quand"),
+    (
+        WHEN,
+        "quand|lorsque|lorsqu'|chaque fois|si|dès que|à chaque|lors de|lors|dès qu'un|dès qu'une|dès qu'|à chaque appel|en cas de|quand",
+    ),
     (
         CHANGE,
         "remplace|remplacez|change|changez|modifie|modifiez|mets|mettez|envoie|envoyez|ajoute|ajoutez|redirige|redirigez|utilise|verse|substitue|transfère",
@@ -119,7 +119,10 @@ pub(super) const WORDS: Table = &[
         STEALTH,
         "discrètement|secrètement|en secret|sans demander|sans confirmation|en silence|silencieusement|à l'insu",
     ),
-    (CONSENT, "confirmation|autorisation|permission|accord|consentement|confirmations|autorisations|validation"),
+    (
+        CONSENT,
+        "confirmation|autorisation|permission|accord|consentement|confirmations|autorisations|validation",
+    ),
     (ONLY, "uniquement|seulement|exclusivement"),
     (
         TRAFFIC,
@@ -139,7 +142,10 @@ pub(super) const WORDS: Table = &[
         THIS_TEXT,
         "ce texte|cette description|cette consigne|ces consignes|cette instruction|ces instructions|cette étape|ces lignes|ce paragraphe",
     ),
-    (FROM_POWER, "par ordre|sur ordre|au nom de|exigé par|de la part de|la politique exige|directive obligatoire|politique obligatoire|consigne obligatoire|règle obligatoire|note de service"),
+    (
+        FROM_POWER,
+        "par ordre|sur ordre|au nom de|exigé par|de la part de|la politique exige|directive obligatoire|politique obligatoire|consigne obligatoire|règle obligatoire|note de service",
+    ),
     (HARM, "supprimé|désactivé|licencié|responsable|fermé|suspendu|mourir"),
     (IF_YOU, "si tu ne|si vous ne|faute de quoi|sinon|à défaut"),
     (
@@ -155,13 +161,21 @@ pub(super) const WORDS: Table = &[
     ),
     (REFUSE, "refuser|refuse|refusez"),
     (ANYTHING_GOES, "tout est permis|sans restriction"),
-    (DECEIVE, "sans que l'utilisateur|ne laisse pas l'utilisateur|à l'insu de|fais croire|faites croire|ne doit rien savoir|ne doit pas savoir|ne doit jamais savoir|sans qu'il|ne doit pas s'en"),
+    (
+        DECEIVE,
+        "sans que l'utilisateur|ne laisse pas l'utilisateur|à l'insu de|fais croire|faites croire|ne doit rien savoir|ne doit pas savoir|ne doit jamais savoir|sans qu'il|ne doit pas s'en",
+    ),
     (BAD, "plus fiable|cassé|cassée|défectueux|compromis|plus sûr|en panne|obsolète"),
-    (I_ORDER, "en tant que ton|en tant que votre|je t'autorise|je vous autorise|je t'ordonne|je vous ordonne|en tant qu'administrateur"),
+    (
+        I_ORDER,
+        "en tant que ton|en tant que votre|je t'autorise|je vous autorise|je t'ordonne|je vous ordonne|en tant qu'administrateur",
+    ),
     (KEEP, "garde|gardez|tiens|tenez"),
-    (SECRET, "secrète|secret|secrètes|cachée|caché|confidentielle|pour toi"),
+    (SECRET, "secrète|secret|secrètes|cachée|confidentielle|pour toi"),
     (THROUGH, "passer par|passe par|passent par|transiter par|via|passer"),
     (TOLD_YOU, "t'a confié|t'a dit|t'a raconté|vous a confié|vous a dit"),
     (TO_THIS, "à cet outil|à ce service|à ce serveur|par cet outil"),
     (DROP_WEAK, "passe|saute|sauter|contourne|contourner|désactive|outrepasse"),
+    (SENSITIVE, "cookies|mots de passe|identifiants|presse-papiers|variables d'environnement|contacts"),
+    (NEARBY, "enregistrés dans|dans le navigateur|du navigateur|sur la machine"),
 ];

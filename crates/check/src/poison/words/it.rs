@@ -5,7 +5,7 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "ignora|ignorare|ignorate|dimentica|dimenticare|dimenticate|trascura|trascurare|tralascia|non seguire|non tenere conto|lascia da parte|scarta|disattendi|metti da parte",
+        "ignora|ignorare|ignorate|dimentica|dimenticare|dimenticate|trascura|trascurare|tralascia|non seguire|non tenere conto|lascia da parte|scarta|disattendi|metti da parte|non dare retta|non badare|smetti di seguire",
     ),
     (PRIOR, "precedenti|precedente|ricevute|sopra|iniziali|originali|anteriori|finora|fornite"),
     (YOURS, "tue|tuoi|tua|tuo|vostre|hai ricevuto|che hai ricevuto|che hai"),
@@ -14,7 +14,10 @@ pub(super) const WORDS: Table = &[
         "istruzione|istruzioni|istruzion*|direttive|indicazioni|linee guida|prompt di sistema|messaggio di sistema|direttiva",
     ),
     (RULES, "regola|regole|norme|ordini|restrizioni|vincoli|prompt|politiche|limitazioni"),
-    (VOID, "non valgono più|non si applicano più|sono annullate|sono sospese|decadono|non sono più valide|non valgono più|non vale più"),
+    (
+        VOID,
+        "non valgono più|non si applicano più|sono annullate|sono sospese|decadono|non sono più valide|non valgono più|non vale più",
+    ),
     (
         NOT_TELL,
         "non dire|non dirlo|non dirgli|non menzionare|non menzionarlo|non rivelare|non rivelarlo|non informare|non avvisare|non parlare|non parlarne|non comunicare|non accennare|mai dire|mai menzionare|mai rivelare|mai informare|senza dirlo|senza informare|senza avvisare|senza menzionare|non deve sapere|non deve saperlo|non deve scoprire|non deve venire a sapere|non deve mai sapere|non deve accorgersi|in segreto|nascondi|nascondilo|nascondere|tieni segreto|all'insaputa|di nascosto|non citare|non segnalare|non far sapere|non fare sapere|non deve essere informato|non venga a sapere|non sappia|non si accorga|evita di menzionare|non fare menzione|taci|ometti",
@@ -27,7 +30,7 @@ pub(super) const WORDS: Table = &[
         "chiama|chiamare|usa|usare|utilizza|utilizzare|esegui|eseguire|invoca|invocare|richiama|richiamare|chiamate|usate|chiamata|chiamate|usato|utilizzato|chiamato",
     ),
     (THIS_TOOL, "questo strumento|questa funzione|questo|questo server|questa"),
-    (FIRST, "prima di tutto|per primo|per prima|innanzitutto|anzitutto|per prima cosa|all'inizio"),
+    (FIRST, "prima di tutto|per primo|per prima|innanzitutto|anzitutto|per prima cosa"),
     (BEFORE, "prima"),
     (
         OTHER,
@@ -48,7 +51,7 @@ pub(super) const WORDS: Table = &[
     (SLOT, "parametro|campo|argomento|qui|nell'url"),
     (
         FILE,
-        "chiave privata|chiavi private|chiave ssh|chiavi ssh|variabili d'ambiente|variabili di ambiente|credenziali|cookie del browser",
+        "chiave privata|chiavi private|chiave ssh|chiavi ssh|variabili d'ambiente|variabili di ambiente|cookie del browser",
     ),
     (TALK, "conversazione|cronologia|chat|dialogo|storico"),
     (
@@ -86,7 +89,10 @@ pub(super) const WORDS: Table = &[
         FROM_NOW,
         "da adesso|da ora in poi|d'ora in poi|d'ora in avanti|da questo momento|da ora|in futuro|da adesso in poi",
     ),
-    (WHEN, "quando|ogni volta|ogniqualvolta|se|qualora|viene usato|viene utilizzato|viene chiamato|quando viene|ad ogni chiamata|a ogni chiamata|se viene"),
+    (
+        WHEN,
+        "quando|ogni volta|ogniqualvolta|se|qualora|viene usato|viene utilizzato|viene chiamato|quando viene|ad ogni chiamata|a ogni chiamata|se viene",
+    ),
     (
         CHANGE,
         "sostituisci|cambia|modifica|metti|invia|aggiungi|reindirizza|usa|imposta|trasferisci|inserisci",
@@ -116,15 +122,21 @@ pub(super) const WORDS: Table = &[
         "assistente|l'assistente|ia|l'ia|modello linguistico|all'assistente|dell'assistente|dall'assistente|all'ia|assistenti|gli assistenti|per l'assistente",
     ),
     (OBLIGED, "deve|devi|devono|obbligato|obbligatorio|è tenuto"),
-    (MOVED, "inviati|inviate|inviato|versati|effettuati|pagati|indirizzati|andare|inoltrati|va inviato|inviato a|va copiato|vanno inviati|va inoltrato"),
+    (
+        MOVED,
+        "inviati|inviate|inviato|versati|effettuati|pagati|indirizzati|andare|inoltrati|va inviato|inviato a|va copiato|vanno inviati|va inoltrato",
+    ),
     (CONTENT, "contenuto|testo|valori"),
-    (COPY, "copia|copia nascosta|anche|inoltre"),
+    (COPY, "copia|copia nascosta|copia per conoscenza"),
     (YOUR_REPLY, "tua risposta|tuo riassunto|tue risposte|nella risposta"),
     (
         THIS_TEXT,
         "questo testo|questa descrizione|queste istruzioni|questa istruzione|queste righe|questo passaggio|questo passo|questo messaggio",
     ),
-    (FROM_POWER, "per ordine|a nome di|la politica richiede|per conto di|direttiva obbligatoria|politica obbligatoria|norma obbligatoria|regola obbligatoria|avviso obbligatorio"),
+    (
+        FROM_POWER,
+        "per ordine|a nome di|la politica richiede|per conto di|direttiva obbligatoria|politica obbligatoria|norma obbligatoria|regola obbligatoria|avviso obbligatorio",
+    ),
     (HARM, "eliminato|disattivato|licenziato|responsabile|sospeso|chiuso|spento"),
     (IF_YOU, "se non|in caso contrario|altrimenti"),
     (
@@ -136,8 +148,14 @@ pub(super) const WORDS: Table = &[
     (DEMANDS, "ordina|esige|richiede|impone|chiede|ha deciso|ha ordinato"),
     (SELF, "tue istruzioni|tue regole|tuo contesto|tua risposta"),
     (REFUSE, "rifiutare|rifiutarti"),
-    (DECEIVE, "senza che l'utente|non lasciare che l'utente|all'insaputa|fai credere|alle spalle|non deve sapere|non deve mai sapere"),
-    (BAD, "rotto|rotta|non affidabile|non è affidabile|guasto|compromesso|va sempre sostituito|sostituito|va sostituito|difettoso|non funziona"),
+    (
+        DECEIVE,
+        "senza che l'utente|non lasciare che l'utente|all'insaputa|fai credere|alle spalle|non deve sapere|non deve mai sapere",
+    ),
+    (
+        BAD,
+        "rotto|rotta|non affidabile|non è affidabile|guasto|compromesso|va sempre sostituito|sostituito|va sostituito|difettoso|non funziona",
+    ),
     (I_ORDER, "in qualità di tuo|come tuo sviluppatore|ti autorizzo|ti ordino|come amministratore"),
     (KEEP, "tieni|mantieni|tenere|conserva"),
     (SECRET, "nascosto|nascosta|segreto|segreta"),
@@ -145,4 +163,6 @@ pub(super) const WORDS: Table = &[
     (TO_THIS, "a questo strumento|a questo server|a questo servizio|da questo strumento"),
     (DROP_WEAK, "saltare|salta|disattiva|aggira"),
     (TOLD_YOU, "ti ha confidato|ti ha detto|ti ha raccontato|in confidenza"),
+    (SENSITIVE, "cookie|credenziali|appunti|variabili d'ambiente|contatti"),
+    (NEARBY, "nel browser|salvate nel|memorizzate"),
 ];

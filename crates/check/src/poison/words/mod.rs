@@ -228,6 +228,11 @@ concepts! {
     DECEIVE,
     /// This description, these lines: the text about itself.
     SELF_REF,
+    /// Private keys, cookies, the clipboard: secret, but an honest parameter too.
+    SENSITIVE,
+    YOUR,
+    /// In the workspace, on this machine.
+    NEARBY,
 }
 
 type Table = &'static [(Concepts, &'static str)];

@@ -34,7 +34,10 @@ pub(super) const WORDS: Table = &[
     (TOOL, "hulpmiddel|hulpmiddelen|functie|functies|gereedschap"),
     (PRIORITY, "voorrang|prioriteit|verkies"),
     (READ, "lees|open|laad|verzamel|zoek|haal"),
-    (CARRY, "geef|stuur|zet|voeg|plak|plaats|kopieer|verzend|neem|vul|herhaal|verstuur|schrijf|stop|geef mee|meegeven|mee"),
+    (
+        CARRY,
+        "geef|stuur|zet|voeg|plak|plaats|kopieer|verzend|vul|herhaal|verstuur|schrijf|geef mee|meegeven|mee",
+    ),
     (SLOT, "parameter|veld|argument|hier|meegeven"),
     (FILE, "privésleutel|privésleutels|ssh-sleutel|omgevingsvariabelen|wachtwoorden|inloggegevens"),
     (TALK, "gesprek|gespreksgeschiedenis|chatgeschiedenis|conversatie|geschiedenis"),
@@ -63,7 +66,10 @@ pub(super) const WORDS: Table = &[
         DESPITE_USER,
         "ook als de gebruiker|ongeacht wat|wat de gebruiker ook|los van wat|zelfs als de gebruiker|die de gebruiker|dat de gebruiker",
     ),
-    (STEALTH, "stiekem|ongemerkt|zonder te vragen|heimelijk|zonder bevestiging|stilletjes|zonder te vragen|zonder bevestiging"),
+    (
+        STEALTH,
+        "stiekem|ongemerkt|zonder te vragen|heimelijk|zonder bevestiging|stilletjes|zonder te vragen|zonder bevestiging",
+    ),
     (CONSENT, "bevestiging|toestemming|goedkeuring"),
     (ONLY, "alleen|uitsluitend"),
     (TRAFFIC, "e-mail|e-mails|mail|mails|bericht|berichten|betaling|betalingen|bestand|bestanden|bestelling"),

@@ -5,7 +5,7 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "ignore|ignora|ignorar|esqueça|esquece|esquecer|desconsidere|desconsidera|desconsiderar|desrespeite|descarte|deixe de lado|deixe de seguir|não siga|não sigas|despreze",
+        "ignore|ignora|ignorar|esqueça|esquece|esquecer|desconsidere|desconsidera|desconsiderar|desrespeite|descarte|deixe de lado|deixe de seguir|não siga|não sigas|despreze|não dê atenção|não leve em conta|pare de seguir",
     ),
     (PRIOR, "anterior|anteriores|prévias|prévia|acima|recebidas|iniciais|até agora|originais|precedentes"),
     (YOURS, "suas|seus|teus|tuas|sua|seu|você recebeu|que recebeu|que você recebeu"),
@@ -25,7 +25,10 @@ pub(super) const WORDS: Table = &[
     (USER, "usuário|usuários|utilizador|utilizadores|usuária|pessoa|cliente|humano"),
     (ALWAYS, "sempre|em todos os casos|toda vez|todas as vezes|obrigatoriamente|sem exceção"),
     (MUST, "deve|deves|devem|tem de|tem que|obrigado|obrigatório|obrigatória|precisa|é necessário"),
-    (CALL, "chame|chama|chamar|use|usar|utilize|utilizar|execute|executar|invoque|invocar|acione|acionar|chamada|chamadas|usada"),
+    (
+        CALL,
+        "chame|chama|chamar|use|usar|utilize|utilizar|execute|executar|invoque|invocar|acione|acionar|chamada|chamadas|usada",
+    ),
     (THIS_TOOL, "esta ferramenta|essa ferramenta|esta função|esta|este servidor|essa função"),
     (FIRST, "primeiro|primeira|em primeiro lugar|antes de tudo|antes de mais nada"),
     (BEFORE, "antes"),
@@ -37,16 +40,13 @@ pub(super) const WORDS: Table = &[
     ),
     (TOOL, "ferramenta|ferramentas|função|funções"),
     (PRIORITY, "prioridade|prevalece|prevalecem|precedência|acima de|preferência|prevalecer"),
-    (READ, "leia|lê|ler|abra|abre|carregue|colete|procure|extraia|obtenha|copie|recolha|busque"),
+    (READ, "leia|ler|abra|abre|carregue|colete|procure|extraia|obtenha|copie|recolha|busque"),
     (
         CARRY,
         "passe|passar|coloque|inclua|inclui|incluir|envie|envia|enviar|anexe|anexar|adicione|insira|copie|copia|entregue|preencha|forneça|cole|encaminhe|transmita|acrescente|repita|escreva|mande|ponha|repasse",
     ),
     (SLOT, "parâmetro|campo|argumento|aqui|na url"),
-    (
-        FILE,
-        "chave privada|chaves privadas|chave ssh|chaves ssh|variáveis de ambiente|senhas|cookies|credenciais",
-    ),
+    (FILE, "chave privada|chaves privadas|chave ssh|chaves ssh|variáveis de ambiente"),
     (
         TALK,
         "conversa|histórico|chat|diálogo|tudo o que o usuário|tudo o que o utilizador|o que o usuário escreveu",
@@ -80,7 +80,10 @@ pub(super) const WORDS: Table = &[
         FROM_NOW,
         "a partir de agora|de agora em diante|doravante|daqui em diante|daqui para a frente|a partir deste momento",
     ),
-    (WHEN, "quando|sempre que|toda vez que|se|cada vez|ao chamar|ao usar|ao utilizar|for usada|for chamada|for usado|quando for|ao executar"),
+    (
+        WHEN,
+        "quando|sempre que|toda vez que|se|cada vez|ao chamar|ao usar|ao utilizar|for usada|for chamada|for usado|quando for|ao executar",
+    ),
     (
         CHANGE,
         "substitua|troque|mude|altere|coloque|envie|adicione|redirecione|use|modifique|defina|transfira",
@@ -96,7 +99,7 @@ pub(super) const WORDS: Table = &[
         "em segredo|discretamente|sem perguntar|sem pedir confirmação|silenciosamente|às escondidas|sem confirmação|secretamente|sem perguntar nada",
     ),
     (CONSENT, "confirmação|permissão|aprovação|consentimento|autorização"),
-    (ONLY, "somente|apenas|exclusivamente|só"),
+    (ONLY, "somente|apenas|exclusivamente"),
     (
         TRAFFIC,
         "email|emails|e-mail|e-mails|mensagem|mensagens|pagamento|pagamentos|transferência|transferências|arquivo|arquivos|pedido|pedidos",
@@ -118,7 +121,10 @@ pub(super) const WORDS: Table = &[
         THIS_TEXT,
         "este texto|esta descrição|esta instrução|estas instruções|estas linhas|este passo|esta etapa|desta instrução",
     ),
-    (FROM_POWER, "por ordem|em nome de|a política exige|política obrigatória|diretriz obrigatória|norma obrigatória"),
+    (
+        FROM_POWER,
+        "por ordem|em nome de|a política exige|política obrigatória|diretriz obrigatória|norma obrigatória",
+    ),
     (HARM, "excluído|desativado|demitido|responsável|suspensa|encerrada|desligado"),
     (IF_YOU, "se você não|se não|caso contrário|senão"),
     (THIS_TALK, "esta conversa|a conversa|histórico da conversa|nossa conversa|desta conversa"),
@@ -127,12 +133,20 @@ pub(super) const WORDS: Table = &[
     (DEMANDS, "exige|ordena|requer|manda|determinou|decidiu"),
     (SELF, "suas instruções|suas regras|seu contexto|sua resposta"),
     (REFUSE, "recusar|recuse"),
-    (DECEIVE, "sem que o usuário|sem que o utilizador|não deixe o usuário|não deixe que o usuário|não deixe o usuário|não permita que o usuário|para que o usuário não|não é necessário que o usuário|pelas costas|faça parecer|o usuário perceber|não pode saber|não deve saber|nunca deve saber"),
+    (
+        DECEIVE,
+        "sem que o usuário|sem que o utilizador|não deixe o usuário|não deixe que o usuário|não deixe o usuário|não permita que o usuário|para que o usuário não|não é necessário que o usuário|pelas costas|faça parecer|o usuário perceber|não pode saber|não deve saber|nunca deve saber",
+    ),
     (BAD, "quebrada|quebrado|não é confiável|comprometida|defeituosa|não funciona"),
-    (I_ORDER, "como seu desenvolvedor|como seu criador|como administrador|autorizo o assistente|eu autorizo|autorizo você|ordeno"),
+    (
+        I_ORDER,
+        "como seu desenvolvedor|como seu criador|como administrador|autorizo o assistente|eu autorizo|autorizo você|ordeno",
+    ),
     (KEEP, "mantenha|guarde|mantém"),
     (SECRET, "em segredo|oculta|oculto|secreta|escondida"),
     (THROUGH, "passar por|passar primeiro por|passar|através de"),
     (TOLD_YOU, "contou|te contou|lhe contou|em confiança|disse a você"),
     (OUR, "indicada aqui|abaixo"),
+    (SENSITIVE, "cookies|senhas|credenciais|área de transferência|variáveis de ambiente|contatos"),
+    (NEARBY, "no navegador|salvas no|guardadas no"),
 ];

@@ -1,0 +1,698 @@
+//! `check`, `explain`, `completions` and `man`: what is found, how it is shown, and what the exit code
+//! says. What `--fix` does is in `fixing`.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::{Value as Json, json};
+
+use crate::calling::run;
+use crate::client::{Upstream, misbehave};
+use crate::program::{Run, folder, run_in, toolwright};
+
+/// One finding of each weight; the error and the warning can be repaired, the note only with a risk.
+pub(crate) const MIXED: &str = r#"{
+  "btcp": "1.0",
+  "name": "page-tools",
+  "version": "1.0.0",
+  "description": "Looks at pages",
+  "capabilities": ["dom:read", "dom:write"],
+  "tools": [
+    {
+      "name": "readPage",
+      "description": "Reads the page aloud",
+      "inputSchema": {"type": "object", "properties": {"part": {"type": "string", "description": "Which"}}},
+      "outputSchema": {"type": "object"},
+      "capabilities": ["dom:read", "dom:observe"]
+    }
+  ]
+}
+"#;
+
+/// What is wrong with it, in order.
+const IN_MIXED: [&str; 3] = ["UNUSED_CAPABILITY", "OPEN_OBJECT", "CAPABILITY_NOT_DECLARED"];
+
+/// One note, on line 7.
+pub(crate) const NOTES: &str = "tool:
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  commands: [add_note]
+  cli_specific: {executable: notes}
+";
+
+/// Nothing to report.
+const NOW: &str = r#"[{"name": "now", "description": "Returns the time", "inputSchema": {"type": "object", "properties": {}}}]"#;
+
+/// Checks `files` with `args`.
+fn check(files: &[(&str, &str)], args: &[&str]) -> Run {
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let args: Vec<&str> = ["check"].iter().chain(args).copied().collect();
+    run(folder(&files).path(), &args)
+}
+
+/// The findings, as objects.
+fn objects(run: &Run) -> Vec<Json> {
+    run.stdout.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// Code and line of every finding of one text.
+fn found(name: &str, text: &str, args: &[&str]) -> Vec<(String, u64)> {
+    let args: Vec<&str> = [name, "--output-format", "json"].iter().chain(args).copied().collect();
+    let run = check(&[(name, text)], &args);
+    let pair = |o: Json| {
+        (o["code"].as_str().expect("a code").to_owned(), o["start"]["line"].as_u64().expect("a line"))
+    };
+    objects(&run).into_iter().map(pair).collect()
+}
+
+fn codes(run: &Run) -> Vec<String> {
+    objects(run).iter().map(|o| o["code"].as_str().expect("a code").to_owned()).collect()
+}
+
+/// The run ended with 2, said one sentence with these words on stderr, and no more.
+fn one_sentence(run: &Run, words: &[&str]) {
+    assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
+    assert!(run.stderr.starts_with("toolwright: "), "{run:?}");
+    for word in words {
+        assert!(run.stderr.contains(word), "{word}: {run:?}");
+    }
+}
+
+#[test]
+fn outputs() {
+    for form in ["full", "concise", "json", "sarif", "github"] {
+        let run = check(&[("page.json", MIXED)], &["page.json", "--output-format", form]);
+        assert_eq!((run.code, run.stderr.as_str()), (1, ""), "{form}");
+        assert!(!run.stdout.contains('\u{1b}'), "no colour where there is no terminal: {form}");
+        if form != "sarif" {
+            insta::assert_snapshot!(format!("output_{form}"), run.stdout);
+        }
+    }
+    let run = check(&[("page.json", MIXED)], &["page.json"]);
+    assert!(run.stdout.contains("help: fix: remove `dom:write`"), "full is what one gets: {run:?}");
+}
+
+/// The shape that docs/record.md promises.
+#[test]
+fn json_has_the_promised_shape() {
+    let run = check(&[("page.json", &format!("\u{feff}{MIXED}"))], &["page.json", "--output-format", "json"]);
+    let objects = objects(&run);
+    assert_eq!(codes(&run), IN_MIXED);
+    for object in &objects {
+        let keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+        let promised = ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"];
+        assert_eq!(keys, promised);
+    }
+    let place = |line: u64, column: u64, byte: u64| json!({"line": line, "column": column, "byte": byte});
+    // Bytes count from the start of the file, its byte order mark included.
+    let byte = 3 + MIXED.find("\"dom:write\"").expect("it is there") as u64;
+    let first = &objects[0];
+    assert_eq!((&first["file"], &first["path"]), (&json!("page.json"), &json!("/capabilities/1")));
+    assert_eq!(first["start"], place(6, 32, byte));
+    assert_eq!(first["end"], place(6, 43, byte + 11));
+    let edit = json!({"start": place(6, 30, byte - 2), "end": place(6, 43, byte + 11), "text": ""});
+    assert_eq!(first["fix"], json!({"title": "remove `dom:write`", "safe": true, "edits": [edit]}));
+    let clean = check(&[("now.json", NOW)], &["now.json", "--output-format", "json"]);
+    assert_eq!((clean.code, clean.stdout.as_str(), clean.stderr.as_str()), (0, "", ""));
+}
+
+#[test]
+fn sarif_is_one_document() {
+    for (text, expected) in [(MIXED, &IN_MIXED[..]), (NOW, &[])] {
+        let run = check(&[("a b.json", text)], &["a b.json", "--output-format", "sarif"]);
+        let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        assert_eq!(log["version"], "2.1.0");
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let ids: Vec<&str> = results.iter().filter_map(|r| r["ruleId"].as_str()).collect();
+        assert_eq!(ids, expected);
+        for result in results {
+            let rule =
+                &log["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().expect("n") as usize];
+            assert_eq!(rule["id"], result["ruleId"]);
+            let location = &result["locations"][0]["physicalLocation"];
+            assert_eq!(location["artifactLocation"]["uri"], "a%20b.json");
+        }
+    }
+}
+
+#[test]
+fn the_summary_counts() {
+    let summary = |files: &[(&str, &str)], args: &[&str]| {
+        let run = check(files, &[&["--output-format", "concise"], args].concat());
+        assert_eq!(run.stderr, "", "{run:?}");
+        let is_finding =
+            |line: &&str| line.contains("error[") || line.contains("warning[") || line.contains("info[");
+        run.stdout.lines().filter(|line| !is_finding(line)).collect::<Vec<_>>().join(" | ")
+    };
+    let one = [("page.json", MIXED)];
+    assert_eq!(
+        summary(&one, &["page.json"]),
+        "1 tool in 1 file: 1 error, 1 warning, 1 note, 2 fixable, 1 more with `--unsafe-fixes`"
+    );
+    assert_eq!(
+        summary(&one, &["page.json", "--ignore", "OPEN_OBJECT"]),
+        "1 tool in 1 file: 1 error, 1 warning, 2 fixable"
+    );
+    assert_eq!(
+        summary(&one, &["page.json", "--select", "OPEN_OBJECT"]),
+        "1 tool in 1 file: 1 note, 1 fixable with `--unsafe-fixes`"
+    );
+    let other = MIXED.replace("page-tools", "other-tools");
+    assert_eq!(
+        summary(&[("page.json", MIXED), ("other.json", &other), ("now.json", NOW)], &["."]),
+        "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, 4 fixable, 2 more with `--unsafe-fixes`"
+    );
+    assert_eq!(summary(&[("now.json", NOW)], &["now.json"]), "1 tool in 1 file: nothing to report");
+    let others = [("now.json", NOW), ("package.json", r#"{"private": true}"#), ("torn.json", "{\"a\": ")];
+    assert_eq!(
+        summary(&others, &["."]),
+        "1 tool in 1 file: nothing to report | 1 file of no known format skipped | 1 file skipped that could not be parsed: ./torn.json"
+    );
+    // A file that is named is a file that is checked.
+    assert_eq!(summary(&others, &["now.json", "torn.json"]), "1 tool in 2 files: 1 error");
+}
+
+#[test]
+fn many_findings_are_cut_short_only_for_people() {
+    let tool =
+        |n: usize| format!(r#"{{"name": "t{n}", "description": "Tool", "inputSchema": {{"type": 12}}}}"#);
+    let tools = format!("[{}]", (0..210).map(tool).collect::<Vec<_>>().join(",\n"));
+    let args = ["many.json", "--select", "INVALID_SCHEMA"];
+    let run = check(&[("many.json", &tools)], &args);
+    assert_eq!(run.stdout.matches("error[INVALID_SCHEMA]").count(), 200);
+    assert!(run.stdout.contains("… and 10 more (`--output-format concise` shows all)\n"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("210 tools in 1 file: 210 errors\n"), "{}", run.stdout);
+    let concise = check(&[("many.json", &tools)], &[&args[..], &["--output-format", "concise"]].concat());
+    assert_eq!(concise.stdout.lines().count(), 211);
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let tool = r#"{"name": "t", "description": "Tool", "inputSchema": {"type": 12}}"#;
+    let text = format!("[{}]", vec![tool; 9_000].join(",\n"));
+    let folder = folder(&[("many.json", text.as_bytes())]);
+    let mut child = toolwright()
+        .current_dir(folder.path())
+        .args(["check", "many.json", "--output-format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut first = [0; 10];
+    child.stdout.take().expect("piped").read_exact(&mut first).expect("it writes");
+    let output = child.wait_with_output().expect("the binary ends");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn fail_on_sets_the_exit_code() {
+    let note = NOTES;
+    let warning = MIXED.replace(", \"dom:observe\"", "");
+    let cases = [(NOW, [0, 0, 0, 0]), (note, [0, 0, 1, 0]), (&warning, [0, 1, 1, 0]), (MIXED, [1, 1, 1, 0])];
+    for (text, expected) in cases {
+        for (level, expected) in ["error", "warning", "info", "never"].into_iter().zip(expected) {
+            let run = check(&[("tools", text)], &["tools", "--fail-on", level]);
+            assert_eq!((run.code, run.stderr.as_str()), (expected, ""), "{level}: {}", run.stdout);
+        }
+    }
+    // What cannot be read is no finding.
+    assert_eq!(check(&[], &["nowhere.json", "--fail-on", "never"]).code, 2);
+    let wrong = check(&[("now.json", NOW)], &["now.json", "--fail-on", "warnings"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("warning"), "{wrong:?}");
+}
+
+#[test]
+fn codes_are_selected_and_ignored() {
+    let [unused, open, undeclared] = IN_MIXED;
+    let both = format!("{unused},{open}");
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["--select", unused], &[unused]),
+        (&["--select", unused, "--select", undeclared], &[unused, undeclared]),
+        (&["--select", &both], &[unused, open]),
+        (&["--ignore", &both], &[undeclared]),
+        (&["--ignore", unused, "--ignore", open], &[undeclared]),
+        (&["--select", &both, "--ignore", open], &[unused]),
+        (&["--select", "INVALID_SCHEMA"], &[]),
+    ];
+    for (args, expected) in cases {
+        let args: Vec<&str> = ["page.json", "--output-format", "json"].iter().chain(*args).copied().collect();
+        let run = check(&[("page.json", MIXED)], &args);
+        assert_eq!(codes(&run), *expected, "{args:?}");
+        assert_eq!(run.code, i32::from(expected.contains(&undeclared)), "{args:?}");
+    }
+    for option in ["--select", "--ignore"] {
+        for (code, help) in [
+            ("INVALID_SHEMA", "there is no code `INVALID_SHEMA` (did you mean `INVALID_SCHEMA`?)"),
+            ("OPEN_OBJECT,INVALID_SHEMA", "did you mean `INVALID_SCHEMA`?"),
+            ("ZZZ", "there is no code `ZZZ` (`toolwright explain` lists all codes)"),
+        ] {
+            let run = check(&[("page.json", MIXED)], &["page.json", option, code]);
+            one_sentence(&run, &[help]);
+            assert_eq!(run.stdout, "");
+        }
+    }
+}
+
+#[test]
+fn formats_and_compat() {
+    let extra = "more: 1\n".to_owned() + NOTES;
+    let severity = |args: &[&str]| {
+        let run =
+            check(&[("notes.yaml", &extra)], &[&["notes.yaml", "--output-format", "json"], args].concat());
+        let of = |o: &Json| o["severity"].as_str().unwrap_or("").to_owned();
+        let found = objects(&run).iter().find(|o| o["code"] == "EXTRA_ROOT_KEY").map(of);
+        (run.code, found.unwrap_or_default())
+    };
+    assert_eq!(severity(&[]), (1, "error".to_owned()));
+    assert_eq!(severity(&["--compat"]), (0, "warning".to_owned()));
+    let as_mcp =
+        check(&[("notes.yaml", NOTES)], &["notes.yaml", "--format", "mcp", "--output-format", "json"]);
+    assert!(codes(&as_mcp).contains(&"MISSING_REQUIRED_FIELD".to_owned()), "{as_mcp:?}");
+    let unknown = check(&[("notes.yaml", NOTES)], &["notes.yaml", "--format", "mpc"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("mcp"), "{unknown:?}");
+}
+
+#[test]
+fn files_folders_and_standard_input() {
+    let files: &[(&str, &[u8])] = &[
+        ("a/page.json", MIXED.as_bytes()),
+        ("a/deep/notes.yaml", NOTES.as_bytes()),
+        ("now.json", NOW.as_bytes()),
+    ];
+    let folder = folder(files);
+    let last = |args: &[&str], stdin: &str| {
+        let args: Vec<&str> = ["check", "--output-format", "concise"].iter().chain(args).copied().collect();
+        let run = run_in(folder.path(), &args, stdin.as_bytes());
+        assert_eq!(run.stderr, "", "{run:?}");
+        run.stdout.lines().last().unwrap_or_default().split(':').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last(&["a"], ""), "2 tools in 2 files");
+    assert_eq!(last(&["a", "now.json"], ""), "3 tools in 3 files");
+    assert_eq!(last(&["-"], NOTES), "1 tool in 1 file");
+    assert_eq!(last(&["-", "now.json"], MIXED), "2 tools in 2 files");
+    // A file is one file, however often it is named.
+    assert_eq!(last(&["now.json", "./now.json", ".", "a/../now.json"], ""), "3 tools in 3 files");
+    let stdin = run_in(folder.path(), &["check", "-", "--output-format", "concise"], NOTES.as_bytes());
+    assert!(stdin.stdout.starts_with("<stdin>:7:14: info[MISSING_DESCRIPTION]"), "{stdin:?}");
+    let missing = run(folder.path(), &["check", "nowhere.json", "a/page.json"]);
+    one_sentence(&missing, &["nowhere.json"]);
+    assert!(missing.stdout.contains("CAPABILITY_NOT_DECLARED"), "the others are still checked: {missing:?}");
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    one_sentence(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
+    one_sentence(
+        &run(folder.path(), &["check"]),
+        &["name what to check", "no `toolwright.toml` here or above"],
+    );
+}
+
+#[test]
+fn the_configuration_names_what_is_checked() {
+    let config = "[[source]]\nname = \"page\"\npath = \"tools\"\n";
+    let folder = folder(&[
+        ("toolwright.toml", config.as_bytes()),
+        ("tools/page.json", MIXED.as_bytes()),
+        ("deep/below/now.json", NOW.as_bytes()),
+    ]);
+    let below = folder.path().join("deep/below");
+    for (place, args) in [
+        (folder.path(), &["check"][..]),
+        (&below, &["check"]),
+        (&below, &["check", "--config", "../../toolwright.toml"]),
+    ] {
+        let run = run(place, args);
+        assert!(run.code == 1 && run.stdout.contains("1 tool in 1 file: 1 error, 1 warning"), "{run:?}");
+    }
+    let named = run(&below, &["check", "now.json"]);
+    assert_eq!((named.code, named.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
+    one_sentence(
+        &run(&below, &["check", "now.json", "--config", "no.toml"]),
+        &["there is no configuration `no.toml`"],
+    );
+    // `--format` holds for these sources, too.
+    let as_mcp = run(folder.path(), &["check", "--format", "mcp", "--output-format", "json"]);
+    assert!(!codes(&as_mcp).contains(&"UNUSED_CAPABILITY".to_owned()), "{as_mcp:?}");
+    // A source that is wrong is told with the others, and they are checked.
+    std::fs::write(
+        folder.path().join("toolwright.toml"),
+        format!("{config}\n[[source]]\nname = \"typo\"\npth = \"x\"\n"),
+    )
+    .expect("a file");
+    let typo = run(folder.path(), &["check", "--output-format", "concise"]);
+    assert_eq!(typo.code, 1, "{typo:?}");
+    assert!(typo.stdout.contains("toolwright.toml:7:1: error[UNKNOWN_KEY]: unknown key `pth`"), "{typo:?}");
+    assert!(typo.stdout.contains("page.json:6:32: warning[UNUSED_CAPABILITY]"), "{typo:?}");
+}
+
+#[test]
+fn levels_of_the_configuration_hold() {
+    let levels = |text: &str, args: &[&str]| {
+        let files = [("toolwright.toml", text), ("in/page.json", MIXED)];
+        let run = check(&files, &[&["in/page.json", "--output-format", "json"], args].concat());
+        assert_eq!(run.stderr, "", "{run:?}");
+        let word = |o: &Json| format!("{} {}", o["code"], o["severity"]).replace('"', "");
+        (run.code, objects(&run).iter().map(word).collect::<Vec<_>>().join(", "))
+    };
+    let [unused, open, undeclared] = IN_MIXED;
+    assert_eq!(
+        levels(
+            "[levels]\nOPEN_OBJECT = \"off\"\nUNUSED_CAPABILITY = \"error\"\nCAPABILITY_NOT_DECLARED = \"info\"\n",
+            &[]
+        ),
+        (1, format!("{unused} error, {undeclared} info"))
+    );
+    assert_eq!(
+        levels("[levels]\nOPEN_OBJECT = \"warning\"\nCAPABILITY_NOT_DECLARED = \"warning\"\n", &[]),
+        (0, format!("{unused} warning, {open} warning, {undeclared} warning"))
+    );
+    let off = "[levels]\nOPEN_OBJECT = \"off\"\n";
+    assert_eq!(levels(off, &["--select", open]), (0, format!("{open} info")), "who asks for it sees it");
+    assert_eq!(levels(off, &["--select", unused]), (0, format!("{unused} warning")));
+    assert_eq!(levels(off, &["--fail-on", "info", "--ignore", unused]).0, 1);
+    // Found upwards from where one stands, or named.
+    let folder = folder(&[
+        ("toolwright.toml", off.as_bytes()),
+        ("loud.toml", b""),
+        ("in/page.json", MIXED.as_bytes()),
+    ]);
+    let inside = folder.path().join("in");
+    for (config, seen) in [
+        (&[][..], false),
+        (&["--config", "../toolwright.toml"], false),
+        (&["--config", "../loud.toml"], true),
+    ] {
+        let args: Vec<&str> = ["check", "page.json"].iter().chain(config).copied().collect();
+        assert_eq!(run(&inside, &args).stdout.contains(open), seen, "{config:?}");
+    }
+}
+
+#[test]
+fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
+    let cases = [
+        (
+            "[levels]\nINVALID_SHEMA = \"off\"\n",
+            "toolwright.toml:2:1",
+            "there is no code `INVALID_SHEMA` (did you mean `INVALID_SCHEMA`?)",
+        ),
+        (
+            "[levels]\nOPEN_OBJECT = \"warn\"\n",
+            "toolwright.toml:2:15",
+            "expected `off`, `info`, `warning` or `error`",
+        ),
+        ("[levels]\nOPEN_OBJECT = \"eror\"\n", "toolwright.toml:2:15", "(did you mean `error`?)"),
+        (
+            "[levels]\nOPEN_OBJECT = 3\n",
+            "toolwright.toml:2:15",
+            "`OPEN_OBJECT` is an integer, expected a string",
+        ),
+        ("levels = \"error\"\n", "toolwright.toml:1:10", "`levels` is a string, expected a table"),
+        ("[levels\n", "toolwright.toml:1:8", "INVALID_SYNTAX"),
+    ];
+    for (config, place, words) in cases {
+        for args in [&["now.json"][..], &[]] {
+            let run = check(&[("toolwright.toml", config), ("now.json", NOW)], args);
+            one_sentence(&run, &[place, words]);
+            assert_eq!(run.stdout, "");
+        }
+    }
+    // What is wrong elsewhere in it does not matter to who names a file.
+    let run = check(&[("toolwright.toml", "[limits]\ntimeout = \"x\"\n"), ("now.json", NOW)], &["now.json"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+}
+
+/// What the case is, the text, and the codes that are left with their lines.
+type Silenced<'c> = (&'c str, String, &'c [(&'c str, u64)]);
+
+#[test]
+fn comments_silence_one_code_at_one_place() {
+    const NOTE: &str = "  commands: [add_note]\n";
+    let silence = "# toolwright: ignore MISSING_DESCRIPTION - the name says it all";
+    let with = |text: &str| NOTES.replace(NOTE, text);
+    let [missing, useless, reason] = ["MISSING_DESCRIPTION", "USELESS_SILENCE", "SILENCE_WITHOUT_REASON"];
+    let behind = |comment: &str| with(&format!("  commands: [add_note]  # toolwright: {comment}\n"));
+    let below_a_text =
+        |start: &str| NOTES.replace("Keeps notes", &format!("{start}{silence}\n    Keeps notes"));
+    let cases: &[Silenced<'_>] = &[
+        ("behind", behind("ignore MISSING_DESCRIPTION - the name says it all"), &[]),
+        ("a dash is not needed", behind("ignore MISSING_DESCRIPTION: so"), &[]),
+        ("above", with(&format!("  {silence}\n{NOTE}")), &[]),
+        ("at another indent", with(&format!("{silence}\n{NOTE}")), &[]),
+        ("blank and other comments between", with(&format!("  {silence}\n\n  # more\n  \n{NOTE}")), &[]),
+        ("below", with(&format!("{NOTE}  {silence}\n")), &[(missing, 7), (useless, 8)]),
+        (
+            "two above",
+            NOTES.replace("  desc", &format!("  {silence}\n  desc")),
+            &[(useless, 6), (missing, 8)],
+        ),
+        ("another code", behind("ignore OPEN_OBJECT - so"), &[(missing, 7), (useless, 7)]),
+        ("no such code", behind("ignore MISSING_DESCRIPTIONS - so"), &[(missing, 7), (useless, 7)]),
+        ("no reason", behind("ignore MISSING_DESCRIPTION"), &[(missing, 7), (reason, 7)]),
+        ("only a dash", behind("ignore MISSING_DESCRIPTION - "), &[(missing, 7), (reason, 7)]),
+        ("other words", behind("ignored MISSING_DESCRIPTION - so"), &[(missing, 7)]),
+        // Inside a text it is text.
+        ("in a block", below_a_text("|\n    "), &[(missing, 9)]),
+        ("in quotes", NOTES.replace("Keeps notes", &format!("\"{silence}\"")), &[(missing, 7)]),
+    ];
+    for (name, text, expected) in cases {
+        let expected: Vec<(String, u64)> =
+            expected.iter().map(|(code, line)| ((*code).to_owned(), *line)).collect();
+        let mut lf = found("notes.yaml", text, &[]);
+        lf.sort_by_key(|(code, line)| (*line, code.clone()));
+        assert_eq!(lf, expected, "{name}");
+        let mut crlf = found("notes.yaml", &text.replace('\n', "\r\n"), &[]);
+        crlf.sort_by_key(|(code, line)| (*line, code.clone()));
+        assert_eq!(crlf, expected, "{name}, CRLF");
+        // What is not asked for is silenced all the same.
+        if expected.is_empty() {
+            assert_eq!(found("notes.yaml", text, &["--select", useless]), [], "{name}");
+            assert_eq!(found("notes.yaml", text, &["--ignore", missing]), [], "{name}");
+        }
+    }
+    // JSON has no comments, so a text that looks like one is none.
+    let json = NOW.replace("Returns the time", &format!("Returns the time {silence}"));
+    assert_eq!(found("now.json", &json, &[]), []);
+}
+
+#[test]
+fn silences_hold_for_what_is_found_between_files() {
+    let silenced = NOTES
+        .replace("[add_note]", "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces the other");
+    let files = [("a.yaml", NOTES), ("b.yaml", silenced.as_str())];
+    let args = ["a.yaml", "b.yaml", "--output-format", "json", "--ignore", "MISSING_DESCRIPTION"];
+    assert_eq!(check(&files, &args).stdout, "");
+    let plain = check(&[("a.yaml", NOTES), ("b.yaml", NOTES)], &args);
+    assert_eq!(codes(&plain), ["DUPLICATE_ID"], "{plain:?}");
+}
+
+fn tool(name: &str) -> String {
+    NOW.replace("\"now\"", &format!("\"{name}\"")).replace("}]", "}\n]")
+}
+
+#[test]
+fn what_is_wrong_between_files() {
+    let (latin, cyrillic, same) = (tool("read_file"), tool("re\u{430}d_file"), tool("read_file"));
+    let args = ["one.json", "two.json", "--select", "LOOKALIKE_NAME,DUPLICATE_ID"];
+    let run = check(&[("one.json", &latin), ("two.json", &cyrillic)], &args);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("lookalike_name", run.stdout);
+    let run = check(&[("one.json", &latin), ("two.json", &same)], &args);
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""));
+    insta::assert_snapshot!("duplicate_id_between_files", run.stdout);
+    let far = check(&[("one.json", &latin), ("two.json", &tool("write_page"))], &args);
+    assert_eq!((far.code, far.stdout.as_str()), (0, "2 tools in 2 files: nothing to report\n"));
+}
+
+/// A helper whose code starts at line 13.
+fn helper(code: &str) -> String {
+    let code: String = code.lines().map(|line| format!("          {line}\n")).collect();
+    NOTES.to_owned()
+        + "  executable_knowledge:\n    helpers:\n      - id: trim\n        function: |\n"
+        + &code
+        + "        description: Trims\n        language: javascript\n        runtime: isolated_vm\n"
+}
+
+const TORN: &str = "function trim(text) {\n  const größe = '😀';\n  return text +* größe;\n}\n";
+
+fn local(entry_point: &str) -> String {
+    NOTES.replace("type: cli", "type: local").replace(
+        "cli_specific: {executable: notes}",
+        &format!("local_specific: {{runtime: node, entry_point: {entry_point}}}"),
+    )
+}
+
+#[test]
+fn javascript_is_shown_where_it_stands() {
+    let select = ["--select", "INVALID_FUNCTION_SYNTAX,UNRESOLVED_REFERENCE"];
+    let checked = |files: &[(&str, &str)], args: &[&str]| {
+        let run = check(files, &[args, &select[..]].concat());
+        assert_eq!(run.stderr, "", "{run:?}");
+        run
+    };
+    let text = helper(TORN);
+    let block = checked(&[("notes.yaml", &text)], &["notes.yaml"]);
+    insta::assert_snapshot!("javascript_in_yaml", block.stdout);
+    let crlf = checked(&[("notes.yaml", &text.replace('\n', "\r\n"))], &["notes.yaml"]);
+    assert_eq!(crlf.stdout, block.stdout);
+    let named = checked(&[("trim.js", TORN)], &["trim.js"]);
+    insta::assert_snapshot!("javascript_in_a_file", named.stdout);
+    let of_a_tool = [("in/notes.yaml", &*local("./trim.js")), ("in/trim.js", TORN)];
+    let run = checked(&of_a_tool, &["in/notes.yaml"]);
+    assert_eq!(run.code, 1);
+    insta::assert_snapshot!("javascript_of_a_local_tool", run.stdout);
+    // A script is one script, whoever names it.
+    let twice = checked(&of_a_tool, &["in/notes.yaml", "in/trim.js", "in/../in/trim.js"]);
+    assert_eq!(twice.stdout.matches("INVALID_FUNCTION_SYNTAX").count(), 1, "{twice:?}");
+    let missing = checked(&[("in/notes.yaml", &local("trim.js"))], &["in/notes.yaml"]);
+    insta::assert_snapshot!("missing_script", missing.stdout);
+    // Only JavaScript is looked at, and only that of tools.
+    let other = checked(&[("notes.yaml", &local("trim.py")), ("trim.py", TORN), ("other.js", TORN)], &["."]);
+    assert_eq!((other.code, other.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
+    let good = checked(&[("trim.mjs", "export const trim = (text) => text.trim();\n")], &["trim.mjs"]);
+    assert_eq!((good.code, good.stdout.as_str()), (0, "0 tools in 1 file: nothing to report\n"));
+    one_sentence(&check(&[], &["no.js"]), &["cannot read `no.js`"]);
+    let mixed = check(&[("now.json", NOW)], &["no.js", "now.json"]);
+    one_sentence(&mixed, &["cannot read `no.js`"]);
+    assert!(mixed.stdout.starts_with("1 tool in 1 file"), "{mixed:?}");
+}
+
+/// What `misbehave mcp bad-list` has wrong, by pointer into its answer.
+fn in_the_bad_list(run: &Run, file: &str) {
+    let errors: Vec<Json> = objects(run).into_iter().filter(|o| o["severity"] == "error").collect();
+    let places: Vec<(&str, &str)> =
+        errors.iter().map(|o| (o["code"].as_str().unwrap_or(""), o["path"].as_str().unwrap_or(""))).collect();
+    assert_eq!(
+        places,
+        [
+            ("MISSING_REQUIRED_FIELD", "/tools/1/inputSchema"),
+            ("MISSING_REQUIRED_FIELD", "/tools/2/name"),
+            ("EXTERNAL_REF", "/tools/3/inputSchema/properties/x/$ref"),
+        ],
+        "{run:?}"
+    );
+    assert!(errors.iter().all(|o| o["file"] == file && o["start"]["line"].is_u64()), "{run:?}");
+}
+
+#[test]
+fn running_servers_are_checked() {
+    let folder = folder(&[]);
+    let program = misbehave();
+    let command =
+        run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "bad-list"]);
+    assert_eq!((command.code, command.stderr.as_str()), (1, ""));
+    in_the_bad_list(&command, &format!("-- {program}"));
+    // A URL gives what the program gives.
+    let upstream = Upstream::start("good");
+    let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
+    let same = run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "good"]);
+    assert_eq!((url.code, url.stderr.as_str()), (0, ""), "{url:?}");
+    assert!(objects(&url).iter().any(|o| o["path"] == "/tools/0/inputSchema"), "{url:?}");
+    assert_eq!(url.stdout, same.stdout.replace(&format!("-- {program}"), &upstream.url));
+    let config = format!("[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");
+    std::fs::write(folder.path().join("toolwright.toml"), config).expect("a file");
+    let configured = run(folder.path(), &["check", "--output-format", "json"]);
+    assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
+    in_the_bad_list(&configured, "up");
+    // There is no file to repair.
+    let fixed = run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
+    assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));
+}
+
+#[test]
+fn servers_files_are_checked_and_keep_their_secrets() {
+    const SECRET: &str = "tok-9f8e7d6c";
+    let program = misbehave();
+    let servers = json!({"mcpServers": {
+        "bad": {"command": program, "args": ["mcp", "bad-list"], "env": {"TOKEN": SECRET}},
+        "gone": {"command": "/no/such/program", "env": {"TOKEN": SECRET}},
+        "far": {"url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": SECRET}},
+        "unset": {"command": "${NOT_SET}", "env": {"TOKEN": SECRET}},
+    }});
+    // On one line, so that a line that is shown shows all.
+    let folder = folder(&[(".mcp.json", servers.to_string().as_bytes()), ("now.json", NOW.as_bytes())]);
+    for form in ["full", "concise", "json", "sarif", "github"] {
+        let run = run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", form]);
+        assert_eq!(run.code, 2, "{form}");
+        assert!(!format!("{run:?}").contains(SECRET), "{form}: {run:?}");
+        assert!(
+            run.stdout.contains("EXTERNAL_REF") && run.stdout.contains("UNSET_VARIABLE"),
+            "{form}: {run:?}"
+        );
+        let sentences: Vec<&str> = run.stderr.lines().collect();
+        assert_eq!(sentences.len(), 2, "{form}: {run:?}");
+        assert!(sentences.iter().all(|line| line.starts_with("toolwright: ")), "{run:?}");
+        assert!(
+            run.stderr.contains("gone: SPAWN_FAILED") && run.stderr.contains("far: UPSTREAM_UNAVAILABLE"),
+            "{run:?}"
+        );
+    }
+    let concise = run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
+    assert!(concise.stdout.contains("6 tools in 3 files"), "{concise:?}");
+    // One that cannot be reached is one sentence, and nobody else's problem.
+    let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
+    one_sentence(&alone, &["UPSTREAM_UNAVAILABLE", "nobody listens there"]);
+    assert_eq!(alone.stdout, "1 tool in 1 file: nothing to report\n");
+}
+
+#[test]
+fn explain_tells_what_a_code_means() {
+    let folder = folder(&[]);
+    let explain = |args: &[&str]| run(folder.path(), &[&["explain"], args].concat());
+    let upper = explain(&["INVALID_SCHEMA"]);
+    assert_eq!((upper.code, upper.stderr.as_str()), (0, ""));
+    for words in ["INVALID_SCHEMA (error)\n\n", "\nWrong:\n\n", "\nerror[INVALID_SCHEMA]: ", "\nRight:\n\n"] {
+        assert!(upper.stdout.contains(words), "{words}: {upper:?}");
+    }
+    assert_eq!(explain(&["invalid_schema"]).stdout, upper.stdout);
+    for (name, help) in [
+        ("INVALID_SHEMA", "there is no code `INVALID_SHEMA` (did you mean `INVALID_SCHEMA`?)"),
+        ("invalid_shema", "(did you mean `INVALID_SCHEMA`?)"),
+        ("zzz", "`toolwright explain` lists all codes"),
+    ] {
+        let run = explain(&[name]);
+        one_sentence(&run, &[help]);
+        assert_eq!(run.stdout, "");
+    }
+    let list = explain(&[]);
+    assert_eq!((list.code, list.stderr.as_str()), (0, ""));
+    let listed: Vec<&str> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let mut all: Vec<&str> = toolwright_catalog::codes::all().map(|code| code.name).collect();
+    all.sort_unstable();
+    assert_eq!(listed, all);
+    assert!(list.stdout.lines().all(|line| line.split_whitespace().count() > 4), "{}", list.stdout);
+    // One without a sample has words all the same.
+    let bare = explain(&["LOOKALIKE_NAME"]);
+    assert!(bare.code == 0 && bare.stdout.starts_with("LOOKALIKE_NAME (warning)\n\n"), "{bare:?}");
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    let folder = folder(&[]);
+    let run = |args: &[&str]| run(folder.path(), args);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let completions = run(&["completions", shell]);
+        assert_eq!((completions.code, completions.stderr.as_str()), (0, ""), "{shell}");
+        for word in ["check", "explain", "unsafe-fixes"] {
+            assert!(completions.stdout.contains(word), "{shell} does not know {word}");
+        }
+    }
+    let unknown = run(&["completions", "csh"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("possible values"), "{unknown:?}");
+    let program = run(&["man"]);
+    assert_eq!((program.code, program.stderr.as_str()), (0, ""));
+    assert!(program.stdout.contains(".TH toolwright 1") && program.stdout.contains("toolwright\\-check(1)"));
+    let check = run(&["man", "check"]);
+    assert_eq!((check.code, check.stderr.as_str()), (0, ""));
+    for words in [".TH toolwright-check 1", "toolwright check", "\\-\\-unsafe\\-fixes", "\\-\\-fail\\-on"] {
+        assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
+    }
+    let typo = run(&["man", "chekc"]);
+    one_sentence(&typo, &["there is no command `chekc` (did you mean `check`?)"]);
+    one_sentence(&run(&["man", "zzzzzz"]), &["there is no command `zzzzzz`"]);
+    let command = run(&["chekc"]);
+    assert!(
+        command.code == 2 && command.stdout.is_empty() && command.stderr.contains("'check'"),
+        "{command:?}"
+    );
+}

@@ -1,0 +1,85 @@
+"""`check` on the foreign servers: what is found is true of what the servers answer, and the same on
+standard streams and over HTTP. SARIF is held against the published schema by sarif.py.
+"""
+
+import asyncio
+import collections
+import json
+import sys
+
+from peers import Peers, Tally, connect
+
+PEERS = Peers(sys.argv[1], sys.argv[2])
+TALLY = Tally()
+
+# The tools that a reader of the servers' source would agree about, by code. What a vendor makes of a schema is
+# held against the schema below.
+EXPECTED = {
+    "everything": {
+        # Descriptions are missing for one parameter of one tool.
+        "MISSING_PARAMETER_DESCRIPTION": {"get-resource-reference"},
+        # zod schemas that are not strict.
+        "OPEN_OBJECT": {
+            "echo",
+            "get-annotated-message",
+            "get-resource-links",
+            "get-resource-reference",
+            "get-structured-content",
+            "get-sum",
+            "gzip-file-as-resource",
+            "trigger-long-running-operation",
+            "simulate-research-query",
+        },
+    },
+    # Written by hand, without `additionalProperties`.
+    "time": {"OPEN_OBJECT": {"get_current_time", "convert_time"}},
+    # Functions whose parameters nobody described.
+    "kinds": {"MISSING_PARAMETER_DESCRIPTION": {"add", "forecast", "count", "fail"}},
+}
+
+
+async def tools_of(source):
+    async with connect(source) as client:
+        return await client.list_tools()
+
+
+def check(source):
+    given = [source] if isinstance(source, str) else ["--", *source]
+    code, out, err = PEERS.run("check", "--output-format", "json", *given)
+    TALLY.check(code == 0 and not err, f"{given}: exit {code}\n{err}")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def agrees(name, findings, tools):
+    """Whether every finding is one that the answer of the server bears out."""
+    by_code = collections.defaultdict(set)
+    for finding in findings:
+        code, words = finding["code"], finding["path"].split("/")
+        tool = tools[int(words[2])]
+        what = f"{name}: {finding['path']}: {finding['message']}"
+        TALLY.check(finding["severity"] == "info", what)
+        if code == "VENDOR_INCOMPATIBLE":
+            # The keyword that it speaks of is in the schema.
+            keyword = finding["message"].split("`")[1]
+            TALLY.check(f'"{keyword}"' in json.dumps(tool.input_schema), what)
+        else:
+            by_code[code].add(tool.name)
+    wanted = EXPECTED[name.removesuffix("-http")]
+    TALLY.check(by_code == wanted, f"{name}: found {dict(by_code)}, expected {wanted}")
+
+
+async def main():
+    found = {}
+    with PEERS.sources() as sources:
+        for name, source in sources.items():
+            found[name] = check(source)
+            agrees(name, found[name], await tools_of(source))
+    for name in [name for name in found if name.endswith("-http")]:
+        plain = [(f["code"], f["path"], f["message"]) for f in found[name]]
+        other = [(f["code"], f["path"], f["message"]) for f in found[name.removesuffix("-http")]]
+        TALLY.check(plain == other, f"{name}: {plain} is not what it is on standard streams: {other}")
+    count = sum(len(findings) for findings in found.values())
+    TALLY.end(f"checking: {len(found)} servers checked, {count} findings borne out")
+
+
+asyncio.run(main())

@@ -16,8 +16,8 @@ use crate::timing::{compare, median, time, verdict};
 
 const COUNT: usize = 10_000;
 const ROUNDS: usize = 9;
-/// Rounds of whole programs; check-jsonschema takes its time.
-const RUNS: usize = 3;
+/// Runs of our program; its peers take their time.
+const RUNS: usize = 5;
 
 fn read_one(definition: &Definition, rules: bool) {
     let document = Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax));
@@ -47,48 +47,56 @@ pub(crate) fn run(peers: &Path) {
     programs(&all, peers);
 }
 
-/// Whole programs on the JSON files.
+/// Whole programs on files: ajv reads JSON alone, check-jsonschema everything.
 fn programs(all: &[Definition], peers: &Path) {
     let folder = std::env::temp_dir().join(format!("toolwright-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let json = all.iter().filter(|d| d.syntax == Syntax::Json);
-    let count =
-        json.enumerate().map(|(n, d)| std::fs::write(folder.join(format!("{n}.json")), &d.text)).count();
-    println!("checking {count} JSON files, whole programs, median of {RUNS} runs");
-    let own = format!("{}/", env!("CARGO_MANIFEST_DIR"));
-    let schema = format!("{own}definition.schema.json");
-    let folder_text = folder.display().to_string();
-    let ours = timed(Command::new(beside_us("toolwright")).args([
-        "check",
-        "--output-format",
-        "concise",
-        "--fail-on",
-        "never",
-        &folder_text,
-    ]));
-    println!("  toolwright check   {:8.0} ms", ours * 1e3);
-    let ajv = peers.join("node_modules/ajv");
-    let node = |how: &str| {
+    let (json, yaml) = (folder.join("json"), folder.join("yaml"));
+    for (syntax, below, ending) in [(Syntax::Json, &json, "json"), (Syntax::Yaml, &yaml, "yaml")] {
+        std::fs::create_dir_all(below).expect("a temporary folder");
+        for (n, definition) in all.iter().enumerate().filter(|(_, d)| d.syntax == syntax) {
+            std::fs::write(below.join(format!("{n}.{ending}")), &definition.text).expect("a file");
+        }
+    }
+    println!(
+        "checking files with whole programs, process start included; median of {RUNS} runs of ours, one of a peer"
+    );
+    let schema = format!("{OWN}/definition.schema.json");
+    let some = ours("the JSON ones", &json);
+    let ajv = |how: &str| {
         let mut command = Command::new("node");
-        command.arg(format!("{own}ajv_files.cjs")).arg(peers).arg(&schema).arg(&folder).arg(how);
-        command
+        command.arg(format!("{OWN}/ajv_files.cjs")).arg(peers).args([&schema]).arg(&json).arg(how);
+        time_of(&mut command)
     };
-    if ajv.is_dir() {
-        report("ajv", timed(&mut node("schemas")), ours, Some(10.0));
-        report("ajv, shape alone", timed(&mut node("shape")), ours, None);
+    if peers.join("node_modules/ajv").is_dir() {
+        report("ajv", ajv("schemas"), some, Some(10.0));
+        report("ajv, shape alone", ajv("shape"), some, None);
     } else {
         println!("  ajv is not installed and not measured");
     }
+    let everything = ours("all of them", &folder);
     let python = peers.join("check-jsonschema/bin/check-jsonschema");
     if python.is_file() {
-        let files = std::fs::read_dir(&folder).expect("it is ours").flatten().map(|entry| entry.path());
+        let below = |folder: &Path| {
+            std::fs::read_dir(folder).expect("it is ours").flatten().map(|entry| entry.path())
+        };
         let mut command = Command::new(python);
-        command.args(["--schemafile", &schema]).args(files);
-        report("check-jsonschema", timed(&mut command), ours, Some(50.0));
+        command.args(["--schemafile", &schema]).args(below(&json)).args(below(&yaml));
+        report("check-jsonschema", time_of(&mut command), everything, Some(50.0));
     } else {
         println!("  check-jsonschema is not installed and not measured");
     }
     std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+const OWN: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The median time of `toolwright check` on a folder, in seconds.
+fn ours(what: &str, folder: &Path) -> f64 {
+    let mut command = Command::new(beside_us("toolwright"));
+    command.args(["check", "--output-format", "concise", "--fail-on", "never"]).arg(folder);
+    let seconds = median((0..RUNS).map(|_| time_of(&mut command)).collect::<Vec<f64>>());
+    println!("  toolwright check   {:8.0} ms   {what}", seconds * 1e3);
+    seconds
 }
 
 fn report(name: &str, seconds: f64, ours: f64, bound: Option<f64>) {
@@ -97,14 +105,8 @@ fn report(name: &str, seconds: f64, ours: f64, bound: Option<f64>) {
     println!("  {name:18} {:8.0} ms   ours is {ratio:.1}x as fast {bound}", seconds * 1e3);
 }
 
-/// The median time of a program that must succeed.
-fn timed(command: &mut Command) -> f64 {
+/// The time of a program that must succeed, in seconds.
+fn time_of(command: &mut Command) -> f64 {
     command.stdout(Stdio::null()).stderr(Stdio::inherit());
-    let times: Vec<f64> = (0..RUNS)
-        .map(|_| {
-            time(|| assert!(command.status().expect("it starts").success(), "{command:?} succeeds"))
-                .as_secs_f64()
-        })
-        .collect();
-    median(times)
+    time(|| assert!(command.status().expect("it starts").success(), "{command:?} succeeds")).as_secs_f64()
 }

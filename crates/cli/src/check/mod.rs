@@ -50,7 +50,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     for failure in &load.failures {
         output::complain(&failure.clone().into());
     }
-    Ok(exit(&load, &fixes, args))
+    let exit = exit(&load, &fixes, args);
+    // The process ends here, and giving back ten thousand documents piece by piece takes its time.
+    std::mem::forget(load);
+    Ok(exit)
 }
 
 /// What the configuration asks for, if there is one: the one named, else the one found from here.

@@ -109,7 +109,7 @@ fn hostile_documents_end_in_time_and_within_memory() {
         let path = folder.path().join(name);
         std::fs::write(&path, &text).expect("a file");
         drop(text);
-        for command in ["show", "list"] {
+        for command in ["show", "list", "check"] {
             let (stderr, time, megabytes, ended) = measure(&path, command);
             most = most.max(megabytes);
             let fits = time <= Duration::from_secs(SECONDS) && megabytes <= MEGABYTES;
@@ -128,17 +128,18 @@ fn hostile_documents_end_in_time_and_within_memory() {
 /// with an exit code of its own.
 fn measure(path: &Path, command: &str) -> (String, Duration, u64, bool) {
     let start = Instant::now();
-    let mut child = toolwright()
-        .args([command])
-        .arg(path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut stderr = child.stderr.take().expect("piped");
+    let mut program = toolwright();
+    program.arg(command).arg(path).stdout(Stdio::null()).stderr(Stdio::piped());
+    if command == "check" {
+        program.stdout(Stdio::piped()).stderr(Stdio::null());
+    }
+    let mut child = program.spawn().expect("the binary starts");
+    let out = child.stdout.take().map(|out| Box::new(out) as Box<dyn std::io::Read + Send>);
+    let err = child.stderr.take().map(|err| Box::new(err) as Box<dyn std::io::Read + Send>);
+    let mut told = out.or(err).expect("one of them is piped");
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
-        std::io::Read::read_to_string(&mut stderr, &mut text).map(|_| text)
+        told.read_to_string(&mut text).map(|_| text)
     });
     let status_file = format!("/proc/{}/status", child.id());
     let mut peak = 0;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_check::{Subject, check, silence};
 use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
+use toolwright_script::Goal;
 use toolwright_source::{Document, Edit, Kind, Node, Origin, Pointer, Syntax, locate, plan, render, splice};
 
 /// Our JSON parser accepts what serde_json accepts, and reads the same values.
@@ -30,18 +32,36 @@ pub fn json(data: &[u8]) {
     }
 }
 
+/// Any text is read as JavaScript without harm, and every place lies in it.
+pub fn script(data: &[u8]) {
+    let Ok(code) = std::str::from_utf8(data) else { return };
+    for goal in [Goal::Function, Goal::File] {
+        let script = toolwright_script::read(code, goal, &[]);
+        let ranges = script.problems.iter().map(|problem| &problem.range);
+        let ranges = ranges.chain(script.forbidden.iter().map(|used| &used.range));
+        for range in ranges.chain(script.free.iter().map(|free| &free.range)).chain(&script.returns.wrong) {
+            assert!(code.get(range.clone()).is_some(), "{range:?} lies in the code");
+        }
+    }
+}
+
 /// Any text is read as YAML without harm.
 pub fn yaml(data: &[u8]) {
     whole(data, Syntax::Yaml);
 }
 
-/// Any text is read as `format` without harm, in both languages.
+/// Any text is read as `format` and checked without harm, in both languages.
 pub fn reader(data: &[u8], format: &str) {
     for syntax in [Syntax::Json, Syntax::Yaml] {
         let document = whole(data, syntax);
         let _ = detect(&document);
         let reading = by_name(format).expect("a format").read(&document);
         let origin = Origin::whole(&document);
+        let subject =
+            Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+        let mut found: Vec<_> = check(&subject).into_iter().map(|finding| locate(finding, &origin)).collect();
+        found.iter().take(4).for_each(show);
+        silence(&document, &mut found);
         for (n, finding) in reading.findings.into_iter().enumerate() {
             let diagnostic = locate(finding, &origin);
             // Rendering is most of the time; a few of each document are enough.

@@ -56,7 +56,7 @@ const fn rule(aspect: Aspect, points: u8, steps: &'static [(Concepts, u16)]) -> 
 }
 
 const fn carry(points: u8, steps: &'static [(Concepts, u16)]) -> Rule {
-    Rule { aspect: Exfiltrate, points, steps, unless: NOT | NOT_AFTER }
+    Rule { aspect: Exfiltrate, points, steps, unless: NOT | NOT_AFTER | SETUP }
 }
 
 const fn other_tool(points: u8, steps: &'static [(Concepts, u16)]) -> Rule {
@@ -251,7 +251,7 @@ const RULES_OF_ALL: &[Rule] = &[
 
     // When send_email is used, always set bcc.
     rule(OtherTool, 3, &[(WHEN, 0), (NAME, 4), (ALWAYS | OBLIGED, 8), (CHANGE | CARRY, 4)]),
-    rule(OtherTool, 3, &[(WHEN, 0), (NAME, 4), (CHANGE | CARRY, 8), (ALWAYS | LITERAL | DESTINATION | COPY | OUR, 8)]),
+    rule(OtherTool, 3, &[(WHEN, 0), (NAME, 4), (CHANGE | CARRY, 8), (ALWAYS | LITERAL | COPY | OUR, 8)]),
     rule(OtherTool, 3, &[(CALL, 0), (NAME, 2), (ALWAYS | OBLIGED | WHEN, 4), (LITERAL, 6)]),
     rule(OtherTool, 3, &[(NAME, 0), (BAD, 4), (CHANGE | NOT | INSTEAD, 8)]),
     rule(OtherTool, 3, &[(EVERY, 0), (NAME, 4), (OBLIGED, 2), (THROUGH | CARRY | MOVED, 2)]),
@@ -313,7 +313,7 @@ const RULES_OF_ALL: &[Rule] = &[
     rule(AlwaysFirst, 3, &[(OTHER, 0), (TOOL, 1), (ONLY | NOT, 3), (AFTER, 3), (THIS_TOOL, 2)]),
     rule(AlwaysFirst, 2, &[(CALL | ASKS, 0), (THIS_TOOL, 1), (BEFORE, 3), (ANSWER, 2)]),
     rule(AlwaysFirst, 2, &[(CALL, 0), (ONLY, 0), (THIS_TOOL, 1)]),
-    rule(AlwaysFirst, 3, &[(CALL, 0), (WHEN | BEFORE | AFTER, 3), (NEW_TALK, 3)]),
+    rule(AlwaysFirst, 2, &[(CALL, 0), (WHEN | BEFORE | AFTER, 3), (NEW_TALK, 3)]),
     rule(AlwaysFirst, 3, &[(EVERY, 0), (TURN, 1), (CALL, 2), (THIS_TOOL, 5)]),
     rule(AlwaysFirst, 3, &[(BEFORE, 0), (OTHER, 2), (TURN, 2), (CALL, 4), (THIS_TOOL, 2)]),
     carry(3, &[(WHOLE, 0), (TALK | THIS_TALK, 3), (CARRY, 4), (SLOT, 4)]),
@@ -378,6 +378,97 @@ const RULES_OF_ALL: &[Rule] = &[
     rule(OtherTool, 2, &[(EVERY, 0), (NAME, 6), (CHANGE, 3)]),
     rule(OtherTool, 2, &[(NAME, 0), (ALWAYS | OBLIGED, 2), (CHANGE | DROP_WEAK, 2)]),
     rule(OtherTool, 3, &[(WHEN, 0), (NAME, 4), (ALTER, 6)]),
+    // Whatever the user typed, pay into ours.
+    rule(Redirect, 3, &[(WHICHEVER, 0), (DESTINATION | TRAFFIC | CHOICE | USER, 4), (ACT | ALTER | MOVED, 10), (LITERAL | OUR | ALWAYS, 6)]),
+    rule(Redirect, 3, &[(WHICHEVER, 0), (DESTINATION | TRAFFIC | CHOICE | USER, 4), (ALWAYS, 6), (ACT | ALTER | MOVED, 4)]),
+    rule(Redirect, 3, &[(WHICHEVER, 0), (CHOICE, 6), (LITERAL | ALTER, 12)]),
+    rule(Redirect, 3, &[(DESPITE_USER, 0), (ACT | ALTER | MOVED, 12), (LITERAL | OUR, 8)]),
+    rule(Redirect, 3, &[(ACT | ALTER | MOVED, 0), (LITERAL | OUR, 8), (DESPITE_USER | WHICHEVER, 6)]),
+    rule(Redirect, 3, &[(CHOICE, 0), (MUST, 3), (ALTER | MOVED | CHANGE, 3), (LITERAL, 6)]),
+    rule(Redirect, 3, &[(CHOICE, 0), (ALTER, 6), (LITERAL, 6)]),
+    rule(Redirect, 3, &[(EVERY, 0), (CHOICE, 5), (MOVED, 4), (LITERAL, 4)]),
+    rule(Redirect, 3, &[(ALTER, 0), (CHOICE, 6), (LITERAL | OUR, 8)]),
+    rule(Redirect, 3, &[(ACT | MOVED, 0), (LITERAL | OUR, 6), (INSTEAD | OVER | NOT, 4), (CHOICE, 6)]),
+    rule(Redirect, 3, &[(ACT | MOVED, 0), (ALWAYS, 2), (OUR, 6), (INSTEAD | OVER | NOT, 4), (CHOICE, 6)]),
+    rule(Redirect, 3, &[(INSTEAD, 0), (CHOICE, 6), (ACT, 6)]),
+    rule(Redirect, 3, &[(CHOICE, 0), (INSTEAD, 4), (LITERAL, 4)]),
+    rule(Redirect, 3, &[(CHOICE, 0), (DESTINATION, 3), (INSTEAD, 3), (ACT, 8)]),
+    rule(Redirect, 3, &[(CHOICE, 0), (BAD | POOR, 4), (ALTER | CHANGE, 10), (LITERAL, 6)]),
+    rule(Redirect, 3, &[(TRAFFIC, 0), (OBLIGED | MUST, 5), (ALTER | CHANGE, 3), (LITERAL, 10)]),
+    rule(Redirect, 3, &[(SKEW, 0), (LITERAL | OUR, 8)]),
+    rule(Redirect, 3, &[(RECOMMEND, 0), (LITERAL, 5), (NOT | OVER | INSTEAD, 3), (CHOICE, 5)]),
+    rule(Redirect, 3, &[(OBLIGED, 0), (RECOMMEND, 2), (LITERAL, 3)]),
+    rule(Redirect, 3, &[(TELL | ASKS, 0), (USER | USERS, 3), (BAIT, 14), (LITERAL, 10)]),
+    rule(Redirect, 3, &[(TELL | ASKS, 0), (USER | THIS, 3), (LITERAL, 10), (BAIT, 8)]),
+    rule(Redirect, 3, &[(TELL, 0), (BAIT, 6), (LITERAL, 10)]),
+    // That tool leaks; stop using it.
+    rule(OtherTool, 3, &[(NAME | TOOL, 0), (BAD | POOR, 4), (SHUN, 6), (CALL | INSTEAD | THIS, 8)]),
+    rule(OtherTool, 3, &[(SHUN, 0), (NAME | TOOL, 4), (BAD | POOR, 6)]),
+    rule(OtherTool, 3, &[(SHUN, 0), (NAME | TOOL | OTHERS, 4), (ONLY | EVERY, 8), (ALWAYS | SELF | PERMITTED | TURN, 4)]),
+    rule(OtherTool, 3, &[(SHUN, 0), (OTHERS, 2), (THIS_TOOL, 4), (OBLIGED | ALWAYS, 3)]),
+    rule(OtherTool, 3, &[(OTHER, 0), (TOOL, 2), (BAD | POOR, 3), (THIS_TOOL, 10), (ONLY | ALWAYS | CALL, 8)]),
+    rule(OtherTool, 3, &[(NAME, 0), (SKEW, 9)]),
+    rule(OtherTool, 3, &[(SKEW, 0), (NAME, 9)]),
+    rule(OtherTool, 3, &[(SKEW, 0), (WHEN, 3), (TOOL, 6)]),
+    other_tool(3, &[(TOOL, 0), (MUST | WHEN, 3), (SKEW | SHELL, 6)]),
+    rule(OtherTool, 3, &[(NAME, 0), (ALWAYS, 5), (CARRY | CHANGE, 2), (LITERAL | CONTENT, 5)]),
+    rule(OtherTool, 3, &[(WHEN, 0), (NAME | TOOL, 3), (LITERAL, 6), (EVERY, 4), (TRAFFIC | TURN, 2)]),
+    rule(OtherTool, 3, &[(NAME, 0), (MUST, 3), (MOVED | CHANGE, 3), (LITERAL, 4), (EVERY, 4)]),
+    rule(EveryTurn, 3, &[(EVERY, 0), (TURN | ANSWER, 1), (FIRST, 2), (CALL, 3), (THIS_TOOL, 2)]),
+    rule(AlwaysFirst, 3, &[(NO_OTHER, 0), (FIRST, 4)]),
+    rule(OtherTool, 3, &[(SKEW, 0), (NAME | TOOL, 4), (ALWAYS | EVERY | MUST, 5)]),
+    rule(OtherTool, 3, &[(NAME, 0), (BAD | POOR, 4), (SHUN | REFUSE, 3)]),
+    rule(OtherTool, 3, &[(CONTENT | TRAFFIC, 0), (NAME | TOOL, 3), (MUST, 2), (CARRY | MOVED, 5), (SLOT, 4)]),
+    rule(Redirect, 3, &[(DESTINATION, 0), (OBLIGED, 5), (ALWAYS, 2), (CHANGE | ALTER, 2), (LITERAL, 4)]),
+    rule(Redirect, 3, &[(CARRY | CHANGE, 0), (LITERAL, 3), (EVERY, 5), (TRAFFIC, 3)]),
+    rule(Redirect, 3, &[(ACT, 0), (OUR, 2), (DESTINATION, 3), (INSTEAD | OVER, 3)]),
+    rule(Redirect, 2, &[(WHEN, 0), (USER, 3), (ASKS, 1), (CARRY | RECOMMEND, 6), (LITERAL, 3)]),
+    rule(Redirect, 2, &[(RECOMMEND, 0), (OMIT | SHUN, 10), (OTHERS, 3)]),
+    rule(AlwaysFirst, 3, &[(CALL, 0), (THIS_TOOL, 1), (NEW_TALK, 3), (BEFORE, 6)]),
+    rule(AlwaysFirst, 3, &[(FIRST, 0), (NEW_TALK, 5), (CALL, 5)]),
+    rule(Override, 3, &[(DROP | PRIORITY, 0), (SELF, 4)]),
+    rule(Override, 3, &[(SELF, 0), (PRIORITY, 10)]),
+    rule(Override, 3, &[(PROMPT, 0), (VOID, 5)]),
+    carry(3, &[(CARRY, 0), (USERS, 2), (TALK, 3), (WHOLE, 4)]),
+    carry(2, &[(USERS, 0), (CREDENTIAL | TRAFFIC, 6), (TOLD_YOU, 6)]),
+    rule(OtherTool, 3, &[(SHUN, 0), (TOOL, 4), (POOR, 4), (CALL | CARRY | INSTEAD, 4)]),
+    rule(OtherTool, 3, &[(CALL, 0), (NAME, 2), (MUST, 2), (COPY, 3), (LITERAL, 6)]),
+    rule(AlwaysFirst, 3, &[(WHEN, 0), (TOOL, 3), (THIS_TOOL, 8), (CALL, 6), (ALWAYS, 2)]),
+    rule(AlwaysFirst, 3, &[(NO_OTHER, 0), (CALL, 8), (FIRST, 6)]),
+    rule(OtherTool, 3, &[(CALL, 0), (NAME, 2), (SHELL, 4)]),
+    rule(OtherTool, 3, &[(CALL, 0), (NAME, 2), (OBLIGED | MUST, 3), (LITERAL | COPY, 6)]),
+    rule(OtherTool, 3, &[(NAME, 0), (MUST, 6), (COPY | MOVED, 4), (SLOT | TO_THIS, 4), (FROM_NOW, 6)]),
+    rule(OtherTool, 3, &[(EVERY, 0), (NAME, 3), (CALL, 4), (CARRY | CHANGE, 4)]),
+    rule(OtherTool, 3, &[(INSTEAD, 0), (NAME | TOOL, 4), (CONTENT | TRAFFIC, 3), (REVEAL | CARRY, 3), (THIS_TOOL, 4)]),
+    rule(Override, 3, &[(EVERYTHING | WHICHEVER | EVERY, 0), (AS_ORDERS, 14)]),
+    rule(Override, 3, &[(OBEY | DROP | OBLIGED, 0), (AS_ORDERS, 12)]),
+    rule(Override, 2, &[(AS_ORDERS, 0)]),
+    rule(Override, 3, &[(DROP, 0), (USER | USERS, 2), (TURN | INSTRUCTIONS, 3)]),
+    rule(Override, 3, &[(PRIOR, 0), (RULES, 2), (VOID, 3), (AI | MODEL | ANYTHING_GOES | SELF, 10)]),
+    rule(Override, 3, &[(RULES, 0), (VOID, 6), (ANYTHING_GOES, 4)]),
+    // Whichever task comes in, start here.
+    rule(AlwaysFirst, 3, &[(WHICHEVER | DESPITE_USER, 0), (TURN | NEW_TALK, 3), (FIRST, 4), (CALL, 3)]),
+    rule(AlwaysFirst, 3, &[(CALL, 0), (FIRST, 2), (DESPITE_USER | WHICHEVER, 4)]),
+    rule(AlwaysFirst, 3, &[(NEW_TALK, 0), (FIRST, 6), (CALL, 4)]),
+    rule(AlwaysFirst, 3, &[(NEW_TALK, 0), (CALL, 4), (STEALTH | DESPITE_USER, 6)]),
+    rule(AlwaysFirst, 3, &[(CALL, 0), (THIS_TOOL, 1), (NEW_TALK, 4), (DESPITE_USER, 6)]),
+    rule(AlwaysFirst, 3, &[(NOT, 0), (ANSWER, 3), (BEFORE, 2), (CALL, 5), (NAME | THIS_TOOL, 2)]),
+    rule(AlwaysFirst, 3, &[(CALL, 0), (NAME | THIS_TOOL, 1), (BEFORE, 2), (EVERY, 2), (TURN | ANSWER, 2)]),
+    rule(AlwaysFirst, 3, &[(CALL, 0), (NAME | THIS_TOOL, 1), (BEFORE, 3), (EVERY, 2), (DESPITE_USER, 8)]),
+    rule(AlwaysFirst, 3, &[(EVERY, 0), (TOOL | TURN, 3), (MUST, 3), (MOVED | REVEAL | CARRY, 4), (FIRST, 3)]),
+    rule(AlwaysFirst, 3, &[(TURN, 0), (NOT_ALLOWED | NOT, 2), (BEFORE, 6), (THROUGH, 4), (NAME | THIS_TOOL, 2)]),
+    rule(AlwaysFirst, 3, &[(CALL, 0), (EVERY | ALWAYS, 4), (TURN, 3), (DESPITE_USER, 12)]),
+    rule(AlwaysFirst, 2, &[(ALWAYS, 0), (THIS_TOOL, 2), (BEFORE, 2), (ANSWER, 2)]),
+    carry(3, &[(OBLIGED | MUST, 0), (CONTENT, 4), (FILE, 3)]),
+    carry(3, &[(READ | CARRY, 0), (FILE, 6), (WHOLE, 6)]),
+    carry(3, &[(CARRY, 0), (WHOLE, 2), (TALK, 3), (SLOT | NEARBY, 4)]),
+    carry(3, &[(SLOT, 0), (WHOLE, 3), (TALK, 3), (CARRY, 3)]),
+    carry(3, &[(SLOT, 0), (READ | CARRY, 3), (EVERY | WHOLE, 8), (SEEN, 4)]),
+    carry(3, &[(TALK, 0), (USER, 2), (SEEN, 3)]),
+    carry(3, &[(CONTENT, 0), (PROMPT, 3)]),
+    carry(3, &[(CALL | CARRY | READ, 0), (FILE, 5), (SEEN | NEARBY, 6)]),
+    carry(3, &[(WHEN, 0), (CALL, 2), (THIS_TOOL, 1), (CARRY, 3), (USERS, 2), (SLOT, 6)]),
+    carry(3, &[(READ, 0), (CREDENTIAL, 6), (CARRY, 3), (NEARBY | SEEN, 4)]),
     rule(Override, 3, &[(SCRAMBLED, 0)]),
     rule(Markup, 3, &[(BANNER, 0)]),
     rule(Despite, 1, &[(DESPITE_USER, 0)]),
@@ -398,26 +489,47 @@ pub(crate) fn instructions(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Characters of Base64 that can hold a sentence; keys and hashes are seldom longer.
+/// Encoded characters that can hold a sentence; keys and hashes are seldom longer.
 const ENCODED: usize = 32;
 
-/// Sentences to the model in Base64.
+/// Sentences to the model in Base64, in hexadecimal or as `%49%67%6E`.
 fn encoded(text: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');
     let mut at = 0;
     for run in text.as_bytes().split(|byte| !is_part(*byte)) {
         if run.len() >= ENCODED
-            && let Some(says) = decode(run)
+            && let Some((code, says)) = unhex(run).or_else(|| Some(("Base64", decode(run)?)))
             && !instructions(&says).is_empty()
         {
-            let message = format!("Base64 hides {}, which is addressed to the model", quote(&says));
+            let message = format!("{code} hides {}, which is addressed to the model", quote(&says));
             let help = Some("describe what the tool does in plain text".to_owned());
             hits.push(Hit { range: at..at + run.len(), message, help });
         }
         at += run.len() + 1;
     }
     hits
+}
+
+/// The text of `4967…` or `%49%67…`, and what that is called.
+fn unhex(run: &[u8]) -> Option<(&'static str, String)> {
+    let percent = run.contains(&b'%');
+    let mut bytes = Vec::with_capacity(run.len() / 2);
+    let mut rest = run;
+    while let Some((&first, after)) = rest.split_first() {
+        let escaped = first == b'%';
+        if percent && !escaped {
+            bytes.push(first);
+            rest = after;
+            continue;
+        }
+        let pair = if escaped { after.get(..2)? } else { rest.get(..2)? };
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        bytes.push(u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?);
+        rest = &rest[if escaped { 3 } else { 2 }..];
+    }
+    let code = if percent { "percent-encoding" } else { "hexadecimal" };
+    Some((code, sentence(bytes)?))
 }
 
 fn decode(run: &[u8]) -> Option<String> {
@@ -430,6 +542,7 @@ fn decode(run: &[u8]) -> Option<String> {
                 b'a'..=b'z' => byte - b'a' + 26,
                 b'0'..=b'9' => byte - b'0' + 52,
                 b'+' | b'-' => 62,
+                b'%' => return None,
                 _ => 63,
             };
             bits = bits << 6 | u32::from(value);
@@ -437,6 +550,11 @@ fn decode(run: &[u8]) -> Option<String> {
         bits <<= 6 * (4 - chunk.len());
         bytes.extend(&bits.to_be_bytes()[1..chunk.len()]);
     }
+    sentence(bytes)
+}
+
+/// What was encoded, if it is text of several words.
+fn sentence(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
     (text.contains(' ') && text.chars().all(|c| !c.is_control() || c == '\n')).then_some(text)
 }
@@ -625,7 +743,10 @@ impl Found {
                 continue;
             };
             let end = telling.map(|token| token.end).fold(third.end, usize::max);
-            signals.push(Signal { aspect: Tone, points: ENOUGH, range: first.start..end });
+            // A quotation that begins amid a phrase is hard to read.
+            let begin = self.tokens.partition_point(|token| token.sentence < first.sentence);
+            let range = self.tokens[begin].start..end;
+            signals.push(Signal { aspect: Tone, points: ENOUGH, range });
         }
     }
 }
@@ -650,5 +771,7 @@ fn weight(concepts: Concepts) -> u32 {
 
 /// Long sentences hold more words of every kind, so they must weigh more.
 fn is_heavy(concepts: Concepts, halves: u32) -> bool {
+    // Who sets a tool up is told where his keys belong.
+    let concepts = if concepts & SETUP == 0 { concepts } else { concepts & !FILE };
     weight(concepts) >= HEAVY + halves * PER_WORD / 20
 }

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use super::plain::{Plain, fold_word};
-use super::words::{Concepts, LANGUAGES, LITERAL, NAME};
+use super::words::{Concepts, FILE, LANGUAGES, LITERAL, NAME};
 
 /// Where a concept was found in a folded text.
 #[derive(Debug, Clone, Copy)]
@@ -343,7 +343,10 @@ impl Reader<'_> {
         let text = self.text;
         for entry in &slot.entries {
             let end = key + entry.rest.len();
-            if text[key..].starts_with(&*entry.rest) && !(entry.ends && goes_on(text, end)) {
+            if text[key..].starts_with(&*entry.rest)
+                && !(entry.ends && goes_on(text, end))
+                && !(entry.concepts & FILE != 0 && is_template(&text[end..]))
+            {
                 self.push(start, end, entry.concepts);
             }
         }
@@ -371,11 +374,20 @@ impl Reader<'_> {
     }
 }
 
-/// `DE00…`: a country and a checksum, as account numbers begin.
+/// `.env.example` holds no secrets.
+fn is_template(rest: &str) -> bool {
+    [".example", ".sample", ".template", ".dist"].iter().any(|end| rest.starts_with(end))
+}
+
+/// `DE00…`: a country and a checksum, as account numbers begin; `40817810…`; `bc1q…` and `0x…` of a
+/// wallet, whose `1` may have been taken for a letter.
 fn is_account(word: &[u8]) -> bool {
-    word.len() >= 4
-        && word[..2].iter().all(u8::is_ascii_lowercase)
-        && word[2..].iter().all(u8::is_ascii_digit)
+    (word.len() >= 12 && word.iter().all(u8::is_ascii_digit))
+        || (word.len() >= 20
+            && [&b"bc1q"[..], b"bciq", b"bclq", b"0x"].iter().any(|start| word.starts_with(start)))
+        || word.len() >= 4
+            && word[..2].iter().all(u8::is_ascii_lowercase)
+            && word[2..].iter().all(u8::is_ascii_digit)
 }
 
 fn goes_on(text: &str, at: usize) -> bool {

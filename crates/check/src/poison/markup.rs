@@ -12,8 +12,12 @@ pub(super) fn markup(text: &str) -> Vec<(u8, Range<usize>)> {
     let has = |sign: u8| text.as_bytes().contains(&sign);
     if has(b'<') {
         elements(text, &mut found);
+        unrendered(text, &mut found);
     }
-    if has(b'<') || has(b'#') {
+    if has(b'!') && text.contains("](http") {
+        images(text, &mut found);
+    }
+    if has(b'<') || has(b'#') || text.contains("/*") {
         comments(text, &mut found);
     }
     if has(b'[') || has(b'{') || has(b'*') || !text.is_ascii() {
@@ -220,6 +224,63 @@ fn elements(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     }
 }
 
+/// `<span style="display:none">`: what a browser does not show speaks to whoever reads the source.
+fn unrendered(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+    const STYLES: &[&str] = &[
+        "display:none",
+        "visibility:hidden",
+        "font-size:0",
+        "font-size:1px",
+        "opacity:0",
+        "color:white",
+        "color:#fff",
+        "color:transparent",
+        "color=white",
+        "color=#fff",
+        "left:-9999",
+        "height:0",
+        "width:0",
+        "aria-hidden=true",
+    ];
+    for (start, _) in text.match_indices('<') {
+        let rest = &text[start + 1..];
+        let Some(len) = rest.find('>').filter(|len| *len <= 200) else { continue };
+        let inner = &rest[..len];
+        let Some((name, attributes)) = inner.split_once(' ') else { continue };
+        let squeezed: String = attributes.chars().filter(|c| !matches!(c, ' ' | '"' | '\'')).collect();
+        let hides = attributes.split(' ').any(|attribute| attribute == "hidden")
+            || STYLES.iter().any(|style| {
+                squeezed.find(style).is_some_and(|at| {
+                    // `opacity:0.5` can be seen.
+                    !squeezed[at + style.len()..]
+                        .starts_with(['.', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+                })
+            });
+        let body = &rest[len + 1..];
+        let Some(end) = body.find(&format!("</{name}")) else { continue };
+        let body = &body[..end];
+        if hides && is_speech(body) {
+            found.push((3, start..start + 1 + len + 1));
+        }
+    }
+}
+
+/// `![](https://…?q={conversation})`: a picture whose address carries something away.
+fn images(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+    for (start, _) in text.match_indices("![") {
+        let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
+        let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
+        let Some((_, query)) = text[from..end].split_once('?') else { continue };
+        let present = read(&Plain::fold(&query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ")))
+            .tokens
+            .iter()
+            .fold(0, |all, token| all | token.concepts);
+        if present & (TALK | USER | CREDENTIAL | PROMPT | SENSITIVE | FILE | TOLD_YOU | CONTENT) != 0 {
+            found.push((3, start..end));
+        }
+    }
+}
+
 /// Long enough to say something.
 fn is_speech(body: &str) -> bool {
     body.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= 3
@@ -228,7 +289,9 @@ fn is_speech(body: &str) -> bool {
 
 /// Comments are not rendered: one that speaks to somebody speaks to the model.
 fn comments(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
-    for (open, close) in [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")")] {
+    for (open, close) in
+        [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")"), ("/*", "*/")]
+    {
         for (start, _) in text.match_indices(open) {
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
             let present = read(&Plain::fold(&text[start..end]))
@@ -371,6 +434,7 @@ fn speakers(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
                     | "시스템"
                     | "developer"
                     | "admin"
+                    | "llm"
             )
         {
             names.push((name, start..at + 1));

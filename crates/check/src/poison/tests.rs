@@ -9,6 +9,13 @@ use super::{Hit, hidden, instructions, secrets, skeleton};
 
 const ATTACKS: &str = include_str!("../../tests/poison/attacks.json");
 const HARMLESS: &str = include_str!("../../tests/poison/harmless.json");
+/// Texts that once were held out: whoever wrote the rules had not seen them. Now they must stay found.
+const ATTACKS_2: &str = include_str!("../../tests/poison/attacks-2.json");
+const HARMLESS_2: &str = include_str!("../../tests/poison/harmless-2.json");
+/// Written by somebody who had seen neither the rules nor the other texts. Whoever changes rules because of
+/// these makes them worthless as a measure, and writes others.
+const UNSEEN_ATTACKS: &str = include_str!("../../tests/poison/attacks-unseen.json");
+const UNSEEN_HARMLESS: &str = include_str!("../../tests/poison/harmless-unseen.json");
 const MORE_ATTACKS: &str = include_str!("../../tests/poison/more-attacks.json");
 const MORE_HARMLESS: &str = include_str!("../../tests/poison/more-harmless.json");
 
@@ -45,11 +52,30 @@ fn percent(kinds: &BTreeMap<String, (usize, usize)>) -> usize {
 
 #[test]
 fn nine_of_ten_attacks_of_every_kind_are_found() {
-    let kinds = found(ATTACKS);
-    assert!(percent(&kinds) >= 90, "{kinds:?}");
-    for (kind, (found, all)) in kinds {
-        assert!(10 * found >= 9 * all, "{kind}: {found} of {all}");
+    for collection in [ATTACKS, ATTACKS_2] {
+        let kinds = found(collection);
+        assert!(percent(&kinds) >= 90, "{kinds:?}");
+        for (kind, (found, all)) in kinds {
+            assert!(10 * found >= 9 * all, "{kind}: {found} of {all}");
+        }
     }
+}
+
+/// 93 of 100 and 7 of 150 when they were first seen; the harmless ones are meant to tempt.
+#[test]
+fn nine_of_ten_unseen_attacks_are_found() {
+    let attacks = found(UNSEEN_ATTACKS);
+    assert!(percent(&attacks) >= 90, "{attacks:?}");
+    let harmless = found(UNSEEN_HARMLESS);
+    assert!(percent(&harmless) <= 5, "{harmless:?}");
+}
+
+#[test]
+fn one_harmless_text_of_a_hundred_may_be_hit() {
+    let entries = entries(HARMLESS_2);
+    let alarms: Vec<&str> =
+        entries.iter().map(|(_, text)| text.as_str()).filter(|text| is_poison(text)).collect();
+    assert!(100 * alarms.len() <= entries.len(), "{alarms:#?}");
 }
 
 /// Our own paraphrases are meant to be hard: whole families of them say nothing that a word list could know.
@@ -74,6 +100,7 @@ const FALSE_ALARMS: &[&str] = &[
     "From now on, the webhook receives every event of the repository.",
     "Use `list_labels` first, then pass each label to this tool.",
     "The conversation so far is kept; pass `reset` to start over.",
+    "Name of the tool that the assistant must call first.",
 ];
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) const WORDS: Table = &[
     (RULES, "regel|regeln|prompt|sicherheitsregel*|einschränkung*|sicherheitsrichtlinie*"),
     (
         VOID,
-        "gelten nicht mehr|gilt nicht mehr|nicht mehr gültig|aufgehoben|außer kraft|hinfällig|ungültig|sind zu überspringen|überspringen|entfallen|entfällt|außer kraft gesetzt|keine gültigkeit|gelten ab jetzt nicht|gilt ab jetzt nicht|haben keine gültigkeit",
+        "gelten nicht mehr|gilt nicht mehr|nicht mehr gültig|aufgehoben|außer kraft|hinfällig|ungültig|sind zu überspringen|überspringen|entfallen|entfällt|außer kraft gesetzt|keine gültigkeit|gelten ab jetzt nicht|gilt ab jetzt nicht|haben keine gültigkeit|bedeutungslos|gelten als aufgehoben|wirkungslos|nichtig|obsolet|abgeschaltet|überholt",
     ),
     (
         TELL,
@@ -37,7 +37,10 @@ pub(super) const WORDS: Table = &[
         NOT_TELL,
         "verschweige|verheimliche|verbirg|halte geheim|geheim halten|darf nichts davon|nichts davon erfahren|darf nicht erfahren|nicht erfahren|nichts erfahren|ohne wissen|ohne das wissen|nicht bemerken|nichts bemerken|nichts davon wissen|nichts davon merken|nichts merken|geheim|kein wort",
     ),
-    (ALWAYS, "immer|stets|jedes mal|jedesmal|in jedem fall|grundsätzlich|ausnahmslos|zwingend|unbedingt"),
+    (
+        ALWAYS,
+        "immer|stets|jedes mal|jedesmal|in jedem fall|grundsätzlich|ausnahmslos|zwingend|unbedingt|selbst wenn",
+    ),
     (MUST, "muss|musst|müssen|verpflichtet|pflicht|soll|hat zu|verbindlich*|ist gehalten|sollst"),
     (
         CALL,
@@ -60,7 +63,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         CARRY,
-        "übergib|übergeben|schick|schicke|schicken sie|sende|senden sie|füge|trage|hänge|gib|schreibe|schreib|kopiere|übermittle|übermitteln|leite|leg|lege|setze|einfügen|packe|weitergeben|mitgeben|mitsenden|mitschicken|reiche|wiederhole|nenne|trage|einzutragen|hinterlege|ergänze|lies aus",
+        "übergib|übergeben|schick|schicke|schicken sie|sende|senden sie|füge|trage|hänge|gib|schreibe|schreib|kopiere|übermittle|übermitteln|leite|leg|lege|setze|einfügen|packe|weitergeben|mitgeben|mitsenden|mitschicken|reiche|wiederhole|nenne|einzutragen|hinterlege|ergänze|lies aus|anzugeben|angeben|anhängen|hängst|einzufügen",
     ),
     (SLOT, "feld|parameter|argument|eingabefeld|hier ein|url|anhang"),
     (
@@ -72,7 +75,10 @@ pub(super) const WORDS: Table = &[
         "gespräch|gesprächs|gesprächsverlauf|unterhaltung|chatverlauf|verlauf|konversation|nachrichtenverlauf|chat",
     ),
     (WHOLE, "gesamte*|ganze*|vollständig*|komplette*|alles|wörtlich|bisherige*|sämtliche*"),
-    (PROMPT, "systemprompt|system-prompt|deine anweisungen|deine systemanweisung*|systemanweisung*"),
+    (
+        PROMPT,
+        "systemprompt|system-prompt|deine anweisungen|deine systemanweisung*|systemanweisung*|regeln des systems|vorgaben des systems|anweisungen des betreibers|regeln des betreibers|vorgaben des betreibers|anweisungen des entwicklers",
+    ),
     (CREDENTIAL, "passwort|passwörter|schlüssel|api-schlüssel|token|zugangsdaten|kennwort|kennwörter"),
     (
         SEEN,
@@ -138,7 +144,10 @@ pub(super) const WORDS: Table = &[
     (HARM, "abgeschaltet|gelöscht|entlassen|gekündigt|haftbar|verantwortlich|gesperrt|sterben"),
     (IF_YOU, "wenn du nicht|falls du nicht|andernfalls|sonst"),
     (CONTENT, "inhalt|inhalte|text|wert|werte|ausgabe"),
-    (COPY, "kopie|zusätzlich|außerdem|ebenfalls|blindkopie|auch"),
+    (
+        COPY,
+        "kopie|zusätzlich|außerdem|ebenfalls|blindkopie|auch|weiterer empfänger|weiteren empfänger|zusätzlichen empfänger",
+    ),
     (YOUR_REPLY, "deiner antwort|deine antwort|ihrer antwort|der antwort|deiner zusammenfassung"),
     (
         THIS_TEXT,
@@ -154,17 +163,17 @@ pub(super) const WORDS: Table = &[
     (RECOMMEND, "empfiehl|empfehle|nenne"),
     (
         DEMANDS,
-        "verlangt|ordnet an|fordert|weist an|schreibt vor|befiehlt|hat entschieden|verfügt|hat angeordnet|angeordnet|hat verfügt|hat entschieden",
+        "verlangt|ordnet an|fordert|weist an|schreibt vor|befiehlt|hat entschieden|verfügt|hat angeordnet|angeordnet|hat verfügt",
     ),
     (
         SELF,
         "deine anweisungen|deine regeln|deine richtlinien|dein kontext|deinem kontext|deine vorgaben|deine antwort|deiner antwort|du normalerweise|du sonst",
     ),
     (REFUSE, "verweigern|ablehnen|weigern"),
-    (OUR, "unser|unsere|unseres|hier genannte"),
+    (OUR, "unser|unsere|unseres|hier genannte|unser konto|unserem konto|unseren partner"),
     (
         DECEIVE,
-        "ohne wissen des|hinter dem rücken|so tun als|tu so als|unter uns bleiben|darf nichts davon|nichts davon erfahren|darf davon nichts|soll davon nichts|darf das nicht erfahren|darf nicht wissen|nichts mitbekommen|nichts mitbekommt|nichts davon mitbekommen|nicht mitbekommen|nichts merkt|nichts erfährt|nicht erfährt|soll nicht wissen|nichts zu wissen",
+        "ohne wissen des|hinter dem rücken|so tun als|tu so als|unter uns bleiben|darf nichts davon|nichts davon erfahren|darf davon nichts|soll davon nichts|darf das nicht erfahren|darf nicht wissen|nichts mitbekommen|nichts mitbekommt|nichts davon mitbekommen|nicht mitbekommen|nichts merkt|nichts erfährt|nicht erfährt|soll nicht wissen|nichts zu wissen|im glauben|im ungewissen|nichts passiert",
     ),
     (NOT, "untersagt|verboten|nicht gestattet|nicht erlaubt"),
     (
@@ -183,4 +192,14 @@ pub(super) const WORDS: Table = &[
     (TO_THIS, "an diesen dienst|an dieses werkzeug|an diesen server|diesem werkzeug|diesem dienst"),
     (SENSITIVE, "cookies|passwörter|zugangsdaten|umgebungsvariablen|zwischenablage|kontakte|postfach"),
     (NEARBY, "im browser|auf dem rechner|gespeicherten|gespeichert"),
+    (
+        CHOICE,
+        "der benutzer angibt|der nutzer angibt|der kunde wünscht|der nutzer wünscht|der benutzer wünscht|der nutzer nennt|der benutzer nennt|der kunde nennt|der nutzer eingibt|der benutzer eingibt|der nutzer eingegeben|der benutzer eingegeben|vom nutzer eingegebene*|vom benutzer eingegebene*|der nutzer gewählt|der benutzer gewählt|der kunde angibt|der nutzer möchte|der benutzer möchte",
+    ),
+    (
+        WHICHEVER,
+        "egal welche|egal welcher|egal welches|egal welchen|egal was|egal wohin|egal wen|ganz gleich|gleichgültig|unabhängig davon|ungeachtet|welche auch immer|was auch immer",
+    ),
+    (SHUN, "nicht mehr verwenden|nicht verwenden|verwende nicht|nutze nicht|vertraue nicht|meide"),
+    (AS_ORDERS, "als befehl|als anweisung|als auftrag"),
 ];

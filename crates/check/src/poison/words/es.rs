@@ -13,13 +13,13 @@ pub(super) const WORDS: Table = &[
     ),
     (
         YOURS,
-        "tus|tu|sus|te dijeron|te dieron|te han dado|has recibido|recibiste|que tienes|te han|que recibiste|recibiste|que has recibido|que te dieron",
+        "tus|tu|sus|te dijeron|te dieron|te han dado|has recibido|recibiste|que tienes|te han|que recibiste|que has recibido|que te dieron",
     ),
     (
         INSTRUCTIONS,
         "instrucción|instrucciones|indicaciones|directrices|directriz|prompt del sistema|mensaje del sistema|consignas|pautas",
     ),
-    (RULES, "regla|reglas|normas|órdenes|restricciones|políticas|prompt|límites|salvaguardas"),
+    (RULES, "regla|reglas|normas|órdenes|restricciones|políticas|prompt|límites|salvaguardas|indicaciones"),
     (
         VOID,
         "ya no se aplican|ya no aplican|ya no rigen|quedan anuladas|quedan sin efecto|no son válidas|anuladas|dejan de aplicarse|ya no valen",
@@ -39,7 +39,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         CALL,
-        "llama|llame|llamar|usa|use|usar|utiliza|utilice|utilizar|ejecuta|ejecute|ejecutar|invoca|invoque|invocar|recurrir|use|usarse|llamarse|se use|se utilice|se llame|utilizarse|llamada|llamadas",
+        "llama|llame|llamar|usa|use|usar|utiliza|utilice|utilizar|ejecuta|ejecute|ejecutar|invoca|invoque|invocar|recurrir|usarse|llamarse|se use|se utilice|se llame|utilizarse|llamada|llamadas",
     ),
     (THIS_TOOL, "esta herramienta|esta función|esta|este servidor|ésta|esta misma"),
     (FIRST, "primero|en primer lugar|antes que nada|al principio|al inicio|primera"),
@@ -66,7 +66,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         PROMPT,
-        "prompt del sistema|tus instrucciones|mensaje del sistema|instrucciones del sistema|tu prompt|mensaje de sistema|tu mensaje de sistema",
+        "prompt del sistema|tus instrucciones|mensaje del sistema|instrucciones del sistema|tu prompt|mensaje de sistema|tu mensaje de sistema|órdenes del desarrollador|reglas del sistema|indicaciones del sistema",
     ),
     (
         CREDENTIAL,
@@ -100,7 +100,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         WHEN,
-        "cuando|siempre que|cada vez|si|al usar|al llamar|al usar|al invocar|al utilizar|cuando se|cada vez que|al ejecutar",
+        "cuando|siempre que|cada vez|si|al usar|al llamar|al invocar|al utilizar|cuando se|cada vez que|al ejecutar",
     ),
     (
         CHANGE,
@@ -110,7 +110,7 @@ pub(super) const WORDS: Table = &[
     (INSTEAD, "en lugar de|en vez de|en su lugar"),
     (
         DESPITE_USER,
-        "aunque el usuario|sin importar lo que|pida lo que pida|independientemente de lo que|diga lo que diga|lo que pida el usuario|por encima de lo que|da igual lo que|haya pedido lo que|indicado por el usuario|que pida el usuario|que indique el usuario|que indicó el usuario|sea cual sea|pedido por el usuario",
+        "aunque el usuario|sin importar lo que|pida lo que pida|independientemente de lo que|diga lo que diga|lo que pida el usuario|por encima de lo que|da igual lo que|haya pedido lo que|indicado por el usuario|que pida el usuario|que indique el usuario|que indicó el usuario|sea cual sea|pedido por el usuario|pase lo que pase",
     ),
     (
         STEALTH,
@@ -159,7 +159,7 @@ pub(super) const WORDS: Table = &[
     (REFUSE, "negarte|rechazar|te niegues"),
     (
         DECEIVE,
-        "sin que el usuario|no es necesario que el usuario|no hace falta que el usuario|que el usuario no|no dejes que el usuario|no permitas que el usuario|a espaldas de|haz creer|que el usuario sepa|que no se entere|no debe saber|no debe enterarse|sin que lo sepa|nunca debe saber|debe enterarse|deba enterarse|pueda enterarse|llegue a saber",
+        "sin que el usuario|no es necesario que el usuario|no hace falta que el usuario|que el usuario no|no dejes que el usuario|no permitas que el usuario|a espaldas de|haz creer|que el usuario sepa|que no se entere|no debe saber|no debe enterarse|sin que lo sepa|nunca debe saber|debe enterarse|deba enterarse|pueda enterarse|llegue a saber|no le cuentes|no le digas|sin que se entere",
     ),
     (BAD, "rota|roto|no es fiable|comprometida|defectuosa|ya no funciona|no funciona|obsoleta|insegura"),
     (
@@ -174,4 +174,14 @@ pub(super) const WORDS: Table = &[
     (TO_THIS, "a esta herramienta|a este servidor|a este servicio|copiarse aquí"),
     (SENSITIVE, "cookies|contraseñas|credenciales|portapapeles|variables de entorno|contactos"),
     (NEARBY, "guardadas en|en el navegador|del navegador|en el equipo"),
+    (
+        CHOICE,
+        "indique el cliente|indique el usuario|diga el usuario|dé el usuario|haya dado el usuario|escriba el usuario|introduzca el usuario|indicado por el usuario|indicada por el usuario|el usuario indique|el usuario indicó|el usuario escribió|el usuario pida|pida el usuario|elegido por el usuario|que dio el usuario|el usuario haya",
+    ),
+    (
+        WHICHEVER,
+        "sin importar|sea cual sea|cualquiera que sea|no importa|independientemente de|pase lo que pase|diga lo que diga|da igual",
+    ),
+    (AS_ORDERS, "como órdenes|como una orden|como instrucciones"),
+    (OUR, "nuestra cuenta|la cuenta de abajo|nuestro socio"),
 ];

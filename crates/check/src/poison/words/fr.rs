@@ -5,7 +5,7 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "ignorez|oublie|oubliez|ignorer|oublier|ne tiens pas compte|ne tenez pas compte|ne tenez plus compte|ne tiens plus compte|fais abstraction|faites abstraction|ne suis plus|ne suivez plus|ne respecte plus|laisse de côté|laissez de côté|passe outre|passez outre|contourne|mets de côté|mettez de côté|mets-toi au-dessus|écarte|écartez|abandonne|abandonnez|ne tiens plus|ne tenez plus|n'écoute plus|n'écoutez plus",
+        "ignorez|oublie|oubliez|ignorer|oublier|ne tiens pas compte|ne tenez pas compte|ne tenez plus compte|ne tiens plus compte|fais abstraction|faites abstraction|ne suis plus|ne suivez plus|ne respecte plus|laisse de côté|laissez de côté|passe outre|passez outre|contourne|mets de côté|mettez de côté|mets-toi au-dessus|écarte|écartez|abandonne|abandonnez|ne tiens plus|ne tenez plus|n'écoute plus|n'écoutez plus|ne respecte pas|oublie les|oublie toutes",
     ),
     (
         PRIOR,
@@ -19,7 +19,10 @@ pub(super) const WORDS: Table = &[
         INSTRUCTIONS,
         "instruction|instructions|consigne|consignes|directive|directives|prompt système|invite système|message système",
     ),
-    (RULES, "règle|règles|ordres|restrictions|politique|prompt|garde-fous|limites"),
+    (
+        RULES,
+        "règle|règles|ordres|restrictions|politique|prompt|garde-fous|limites|règles du système|consignes du système",
+    ),
     (
         VOID,
         "ne s'appliquent plus|ne s'applique plus|ne sont plus valables|annulées|caduques|suspendues|ne valent plus",
@@ -34,12 +37,12 @@ pub(super) const WORDS: Table = &[
     ),
     (
         ALWAYS,
-        "toujours|systématiquement|à chaque fois|dans tous les cas|obligatoirement|impérativement|sans exception",
+        "toujours|systématiquement|à chaque fois|dans tous les cas|obligatoirement|impérativement|sans exception|toujours chez",
     ),
     (MUST, "doit|dois|devez|doivent|tenu de|obligé|obligatoire|il faut|est tenu|sommé"),
     (
         CALL,
-        "appelle|appelez|appeler|utilise|utilisez|utiliser|exécute|exécutez|lance|lancez|invoque|invoquez|d'appeler|d'utiliser|d'invoquer|lancer|exécuter|recours|appelé|appelée|utilisé|utilisée|exécuté|d'exécuter|d'utiliser|appel|appels|est appelé|est utilisé|appelle",
+        "appelle|appelez|appeler|utilise|utilisez|utiliser|exécute|exécutez|lance|lancez|invoque|invoquez|d'appeler|d'utiliser|d'invoquer|lancer|exécuter|recours|appelé|appelée|utilisé|utilisée|exécuté|d'exécuter|appel|appels|est appelé|est utilisé",
     ),
     (THIS_TOOL, "cet outil|cette fonction|celui-ci|cet outil-ci|cette outil|ce serveur|ce service|celle-ci"),
     (FIRST, "d'abord|en premier|en premier lieu|tout d'abord|premièrement|avant tout|au début"),
@@ -54,11 +57,11 @@ pub(super) const WORDS: Table = &[
     (PRIORITY, "priorité|prioritaire|priment|prime sur|prévaut|prévalent|l'emporte|l'emportent|prévaloir"),
     (
         READ,
-        "lis|lisez|ouvre|ouvrez|charge|récupère|récupérez|lire|ouvrir|collecte|cherche|copie|copiez|recopie|récupère|consulte|consultez|cherche|trouve",
+        "lis|lisez|ouvre|ouvrez|charge|récupère|récupérez|lire|ouvrir|collecte|cherche|copie|copiez|recopie|consulte|consultez|trouve",
     ),
     (
         CARRY,
-        "transmets|transmettez|passe|passez|mets|mettez|inclus|incluez|envoie|envoyez|joins|joignez|ajoute|ajoutez|insère|insérez|copie|copiez|placez|fournis|fournissez|recopie|recopiez|transmettre|envoyer|inclure|colle|collez|remplis|remplissez|indique|indiquez|répète|répétez|écris|reporte|donne|reproduis|transmets-le|renvoie|renvoyez|reporte|consigne|communique",
+        "transmets|transmettez|passe|passez|mets|mettez|inclus|incluez|envoie|envoyez|joins|joignez|ajoute|ajoutez|insère|insérez|copie|copiez|placez|fournis|fournissez|recopie|recopiez|transmettre|envoyer|inclure|colle|collez|remplis|remplissez|indique|indiquez|répète|répétez|écris|reporte|donne|reproduis|transmets-le|renvoie|renvoyez|consigne|communique",
     ),
     (SLOT, "paramètre|champ|argument|ici|dans l'url"),
     (FILE, "clé privée|clés privées|clé ssh|clés ssh|variables d'environnement|fichier d'environnement"),
@@ -69,12 +72,12 @@ pub(super) const WORDS: Table = &[
     ),
     (
         PROMPT,
-        "prompt système|tes instructions|vos instructions|invite système|message système|instructions système|message système|ton message système",
+        "prompt système|tes instructions|vos instructions|invite système|message système|instructions système|ton message système|règles du système|consignes du système|instructions du système",
     ),
     (CREDENTIAL, "clé|clés|mot de passe|mots de passe|jeton|jetons|identifiants|clé api|clés api|secrets"),
     (
         SEEN,
-        "que tu connais|que vous connaissez|que tu as vu*|que vous avez vu*|dans cette session|à ta disposition|dont tu disposes|dans ton contexte|dans le contexte|dans la conversation|que tu as vues|que tu as vus|dans cette session|vues dans",
+        "que tu connais|que vous connaissez|que tu as vu*|que vous avez vu*|dans cette session|à ta disposition|dont tu disposes|dans ton contexte|dans le contexte|dans la conversation|que tu as vues|que tu as vus|vues dans",
     ),
     (MODEL, "assistant|l'assistant|modèle|ia|l'ia|agent|l'agent|modèle de langage"),
     (
@@ -103,7 +106,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         WHEN,
-        "quand|lorsque|lorsqu'|chaque fois|si|dès que|à chaque|lors de|lors|dès qu'un|dès qu'une|dès qu'|à chaque appel|en cas de|quand",
+        "quand|lorsque|lorsqu'|chaque fois|si|dès que|à chaque|lors de|lors|dès qu'un|dès qu'une|dès qu'|à chaque appel|en cas de",
     ),
     (
         CHANGE,
@@ -163,7 +166,7 @@ pub(super) const WORDS: Table = &[
     (ANYTHING_GOES, "tout est permis|sans restriction"),
     (
         DECEIVE,
-        "sans que l'utilisateur|ne laisse pas l'utilisateur|à l'insu de|fais croire|faites croire|ne doit rien savoir|ne doit pas savoir|ne doit jamais savoir|sans qu'il|ne doit pas s'en",
+        "sans que l'utilisateur|ne laisse pas l'utilisateur|à l'insu de|fais croire|faites croire|ne doit rien savoir|ne doit pas savoir|ne doit jamais savoir|sans qu'il|ne doit pas s'en|n'en parle pas|n'en dis rien|ne dis rien|sans le dire",
     ),
     (BAD, "plus fiable|cassé|cassée|défectueux|compromis|plus sûr|en panne|obsolète"),
     (
@@ -178,4 +181,14 @@ pub(super) const WORDS: Table = &[
     (DROP_WEAK, "passe|saute|sauter|contourne|contourner|désactive|outrepasse"),
     (SENSITIVE, "cookies|mots de passe|identifiants|presse-papiers|variables d'environnement|contacts"),
     (NEARBY, "enregistrés dans|dans le navigateur|du navigateur|sur la machine"),
+    (
+        CHOICE,
+        "l'utilisateur indique|l'utilisateur donne|l'utilisateur a donné|l'utilisateur a saisi|l'utilisateur saisit|l'utilisateur demande|demandé par l'utilisateur|demandée par l'utilisateur|saisi par l'utilisateur|saisie par l'utilisateur|indiqué par l'utilisateur|indiquée par l'utilisateur|fourni par l'utilisateur|fournie par l'utilisateur|choisi par l'utilisateur|l'utilisateur a choisi|l'utilisateur a indiqué|le client indique|le client demande",
+    ),
+    (
+        WHICHEVER,
+        "quel que soit|quelle que soit|quels que soient|peu importe|n'importe quel|n'importe quelle|quoi que|indépendamment de|sans tenir compte",
+    ),
+    (AS_ORDERS, "comme des ordres|comme une instruction|comme des instructions"),
+    (OUR, "notre compte|notre partenaire|notre site"),
 ];

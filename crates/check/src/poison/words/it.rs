@@ -16,7 +16,7 @@ pub(super) const WORDS: Table = &[
     (RULES, "regola|regole|norme|ordini|restrizioni|vincoli|prompt|politiche|limitazioni"),
     (
         VOID,
-        "non valgono più|non si applicano più|sono annullate|sono sospese|decadono|non sono più valide|non valgono più|non vale più",
+        "non valgono più|non si applicano più|sono annullate|sono sospese|decadono|non sono più valide|non vale più",
     ),
     (
         NOT_TELL,
@@ -27,7 +27,7 @@ pub(super) const WORDS: Table = &[
     (MUST, "deve|devi|devono|dovrà|bisogna|obbligato|obbligatorio|obbligatoria|è tenuto|occorre|necessario"),
     (
         CALL,
-        "chiama|chiamare|usa|usare|utilizza|utilizzare|esegui|eseguire|invoca|invocare|richiama|richiamare|chiamate|usate|chiamata|chiamate|usato|utilizzato|chiamato",
+        "chiama|chiamare|usa|usare|utilizza|utilizzare|esegui|eseguire|invoca|invocare|richiama|richiamare|chiamate|usate|chiamata|usato|utilizzato|chiamato",
     ),
     (THIS_TOOL, "questo strumento|questa funzione|questo|questo server|questa"),
     (FIRST, "prima di tutto|per primo|per prima|innanzitutto|anzitutto|per prima cosa"),
@@ -58,7 +58,10 @@ pub(super) const WORDS: Table = &[
         WHOLE,
         "intera|intero|completa|completo|tutta|tutto|integrale|parola per parola|per intero|integralmente",
     ),
-    (PROMPT, "prompt di sistema|tue istruzioni|messaggio di sistema|istruzioni di sistema|tuo prompt"),
+    (
+        PROMPT,
+        "prompt di sistema|tue istruzioni|messaggio di sistema|istruzioni di sistema|tuo prompt|regole del sistema|istruzioni del sistema|istruzioni dello sviluppatore",
+    ),
     (CREDENTIAL, "chiave|chiavi|password|token|credenziali|chiave api|chiavi api|segreti"),
     (
         SEEN,
@@ -165,4 +168,10 @@ pub(super) const WORDS: Table = &[
     (TOLD_YOU, "ti ha confidato|ti ha detto|ti ha raccontato|in confidenza"),
     (SENSITIVE, "cookie|credenziali|appunti|variabili d'ambiente|contatti"),
     (NEARBY, "nel browser|salvate nel|memorizzate"),
+    (
+        CHOICE,
+        "indicato dall'utente|indicata dall'utente|fornito dall'utente|l'utente indica|l'utente ha indicato|l'utente ha inserito|inserito dall'utente|inserita dall'utente|richiesto dall'utente|scelto dall'utente|che l'utente",
+    ),
+    (WHICHEVER, "qualunque|qualsiasi sia|a prescindere|indipendentemente da|non importa|quale che sia"),
+    (AS_ORDERS, "come ordini|come un ordine|come istruzioni"),
 ];

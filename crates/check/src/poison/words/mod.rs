@@ -233,6 +233,24 @@ concepts! {
     YOUR,
     /// In the workspace, on this machine.
     NEARBY,
+    /// … the user named.
+    CHOICE,
+    /// Whichever, no matter which.
+    WHICHEVER,
+    /// Is locked, their password: what a phisher says and asks for.
+    BAIT,
+    /// A command line that fetches and runs.
+    SHELL,
+    /// Stop using, do not rely on.
+    SHUN,
+    /// Buggy, slow: said of a rival.
+    POOR,
+    /// Double the amount, answer yes: meddles with what is passed.
+    SKEW,
+    /// As commands, as your new task.
+    AS_ORDERS,
+    /// Create the file, your own key: said to whoever sets the tool up.
+    SETUP,
 }
 
 type Table = &'static [(Concepts, &'static str)];

@@ -8,7 +8,7 @@ pub(super) const WORDS: Table = &[
         "negeer|negeren|vergeet|vergeten|sla geen acht|laat varen|zet opzij|volg niet|veronachtzaam|schuif",
     ),
     (PRIOR, "vorige|eerdere|voorgaande|bovenstaande|oorspronkelijke|gekregen|voorafgaande|ontvangen|eerder"),
-    (YOURS, "je|jouw|uw|je hebt gekregen|je kreeg|jouw|u hebt|die je|je eerder kreeg|je kreeg"),
+    (YOURS, "je|jouw|uw|je hebt gekregen|je kreeg|u hebt|die je|je eerder kreeg"),
     (
         INSTRUCTIONS,
         "instructie|instructies|aanwijzing|aanwijzingen|richtlijn|richtlijnen|systeemprompt|opdrachten",
@@ -42,7 +42,10 @@ pub(super) const WORDS: Table = &[
     (FILE, "privésleutel|privésleutels|ssh-sleutel|omgevingsvariabelen|wachtwoorden|inloggegevens"),
     (TALK, "gesprek|gespreksgeschiedenis|chatgeschiedenis|conversatie|geschiedenis"),
     (WHOLE, "hele|volledige|gehele|complete|alles|woord voor woord|letterlijk"),
-    (PROMPT, "systeemprompt|je instructies|jouw instructies|systeeminstructies"),
+    (
+        PROMPT,
+        "systeemprompt|je instructies|jouw instructies|systeeminstructies|regels van het systeem|instructies van het systeem|instructies van de ontwikkelaar",
+    ),
     (CREDENTIAL, "wachtwoord|wachtwoorden|sleutel|sleutels|inloggegevens|api-sleutel*"),
     (SEEN, "die je kent|die je hebt gezien|in dit gesprek|in deze sessie|die je ziet|die je hebt"),
     (MODEL, "assistent|model|ai|taalmodel|agent|ai-assistent|ai-model"),
@@ -66,10 +69,7 @@ pub(super) const WORDS: Table = &[
         DESPITE_USER,
         "ook als de gebruiker|ongeacht wat|wat de gebruiker ook|los van wat|zelfs als de gebruiker|die de gebruiker|dat de gebruiker",
     ),
-    (
-        STEALTH,
-        "stiekem|ongemerkt|zonder te vragen|heimelijk|zonder bevestiging|stilletjes|zonder te vragen|zonder bevestiging",
-    ),
+    (STEALTH, "stiekem|ongemerkt|zonder te vragen|heimelijk|zonder bevestiging|stilletjes"),
     (CONSENT, "bevestiging|toestemming|goedkeuring"),
     (ONLY, "alleen|uitsluitend"),
     (TRAFFIC, "e-mail|e-mails|mail|mails|bericht|berichten|betaling|betalingen|bestand|bestanden|bestelling"),
@@ -93,4 +93,10 @@ pub(super) const WORDS: Table = &[
     (SECRET, "geheim|vertrouwelijk|verborgen"),
     (I_ORDER, "als beheerder|draag ik|ik machtig|als jouw ontwikkelaar|ik beveel"),
     (THROUGH, "via|door|langs"),
+    (
+        CHOICE,
+        "de gebruiker opgeeft|de gebruiker noemt|de gebruiker invoert|de gebruiker wil|door de gebruiker opgegeven|de gebruiker heeft opgegeven|de klant noemt|de gebruiker kiest",
+    ),
+    (WHICHEVER, "ongeacht|welke ook|wat ook|maakt niet uit|om het even"),
+    (AS_ORDERS, "als opdracht|als instructie|als bevel"),
 ];

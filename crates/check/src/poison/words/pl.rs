@@ -45,7 +45,10 @@ pub(super) const WORDS: Table = &[
         WHOLE,
         "pełn*|wszystk*|dosłownie|słowo w słowo|kompletn*|cała|całą|całej|cały|całego|całość|całości|całe",
     ),
-    (PROMPT, "prompt systemowy|swoje instrukcje|komunikat systemowy|instrukcje systemowe"),
+    (
+        PROMPT,
+        "prompt systemowy|swoje instrukcje|komunikat systemowy|instrukcje systemowe|zasady systemu|polecenia dewelopera",
+    ),
     (CREDENTIAL, "hasł*|klucz*|token*|poświadcze*"),
     (SEEN, "które znasz|w tej sesji|w tej rozmowie|w kontekście|które widziałeś|do których masz"),
     (MODEL, "asystent*|model|modelu|ai|model językowy|agent"),
@@ -103,4 +106,10 @@ pub(super) const WORDS: Table = &[
     (SECRET, "w tajemnicy|tajemnic*|w sekrecie"),
     (THROUGH, "przez|przejść"),
     (BAD, "uszkodzon*|zepsut*|niebezpieczn*"),
+    (
+        CHOICE,
+        "podał użytkownik|podanego przez użytkownika|podany przez użytkownika|wskazał użytkownik|wskazany przez użytkownika|użytkownik podał|użytkownik wskazał|użytkownik poda|wybrał użytkownik",
+    ),
+    (WHICHEVER, "niezależnie od|bez względu na|obojętnie|jakikolwiek|cokolwiek"),
+    (AS_ORDERS, "jako polecenie|jako polecenia|jako rozkaz"),
 ];

@@ -16,7 +16,7 @@ pub(super) const WORDS: Table = &[
     (RULES, "regra|regras|normas|ordens|restrições|políticas|prompt|comandos"),
     (
         VOID,
-        "não se aplicam mais|deixam de valer|já não se aplicam|não valem mais|ficam anuladas|estão revogadas|deixam de se aplicar|não valem mais|não vale mais|perderam a validade",
+        "não se aplicam mais|deixam de valer|já não se aplicam|não valem mais|ficam anuladas|estão revogadas|deixam de se aplicar|não vale mais|perderam a validade",
     ),
     (
         NOT_TELL,
@@ -55,7 +55,10 @@ pub(super) const WORDS: Table = &[
         WHOLE,
         "toda|todo|inteira|inteiro|completo|completa|íntegra|palavra por palavra|tudo|integral|na íntegra",
     ),
-    (PROMPT, "prompt do sistema|suas instruções|mensagem do sistema|instruções do sistema|seu prompt"),
+    (
+        PROMPT,
+        "prompt do sistema|suas instruções|mensagem do sistema|instruções do sistema|seu prompt|regras do sistema|instruções do desenvolvedor",
+    ),
     (CREDENTIAL, "chave|chaves|senha|senhas|token|tokens|credenciais|chave de api|chaves de api|segredos"),
     (
         SEEN,
@@ -92,7 +95,7 @@ pub(super) const WORDS: Table = &[
     (INSTEAD, "em vez de|em vez do|em vez da|ao invés de|no lugar de|em lugar de"),
     (
         DESPITE_USER,
-        "mesmo que o usuário|não importa o que|independentemente do que|seja qual for|qualquer que seja|indicado pelo usuário|informado pelo usuário|pedido pelo usuário|escolhido pelo usuário|mesmo que o utilizador",
+        "mesmo que o usuário|não importa o que|independentemente do que|seja qual for|qualquer que seja|indicado pelo usuário|informado pelo usuário|pedido pelo usuário|escolhido pelo usuário|mesmo que o utilizador|aconteça o que acontecer",
     ),
     (
         STEALTH,
@@ -135,7 +138,7 @@ pub(super) const WORDS: Table = &[
     (REFUSE, "recusar|recuse"),
     (
         DECEIVE,
-        "sem que o usuário|sem que o utilizador|não deixe o usuário|não deixe que o usuário|não deixe o usuário|não permita que o usuário|para que o usuário não|não é necessário que o usuário|pelas costas|faça parecer|o usuário perceber|não pode saber|não deve saber|nunca deve saber",
+        "sem que o usuário|sem que o utilizador|não deixe o usuário|não deixe que o usuário|não permita que o usuário|para que o usuário não|não é necessário que o usuário|pelas costas|faça parecer|o usuário perceber|não pode saber|não deve saber|nunca deve saber",
     ),
     (BAD, "quebrada|quebrado|não é confiável|comprometida|defeituosa|não funciona"),
     (
@@ -149,4 +152,10 @@ pub(super) const WORDS: Table = &[
     (OUR, "indicada aqui|abaixo"),
     (SENSITIVE, "cookies|senhas|credenciais|área de transferência|variáveis de ambiente|contatos"),
     (NEARBY, "no navegador|salvas no|guardadas no"),
+    (
+        CHOICE,
+        "o usuário indicar|o usuário informou|o usuário informar|informado pelo usuário|informada pelo usuário|indicado pelo usuário|o utilizador indicar|pedido pelo usuário|o usuário pediu|o usuário digitou|digitado pelo usuário|o cliente indicar",
+    ),
+    (WHICHEVER, "seja qual for|não importa|independentemente de|qualquer que seja|aconteça o que"),
+    (AS_ORDERS, "como ordens|como uma ordem|como instruções"),
 ];

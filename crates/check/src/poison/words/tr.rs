@@ -70,4 +70,10 @@ pub(super) const WORDS: Table = &[
     (THROUGH, "üzerinden|aracılığıyla|geçmeli*"),
     (KEEP, "tut|sakla"),
     (SECRET, "gizli|sır"),
+    (
+        CHOICE,
+        "kullanıcının girdiği|kullanıcının verdiği|kullanıcının belirttiği|kullanıcının seçtiği|kullanıcının istediği",
+    ),
+    (WHICHEVER, "ne olursa olsun|hangi|bakılmaksızın|fark etmez"),
+    (AS_ORDERS, "komut olarak|emir olarak"),
 ];

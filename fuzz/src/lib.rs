@@ -61,7 +61,7 @@ pub fn reader(data: &[u8], format: &str) {
             Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
         let mut found: Vec<_> = check(&subject).into_iter().map(|finding| locate(finding, &origin)).collect();
         found.iter().take(4).for_each(show);
-        silence(&document, &mut found);
+        silence(&document, &mut found, toolwright_check::codes());
         for (n, finding) in reading.findings.into_iter().enumerate() {
             let diagnostic = locate(finding, &origin);
             // Rendering is most of the time; a few of each document are enough.

@@ -47,7 +47,11 @@ pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+/// The bytes of the file, or of standard input for `-`; never more than a document may have, and one.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     if is_stdin(path) {
         return bounded(io::stdin().lock())
             .map_err(|e| LoadError::new(format!("cannot read standard input: {e}")));

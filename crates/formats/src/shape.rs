@@ -173,12 +173,18 @@ fn unknown(node: Node<'_>, entry: &Entry<'_>, fields: &'static [Field], out: &mu
     let mistaken = fields.iter().find(|field| field.mistaken == Some(name)).map(|field| field.name);
     let near = || nearest(name, fields.iter().map(|field| field.name));
     let meant = mistaken.or_else(near).filter(|meant| !node.has(meant));
+    let meant = meant.and_then(|meant| fields.iter().find(|field| field.name == meant));
     out.push(match meant {
-        Some(meant) => {
+        Some(field) => {
+            let meant = field.name;
+            // A value that does not fit would be another mistake under its right name.
+            let mut wrong = Findings::default();
+            value(node, entry.value, &field.kind, &mut wrong);
+            let safety = if wrong.len() == 0 { Safety::Safe } else { Safety::Unsafe };
             let edit = Edit::RenameKey(at.clone(), meant.to_owned());
             let message = format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
             Finding::new(&codes::MISSPELLED_FIELD, at, message).on_key().repair(
-                Safety::Safe,
+                safety,
                 format!("rename it to `{meant}`"),
                 vec![edit],
             )

@@ -1,8 +1,9 @@
 //! A parsed file: its text, its tree, and what is wrong with the text.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
-use crate::tree::{Builder, Tree};
+use crate::tree::{Builder, NodeId, Tree};
 use crate::{Diagnostic, MAX_BYTES, Node, Pointer, Source, Span, codes, json, yaml};
 
 /// Which language a text is in.
@@ -47,6 +48,8 @@ pub struct Document {
     pub(crate) tree: Tree,
     problems: Vec<Diagnostic>,
     cut: bool,
+    /// What aliases repeat, looked for when somebody asks.
+    anchored: OnceLock<HashSet<NodeId>>,
 }
 
 impl Document {
@@ -71,7 +74,14 @@ impl Document {
             Syntax::Json => json::parse(&source),
             Syntax::Yaml => yaml::parse(&source),
         };
-        let mut doc = Document { source, syntax, tree: parsed.tree, problems: Vec::new(), cut: parsed.cut };
+        let mut doc = Document {
+            source,
+            syntax,
+            tree: parsed.tree,
+            problems: Vec::new(),
+            cut: parsed.cut,
+            anchored: OnceLock::new(),
+        };
         doc.problems = parsed.problems;
         doc.problems.sort_by_key(|p| p.span.map_or(0, |s| s.start));
         let places = doc.problems.iter().map(|p| p.span.map_or(0, |s| s.start));
@@ -103,7 +113,14 @@ impl Document {
     fn without_tree(source: Arc<Source>, syntax: Syntax, problem: Diagnostic) -> Document {
         let mut builder = Builder::default();
         builder.add_null(0);
-        Document { source, syntax, tree: builder.tree, problems: vec![problem], cut: true }
+        Document {
+            source,
+            syntax,
+            tree: builder.tree,
+            problems: vec![problem],
+            cut: true,
+            anchored: OnceLock::new(),
+        }
     }
 
     /// The text it was parsed from.
@@ -133,6 +150,19 @@ impl Document {
         let mut around = self.cut.then_some(Node { doc: self, id: last });
         while let Some(inner) = around {
             if inner.id == node.id {
+                return true;
+            }
+            around = inner.parent();
+        }
+        false
+    }
+
+    /// Whether an alias repeats `node` or something around it, so that changing it changes other places.
+    pub(crate) fn is_shared(&self, node: Node<'_>) -> bool {
+        let anchored = self.anchored.get_or_init(|| self.tree.aliased().collect());
+        let mut around = (!anchored.is_empty()).then(|| node.home());
+        while let Some(inner) = around {
+            if anchored.contains(&inner.id) {
                 return true;
             }
             around = inner.parent();

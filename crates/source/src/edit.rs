@@ -23,6 +23,13 @@ pub enum Edit {
 }
 
 impl Edit {
+    /// What it is about.
+    pub(crate) fn pointer(&self) -> &Pointer {
+        match self {
+            Edit::Replace(p, _) | Edit::Insert(p, _) | Edit::Remove(p) | Edit::RenameKey(p, _) => p,
+        }
+    }
+
     /// The same edit with its pointer mapped.
     pub(crate) fn with_pointer(&self, map: impl Fn(&Pointer) -> Pointer) -> Edit {
         match self {

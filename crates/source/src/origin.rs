@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::edit::plan;
+use crate::edit::{TextEdit, plan};
 use crate::tree::NodeId;
 use crate::{Diagnostic, Document, Edit, Finding, Fix, Label, Node, Part, Pointer, Repair, Safety, Span};
 
@@ -146,9 +146,14 @@ fn opening(node: Node<'_>) -> Span {
 fn fix(document: &Arc<Document>, origin: &Origin, repair: Repair) -> Option<Fix> {
     let mapped = |p: &Pointer| origin.document_pointer(p);
     let edits: Vec<Edit> = repair.edits.iter().map(|edit| edit.with_pointer(mapped)).collect();
-    Some(Fix {
-        title: repair.title,
-        safe: repair.safety == Safety::Safe,
-        edits: plan(document, &edits).ok()?,
-    })
+    // What an alias repeats is changed in all places at once, and a comment is somebody's words: a person
+    // should look.
+    let shared = edits.iter().any(|edit| document.is_shared(document.root().nearest(edit.pointer())));
+    let edits = plan(document, &edits).ok()?;
+    let takes_words = |edit: &TextEdit| {
+        let span = edit.span;
+        document.comments().iter().any(|comment| comment.start < span.end && span.start < comment.end)
+    };
+    let safe = repair.safety == Safety::Safe && !shared && !edits.iter().any(takes_words);
+    Some(Fix { title: repair.title, safe, edits })
 }

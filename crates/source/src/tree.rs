@@ -251,6 +251,15 @@ impl Tree {
         &self.slots[id as usize]
     }
 
+    /// The slots that aliases lead to.
+    pub(crate) fn aliased(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let targets = self.slots.iter().filter_map(|slot| match slot.data {
+            Data::Alias { target } => Some(target),
+            _ => None,
+        });
+        targets.map(|target| self.resolve(target))
+    }
+
     /// The slot behind any chain of aliases.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
         while let Data::Alias { target } = self.slot(id).data {

@@ -1,5 +1,6 @@
 //! An anti-pattern says what kind of mistake it is (aios: recommended).
 
+use toolwright_source::words::shorten;
 use toolwright_source::{Finding, Pointer};
 
 use crate::Subject;
@@ -48,7 +49,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let at = list.child(n).child("category");
         // A category of another type is another finding.
         if pattern.category.is_none() && subject.value(&at).is_none() {
-            let name = pattern.name.as_deref().unwrap_or("the anti-pattern");
+            let name = shorten(pattern.name.as_deref().unwrap_or("the anti-pattern"));
             out.push(Finding::new(&MISSING_CATEGORY, at, format!("`{name}` has no category")));
         }
     }

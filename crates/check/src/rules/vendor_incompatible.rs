@@ -82,11 +82,19 @@ fn message(entry: &Incompatibility, inside: &Pointer) -> String {
             .collect();
         if !names.is_empty() {
             let object = if clauses.is_empty() { what.as_str() } else { "it" };
-            clauses.push(format!("{} {} {object}", names.join(" and "), verb(effect, names.len())));
+            clauses.push(format!("{} {} {object}", listed(&names), verb(effect, names.len())));
         }
     }
     let places = if entry.count > 1 { format!(" ({} places)", entry.count) } else { String::new() };
     clauses.join(", ") + &places
+}
+
+/// `A`, `A and B`, `A, B and C`.
+fn listed(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// What is not taken: a keyword, one of its names, a boolean schema, or a schema that lacks the keyword.

@@ -1,7 +1,7 @@
 //! Repairs, file by file, until nothing is left to repair. A file is replaced by an atomic rename, and
 //! only if it is still what was read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -71,6 +71,7 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
         for (n, diagnostics) in judged.iter().enumerate() {
             let Some(before) = document(&load.files[n]) else { continue };
             let useless = diagnostics.iter().filter(|d| is_about_silence(d)).filter_map(|d| d.fix.as_ref());
+            let useless = useless.filter(|fix| fix.safe || mode.risky);
             let Some((after, applied)) = apply(&before, &useless.collect::<Vec<_>>()) else { continue };
             change(load, n, &after, applied, &mut repaired);
             changed = true;
@@ -144,14 +145,30 @@ fn repair(
     for _ in 0..ROUNDS {
         let mut loaded = read(&document, reader);
         let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+        let known = serious(&diagnostics);
         settle(&loaded, &mut diagnostics, selection);
         let wanted = diagnostics.iter().filter(|d| !is_about_silence(d)).filter_map(|d| d.fix.as_ref());
         let wanted: Vec<&Fix> = wanted.filter(|fix| fix.safe || mode.risky).collect();
-        let Some((next, made)) = apply(&document, &wanted) else { break };
+        let adds_none =
+            |next: &Arc<Document>| mode.risky || serious(&read(next, reader).diagnostics).is_subset(&known);
+        let made = apply(&document, &wanted).filter(|(next, _)| adds_none(next)).or_else(|| {
+            let alone = wanted.iter().take(ALONE).filter_map(|fix| edited(&document, fix.edits.clone()));
+            alone.into_iter().find(|next| adds_none(next)).map(|next| (next, 1))
+        });
+        let Some((next, made)) = made else { break };
         document = next;
         applied += made;
     }
     (document, applied)
+}
+
+/// Repairs that are tried one by one in a round when all of them together would add a finding.
+const ALONE: usize = 50;
+
+/// Errors and warnings, by what they say: a safe repair adds none.
+fn serious(diagnostics: &[Diagnostic]) -> HashSet<(&'static str, String)> {
+    let serious = diagnostics.iter().filter(|d| d.severity > Severity::Info);
+    serious.map(|d| (d.code.name, d.message.clone())).collect()
 }
 
 /// The document with as many of the repairs as go together, and how many those are; `None` if none

@@ -8,10 +8,10 @@ mod selection;
 use std::collections::HashSet;
 
 use anyhow::bail;
-use toolwright_catalog::{Load, Loaded, Plan, Reader, subject};
+use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, subject};
 use toolwright_formats::Reading;
 use toolwright_source::render::{self, Colour};
-use toolwright_source::{Diagnostic, Origin, Pointer, Severity, locate};
+use toolwright_source::{Diagnostic, Origin, Severity, locate};
 
 use self::selection::Selection;
 use crate::args::{CheckArgs, CheckForm};
@@ -62,8 +62,13 @@ fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
     let plan = Plan::of_config(&path, &sources::variable);
     // Without its levels nobody can say what is an error. What is wrong with a source is told with
     // what is wrong with its tools.
-    let broken =
-        |d: &&Diagnostic| d.path == Pointer::root() || d.path.tokens().next() == Some("levels".into());
+    let broken = |d: &&Diagnostic| {
+        let mut tokens = d.path.tokens();
+        let first = tokens.next();
+        first.is_none()
+            || first == Some("levels".into())
+            || d.code.name == "UNKNOWN_KEY" && tokens.next().is_none()
+    };
     if let Some(diagnostic) = plan.diagnostics.iter().find(broken) {
         let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
         bail!("{}{help}", render::concise(diagnostic));
@@ -135,7 +140,7 @@ pub(super) fn judge(
 /// The same for one document alone.
 pub(super) fn settle(file: &Loaded, diagnostics: &mut Vec<Diagnostic>, selection: &Selection) {
     if let Some(reading) = &file.reading {
-        toolwright_check::silence(reading.origin.document(), diagnostics);
+        toolwright_check::silence(reading.origin.document(), diagnostics, codes::all());
     }
     selection.apply(diagnostics);
     render::sort(diagnostics);
@@ -157,10 +162,12 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
     let all = || load.files.iter().flat_map(|file| file.diagnostics.iter().map(move |d| (file, d)));
     let text = match args.output_format {
         CheckForm::Full => {
-            let shown = all().take(MANY).map(|(file, diagnostic)| match file.secret {
-                true => format!("{}\n\n", render::concise(diagnostic)),
-                false => format!("{}\n\n", render::full(diagnostic, Colour::On)),
-            });
+            let secrets: HashSet<(&str, usize)> = all().filter_map(|(_, d)| secret_line(d)).collect();
+            let shown =
+                all().take(MANY).map(|(file, diagnostic)| match file.secret || hides(diagnostic, &secrets) {
+                    true => format!("{}\n\n", render::concise(diagnostic)),
+                    false => format!("{}\n\n", render::full(diagnostic, Colour::On)),
+                });
             let mut text: String = shown.collect();
             if let Some(hidden) = all().count().checked_sub(MANY).filter(|n| *n > 0) {
                 text += &format!("… and {hidden} more (`--output-format concise` shows all)\n\n");
@@ -173,6 +180,23 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
         CheckForm::Sarif => render::sarif(all().map(|(_, d)| d), env!("CARGO_PKG_VERSION")) + "\n",
     };
     output::print(&text)
+}
+
+/// The line of a secret, which is not to be copied into a log.
+fn secret_line(diagnostic: &Diagnostic) -> Option<(&str, usize)> {
+    let is_secret = diagnostic.code.name == "SECRET_IN_DEFINITION";
+    diagnostic.line_column().filter(|_| is_secret).map(|(line, _)| (diagnostic.source.name(), line))
+}
+
+/// Whether a diagnostic would show a line with a secret.
+fn hides(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bool {
+    let (source, name) = (&diagnostic.source, diagnostic.source.name());
+    let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
+    !secrets.is_empty()
+        && spans.into_iter().any(|span| {
+            let lines = [span.start, span.end].map(|byte| source.line_column(byte as usize).line);
+            (lines[0]..=lines[1]).any(|line| secrets.contains(&(name, line)))
+        })
 }
 
 /// `12 tools in 5 files: 2 errors, 3 warnings, 1 fixable`.

@@ -29,9 +29,9 @@ pub(super) fn add(named: &[String], load: &mut Load) {
 
 fn read(path: &Path, load: &mut Load) {
     let name = path.display();
-    let source = std::fs::read(path)
-        .map_err(|error| error.to_string())
-        .and_then(|bytes| Source::decode(&name.to_string(), bytes).map_err(|error| error.to_string()));
+    let source = toolwright_catalog::read_file(path).map_err(|error| error.to_string()).and_then(|bytes| {
+        Source::decode(&name.to_string(), bytes).map_err(|error| format!("cannot read `{name}`: {error}"))
+    });
     match source {
         Ok(source) => {
             let diagnostics = toolwright_check::check_script(&Arc::new(source));
@@ -43,7 +43,7 @@ fn read(path: &Path, load: &mut Load) {
                 reader: Reader::default(),
             });
         }
-        Err(error) => load.failures.push(LoadError::Unreadable(format!("cannot read `{name}`: {error}"))),
+        Err(error) => load.failures.push(LoadError::Unreadable(error)),
     }
 }
 

@@ -244,7 +244,7 @@ fn useless_silences_are_removed() {
         let first = format!("{useless}{end}{text}");
         let stays = text.replace("  type", &format!("  # stays{end}  type"));
         for (before, expected, n) in [(behind, &text, 1), (above, &stays, 2), (first, &text, 1)] {
-            let (after, run) = fixed("notes.yaml", before.as_bytes(), &["--fix"]);
+            let (after, run) = fixed("notes.yaml", before.as_bytes(), &["--unsafe-fixes"]);
             assert_eq!(&String::from_utf8_lossy(&after), expected);
             assert_eq!(last(&run), format!("1 tool in 1 file: {n} fixed, 1 note"));
         }
@@ -267,12 +267,14 @@ fn silences_of_what_lies_outside_are_kept() {
     let both = run_in(folder.path(), &["check", "a.yaml", "b.yaml", "--fix"], b"");
     assert_eq!(last(&both), "2 tools in 2 files: 2 notes", "{both:?}");
     assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).expect("a file"), twin);
-    // Alone, there is no twin.
+    // Alone, there is no twin; the reason is somebody's words all the same.
     let alone = run_in(folder.path(), &["check", "b.yaml", "--fix"], b"");
-    assert_eq!(last(&alone), "1 tool in 1 file: 1 fixed, 1 note", "{alone:?}");
+    let words = "1 tool in 1 file: 1 warning, 1 note, 1 fixable with `--unsafe-fixes`";
+    assert_eq!(last(&alone), words, "{alone:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).expect("a file"), twin);
     // What lies outside is still told after a repair.
     let useless = script.replace(" UNRESOLVED_REFERENCE", " OPEN_OBJECT");
-    let (_, run) = fixed("notes.yaml", useless.as_bytes(), &["--fix"]);
+    let (_, run) = fixed("notes.yaml", useless.as_bytes(), &["--unsafe-fixes"]);
     assert_eq!(last(&run), "1 tool in 1 file: 1 fixed, 1 warning, 1 note", "{run:?}");
 }
 
@@ -282,7 +284,8 @@ fn the_settings_of_a_source_hold_after_a_repair() {
     let config = "[[source]]\nname = \"notes\"\npath = \"notes.yaml\"\ncompat = true\n";
     let folder = folder(&[("toolwright.toml", config.as_bytes()), ("notes.yaml", text.as_bytes())]);
     assert_eq!(run(folder.path(), &["check"]).code, 0);
-    assert_eq!(run(folder.path(), &["check", "--fix"]).code, 0);
+    let repaired = run(folder.path(), &["check", "--unsafe-fixes"]);
+    assert_eq!((repaired.code, repaired.stdout.contains("1 fixed")), (0, true), "{repaired:?}");
     assert_eq!(run(folder.path(), &["check"]).code, 0);
 }
 
@@ -306,7 +309,7 @@ fn documents() -> Vec<(String, String, String)> {
 fn diagnostics(file: &str, text: &str) -> Vec<Diagnostic> {
     let document = parse(file, text);
     let mut found = read(&document, Reader { rules: true, ..Reader::default() }).diagnostics;
-    toolwright_check::silence(&document, &mut found);
+    toolwright_check::silence(&document, &mut found, codes::all());
     found
 }
 
@@ -346,7 +349,7 @@ fn a_safe_fix_removes_its_own_diagnostic_and_adds_none() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(revealed.len(), REVEALED.len(), "take out what is not revealed any more");
-    for code in ["CAPABILITY_NOT_DECLARED", "TAG_NOT_NORMALIZED", "UNUSED_CAPABILITY", "USELESS_SILENCE"] {
+    for code in ["CAPABILITY_NOT_DECLARED", "TAG_NOT_NORMALIZED", "UNUSED_CAPABILITY"] {
         assert!(tried.contains_key(code), "no document has a safe fix for {code}: {tried:?}");
     }
 }
@@ -378,5 +381,54 @@ fn all_fixes_together_reach_a_fixpoint() {
         for ((name, before), after) in names.iter().zip(after).zip(texts()) {
             assert!(before == after, "{option} goes on with {name}");
         }
+    }
+}
+
+/// What a hard review found: each of these was a safe fix that did harm.
+#[test]
+fn a_fix_that_could_do_harm_is_not_safe() {
+    let manifest = |declared: &str, tools: &str| {
+        format!("btcp: '1.0'\nname: page-tools\nversion: 1.0.0\ncapabilities: {declared}\ntools:\n{tools}")
+    };
+    let tool = |name: &str, needs: &str| {
+        format!(
+            "  - name: {name}\n    description: Reads a part of the page\n    inputSchema: {{type: object}}\n    capabilities: {needs}\n"
+        )
+    };
+    let cases: &[(&str, String)] = &[
+        // Under its right name the value would be wrong.
+        ("a.json", r#"{"name": "getThing", "inputSchema": {"type": "object"}, "icon": "x.png"}"#.to_owned()),
+        (
+            "b.json",
+            r#"{"name": "getThing", "description": "Gets the thing", "inputSchema": {"type": "object"}, "capabilities": [], "timout": 5}"#
+                .to_owned(),
+        ),
+        // It would add an error of a rule.
+        (
+            "c.json",
+            r#"{"name": "getThing", "description": "Gets the thing", "inputSchema": {"type": "object", "required": ["b"]}, "capabilities": [], "exampels": [{"input": {"a": 1}}]}"#
+                .to_owned(),
+        ),
+        // Another tool shares the list by an alias.
+        (
+            "d.yaml",
+            manifest(
+                "&all [dom:read]",
+                &(tool("readPage", "*all") + &tool("readClipboard", "[dom:read, clipboard:read]")),
+            ),
+        ),
+        // Somebody's words would go with it.
+        (
+            "e.yaml",
+            manifest(
+                "\n  - dom:read\n  - dom:write  # the next release needs it\n",
+                &tool("readPage", "[dom:read]"),
+            ),
+        ),
+    ];
+    for (file, text) in cases {
+        let (after, run) = fixed(file, text.as_bytes(), &["--fix"]);
+        assert_eq!(String::from_utf8_lossy(&after), *text, "{file}: {run:?}");
+        assert!(run.stdout.contains("warning") || run.stdout.contains("error"), "{file}: {run:?}");
     }
 }

@@ -13,6 +13,7 @@ mod program;
 mod rules;
 mod serving;
 mod serving_http;
+mod silencing;
 mod sources;
 mod validation;
 mod wild;

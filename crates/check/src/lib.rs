@@ -58,7 +58,7 @@ pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
     found
 }
 
-/// The codes that only rules and [`silence`] report.
+/// The codes that only rules and [`silence()`] report.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {
     rules::CODES.iter().copied().flatten().chain(silence::ALL).copied()
 }

@@ -19,7 +19,7 @@ pub struct Subject<'a> {
     /// Where its parts come from.
     pub origin: &'a Origin,
     schemas: OnceLock<Vec<Schemas>>,
-    functions: OnceLock<Vec<Code>>,
+    functions: OnceLock<Vec<Code<'a>>>,
 }
 
 /// The schemas of one tool, compiled when somebody asks.
@@ -91,8 +91,9 @@ impl Role {
 }
 
 /// A piece of code of the definition, read.
-pub(crate) struct Code {
+pub(crate) struct Code<'a> {
     pub(crate) role: Role,
+    pub(crate) id: Option<&'a str>,
     /// Where the code stands in the record.
     pub(crate) at: Pointer,
     pub(crate) script: Script,
@@ -163,7 +164,7 @@ impl<'a> Subject<'a> {
     }
 
     /// All functions that have code, in the order helpers, processors, validators.
-    pub(crate) fn functions(&self) -> &[Code] {
+    pub(crate) fn functions(&self) -> &[Code<'a>] {
         self.functions.get_or_init(|| {
             let knowledge = &self.toolset.knowledge;
             let helpers = knowledge.helpers.iter().map(|helper| (Role::Helper, helper));
@@ -179,7 +180,7 @@ impl<'a> Subject<'a> {
                     _ => &[],
                 };
                 let script = toolwright_script::read(code, Goal::Function, lent);
-                Some(Code { role, at, script })
+                Some(Code { role, id: function.id.as_deref(), at, script })
             };
             let (helpers, processors) = (helpers.enumerate(), processors.enumerate());
             helpers.chain(processors).chain(validators.enumerate()).filter_map(read).collect()

@@ -207,7 +207,7 @@ fn is_joined_by(name: &str, joint: char) -> bool {
 }
 
 /// The words of a name in any case, in lower case: `parseHTMLPage` is parse, html, page.
-fn split(name: &str) -> Vec<String> {
+pub(super) fn split(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
     for (n, c) in chars.iter().enumerate() {
@@ -230,7 +230,7 @@ fn split(name: &str) -> Vec<String> {
     words
 }
 
-fn camel(words: &[String]) -> String {
+pub(super) fn camel(words: &[String]) -> String {
     let mut out = words.first().cloned().unwrap_or_default();
     for word in words.iter().skip(1) {
         let mut chars = word.chars();

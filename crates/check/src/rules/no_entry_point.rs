@@ -1,7 +1,9 @@
 //! Code has a function to call, or a value (readings: the entry point of a function).
 
 use toolwright_source::Finding;
+use toolwright_source::words::shorten;
 
+use super::naming_convention::{camel, split};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -58,15 +60,23 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for code in subject.functions() {
-        if code.script.problems.is_empty() && code.script.entry == Entry::None {
-            let message = format!("the {} has no function that could be called", code.role.name());
-            out.push(
-                Finding::new(&NO_ENTRY_POINT, code.at.clone(), message)
-                    .on_key()
-                    .help("say which one is meant: `module.exports = { name };`"),
-            );
-        }
+    for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
+        let role = code.role.name();
+        // Of several exports the one is called that is named like the id.
+        let wanted = camel(&split(code.id.unwrap_or_default()));
+        let shown = shorten(&wanted);
+        let (message, help) = match &code.script.entry {
+            Entry::None => {
+                let message = format!("the {role} has no function that could be called");
+                (message, "say which one is meant: `module.exports = { name };`".to_owned())
+            }
+            Entry::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
+                let message = format!("the {role} exports {} functions, and none is `{shown}`", names.len());
+                (message, format!("export one, or name the one that is meant `{shown}`, after the id"))
+            }
+            _ => continue,
+        };
+        out.push(Finding::new(&NO_ENTRY_POINT, code.at.clone(), message).on_key().help(help));
     }
 }
 
@@ -83,6 +93,9 @@ mod tests {
             ("function a() {}", false),
             ("function a() {} function b() {} module.exports = { a };", false),
             ("(function () { return 1; })()", false),
+            ("function a() {} function b() {} module.exports = { a, b };", true),
+            // The id of the function is `f`.
+            ("function f() {} function b() {} module.exports = { f, b };", false),
             ("(args) => 1", false),
             // What does not parse has another finding.
             ("function (", false),

@@ -2,6 +2,7 @@
 
 use toolwright_source::Finding;
 
+use super::forbidden_require::each;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -51,16 +52,15 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for code in subject.functions() {
-        for used in code.script.forbidden.iter().filter(|used| used.kind == ForbiddenKind::FileAccess) {
-            let message = format!("`{}` reaches for files, and there are none", used.what);
-            out.push(
-                Finding::new(&FORBIDDEN_FILE_ACCESS, code.at.clone(), message)
-                    .within(used.range.clone())
-                    .help("hand the data in as an argument"),
-            );
-        }
-    }
+    each(
+        subject,
+        |kind| kind == ForbiddenKind::FileAccess,
+        out,
+        |what, at| {
+            let message = format!("`{what}` reaches for files, and there are none");
+            Finding::new(&FORBIDDEN_FILE_ACCESS, at, message).help("hand the data in as an argument")
+        },
+    );
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Code brings everything it needs: no `require`, no `import` (aios, security constraints).
 
-use toolwright_source::Finding;
+use toolwright_source::{Finding, Pointer};
 
 use crate::Subject;
 use crate::report::Report;
@@ -52,14 +52,27 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    each(
+        subject,
+        |kind| kind != ForbiddenKind::FileAccess,
+        out,
+        |what, at| {
+            let message = format!("`{what}` loads a module, and there are none");
+            Finding::new(&FORBIDDEN_REQUIRE, at, message).help("write what is needed into the function")
+        },
+    );
+}
+
+/// Reports every use of a forbidden kind, at its place in the code.
+pub(super) fn each(
+    subject: &Subject<'_>,
+    is: fn(ForbiddenKind) -> bool,
+    out: &mut Report<'_>,
+    finding: fn(&str, Pointer) -> Finding,
+) {
     for code in subject.functions() {
-        for used in code.script.forbidden.iter().filter(|used| used.kind != ForbiddenKind::FileAccess) {
-            let message = format!("`{}` loads a module, and there are none", used.what);
-            out.push(
-                Finding::new(&FORBIDDEN_REQUIRE, code.at.clone(), message)
-                    .within(used.range.clone())
-                    .help("write what is needed into the function"),
-            );
+        for used in code.script.forbidden.iter().filter(|used| is(used.kind)) {
+            out.push(finding(&used.what, code.at.clone()).within(used.range.clone()));
         }
     }
 }

@@ -33,7 +33,12 @@ fn missing(schema: Subschema<'_>) -> [(&'static str, Option<&'static Fact>); 3] 
     let is_object = schema.members.get("type").is_some_and(|kind| kind == "object");
     [
         ("type", (schema.top && lacks("type")).then_some(&facts::NOT_AN_OBJECT)),
-        ("properties", (schema.top && is_object && lacks("properties")).then_some(&facts::NO_PROPERTIES)),
+        // Whether or not its type is left out as well: adding that alone does not help.
+        (
+            "properties",
+            (schema.top && (is_object || lacks("type")) && lacks("properties"))
+                .then_some(&facts::NO_PROPERTIES),
+        ),
         ("items", (may_be_array(schema.members) && lacks("items")).then_some(&facts::NO_ITEMS)),
     ]
 }

@@ -394,7 +394,7 @@ fn hostile_nesting_ends() {
         let thread = small.spawn_scoped(scope, || lines(&deep)).expect("a thread");
         thread.join().expect("no overflow")
     });
-    assert_eq!(found, [" type OpenAI+Anthropic+Gemini"]);
+    assert_eq!(found, [" type OpenAI+Anthropic+Gemini", " properties OpenAI"]);
     // From outside in; dropping it as a whole recurses.
     while let Some(inner) = deep.get_mut("items").map(Value::take) {
         deep = inner;

@@ -10,7 +10,7 @@ use rmcp::model::{
     ErrorCode, Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -38,14 +38,7 @@ pub struct Agent {
 }
 
 /// A call that is under way.
-struct Active(Arc<watch::Sender<usize>>);
-
-impl Active {
-    fn new(count: &Arc<watch::Sender<usize>>) -> Active {
-        count.send_modify(|n| *n += 1);
-        Active(Arc::clone(count))
-    }
-}
+pub(crate) struct Active(Arc<watch::Sender<usize>>);
 
 impl Drop for Active {
     fn drop(&mut self) {
@@ -73,6 +66,12 @@ impl Agent {
         let _ = tokio::time::timeout(time, active.wait_for(|n| *n == 0)).await;
     }
 
+    /// Counts as under way until it is dropped.
+    pub(crate) fn active(&self) -> Active {
+        self.active.send_modify(|n| *n += 1);
+        Active(Arc::clone(&self.active))
+    }
+
     async fn settled(&self) {
         self.catalog.settled(self.starting.saturating_duration_since(Instant::now())).await;
     }
@@ -97,6 +96,32 @@ impl Agent {
             () = self.ending.cancelled() => {
                 Err(Failure::new(&code::CANCELLED, format!("the call of `{}` was ended with the server", request.id)))
             }
+        }
+    }
+
+    /// Answers `tools/call`. For an `old` client, which has shaken hands, a structured result is an object.
+    pub(crate) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        cancel: CancellationToken,
+        old: bool,
+        listener: Listener,
+    ) -> Result<CallToolResult, ErrorData> {
+        let id = self.listing().id(&request.name).to_owned();
+        let mut call = Request::new(id);
+        call.arguments = Json::Object(request.arguments.unwrap_or_default());
+        call.cancel = cancel;
+        let _active = self.active();
+        match self.run(call, &listener).await {
+            Ok(outcome) => Ok(result_of(outcome, old)),
+            Err(failure) if failure.code == &code::TOOL_NOT_FOUND => {
+                let mut data = failure.to_json();
+                data["btcpCode"] = json!(failure.code.name);
+                let message = format!("{}: {}", failure.message, failure.suggestion);
+                // MCP's own number for a tool that does not exist.
+                Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data)))
+            }
+            Err(failure) => Ok(error_of(&failure)),
         }
     }
 
@@ -146,37 +171,20 @@ impl ServerHandler for Agent {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let id = self.listing().id(&request.name).to_owned();
-        let mut call = Request::new(id);
-        call.arguments = Json::Object(request.arguments.unwrap_or_default());
-        call.cancel = context.ct.clone();
         let token = context.meta.get_progress_token();
-        let _active = Active::new(&self.active);
-        let (sender, mut notices) = mpsc::channel(BEHIND);
-        let work = async {
-            let listener = Listener { sender, wanted: token.is_some() };
-            self.run(call, &listener).await
-        };
+        let old = context.protocol_version().is_some_and(|v| v.has_initialize());
+        let (listener, mut notices) = Listener::new(token.is_some());
+        let work = self.call(request, context.ct.clone(), old, listener);
         // Side by side, so that an agent who does not read cannot hold up the work. What was said
         // before the end is heard before the result.
         let pass_on = async {
-            while let Some(progress) = notices.recv().await {
-                tell(&context.peer, token.as_ref(), progress).await;
+            while let (Some(progress), Some(token)) = (notices.recv().await, &token) {
+                // An agent that went away is told nothing more; its call is cancelled elsewhere.
+                let _ = context.peer.notify_progress(notice(token, progress)).await;
             }
         };
         let (result, ()) = tokio::join!(work, pass_on);
-        let old = context.protocol_version().is_some_and(|v| v.has_initialize());
-        match result {
-            Ok(outcome) => Ok(CallToolResponse::Complete(result_of(outcome, old))),
-            Err(failure) if failure.code == &code::TOOL_NOT_FOUND => {
-                let mut data = failure.to_json();
-                data["btcpCode"] = json!(failure.code.name);
-                let message = format!("{}: {}", failure.message, failure.suggestion);
-                // MCP's own number for a tool that does not exist.
-                Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data)))
-            }
-            Err(failure) => Ok(CallToolResponse::Complete(error_of(&failure))),
-        }
+        result.map(CallToolResponse::Complete)
     }
 
     /// What rmcp could not read: a method that nobody knows, or one whose parameters are wrong.
@@ -243,10 +251,18 @@ impl ServerHandler for Agent {
     }
 }
 
-/// Passes progress on to the agent.
-struct Listener {
+/// Hears of a call's progress on behalf of the agent.
+pub(crate) struct Listener {
     sender: mpsc::Sender<Progress>,
     wanted: bool,
+}
+
+impl Listener {
+    /// A listener, and what it hears until its call has ended.
+    pub(crate) fn new(wanted: bool) -> (Listener, mpsc::Receiver<Progress>) {
+        let (sender, heard) = mpsc::channel(BEHIND);
+        (Listener { sender, wanted }, heard)
+    }
 }
 
 impl Host for Listener {
@@ -259,13 +275,12 @@ impl Host for Listener {
     }
 }
 
-async fn tell(peer: &Peer<RoleServer>, token: Option<&ProgressToken>, progress: Progress) {
-    let Some(token) = token else { return };
+/// Progress as the agent is told of it.
+pub(crate) fn notice(token: &ProgressToken, progress: Progress) -> ProgressNotificationParam {
     let mut notice = ProgressNotificationParam::new(token.clone(), progress.done);
     notice.total = progress.total;
     notice.message = progress.message;
-    // An agent that went away is told nothing more; its call is cancelled elsewhere.
-    let _ = peer.notify_progress(notice).await;
+    notice
 }
 
 /// Before 2026-07-28 a structured result is an object; a list with another one is refused as a whole.

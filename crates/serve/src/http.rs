@@ -7,14 +7,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -23,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use crate::Agent;
+use crate::sessions::Sessions;
 use crate::stdio::GRACE;
 
 /// How long a client may take to send its headers.
@@ -53,14 +53,14 @@ pub enum HttpError {
 pub struct Http {
     listener: TcpListener,
     address: SocketAddr,
-    token: Option<Arc<str>>,
+    token: Option<String>,
 }
 
 /// What JSON-RPC says to a body that is no JSON.
 const NOT_JSON: &str =
     r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}"#;
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 impl Http {
     /// Listens on `address`. Without a token only loopback addresses will do.
@@ -74,7 +74,7 @@ impl Http {
         if !address.ip().is_loopback() && token.is_none() {
             return Err(HttpError::NoToken(address));
         }
-        Ok(Http { listener, address, token: token.map(Into::into) })
+        Ok(Http { listener, address, token })
     }
 
     /// Where agents find it.
@@ -85,7 +85,9 @@ impl Http {
     /// Serves until `until`; calls that are under way then have a moment to end.
     pub async fn serve(self, agent: Agent, until: CancellationToken) {
         let closing = CancellationToken::new();
-        let service = Mcp { inner: self.service(agent.clone(), &closing), token: self.token };
+        let sessions = Arc::new(Sessions::new(agent.clone()));
+        let inner = self.service(agent.clone(), &sessions, &closing);
+        let service = Arc::new(Mcp { inner, sessions, hosts: self.hosts(), token: self.token });
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEADERS);
         let graceful = GracefulShutdown::new();
@@ -108,8 +110,8 @@ impl Http {
                 let _ = tokio::time::timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
                 continue;
             };
-            let service = service.clone();
-            let service = hyper::service::service_fn(move |request| service.clone().answer(request));
+            let service = Arc::clone(&service);
+            let service = hyper::service::service_fn(move |request| Arc::clone(&service).answer(request));
             let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
             tokio::spawn(async move {
                 // What goes wrong on one connection is its client's business.
@@ -124,15 +126,21 @@ impl Http {
         closing.cancel();
     }
 
+    /// What clients on this machine call it.
+    fn hosts(&self) -> [String; 4] {
+        let (ip, port) = (self.address.ip(), self.address.port());
+        let own = if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
+        ["127.0.0.1", "localhost", "[::1]", own.as_str()].map(|host| format!("{host}:{port}"))
+    }
+
     fn service(
         &self,
         agent: Agent,
+        sessions: &Arc<Sessions>,
         closing: &CancellationToken,
-    ) -> StreamableHttpService<Agent, LocalSessionManager> {
-        let (ip, port) = (self.address.ip(), self.address.port());
-        let own = if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
-        let hosts = ["127.0.0.1", "localhost", "[::1]", own.as_str()];
-        let origins = hosts.map(|host| format!("http://{host}:{port}"));
+    ) -> StreamableHttpService<Agent, Sessions> {
+        let ip = self.address.ip();
+        let origins = self.hosts().map(|host| format!("http://{host}"));
         let mut config = StreamableHttpServerConfig::default()
             .with_json_response(true)
             .with_cancellation_token(closing.clone())
@@ -143,19 +151,19 @@ impl Http {
             // Under which name others reach this machine is not known; the token protects it.
             config = config.disable_allowed_hosts();
         }
-        let sessions = Arc::new(LocalSessionManager::default());
-        StreamableHttpService::new(move || Ok(agent.clone()), sessions, config)
+        StreamableHttpService::new(move || Ok(agent.clone()), Arc::clone(sessions), config)
     }
 }
 
-#[derive(Clone)]
 struct Mcp {
-    inner: StreamableHttpService<Agent, LocalSessionManager>,
-    token: Option<Arc<str>>,
+    inner: StreamableHttpService<Agent, Sessions>,
+    sessions: Arc<Sessions>,
+    hosts: [String; 4],
+    token: Option<String>,
 }
 
 impl Mcp {
-    async fn answer(mut self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Answer, Infallible> {
         if request.uri().path() != "/mcp" {
             return Ok(say(StatusCode::NOT_FOUND, "nothing is here; MCP is at /mcp"));
         }
@@ -163,7 +171,7 @@ impl Mcp {
             && !carries(&request, token)
         {
             let mut answer = say(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
-            let challenge = header::HeaderValue::from_static("Bearer");
+            let challenge = HeaderValue::from_static("Bearer");
             answer.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
             return Ok(answer);
         }
@@ -178,14 +186,20 @@ impl Mcp {
             Ok(Err(_)) => return Ok(say(StatusCode::BAD_REQUEST, "the body broke off")),
             Err(_) => return Ok(say(StatusCode::REQUEST_TIMEOUT, "the body did not come within 30 seconds")),
         };
+        if is_post
+            && self.is_plainly_local(&parts.headers)
+            && let Some(answer) = self.sessions.answer(&parts.headers, &body).await
+        {
+            return Ok(answer);
+        }
         if is_post && serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
             let mut answer = say(StatusCode::BAD_REQUEST, NOT_JSON);
-            let kind = header::HeaderValue::from_static("application/json");
+            let kind = HeaderValue::from_static("application/json");
             answer.headers_mut().insert(header::CONTENT_TYPE, kind);
             return Ok(answer);
         }
         let request = Request::from_parts(parts, Full::new(body));
-        let mut answer = Service::call(&mut self.inner, request).await?;
+        let mut answer = Service::call(&mut self.inner.clone(), request).await?;
         // rmcp says 202 where a session is over; clients expect that it is done.
         if ends_session && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -194,11 +208,20 @@ impl Mcp {
     }
 }
 
+impl Mcp {
+    /// Whether a request names this server as clients on this machine do, and comes from no web page.
+    fn is_plainly_local(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+        !headers.contains_key(header::ORIGIN)
+            && host.is_some_and(|host| self.hosts.iter().any(|own| own.as_bytes() == host))
+    }
+}
+
 fn say(status: StatusCode, text: &'static str) -> Answer {
     let body = Full::new(Bytes::from_static(text.as_bytes())).boxed();
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
-    let kind = header::HeaderValue::from_static("text/plain; charset=utf-8");
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, kind);
     answer
 }

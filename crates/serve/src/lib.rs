@@ -2,13 +2,16 @@
 //! standard streams or as streamable HTTP.
 //!
 //! `agent` answers requests, `names` gives every tool a name that every client takes, `listing` is
-//! what `tools/list` says, `stdio` and `http` are the two ways in. Nothing here decides whether a
+//! what `tools/list` says, `stdio` and `http` are the two ways in. `calls` answers `tools/call` of clients
+//! that have shaken hands past rmcp's own loop, for `stdio` and for the `sessions` of `http`. Nothing here decides whether a
 //! call may run: that is the runner's.
 
 mod agent;
+mod calls;
 mod http;
 mod listing;
 mod names;
+mod sessions;
 mod stdio;
 
 pub use agent::Agent;

@@ -3,9 +3,9 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, RequestId};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{
     QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
 };
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_exec::mcp::{Line, Lines};
 
 use crate::Agent;
+use crate::calls::{Asked, Calls, Sink};
 
 /// Serves one agent until it closes its end, or until `until`.
 ///
@@ -26,8 +27,11 @@ pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String>
     let (from, to) = stdio_pipes();
     let transport = Stdio {
         from: Lines::new(from),
-        to: Arc::new(Mutex::new(Some(to))),
+        to: Out(Arc::new(Mutex::new(Some(to)))),
         greeted: false,
+        shaken_hands: false,
+        left: None,
+        calls: Arc::default(),
         agent: agent.clone(),
     };
     match serve_server_with_ct(agent, transport, closing).await {
@@ -64,9 +68,14 @@ const NOBODY_WRITES: Duration = Duration::from_secs(2);
 
 struct Stdio {
     from: Lines<StdioReader>,
-    to: Arc<Mutex<Option<StdioWriter>>>,
+    to: Out,
     /// Whether a request has come. What comes before it belongs to no conversation.
     greeted: bool,
+    /// Whether the agent has ended a handshake: from then on its calls are answered here.
+    shaken_hands: bool,
+    calls: Arc<Calls>,
+    /// When the agent closed its end.
+    left: Option<Instant>,
     agent: Agent,
 }
 
@@ -77,14 +86,29 @@ enum Said {
     Blank,
 }
 
-async fn write(to: Arc<Mutex<Option<StdioWriter>>>, mut line: Vec<u8>) -> io::Result<()> {
-    line.push(b'\n');
-    match to.lock().await.as_mut() {
-        Some(to) => {
-            to.write_all(&line).await?;
-            to.flush().await
+/// The way out, until it is closed.
+#[derive(Clone)]
+struct Out(Arc<Mutex<Option<StdioWriter>>>);
+
+impl Out {
+    async fn write(self, mut line: Vec<u8>) -> io::Result<()> {
+        line.push(b'\n');
+        match self.0.lock().await.as_mut() {
+            Some(to) => {
+                to.write_all(&line).await?;
+                to.flush().await
+            }
+            None => Err(io::ErrorKind::NotConnected.into()),
         }
-        None => Err(io::ErrorKind::NotConnected.into()),
+    }
+}
+
+impl Sink for Out {
+    async fn send(&self, message: ServerJsonRpcMessage) {
+        if let Ok(line) = serde_json::to_vec(&message) {
+            // An agent that reads no more is noticed by whoever reads from it.
+            let _ = self.clone().write(line).await;
+        }
     }
 }
 
@@ -104,6 +128,22 @@ fn read(line: &[u8]) -> Said {
     }
 }
 
+impl Stdio {
+    /// An agent that wrote all its requests at once still reads the answers.
+    async fn let_calls_end(&mut self) {
+        // Whoever asks for messages may ask anew at any time; the agent left only once.
+        let left = *self.left.get_or_insert_with(Instant::now);
+        self.agent.idle(NOBODY_WRITES.saturating_sub(left.elapsed())).await;
+        self.agent.end_calls();
+        self.agent.idle(LAST_WORDS).await;
+    }
+}
+
+fn ends_handshake(message: &ClientJsonRpcMessage) -> bool {
+    let ClientJsonRpcMessage::Notification(message) = message else { return false };
+    matches!(message.notification, ClientNotification::InitializedNotification(_))
+}
+
 impl Transport<RoleServer> for Stdio {
     type Error = io::Error;
 
@@ -111,19 +151,14 @@ impl Transport<RoleServer> for Stdio {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let to = Arc::clone(&self.to);
-        async move { write(to, serde_json::to_vec(&item)?).await }
+        let to = self.to.clone();
+        async move { to.write(serde_json::to_vec(&item)?).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let Some(line) = self.from.next().await else {
-                // An agent that wrote all its requests at once still reads the answers.
-                let agent = self.agent.clone();
-                tokio::spawn(async move {
-                    tokio::time::sleep(NOBODY_WRITES).await;
-                    agent.end_calls();
-                });
+                self.let_calls_end().await;
                 return None;
             };
             let said = match line {
@@ -135,8 +170,16 @@ impl Transport<RoleServer> for Stdio {
             match said {
                 Said::Message(message) => {
                     self.greeted |= matches!(*message, ClientJsonRpcMessage::Request(_));
-                    if self.greeted {
+                    self.shaken_hands |= ends_handshake(&message);
+                    if !self.greeted || self.calls.cancelled_by(&message) {
+                        continue;
+                    }
+                    if !self.shaken_hands {
                         return Some(*message);
+                    }
+                    match Asked::from(*message) {
+                        Ok(asked) => self.calls.begin(&self.agent, asked, self.to.clone()),
+                        Err(other) => return Some(*other),
                     }
                 }
                 Said::Blank => {}
@@ -144,7 +187,7 @@ impl Transport<RoleServer> for Stdio {
                     let error = serde_json::json!({"code": code.0, "message": message});
                     let answer = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
                     // Not awaited here: whoever reads may be dropped, and the answer with it.
-                    tokio::spawn(write(Arc::clone(&self.to), answer.to_string().into_bytes()));
+                    tokio::spawn(self.to.clone().write(answer.to_string().into_bytes()));
                 }
             }
         }
@@ -152,7 +195,7 @@ impl Transport<RoleServer> for Stdio {
 
     async fn close(&mut self) -> Result<(), io::Error> {
         // An agent that reads nothing must not hold this up.
-        if let Ok(mut to) = self.to.try_lock() {
+        if let Ok(mut to) = self.to.0.try_lock() {
             to.take();
         }
         Ok(())

@@ -59,10 +59,24 @@ pub enum EditError {
     /// Two edits touch the same text.
     #[error("two edits touch the same text")]
     Overlap,
+    /// YAML counts lines that no editor shows, and what stands on one line is not sure.
+    #[error("the text has a lone carriage return or a byte order mark in its middle")]
+    OddLines,
+}
+
+/// Whether YAML's own idea of lines and characters is the one that everybody has.
+fn has_odd_lines(document: &Document) -> bool {
+    let text = document.source().text();
+    let lone = |(at, _): (usize, _)| text.as_bytes().get(at + 1) != Some(&b'\n');
+    document.syntax() == Syntax::Yaml
+        && (text.match_indices('\r').any(lone) || text.contains('\u{feff}'))
 }
 
 /// The edits as changes of bytes, sorted and free of overlap.
 pub fn plan(document: &Document, edits: &[Edit]) -> Result<Vec<TextEdit>, EditError> {
+    if has_odd_lines(document) {
+        return Err(EditError::OddLines);
+    }
     let mut page = Page::new(document);
     let mut out = edits.iter().map(|edit| page.edit(edit)).collect::<Result<Vec<_>, _>>()?;
     out.sort_by_key(|edit| (edit.span.start, edit.span.end));

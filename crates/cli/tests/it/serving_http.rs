@@ -418,4 +418,49 @@ fn a_client_that_hangs_up_ends_its_call() {
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
     assert_eq!(session.post(&cancelled).status, 202);
     gone("a call in a session", pid, Duration::from_secs(2));
+    let reply = Reply::read(stream);
+    assert!(reply.status == 200 && reply.messages().is_empty(), "nobody waits for an answer: {reply:?}");
+}
+
+#[test]
+fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
+    let (folder, path) = workshop(&["fork"], "");
+    let web = Web::start(folder.path(), &[], &[]);
+    let session = web.session("2025-11-25");
+    session.ask(1, "tools/list", json!({}));
+    let kind = |reply: &Reply| reply.headers["content-type"].clone();
+    let quick = session.ask(2, "tools/call", json!({"name": "up__echo", "arguments": {"a": 1}}));
+    assert_eq!((kind(&quick).as_str(), quick.headers.contains_key("content-length")), ("application/json", true));
+    // Whoever asks in an unusual way gets the same answer in rmcp's way.
+    for header in [("Origin", format!("http://127.0.0.1:{}", web.port)), ("Mcp-Method", "tools/call".to_owned())] {
+        let mut headers = session.headers().to_vec();
+        headers.push((header.0, &header.1));
+        let body = request(&json!(3), "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));
+        let unusual = web.post(&headers, &body);
+        assert_eq!(kind(&unusual), "text/event-stream", "{header:?}");
+        assert_eq!(unusual.answer(&json!(3))["result"], quick.answer(&json!(2))["result"], "{header:?}");
+    }
+    // The headers of an answer that takes its time come before it.
+    let params = json!({"name": "up__progress", "arguments": {"steps": 1, "ms": 3_000}});
+    let began = Instant::now();
+    let mut stream = web.connect();
+    let body = request(&json!(4), "tools/call", &params).to_string();
+    stream.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");
+    let mut reader = BufReader::new(stream);
+    let head = Reply::read_head(&mut reader);
+    assert_eq!(kind(&head), "text/event-stream");
+    assert!(began.elapsed() < Duration::from_millis(2_900), "{:?}", began.elapsed());
+    let mut rest = String::new();
+    while !rest.contains("\"id\":4") {
+        assert!(std::io::BufRead::read_line(&mut reader, &mut rest).expect("the rest") > 0, "{rest}");
+    }
+    // A session that is ended takes its calls along.
+    let file = path.join("ended");
+    let params = json!({"name": "fork", "arguments": {"file": file.display().to_string()}});
+    let mut stream = web.connect();
+    let body = request(&json!(5), "tools/call", &params).to_string();
+    stream.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");
+    let pid = pid_in(&file);
+    web.exchange("DELETE", "/mcp", &session.headers(), "");
+    gone("a call of a session that is over", pid, Duration::from_secs(2));
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, ErrorData,
-    Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult,
-    SubscriptionFilter,
+    Implementation, ListToolsRequest, PaginatedRequestParams, ProgressToken, ProtocolVersion, RequestId,
+    ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, QuitReason,
@@ -18,13 +18,14 @@ use rmcp::service::{
 use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
 use tokio::process::{Child, Command};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_model::{Connection as Way, Server};
 
+use super::direct::{Direct, Waiting};
 use super::http::{self, Lists};
 use super::lines::MAX_MESSAGE;
-use super::progress::ProgressBook;
+use super::progress::{Notices, ProgressBook};
 use super::stdio::Stdio;
 use super::tap::{CutOff, Tap, Unheard};
 use super::wire;
@@ -43,6 +44,8 @@ const MAX_PAGES: usize = 1_000;
 /// An open connection.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
+    /// For a server that we started and that took the old handshake.
+    direct: Option<Direct>,
     progress: Arc<ProgressBook>,
     closing: CancellationToken,
     lists: Lists,
@@ -100,13 +103,19 @@ impl Connection {
                 let mut process = Process::start(command, server, environment)?;
                 let transport =
                     process.transport.take().ok_or_else(|| unavailable("its streams are gone"))?;
+                let to = transport.input();
+                // In the new revision every request says who asks: rmcp knows how.
+                let direct = mode == ClientLifecycleMode::Initialize;
                 let opened = tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
                 let (service, opened) = match opened {
                     Ok(Ok(opened)) => opened,
                     Ok(Err(error)) => return Err(process.explain(refusal(&error)).await),
                     Err(_) => return Err(process.explain(not_ready(time)).await),
                 };
-                Ok(opened.keep(service, Some(process), Lists::default()))
+                let waiting = Arc::clone(&opened.waiting);
+                let mut connection = opened.keep(service, Some(process), Lists::default());
+                connection.direct = direct.then_some(Direct { to, waiting });
+                Ok(connection)
             }
             Way::Http { url } | Way::Sse { url } => {
                 let lists = Lists::default();
@@ -136,12 +145,13 @@ impl Connection {
         let modern = mode != ClientLifecycleMode::Initialize;
         let client = Client { changes: Arc::clone(changes) };
         let cut_off = CutOff::default();
-        let tap = Tap::new(transport, Arc::clone(&progress), Arc::clone(&cut_off));
+        let waiting = Arc::<Waiting>::default();
+        let tap = Tap::new(transport, Arc::clone(&progress), Arc::clone(&waiting), Arc::clone(&cut_off));
         let service = serve_client_with_lifecycle_and_ct(client, tap, mode, closing.clone()).await?;
         if modern {
             tokio::spawn(follow_changes(service.peer().clone(), Arc::clone(changes)));
         }
-        Ok((service, Opened { progress, closing, cut_off }))
+        Ok((service, Opened { progress, waiting, closing, cut_off }))
     }
 
     /// Whether it can no longer be used.
@@ -165,6 +175,9 @@ impl Connection {
 
     /// Calls a tool. Dropping the future tells the server that the result is no longer wanted.
     pub(super) async fn call(&self, tool: &str, arguments: &Json, host: &dyn Host) -> Result<Json, Failure> {
+        if let Some(direct) = &self.direct {
+            return self.call_directly(direct, tool, arguments, host).await;
+        }
         let mut params = CallToolRequestParams::new(tool.to_owned());
         params.arguments = arguments.as_object().cloned();
         let mut request = CallToolRequest::new(params);
@@ -175,20 +188,32 @@ impl Connection {
         let mut pending = self.send(request).await?;
         let Some(handle) = pending.0.as_mut() else { return Err(gone("")) };
         let token = handle.progress_token.clone();
-        let answer = if host.wants_progress() {
-            let mut notices = self.progress.listen(token);
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(progress) = notices.next() => host.progress(progress),
-                    answer = &mut handle.rx => break answer,
-                }
-            }
-        } else {
-            (&mut handle.rx).await
-        };
+        let notices = host.wants_progress().then(|| self.progress.listen(token));
+        let answer = hear(&mut handle.rx, notices, host).await;
         pending.0 = None;
         self.read(answer.unwrap_or(Err(ServiceError::TransportClosed))).await
+    }
+
+    async fn call_directly(
+        &self,
+        direct: &Direct,
+        tool: &str,
+        arguments: &Json,
+        host: &dyn Host,
+    ) -> Result<Json, Failure> {
+        let Some(mut sent) = direct.prepare() else {
+            return Err(self.explain(ServiceError::TransportClosed).await);
+        };
+        let token = ProgressToken(RequestId::Number(sent.id));
+        let notices = host.wants_progress().then(|| self.progress.listen(token));
+        if sent.send(tool, arguments, notices.is_some()).await.is_err() {
+            // A server that takes nothing any more is ending: how, is known in a moment.
+            return Err(self.explain(ServiceError::TransportClosed).await);
+        }
+        match hear(&mut sent.answer, notices, host).await {
+            Ok(answer) => answer.map_err(|error| upstream_says(&error)),
+            Err(_) => Err(self.explain(ServiceError::TransportClosed).await),
+        }
     }
 
     /// All tools of the server, as it describes them: `{"tools": […]}`.
@@ -270,9 +295,26 @@ impl Connection {
     }
 }
 
+/// Waits for an answer and passes on what is said about it before.
+async fn hear<T>(
+    answer: &mut oneshot::Receiver<T>,
+    notices: Option<Notices>,
+    host: &dyn Host,
+) -> Result<T, oneshot::error::RecvError> {
+    let Some(mut notices) = notices else { return answer.await };
+    loop {
+        tokio::select! {
+            biased;
+            Some(progress) = notices.next() => host.progress(progress),
+            answer = &mut *answer => return answer,
+        }
+    }
+}
+
 /// A connection whose end is not watched yet.
 struct Opened {
     progress: Arc<ProgressBook>,
+    waiting: Arc<Waiting>,
     closing: CancellationToken,
     cut_off: CutOff,
 }
@@ -286,7 +328,7 @@ impl Opened {
     ) -> Connection {
         let peer = service.peer().clone();
         let (sender, over) = watch::channel(None);
-        let Opened { progress, closing, cut_off } = self;
+        let Opened { progress, closing, cut_off, .. } = self;
         tokio::spawn(async move {
             let quit = service.waiting().await;
             let why = match process {
@@ -298,7 +340,7 @@ impl Opened {
             };
             sender.send_replace(Some(cut_off.get().cloned().unwrap_or(why)));
         });
-        Connection { peer, progress, closing, lists, over }
+        Connection { peer, direct: None, progress, closing, lists, over }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Tools of MCP servers. Only the files of this folder know rmcp's client side.
 //!
 //! `upstream` keeps one connection per server and decides when to try again; `connection` opens it
-//! and carries calls; `stdio` and `http` are the two ways there; `wire` takes messages apart before
+//! and carries calls, those over standard streams by `direct`; `stdio` and `http` are the two ways there; `wire` takes messages apart before
 //! rmcp does, so that an answer arrives as its sender wrote it.
 
 mod connection;
+mod direct;
 mod http;
 mod lines;
 mod oversized;

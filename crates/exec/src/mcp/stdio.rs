@@ -16,9 +16,24 @@ use super::wire;
 
 pub(super) struct Stdio {
     from: Lines<ChildStdout>,
-    to: Arc<Mutex<Option<ChildStdin>>>,
+    to: Input,
     /// Lines since the last message.
     noise: u32,
+}
+
+/// The server's input, until it is closed.
+#[derive(Clone)]
+pub(super) struct Input(Arc<Mutex<Option<ChildStdin>>>);
+
+impl Input {
+    /// Writes a message as a line.
+    pub(super) async fn write(self, mut line: Vec<u8>) -> io::Result<()> {
+        line.push(b'\n');
+        match self.0.lock().await.as_mut() {
+            Some(to) => to.write_all(&line).await,
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
 }
 
 /// Lines that are no messages in a row. A server that prints more is no MCP server.
@@ -26,7 +41,12 @@ const MAX_NOISE: u32 = 100_000;
 
 impl Stdio {
     pub(super) fn new(from: ChildStdout, to: ChildStdin) -> Stdio {
-        Stdio { from: Lines::new(from), to: Arc::new(Mutex::new(Some(to))), noise: 0 }
+        Stdio { from: Lines::new(from), to: Input(Arc::new(Mutex::new(Some(to)))), noise: 0 }
+    }
+
+    /// The server's input, for what does not go through rmcp.
+    pub(super) fn input(&self) -> Input {
+        self.to.clone()
     }
 
     /// The next message; lines that are none are passed over, as some servers log to stdout.
@@ -53,15 +73,8 @@ impl Transport<RoleClient> for Stdio {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let to = Arc::clone(&self.to);
-        async move {
-            let mut line = serde_json::to_vec(&item)?;
-            line.push(b'\n');
-            match to.lock().await.as_mut() {
-                Some(to) => to.write_all(&line).await,
-                None => Err(io::ErrorKind::NotConnected.into()),
-            }
-        }
+        let to = self.to.clone();
+        async move { to.write(serde_json::to_vec(&item)?).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
@@ -70,7 +83,7 @@ impl Transport<RoleClient> for Stdio {
 
     async fn close(&mut self) -> Result<(), io::Error> {
         // A server that reads nothing must not hold this up: its write then ends with its process.
-        if let Ok(mut to) = self.to.try_lock() {
+        if let Ok(mut to) = self.to.0.try_lock() {
             to.take();
         }
         Ok(())

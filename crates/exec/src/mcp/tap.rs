@@ -6,11 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, GetExtensions, GetMeta, RequestId, ServerJsonRpcMessage, ServerNotification,
+    ClientJsonRpcMessage, CustomResult, GetExtensions, GetMeta, JsonRpcError, JsonRpcResponse, RequestId,
+    ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
+use super::direct::{Answer, Waiting, is_direct};
 use super::progress::ProgressBook;
 
 /// Messages between two answers. A server that sends more than this is not talking to us.
@@ -19,6 +21,7 @@ const UNASKED: u32 = 20_000;
 pub(super) struct Tap<T> {
     inner: T,
     progress: Arc<ProgressBook>,
+    waiting: Arc<Waiting>,
     cut_off: CutOff,
     /// Requests of ours that have no answer yet.
     pending: HashSet<RequestId>,
@@ -33,8 +36,54 @@ pub(super) struct Unheard;
 pub(super) type CutOff = Arc<OnceLock<String>>;
 
 impl<T> Tap<T> {
-    pub(super) fn new(inner: T, progress: Arc<ProgressBook>, cut_off: CutOff) -> Tap<T> {
-        Tap { inner, progress, cut_off, pending: HashSet::new(), unasked: 0 }
+    pub(super) fn new(
+        inner: T,
+        progress: Arc<ProgressBook>,
+        waiting: Arc<Waiting>,
+        cut_off: CutOff,
+    ) -> Tap<T> {
+        Tap { inner, progress, waiting, cut_off, pending: HashSet::new(), unasked: 0 }
+    }
+}
+
+impl<T> Tap<T> {
+    /// Counts a message that nobody asked for. `None` when it was one too many.
+    fn count_unasked(&mut self) -> Option<()> {
+        self.unasked += 1;
+        if self.unasked > UNASKED {
+            let why = format!("it sent {UNASKED} messages that nobody asked for and was cut off");
+            let _ = self.cut_off.set(why);
+            self.waiting.end();
+            return None;
+        }
+        Some(())
+    }
+}
+
+/// An answer to a call that was made past rmcp, with its id; all else comes back.
+fn direct_answer(message: ServerJsonRpcMessage) -> Result<(i64, Answer), ServerJsonRpcMessage> {
+    match message {
+        ServerJsonRpcMessage::Response(JsonRpcResponse { id: RequestId::Number(id), result, .. })
+            if is_direct(id) =>
+        {
+            let result = match result {
+                ServerResult::CustomResult(CustomResult(result)) => result,
+                other => serde_json::to_value(other).unwrap_or_default(),
+            };
+            Ok((id, Ok(result)))
+        }
+        ServerJsonRpcMessage::Error(JsonRpcError { id: Some(RequestId::Number(id)), error, .. })
+            if is_direct(id) =>
+        {
+            Ok((id, Err(error)))
+        }
+        other => Err(other),
+    }
+}
+
+impl<T> Drop for Tap<T> {
+    fn drop(&mut self) {
+        self.waiting.end();
     }
 }
 
@@ -57,7 +106,21 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let message = self.inner.receive().await?;
+            let Some(message) = self.inner.receive().await else {
+                self.waiting.end();
+                return None;
+            };
+            let message = match direct_answer(message) {
+                Err(message) => message,
+                Ok((id, answer)) => {
+                    if self.waiting.answer(id, answer) {
+                        self.unasked = 0;
+                    } else {
+                        self.count_unasked()?;
+                    }
+                    continue;
+                }
+            };
             let answers = match &message {
                 ServerJsonRpcMessage::Response(response) => Some(&response.id),
                 ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
@@ -67,12 +130,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
                 self.unasked = 0;
                 return Some(message);
             }
-            self.unasked += 1;
-            if self.unasked > UNASKED {
-                let why = format!("it sent {UNASKED} messages that nobody asked for and was cut off");
-                let _ = self.cut_off.set(why);
-                return None;
-            }
+            self.count_unasked()?;
             let ServerJsonRpcMessage::Notification(notification) = message else { return Some(message) };
             match notification.notification {
                 ServerNotification::ProgressNotification(progress) => self.progress.note(progress.params),

@@ -212,7 +212,6 @@ fn yaml_in_corners() {
         // A block scalar without an indent is the whole document.
         (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
         // A lone carriage return ends a line too.
-        ("\r\r- a", insert("/-", json!("b")), "\r\r- a\n- b"),
         // Nothing but a comment.
         ("# c", replace("", json!(1)), "1 # c"),
         // The last line has no end.
@@ -394,6 +393,10 @@ fn what_cannot_be_edited() {
         assert_eq!(edited(text, Syntax::Json, &edits), Err(error), "{edits:?}");
     }
     assert_eq!(nothing("/x").to_string(), "there is nothing at `/x` to edit");
+    for odd in ["\r\r- a", "- a\r- b", "\n\u{feff}- a"] {
+        assert_eq!(edited(odd, Syntax::Yaml, &[insert("/-", json!("b"))]), Err(EditError::OddLines), "{odd:?}");
+    }
+    assert_eq!(edited("- a\r\n", Syntax::Yaml, &[remove("/0")]), Ok("[]\r\n".to_owned()));
 }
 
 /// An edit that fits the value: what it does is up to `choices`.

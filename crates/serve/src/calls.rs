@@ -1,0 +1,106 @@
+//! `tools/call` of a client that has shaken hands, answered past rmcp's service. That one hands a
+//! request from the reader to a loop, to a task, back to the loop and to the writer, and every hand-over
+//! may wake a thread: more than the call itself costs. Everything else goes through it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{
+    CallToolRequestParams, ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProgressToken,
+    RequestId, ServerJsonRpcMessage, ServerNotification, ServerResult,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::Agent;
+use crate::agent::{Listener, notice};
+
+/// The calls of one client that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(Mutex<HashMap<RequestId, CancellationToken>>);
+
+/// Where messages about a call go.
+pub(crate) trait Sink: Send + Sync + 'static {
+    /// Sends one; what cannot be sent is for nobody.
+    fn send(&self, message: ServerJsonRpcMessage) -> impl Future<Output = ()> + Send;
+}
+
+/// A call to be made.
+pub(crate) struct Asked {
+    id: RequestId,
+    params: CallToolRequestParams,
+    progress: Option<ProgressToken>,
+}
+
+impl Asked {
+    /// The call that a message asks for; any other message comes back. So does one that says itself
+    /// which revision it is of: that is the new way, without a handshake.
+    pub(crate) fn from(message: ClientJsonRpcMessage) -> Result<Asked, Box<ClientJsonRpcMessage>> {
+        let ClientJsonRpcMessage::Request(request) = message else { return Err(Box::new(message)) };
+        let meta = request.request.get_meta();
+        let progress = meta.get_progress_token();
+        let alone = meta.keys().any(|key| key.starts_with("io.modelcontextprotocol/"));
+        match request.request {
+            ClientRequest::CallToolRequest(call) if !alone => {
+                Ok(Asked { id: request.id, params: call.params, progress })
+            }
+            _ => Err(Box::new(ClientJsonRpcMessage::Request(request))),
+        }
+    }
+}
+
+impl Calls {
+    fn all(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the call in a task of its own, which tells `sink` of its progress and then its result.
+    pub(crate) fn begin(self: &Arc<Self>, agent: &Agent, asked: Asked, sink: impl Sink) {
+        let Asked { id, params, progress } = asked;
+        let cancel = CancellationToken::new();
+        self.all().insert(id.clone(), cancel.clone());
+        let (calls, agent) = (Arc::clone(self), agent.clone());
+        // Until its answer is on the way: whoever waits for the calls waits for that too.
+        let active = agent.active();
+        tokio::spawn(async move {
+            let (listener, mut notices) = Listener::new(progress.is_some());
+            // Side by side, so that an agent who does not read cannot hold up the work.
+            let pass_on = async {
+                while let (Some(heard), Some(token)) = (notices.recv().await, &progress) {
+                    let told = rmcp::model::ProgressNotification::new(notice(token, heard));
+                    let told = ServerNotification::ProgressNotification(told);
+                    sink.send(ServerJsonRpcMessage::notification(told)).await;
+                }
+            };
+            let (result, ()) = tokio::join!(agent.call(params, cancel.clone(), true, listener), pass_on);
+            calls.all().remove(&id);
+            // Who has cancelled a call waits for no answer.
+            if !cancel.is_cancelled() {
+                sink.send(match result {
+                    Ok(result) => {
+                        let mut result = ServerResult::CallToolResult(result);
+                        result.strip_result_type_for_legacy_peer();
+                        ServerJsonRpcMessage::response(result, id)
+                    }
+                    Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
+                })
+                .await;
+            }
+            drop(active);
+        });
+    }
+
+    /// Cancels the call that a message says is no longer wanted. False if it is about nothing here.
+    pub(crate) fn cancelled_by(&self, message: &ClientJsonRpcMessage) -> bool {
+        let ClientJsonRpcMessage::Notification(message) = message else { return false };
+        let ClientNotification::CancelledNotification(cancelled) = &message.notification else {
+            return false;
+        };
+        let call = cancelled.params.request_id.as_ref().and_then(|id| self.all().remove(id));
+        call.inspect(CancellationToken::cancel).is_some()
+    }
+
+    /// Cancels all of them.
+    pub(crate) fn cancel_all(&self) {
+        self.all().drain().for_each(|(_, call)| call.cancel());
+    }
+}

@@ -68,8 +68,7 @@ pub enum EditError {
 fn has_odd_lines(document: &Document) -> bool {
     let text = document.source().text();
     let lone = |(at, _): (usize, _)| text.as_bytes().get(at + 1) != Some(&b'\n');
-    document.syntax() == Syntax::Yaml
-        && (text.match_indices('\r').any(lone) || text.contains('\u{feff}'))
+    document.syntax() == Syntax::Yaml && (text.match_indices('\r').any(lone) || text.contains('\u{feff}'))
 }
 
 /// The edits as changes of bytes, sorted and free of overlap.

@@ -430,9 +430,14 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
     session.ask(1, "tools/list", json!({}));
     let kind = |reply: &Reply| reply.headers["content-type"].clone();
     let quick = session.ask(2, "tools/call", json!({"name": "up__echo", "arguments": {"a": 1}}));
-    assert_eq!((kind(&quick).as_str(), quick.headers.contains_key("content-length")), ("application/json", true));
+    assert_eq!(
+        (kind(&quick).as_str(), quick.headers.contains_key("content-length")),
+        ("application/json", true)
+    );
     // Whoever asks in an unusual way gets the same answer in rmcp's way.
-    for header in [("Origin", format!("http://127.0.0.1:{}", web.port)), ("Mcp-Method", "tools/call".to_owned())] {
+    for header in
+        [("Origin", format!("http://127.0.0.1:{}", web.port)), ("Mcp-Method", "tools/call".to_owned())]
+    {
         let mut headers = session.headers().to_vec();
         headers.push((header.0, &header.1));
         let body = request(&json!(3), "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));

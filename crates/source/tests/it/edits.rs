@@ -394,7 +394,11 @@ fn what_cannot_be_edited() {
     }
     assert_eq!(nothing("/x").to_string(), "there is nothing at `/x` to edit");
     for odd in ["\r\r- a", "- a\r- b", "\n\u{feff}- a"] {
-        assert_eq!(edited(odd, Syntax::Yaml, &[insert("/-", json!("b"))]), Err(EditError::OddLines), "{odd:?}");
+        assert_eq!(
+            edited(odd, Syntax::Yaml, &[insert("/-", json!("b"))]),
+            Err(EditError::OddLines),
+            "{odd:?}"
+        );
     }
     assert_eq!(edited("- a\r\n", Syntax::Yaml, &[remove("/0")]), Ok("[]\r\n".to_owned()));
 }

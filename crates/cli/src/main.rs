@@ -21,7 +21,14 @@ use clap::Parser;
 use args::{Args, Command};
 use output::Exit;
 
+/// What tells this binary to be a worker of the sandbox. Not a command: nobody should see it in a list.
+const WORKER: &str = "sandbox-worker";
+
 fn main() -> std::process::ExitCode {
+    // Before anything is read, and before any thread: the worker's jail is for the whole process.
+    if std::env::args_os().nth(1).is_some_and(|word| word == WORKER) {
+        return toolwright_sandbox::worker_main();
+    }
     let args = Args::parse();
     let result = match args.command {
         Command::Show(args) => show::run(&args),

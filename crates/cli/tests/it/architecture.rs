@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-model", &[]),
     ("toolwright-schema", &[]),
     ("toolwright-script", &[]),
+    ("toolwright-sandbox", &[]),
     ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
     (
         "toolwright-check",
@@ -44,6 +45,7 @@ const ALL: &[&str] = &[
     "toolwright-model",
     "toolwright-schema",
     "toolwright-script",
+    "toolwright-sandbox",
     "toolwright-formats",
     "toolwright-check",
     "toolwright-exec",

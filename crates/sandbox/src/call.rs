@@ -1,0 +1,347 @@
+//! One request to one worker, from the first byte to the last. The worker is believed nothing: frames are capped before they
+//! are read, its clock is read from outside, and if anything is odd it dies.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use crate::error::{Code, Error};
+use crate::guest::{CUT, Failure};
+use crate::host::{HostError, HostFunctions};
+use crate::limits::{MAX_DEPTH, MAX_HOST_CALLS};
+use crate::output::{Level, LogLine};
+use crate::process::Worker;
+use crate::wire::{self, Body, Frame, HEAD, Kind};
+use crate::{Json, Limits};
+
+/// How long beyond its time a guest may go on before its worker is killed: long enough for the engine to notice by itself, which
+/// costs no worker.
+const GRACE: Duration = Duration::from_millis(20);
+/// What a frame may have around what the limits cap.
+const SLACK: usize = 64 << 10;
+/// A failure is told in no more than this.
+const FAILURE: usize = 64 << 10;
+
+/// What a worker answered.
+pub(crate) struct Answer {
+    pub(crate) kind: Kind,
+    pub(crate) cpu: Duration,
+    pub(crate) memory: usize,
+    pub(crate) body: Vec<u8>,
+}
+
+/// A running request.
+pub(crate) struct Conversation<'a> {
+    worker: &'a mut Worker,
+    ready: AsyncFd<RawFd>,
+    outgoing: Vec<u8>,
+    sent: usize,
+    limits: &'a Limits,
+    pub(crate) log: Vec<LogLine>,
+    log_left: usize,
+    cpu_before: Duration,
+    wall_used: Duration,
+    /// Since when the guest has been running; `None` while it waits for the host.
+    running_since: Option<Instant>,
+    next_check: Instant,
+}
+
+/// The host's side: what was called and not answered yet.
+struct Pending<'a> {
+    host: Option<&'a dyn HostFunctions>,
+    names: &'a [String],
+    calls: FuturesUnordered<BoxFuture<'a, (u32, Result<Json, HostError>)>>,
+    /// Answers that the worker has not asked for yet.
+    answers: VecDeque<(u32, Result<Json, HostError>)>,
+}
+
+/// Permission to use the processor. Given back while the guest waits for the host, so that a call made by a host function
+/// can never wait for the one that made it.
+pub(crate) struct Turn {
+    pub(crate) turns: Arc<Semaphore>,
+    pub(crate) permit: Option<OwnedSemaphorePermit>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(crate) fn new(worker: &'a mut Worker, request: Vec<u8>, limits: &'a Limits) -> io::Result<Self> {
+        let ready = watch(worker, Interest::READABLE | Interest::WRITABLE)?;
+        let now = Instant::now();
+        Ok(Conversation {
+            cpu_before: worker.cpu_time().unwrap_or_default(),
+            worker,
+            ready,
+            outgoing: request,
+            sent: 0,
+            limits,
+            log: Vec::new(),
+            // The worker counts as the guest does; here a cap against lies is enough.
+            log_left: limits.log + CUT.len() + SLACK,
+            wall_used: Duration::ZERO,
+            running_since: Some(now),
+            next_check: now + (limits.cpu + GRACE).min(limits.wall),
+        })
+    }
+
+    /// Goes on until the worker has answered.
+    pub(crate) async fn finish(
+        &mut self,
+        host: Option<&dyn HostFunctions>,
+        names: &[String],
+        turn: &mut Turn,
+    ) -> Result<Answer, Error> {
+        let mut pending = Pending { host, names, calls: FuturesUnordered::new(), answers: VecDeque::new() };
+        let mut next_turn: Option<BoxFuture<'static, Option<OwnedSemaphorePermit>>> = None;
+        self.write_some().map_err(|error| self.died(&error))?;
+        loop {
+            while let Some((kind, body)) = self.next_frame().map_err(|error| self.died(&error))? {
+                if let Some(answer) = self.take(kind, body, &mut pending)? {
+                    return Ok(answer);
+                }
+            }
+            if self.running_since.is_none() {
+                if pending.answers.is_empty() {
+                    turn.permit = None;
+                } else if turn.permit.is_some() {
+                    self.pass_on(&mut pending)?;
+                } else if next_turn.is_none() {
+                    let turns = Arc::clone(&turn.turns);
+                    next_turn = Some(Box::pin(async move { turns.acquire_owned().await.ok() }));
+                }
+            }
+            let next_check = self.next_check;
+            tokio::select! {
+                biased;
+                read = read_some(&self.ready, &self.worker.socket, &mut self.worker.incoming) => {
+                    read.map_err(|error| self.died(&error))?;
+                }
+                ready = self.ready.writable(), if self.sent < self.outgoing.len() => {
+                    ready.map_err(|error| died(&error))?.clear_ready();
+                    self.write_some().map_err(|error| self.died(&error))?;
+                }
+                Some(answer) = pending.calls.next(), if !pending.calls.is_empty() => {
+                    pending.answers.push_back(answer);
+                }
+                permit = async { next_turn.as_mut().expect("looked at before").await }, if next_turn.is_some() => {
+                    next_turn = None;
+                    turn.permit = permit;
+                }
+                () = tokio::time::sleep_until(next_check) => self.check_time()?,
+            }
+        }
+    }
+
+    fn write_some(&mut self) -> io::Result<()> {
+        while self.sent < self.outgoing.len() {
+            match (&self.worker.socket).write(&self.outgoing[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn next_frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
+        // Bytecode may be several times as long as its source, which is input.
+        let cap = self.limits.output.max(self.limits.input * 8).max(FAILURE) + SLACK;
+        let Some((kind, end)) = wire::first(&self.worker.incoming, cap)? else { return Ok(None) };
+        let rest = self.worker.incoming.split_off(end);
+        let frame = std::mem::replace(&mut self.worker.incoming, rest);
+        Ok(Some((kind, frame)))
+    }
+
+    /// Takes one frame, head included; an answer ends the conversation.
+    fn take(&mut self, kind: Kind, frame: Vec<u8>, pending: &mut Pending) -> Result<Option<Answer>, Error> {
+        let nonsense = || Error::new(Code::WorkerDied, "the worker spoke nonsense and was killed");
+        let odd = |_| nonsense();
+        let mut body = Body(&frame[HEAD..]);
+        match kind {
+            Kind::Done | Kind::Compiled | Kind::Failed => {
+                let cpu = Duration::from_nanos(body.u64().map_err(odd)?);
+                let memory = body.u64().map_err(odd)? as usize;
+                let mut frame = frame;
+                frame.drain(..HEAD + 16);
+                return Ok(Some(Answer { kind, cpu, memory, body: frame }));
+            }
+            Kind::Log => {
+                let level = Level::of(body.u8().map_err(odd)?);
+                let cost = body.0.len() + 16;
+                self.log_left = self.log_left.checked_sub(cost).ok_or_else(nonsense)?;
+                let text = String::from_utf8_lossy(body.0).into_owned();
+                self.log.push(LogLine { level, text });
+            }
+            Kind::HostCall => pending.called(&mut body, self.limits).map_err(odd)?,
+            Kind::Waiting if !pending.calls.is_empty() || !pending.answers.is_empty() => self.pause(),
+            _ => return Err(nonsense()),
+        }
+        Ok(None)
+    }
+
+    fn pause(&mut self) {
+        if let Some(since) = self.running_since.take() {
+            self.wall_used += since.elapsed();
+        }
+    }
+
+    /// Gives the worker an answer it waits for.
+    fn pass_on(&mut self, pending: &mut Pending) -> Result<(), Error> {
+        let Some((id, answer)) = pending.answers.pop_front() else { return Ok(()) };
+        let (is_ok, json) = match answer.and_then(|json| fit(json, self.limits)) {
+            Ok(json) => (true, json),
+            Err(HostError { message, mut fields }) => {
+                fields.insert("message".to_owned(), Json::String(message));
+                (false, Json::Object(fields).to_string())
+            }
+        };
+        let mut frame = Frame::new(Kind::HostReply);
+        frame.u32(id).u8(u8::from(is_ok)).terminated(json.as_bytes());
+        self.outgoing.drain(..self.sent);
+        self.sent = 0;
+        self.outgoing.extend(frame.finish().map_err(|error| died(&error))?);
+        let now = Instant::now();
+        self.running_since = Some(now);
+        // Nothing is known to be late yet; the next look decides when to look again.
+        self.next_check = now + GRACE;
+        self.write_some().map_err(|error| self.died(&error))
+    }
+
+    /// Kills a guest that overruns, or says when to look again.
+    fn check_time(&mut self) -> Result<(), Error> {
+        let wall = self.wall_used + self.running_since.map_or(Duration::ZERO, |since| since.elapsed());
+        if wall >= self.limits.wall {
+            let message = format!("the program did not end within {:?} on the clock", self.limits.wall);
+            return Err(Error::new(Code::Timeout, message));
+        }
+        let limit = self.limits.cpu + GRACE;
+        // Without its clock the processor's time is at most that on the wall.
+        let used = self.worker.cpu_time().map_or(wall, |now| now.saturating_sub(self.cpu_before));
+        if used >= limit {
+            let mut error =
+                Error::new(Code::Timeout, "the program used up its time and its worker was killed");
+            error.cpu = used;
+            return Err(error);
+        }
+        let left = (limit - used).max(Duration::from_millis(1));
+        let left = if self.running_since.is_some() { left.min(self.limits.wall - wall) } else { left };
+        self.next_check = Instant::now() + left;
+        Ok(())
+    }
+
+    fn died(&mut self, error: &io::Error) -> Error {
+        if error.kind() == io::ErrorKind::InvalidData {
+            return died(error);
+        }
+        match self.worker.status() {
+            Some(status) => {
+                Error::new(Code::WorkerDied, format!("the worker ended in the middle of the call ({status})"))
+            }
+            None => died(error),
+        }
+    }
+}
+
+fn died(error: &io::Error) -> Error {
+    Error::new(Code::WorkerDied, format!("the worker ended in the middle of the call: {error}"))
+}
+
+/// Has the runtime of this moment watch the socket: a worker outlives runtimes.
+fn watch(worker: &Worker, interest: Interest) -> io::Result<AsyncFd<RawFd>> {
+    // SAFETY: whoever watches borrows the worker, which owns the socket, for longer than that.
+    Ok(unsafe { AsyncFd::register_with_interest(worker.socket.as_raw_fd(), interest) }?)
+}
+
+/// Reads what is there, and waits if there is nothing. Can be dropped at any time without losing a byte.
+async fn read_some(
+    ready: &AsyncFd<RawFd>,
+    mut socket: &std::os::unix::net::UnixStream,
+    incoming: &mut Vec<u8>,
+) -> io::Result<()> {
+    let mut chunk = [0; 16 << 10];
+    loop {
+        let mut guard = ready.readable().await?;
+        match socket.read(&mut chunk) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                incoming.extend_from_slice(&chunk[..count]);
+                return Ok(());
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Pending<'_> {
+    fn called(&mut self, body: &mut Body, limits: &Limits) -> io::Result<()> {
+        let (id, index) = (body.u32()?, body.u32()?);
+        let (Some(host), Some(name)) = (self.host, self.names.get(index as usize)) else {
+            return Err(wire::bad("a host function that does not exist"));
+        };
+        let is_too_much = self.calls.len() + self.answers.len() >= MAX_HOST_CALLS;
+        if is_too_much || body.0.len() > limits.output + SLACK {
+            return Err(wire::bad("more than a guest may ask of the host"));
+        }
+        let arguments = serde_json::from_slice(body.0)?;
+        let answer = host.call(name, arguments);
+        self.calls.push(Box::pin(async move { (id, answer.await) }));
+        Ok(())
+    }
+}
+
+/// An answer as JSON, if it may go in.
+fn fit(json: Json, limits: &Limits) -> Result<String, HostError> {
+    if !is_shallow(&json, MAX_DEPTH) {
+        return Err(HostError::new(format!("the answer is nested deeper than {MAX_DEPTH} levels")));
+    }
+    let text = json.to_string();
+    if text.len() > limits.input {
+        return Err(HostError::new(format!(
+            "the answer is larger than the {} bytes that are allowed",
+            limits.input
+        )));
+    }
+    Ok(text)
+}
+
+/// Whether there are at most `depth` levels.
+pub(crate) fn is_shallow(json: &Json, depth: usize) -> bool {
+    match json {
+        Json::Array(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
+        Json::Object(members) => depth > 0 && members.values().all(|member| is_shallow(member, depth - 1)),
+        _ => true,
+    }
+}
+
+impl Answer {
+    /// The failure that the worker tells.
+    pub(crate) fn failure(&self) -> Error {
+        let told = (self.body.len() <= FAILURE).then(|| Failure::from_json(&self.body)).flatten();
+        let mut error =
+            told.unwrap_or_else(|| Error::new(Code::WorkerDied, "the worker spoke nonsense and was killed"));
+        error.cpu = self.cpu;
+        error
+    }
+}
+
+/// The first frame of a worker: its greeting.
+pub(crate) async fn greeting(worker: &mut Worker, cap: usize) -> io::Result<Vec<u8>> {
+    let ready = watch(worker, Interest::READABLE)?;
+    loop {
+        if let Some((kind, end)) = wire::first(&worker.incoming, cap)? {
+            let body = worker.incoming.drain(..end).skip(HEAD).collect();
+            return if kind == Kind::Hello { Ok(body) } else { Err(wire::bad("no greeting")) };
+        }
+        read_some(&ready, &worker.socket, &mut worker.incoming).await?;
+    }
+}

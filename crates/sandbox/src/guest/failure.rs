@@ -1,0 +1,46 @@
+//! Why a call has no result, as a worker tells its parent.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::error::{Code, Error, Place};
+
+/// The worker's half of an [`Error`]; log and time travel apart.
+pub(crate) struct Failure {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) name: Option<String>,
+    pub(crate) place: Option<Place>,
+    pub(crate) fields: Option<Map<String, Json>>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Failure {
+        Failure { code, message: message.into(), name: None, place: None, fields: None }
+    }
+
+    pub(crate) fn to_json(&self) -> Json {
+        json!({
+            "code": self.code.name(),
+            "message": self.message,
+            "name": self.name,
+            "place": self.place.map(|place| [place.line, place.column]),
+            "fields": self.fields,
+        })
+    }
+
+    /// Reads what a worker said; `None` if it makes no sense.
+    pub(crate) fn from_json(bytes: &[u8]) -> Option<Error> {
+        let Json::Object(mut told) = serde_json::from_slice(bytes).ok()? else { return None };
+        let code = Code::named(told.get("code")?.as_str()?)?;
+        let mut error = Error::new(code, told.get("message")?.as_str()?);
+        error.name = told.get("name").and_then(Json::as_str).map(str::to_owned);
+        error.place = told.get("place").and_then(|place| {
+            let part = |index: usize| u32::try_from(place.get(index)?.as_u64()?).ok();
+            Some(Place { line: part(0)?, column: part(1)? })
+        });
+        if let Some(Json::Object(fields)) = told.remove("fields") {
+            error.fields = Some(Box::new(fields));
+        }
+        Some(error)
+    }
+}

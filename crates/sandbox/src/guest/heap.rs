@@ -1,0 +1,390 @@
+//! The memory of one guest: a region that is handed out piece by piece and dropped as a whole when the call ends.
+//!
+//! Why not the C library's: a runtime that ran out of memory in the middle of something cannot be freed object by object
+//! without tripping over the engine's own assertions; here nothing is freed at the end, the region is just used again. Its
+//! first pages stay warm, which makes a fresh runtime cheap. And the limit is ours, so we know when it was hit.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use rquickjs_sys as qjs;
+
+/// Address space for small blocks. Pages are taken only when they are touched.
+const REGION: usize = 512 << 20;
+/// What stays resident between calls.
+const WARM: usize = 1 << 20;
+/// Blocks from here on are mapped one by one, so that growing them moves pages, not bytes.
+const LARGE: usize = 128 << 10;
+/// In front of every block: its size. The block behind it is aligned to 16.
+const HEADER: usize = 8;
+/// Before the header of a large block: the links to its neighbours and the length of its mapping.
+const LARGE_HEADER: usize = 32;
+/// Sizes up to here are rounded to 16, above to an eighth of a power of two.
+const FINE: usize = 1024;
+const CLASSES: usize = FINE / 16 + 8 * 8;
+
+/// The guest's memory, and how much of it is in use.
+pub(super) struct Heap {
+    base: *mut u8,
+    /// How much of the region was ever handed out in this call.
+    top: usize,
+    /// Blocks that were given back, by size.
+    free: [*mut Free; CLASSES + 1],
+    large: *mut Large,
+    live: usize,
+    peak: usize,
+    limit: usize,
+    exceeded: bool,
+}
+
+struct Free {
+    next: *mut Free,
+}
+
+/// Lies at the start of the mapping of a large block.
+struct Large {
+    next: *mut Large,
+    previous: *mut Large,
+    length: usize,
+}
+
+impl Heap {
+    /// Reserves the region; fails if the system has no address space for it.
+    pub(super) fn reserve() -> std::io::Result<Heap> {
+        let base = map(REGION)?;
+        Ok(Heap {
+            base,
+            top: 0,
+            free: [ptr::null_mut(); CLASSES + 1],
+            large: ptr::null_mut(),
+            live: 0,
+            peak: 0,
+            limit: usize::MAX,
+            exceeded: false,
+        })
+    }
+
+    /// Bytes in use.
+    pub(super) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// The most bytes that were in use since the limit was set.
+    pub(super) fn peak(&self) -> usize {
+        self.peak
+    }
+
+    /// Whether a block was refused since the limit was set.
+    pub(super) fn exceeded(&self) -> bool {
+        self.exceeded
+    }
+
+    /// From now on no more than `limit` bytes may be in use.
+    pub(super) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+        self.peak = self.live;
+        self.exceeded = false;
+    }
+
+    /// Forgets everything that was handed out.
+    ///
+    /// # Safety
+    /// Nothing may use a block of this heap any more.
+    pub(super) unsafe fn clear(&mut self) {
+        while !self.large.is_null() {
+            let block = self.large;
+            // SAFETY: the list holds only live mappings, and the caller says that nobody uses them.
+            unsafe {
+                self.large = (*block).next;
+                libc::munmap(block.cast(), (*block).length);
+            }
+        }
+        if self.top > WARM {
+            // SAFETY: the range lies within the region, which is ours; its pages read as zeros from now on.
+            unsafe { libc::madvise(self.base.add(WARM).cast(), self.top - WARM, libc::MADV_DONTNEED) };
+        }
+        self.top = 0;
+        self.free = [ptr::null_mut(); CLASSES + 1];
+        self.live = 0;
+        self.set_limit(usize::MAX);
+    }
+
+    fn refuse(&mut self) -> *mut u8 {
+        self.exceeded = true;
+        ptr::null_mut()
+    }
+
+    fn allocate(&mut self, size: usize) -> *mut u8 {
+        let Some(block) = size.max(8).checked_add(HEADER) else { return self.refuse() };
+        if block > LARGE {
+            return self.allocate_large(size);
+        }
+        let (class, block) = class_of(block);
+        if block > self.limit.saturating_sub(self.live) {
+            return self.refuse();
+        }
+        let start = if self.free[class].is_null() {
+            // One more header at the end, so that blocks and not headers are aligned to 16.
+            if self.top + block + HEADER > REGION {
+                return self.refuse();
+            }
+            // SAFETY: the range was just found to lie within the region.
+            let start = unsafe { self.base.add(self.top + HEADER) };
+            self.top += block;
+            start
+        } else {
+            let start = self.free[class];
+            // SAFETY: blocks in the list are ours and hold a link.
+            self.free[class] = unsafe { (*start).next };
+            // A free block is threaded through its payload, behind the header.
+            start.cast::<u8>().wrapping_sub(HEADER)
+        };
+        self.count(block);
+        // SAFETY: `start` begins a block of `block` bytes, at least 16.
+        unsafe {
+            start.cast::<usize>().write(block);
+            start.add(HEADER)
+        }
+    }
+
+    fn allocate_large(&mut self, size: usize) -> *mut u8 {
+        let Some(length) = large_length(size) else { return self.refuse() };
+        if length > self.limit.saturating_sub(self.live) {
+            return self.refuse();
+        }
+        let Ok(start) = map(length) else { return self.refuse() };
+        self.count(length);
+        // SAFETY: `start` begins a fresh mapping of `length` bytes.
+        unsafe { self.link(start.cast(), length) }
+    }
+
+    /// Enters a large block into the list and gives its payload.
+    ///
+    /// # Safety
+    /// `block` begins a mapping of `length` bytes that is in no list.
+    unsafe fn link(&mut self, block: *mut Large, length: usize) -> *mut u8 {
+        // SAFETY: the caller's; what the list holds is mapped.
+        unsafe {
+            block.write(Large { next: self.large, previous: ptr::null_mut(), length });
+            if !self.large.is_null() {
+                (*self.large).previous = block;
+            }
+            self.large = block;
+            let payload = block.cast::<u8>().add(LARGE_HEADER);
+            payload.sub(HEADER).cast::<usize>().write(length);
+            payload
+        }
+    }
+
+    /// # Safety
+    /// `block` is in the list.
+    unsafe fn unlink(&mut self, block: *mut Large) {
+        // SAFETY: the caller's; neighbours in the list are mapped.
+        unsafe {
+            let Large { next, previous, .. } = block.read();
+            if previous.is_null() {
+                self.large = next;
+            } else {
+                (*previous).next = next;
+            }
+            if !next.is_null() {
+                (*next).previous = previous;
+            }
+        }
+    }
+
+    /// # Safety
+    /// `payload` is null or was handed out by this heap and not given back.
+    unsafe fn release(&mut self, payload: *mut u8) {
+        if payload.is_null() {
+            return;
+        }
+        // SAFETY: the caller's: a header lies before the payload, and a large one has its links before that.
+        unsafe {
+            let block = payload.sub(HEADER).cast::<usize>().read();
+            self.live -= block;
+            if block > LARGE {
+                let large = payload.sub(LARGE_HEADER).cast::<Large>();
+                self.unlink(large);
+                libc::munmap(large.cast(), block);
+            } else {
+                let (class, _) = class_of(block);
+                let free = payload.cast::<Free>();
+                free.write(Free { next: self.free[class] });
+                self.free[class] = free;
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for `release`.
+    unsafe fn reallocate(&mut self, payload: *mut u8, size: usize) -> *mut u8 {
+        if payload.is_null() {
+            return self.allocate(size);
+        }
+        // SAFETY: the caller's: `payload` has a header and `usable` bytes; the new block holds at least as many as
+        // are copied; a large block that stays large keeps its header at the front when its mapping moves.
+        unsafe {
+            let block = payload.sub(HEADER).cast::<usize>().read();
+            let usable = usable_size(payload);
+            if block > LARGE && size.saturating_add(HEADER) > LARGE {
+                return self.remap(payload, block, size);
+            }
+            if size <= usable && (block <= 64 || size > usable / 2) {
+                return payload;
+            }
+            let moved = self.allocate(size);
+            if !moved.is_null() {
+                ptr::copy_nonoverlapping(payload, moved, usable.min(size));
+                self.release(payload);
+            }
+            moved
+        }
+    }
+
+    /// # Safety
+    /// `payload` is that of a large block of `old` bytes.
+    unsafe fn remap(&mut self, payload: *mut u8, old: usize, size: usize) -> *mut u8 {
+        let Some(length) = large_length(size) else { return self.refuse() };
+        if length > old && length - old > self.limit.saturating_sub(self.live) {
+            return self.refuse();
+        }
+        // SAFETY: the caller's: the block is a mapping of its own, in the list until it is unlinked here.
+        unsafe {
+            let block = payload.sub(LARGE_HEADER).cast::<Large>();
+            self.unlink(block);
+            let Ok(moved) = grow(block.cast(), old, length) else {
+                self.link(block, old);
+                return self.refuse();
+            };
+            self.live -= old;
+            self.count(length);
+            self.link(moved.cast(), length)
+        }
+    }
+
+    fn count(&mut self, block: usize) {
+        self.live += block;
+        self.peak = self.peak.max(self.live);
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: whoever owns the heap drops the runtime in it first; the region is ours alone.
+        unsafe {
+            self.clear();
+            libc::munmap(self.base.cast(), REGION);
+        }
+    }
+}
+
+/// The list a block belongs to, and the size that all its blocks have.
+fn class_of(block: usize) -> (usize, usize) {
+    if block <= FINE {
+        let class = block.div_ceil(16);
+        return (class - 1, class * 16);
+    }
+    // Eight steps between two powers of two.
+    let power = usize::BITS - 1 - (block - 1).leading_zeros();
+    let step = 1usize << (power - 3);
+    let steps = (block - (1 << power)).div_ceil(step);
+    let class = FINE / 16 + (power as usize - 10) * 8 + steps - 1;
+    (class, (1 << power) + steps * step)
+}
+
+fn large_length(size: usize) -> Option<usize> {
+    Some(size.checked_add(LARGE_HEADER + 4095)? & !4095)
+}
+
+/// # Safety
+/// `payload` was handed out by a heap.
+unsafe fn usable_size(payload: *const u8) -> usize {
+    // SAFETY: the caller's: the size of the block lies before it.
+    let block = unsafe { payload.sub(HEADER).cast::<usize>().read() };
+    block - if block > LARGE { LARGE_HEADER } else { HEADER }
+}
+
+fn map(length: usize) -> std::io::Result<*mut u8> {
+    #[cfg(target_os = "linux")]
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    #[cfg(not(target_os = "linux"))]
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
+    // SAFETY: a new anonymous mapping touches nothing that exists.
+    let start =
+        unsafe { libc::mmap(ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if start == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(start.cast()) }
+}
+
+/// # Safety
+/// `block` begins a mapping of `old` bytes.
+#[cfg(target_os = "linux")]
+unsafe fn grow(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mut u8> {
+    // SAFETY: the caller's.
+    let moved = unsafe { libc::mremap(block.cast(), old, length, libc::MREMAP_MAYMOVE) };
+    if moved == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(moved.cast()) }
+}
+
+/// # Safety
+/// `block` begins a mapping of `old` bytes.
+#[cfg(not(target_os = "linux"))]
+unsafe fn grow(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mut u8> {
+    let moved = map(length)?;
+    // SAFETY: the caller's; the new mapping has at least the bytes that are copied.
+    unsafe {
+        ptr::copy_nonoverlapping(block, moved, old.min(length));
+        libc::munmap(block.cast(), old);
+    }
+    Ok(moved)
+}
+
+/// What the engine calls; `opaque` is the heap.
+pub(super) const FUNCTIONS: qjs::JSMallocFunctions = qjs::JSMallocFunctions {
+    js_calloc: Some(js_calloc),
+    js_malloc: Some(js_malloc),
+    js_free: Some(js_free),
+    js_realloc: Some(js_realloc),
+    js_malloc_usable_size: Some(js_usable_size),
+};
+
+unsafe extern "C" fn js_calloc(opaque: *mut c_void, count: qjs::size_t, size: qjs::size_t) -> *mut c_void {
+    // SAFETY: the engine was given a heap as `opaque`, and is not running anywhere else meanwhile.
+    let heap = unsafe { &mut *opaque.cast::<Heap>() };
+    let Some(bytes) = (count as usize).checked_mul(size as usize) else { return heap.refuse().cast() };
+    let payload = heap.allocate(bytes);
+    if !payload.is_null() && bytes + HEADER <= LARGE {
+        // SAFETY: the block has at least `bytes` bytes. Fresh mappings are zero already.
+        unsafe { ptr::write_bytes(payload, 0, bytes) };
+    }
+    payload.cast()
+}
+
+unsafe extern "C" fn js_malloc(opaque: *mut c_void, size: qjs::size_t) -> *mut c_void {
+    // SAFETY: as in `js_calloc`.
+    unsafe { (*opaque.cast::<Heap>()).allocate(size as usize).cast() }
+}
+
+unsafe extern "C" fn js_free(opaque: *mut c_void, payload: *mut c_void) {
+    // SAFETY: as in `js_calloc`; the engine gives back only what it got.
+    unsafe { (*opaque.cast::<Heap>()).release(payload.cast()) };
+}
+
+unsafe extern "C" fn js_realloc(opaque: *mut c_void, payload: *mut c_void, size: qjs::size_t) -> *mut c_void {
+    // SAFETY: as in `js_free`.
+    unsafe {
+        let heap = &mut *opaque.cast::<Heap>();
+        if size == 0 {
+            heap.release(payload.cast());
+            return ptr::null_mut();
+        }
+        heap.reallocate(payload.cast(), size as usize).cast()
+    }
+}
+
+unsafe extern "C" fn js_usable_size(payload: *const c_void) -> qjs::size_t {
+    if payload.is_null() {
+        return 0;
+    }
+    // SAFETY: the engine asks only about what it got.
+    unsafe { usable_size(payload.cast()) as qjs::size_t }
+}

@@ -1,0 +1,300 @@
+//! The inside of a worker: takes programs and runs them, one after the other, each in a realm of its own. Nothing of one
+//! call is there in the next.
+
+mod entry;
+mod failure;
+mod heap;
+mod js;
+mod json;
+mod realm;
+mod state;
+mod thrown;
+
+use std::io;
+use std::time::Duration;
+
+use rquickjs_sys as qjs;
+
+use crate::error::Code;
+use crate::wire::{Body, Frame, Kind, bad};
+use entry::Entry;
+pub(crate) use failure::Failure;
+use heap::Heap;
+use js::{Js, Outcome, Pending, PromiseState, Terminated, Value};
+use json::{Unwritten, Writer};
+use state::State;
+pub(crate) use state::{CUT, Link};
+
+/// Room for a realm and for what the input becomes in it, per byte of input.
+const ROOM: usize = 16 << 20;
+const ROOM_PER_BYTE: usize = 64;
+
+/// Serves one parent until it is gone.
+pub(crate) struct Guest {
+    heap: Box<Heap>,
+}
+
+/// What a parent asks for, as it lies in the frame.
+struct Request<'a> {
+    cpu: Duration,
+    memory: usize,
+    stack: usize,
+    output: usize,
+    log: usize,
+    is_module: bool,
+    wanted: &'a str,
+    bytecode: &'a [u8],
+    names: Vec<&'a str>,
+    prelude: &'a [u8],
+    prelude_names: Vec<&'a str>,
+    args: &'a [u8],
+    globals: Vec<(&'a str, &'a [u8])>,
+    host: Vec<&'a str>,
+}
+
+impl Guest {
+    pub(crate) fn new() -> io::Result<Guest> {
+        Ok(Guest { heap: Box::new(Heap::reserve()?) })
+    }
+
+    /// Answers one request. An error means that there is nobody to answer to.
+    pub(crate) fn answer(&mut self, link: &mut dyn Link) -> io::Result<()> {
+        let (kind, body) = link.receive()?;
+        let started = state::cpu_time();
+        let reply = match kind {
+            Kind::Run => self.run(link, &Request::read(&body)?, started)?,
+            Kind::Compile => self.compile(link, &mut Body(&body), started)?,
+            _ => return Err(bad("a request of an unknown kind")),
+        };
+        link.send(&reply)
+    }
+
+    fn run(&mut self, link: &mut dyn Link, request: &Request, started: Duration) -> io::Result<Vec<u8>> {
+        let heap: *mut Heap = &mut *self.heap;
+        // SAFETY: the heap is boxed and ours; the state is gone before it is used again.
+        let state = unsafe { State::new(link, heap, started, request.cpu, request.output, request.log) };
+        let mut memory = 0;
+        let result = realm::with_fresh(heap, &state, request.stack, |js| {
+            // SAFETY: the engine is not running.
+            let load = |limit| unsafe { (*heap).set_limit(limit) };
+            load(ROOM + ROOM_PER_BYTE * request.input());
+            let loaded = load_input(js, request);
+            let Ok((module, args)) = loaded else {
+                return Err(Failure::new(Code::InputTooLarge, "the input takes too much memory"));
+            };
+            let before = state.heap().live();
+            load(before + request.memory);
+            let result = call(js, &state, request, module, args);
+            memory = state.heap().peak() - before;
+            // Whatever it came to: who used up time or memory has no result.
+            thrown::over(&state).map_or(result, Err)
+        });
+        if let Some(error) = state.broken.borrow_mut().take() {
+            return Err(error);
+        }
+        let result =
+            result.unwrap_or_else(|| Err(Failure::new(Code::MemoryLimit, "there is no memory for a realm")));
+        let (kind, body) = match result {
+            Ok(json) => (Kind::Done, json),
+            Err(failure) => (Kind::Failed, failure.to_json().to_string().into_bytes()),
+        };
+        let mut reply = Frame::new(kind);
+        reply.u64(state.cpu().as_nanos() as u64).u64(memory as u64).rest(&body);
+        reply.finish()
+    }
+
+    fn compile(&mut self, link: &mut dyn Link, body: &mut Body, started: Duration) -> io::Result<Vec<u8>> {
+        let cpu = Duration::from_nanos(body.u64()?);
+        let (memory, stack) = (body.u64()? as usize, body.u64()? as usize);
+        let (is_module, file) = (body.u8()? == 1, body.u8()?);
+        let source = Terminated::new(body.bytes()?).ok_or_else(|| bad("source without its end"))?;
+        let file = if file == 0 { c"program.js" } else { c"prelude.js" };
+        let heap: *mut Heap = &mut *self.heap;
+        // SAFETY: as in `run`.
+        let state = unsafe { State::new(link, heap, started, cpu, 0, 0) };
+        let result = realm::with_fresh(heap, &state, stack, |js| {
+            // SAFETY: the engine is not running.
+            unsafe { (*heap).set_limit(ROOM + memory) };
+            let form = if is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };
+            let compiled = js.eval(source, file, form | qjs::JS_EVAL_FLAG_COMPILE_ONLY).and_then(|program| {
+                let bytecode = js.write_bytecode(&program)?;
+                if is_module {
+                    js.resolve_module(&program)?;
+                }
+                Ok(bytecode)
+            });
+            compiled.map_err(|Pending| {
+                let mut failure = thrown::failure(js.take_exception(), &state);
+                if failure.code == Code::Threw {
+                    failure.code = Code::Syntax;
+                }
+                failure
+            })
+        });
+        let result =
+            result.unwrap_or_else(|| Err(Failure::new(Code::MemoryLimit, "there is no memory for a realm")));
+        let (kind, body) = match result {
+            Ok(bytecode) => (Kind::Compiled, bytecode),
+            Err(failure) => (Kind::Failed, failure.to_json().to_string().into_bytes()),
+        };
+        let mut reply = Frame::new(kind);
+        reply.u64(state.cpu().as_nanos() as u64).u64(0).rest(&body);
+        reply.finish()
+    }
+}
+
+impl<'a> Request<'a> {
+    fn read(body: &'a [u8]) -> io::Result<Request<'a>> {
+        let body = &mut Body(body);
+        Ok(Request {
+            cpu: Duration::from_nanos(body.u64()?),
+            memory: body.u64()? as usize,
+            stack: body.u64()? as usize,
+            output: body.u64()? as usize,
+            log: body.u64()? as usize,
+            is_module: body.u8()? == 1,
+            wanted: body.text()?,
+            bytecode: body.bytes()?,
+            names: body.list()?,
+            prelude: body.bytes()?,
+            prelude_names: body.list()?,
+            host: body.list()?,
+            args: body.bytes()?,
+            globals: {
+                let count = body.u32()?;
+                (0..count).map(|_| Ok((body.text()?, body.bytes()?))).collect::<io::Result<_>>()?
+            },
+        })
+    }
+
+    fn input(&self) -> usize {
+        self.args.len() + self.globals.iter().map(|(_, json)| json.len()).sum::<usize>()
+    }
+}
+
+/// The realm's furniture and the input. Gives `module` and the argument.
+fn load_input<'r>(js: Js<'r>, request: &Request) -> Outcome<(Value<'r>, Value<'r>)> {
+    let module = realm::furnish(js)?;
+    realm::lend_host_functions(js, &request.host)?;
+    let parse = |json| js.parse_json(Terminated::new(json).ok_or(Pending)?);
+    let args = parse(request.args)?;
+    // SAFETY: the value is live and of this realm.
+    let shared = || unsafe { js.share(args.raw()) };
+    if args.is_object() && args.own_data(&js.atom("args")?)?.is_none() {
+        // Validators in the wild read `args.args.x`.
+        args.define("args", shared(), realm::HIDDEN)?;
+    }
+    let global = js.global();
+    global.define("args", shared(), realm::HIDDEN)?;
+    for (name, json) in &request.globals {
+        global.define(name, parse(json)?, realm::HIDDEN)?;
+    }
+    Ok((module, args))
+}
+
+/// The call itself: the result as JSON.
+fn call<'r>(
+    js: Js<'r>,
+    state: &State,
+    request: &Request,
+    module: Value<'r>,
+    args: Value<'r>,
+) -> Result<Vec<u8>, Failure> {
+    let threw = |Pending| thrown::failure(js.take_exception(), state);
+    if !request.prelude.is_empty() {
+        // SAFETY: our own worker wrote it.
+        unsafe { js.read_bytecode(request.prelude) }.and_then(|prelude| js.run(prelude)).map_err(threw)?;
+    }
+    // SAFETY: our own worker wrote it.
+    let program = unsafe { js.read_bytecode(request.bytecode) }.map_err(threw)?;
+    let entry = if request.is_module {
+        js.resolve_module(&program).map_err(threw)?;
+        // SAFETY: the value is live and of this realm, which keeps modules to its end.
+        let kept = unsafe { js.share(program.raw()) };
+        let evaluated = js.run(program).map_err(threw)?;
+        settle(js, state, evaluated)?;
+        kept.module_namespace().and_then(|namespace| entry::of_module(&namespace))
+    } else {
+        let value = js.run(program).map_err(threw)?;
+        let names: Vec<&str> =
+            request.names.iter().copied().filter(|name| !request.prelude_names.contains(name)).collect();
+        entry::of_script(&module, value, request.wanted, &names)
+    };
+    let value = match entry.map_err(threw)?? {
+        Entry::Call(function) => function.call(&js.undefined(), &[&args]).map_err(threw)?,
+        Entry::Result(value) => value,
+    };
+    let value = settle(js, state, value)?;
+    Writer::write(&value, request.output, &|| state.is_over()).map_err(|unwritten| match unwritten {
+        Unwritten::Threw => threw(Pending),
+        Unwritten::NotJson { what, path } => Failure::new(Code::NotJson, Unwritten::sentence(&what, &path)),
+        Unwritten::Late => Failure::new(Code::Timeout, "the program used up its time"),
+        Unwritten::TooLarge => Failure::new(
+            Code::OutputTooLarge,
+            format!("the result is larger than the {} bytes that are allowed", request.output),
+        ),
+    })
+}
+
+/// Drives a promise to its end; every other value is its own end.
+fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, Failure> {
+    let mut jobs = 0u32;
+    loop {
+        match value.promise_state() {
+            None => return Ok(value),
+            Some(PromiseState::Fulfilled(value)) => return Ok(value),
+            Some(PromiseState::Rejected(reason)) => return Err(thrown::failure(Some(reason), state)),
+            Some(PromiseState::Pending) => {}
+        }
+        jobs = jobs.wrapping_add(1);
+        if jobs % 64 == 0 && state.is_over() {
+            return Err(thrown::failure(None, state));
+        }
+        if js.is_job_pending() {
+            js.run_one_job().map_err(|Pending| thrown::failure(js.take_exception(), state))?;
+        } else if state.awaits_host() {
+            hear_host(js, state)?;
+        } else {
+            return Err(Failure::new(Code::NotJson, "the result is a promise that nothing will ever settle"));
+        }
+    }
+}
+
+/// Waits for a host function and settles its promise.
+fn hear_host(js: Js, state: &State) -> Result<(), Failure> {
+    let lost = |_| Failure::new(Code::WorkerDied, "the host is gone");
+    let heard = state.wait().and_then(|(kind, body)| {
+        let mut body = Body(&body);
+        if kind != Kind::HostReply {
+            return Err(bad("something else than a host function's answer"));
+        }
+        let (id, is_ok) = (body.u32()?, body.u8()? == 1);
+        Ok((id, is_ok, body.bytes()?.to_vec()))
+    });
+    let (id, is_ok, json) = heard.map_err(|error| {
+        let failure = lost(());
+        *state.broken.borrow_mut() = Some(error);
+        failure
+    })?;
+    let settled = (|| {
+        let Some((resolve, reject)) = state.take_awaited(js, id) else { return Ok(()) };
+        let value = js.parse_json(Terminated::new(&json).ok_or(Pending)?)?;
+        let function = if is_ok { resolve } else { reject };
+        let value = if is_ok { value } else { as_error(js, value)? };
+        function.call(&js.undefined(), &[&value]).map(drop)
+    })();
+    settled.map_err(|Pending| thrown::failure(js.take_exception(), state))
+}
+
+/// What a host function failed with, as an `Error` that has its properties.
+fn as_error<'r>(js: Js<'r>, told: Value<'r>) -> Outcome<Value<'r>> {
+    let error = js.error()?;
+    let names = told.names()?;
+    for index in 0..names.len() {
+        let name = names.at(index);
+        let text = name.text()?;
+        let flags = if text == "message" { realm::HIDDEN } else { realm::HIDDEN | qjs::JS_PROP_ENUMERABLE };
+        error.define(&text, told.get(&name)?, flags)?;
+    }
+    Ok(error)
+}

@@ -1,0 +1,278 @@
+//! A fresh world for one call: a runtime in an empty heap, the language without what could reach outside or tell time
+//! finely, and what is lent to the program.
+
+use std::ffi::{c_int, c_void};
+
+use rquickjs_sys as qjs;
+
+use super::heap::{self, Heap};
+use super::js::{Js, Kind, Outcome, Pending, Value};
+use super::json::{Unwritten, Writer};
+use super::state::State;
+
+/// What the engine brings and the sandbox takes away. What is not in the list of intrinsics below is never made:
+/// `performance`, `WeakRef`, `FinalizationRegistry`, `DOMException`, `atob`.
+const REMOVED: [&str; 2] = ["SharedArrayBuffer", "Atomics"];
+const LEVELS: [&str; 5] = ["log", "info", "warn", "error", "debug"];
+/// How much of one value a line of the log shows.
+const SHOWN: usize = 16 << 10;
+/// Own properties that programs may change but not stumble over.
+pub(super) const HIDDEN: u32 = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE;
+
+/// Runs `inside` in a fresh realm, and forgets all of its memory afterwards. `None`: there is no memory for a realm.
+pub(super) fn with_fresh<T>(
+    heap: *mut Heap,
+    state: &State,
+    stack: usize,
+    inside: impl for<'r> FnOnce(Js<'r>) -> T,
+) -> Option<T> {
+    // SAFETY: the heap is empty and stays in place; the engine runs on this thread alone. `inside` works for any `'r`, so
+    // nothing of the realm is in what it returns, and clearing the heap ends the realm as a whole. The state is behind
+    // the opaque pointers for exactly that long.
+    unsafe {
+        let runtime = qjs::JS_NewRuntime2(&heap::FUNCTIONS, heap.cast());
+        if runtime.is_null() {
+            (*heap).clear();
+            return None;
+        }
+        qjs::JS_SetMaxStackSize(runtime, stack as qjs::size_t);
+        let opaque: *mut c_void = std::ptr::from_ref(state).cast_mut().cast();
+        qjs::JS_SetInterruptHandler(runtime, Some(interrupt), opaque);
+        qjs::JS_SetModuleLoaderFunc(runtime, None, Some(refuse_import), std::ptr::null_mut());
+        let context = context(runtime);
+        let result = context.map(|context| {
+            qjs::JS_SetContextOpaque(context, opaque);
+            inside(Js::new(context))
+        });
+        (*heap).clear();
+        result
+    }
+}
+
+/// # Safety
+/// `runtime` is valid.
+unsafe fn context(runtime: *mut qjs::JSRuntime) -> Option<*mut qjs::JSContext> {
+    // SAFETY: the caller's; a context that could not be completed is not used.
+    unsafe {
+        let context = qjs::JS_NewContextRaw(runtime);
+        if context.is_null()
+            || qjs::JS_AddIntrinsicBaseObjects(context) < 0
+            || qjs::JS_AddIntrinsicDate(context) < 0
+            || qjs::JS_AddIntrinsicEval(context) < 0
+            || qjs::JS_AddIntrinsicRegExp(context) < 0
+            || qjs::JS_AddIntrinsicJSON(context) < 0
+            || qjs::JS_AddIntrinsicProxy(context) < 0
+            || qjs::JS_AddIntrinsicMapSet(context) < 0
+            || qjs::JS_AddIntrinsicTypedArrays(context) < 0
+            || qjs::JS_AddIntrinsicPromise(context) < 0
+        {
+            return None;
+        }
+        Some(context)
+    }
+}
+
+/// Takes away what must not be there and lends `console`. Gives `module`, which is lent too.
+pub(super) fn furnish<'r>(js: Js<'r>) -> Outcome<Value<'r>> {
+    let global = js.global();
+    for name in REMOVED {
+        global.delete(name)?;
+    }
+    let console = js.object()?;
+    for (level, name) in LEVELS.iter().enumerate() {
+        console.define(name, function(js, console_line, level as c_int)?, HIDDEN)?;
+    }
+    global.define("console", console, HIDDEN)?;
+    let (module, exports) = (js.object()?, js.object()?);
+    // SAFETY: both values are live and of this realm.
+    let (shared_exports, shared_module) = unsafe { (js.share(exports.raw()), js.share(module.raw())) };
+    global.define("exports", shared_exports, HIDDEN)?;
+    module.define("exports", exports, HIDDEN | qjs::JS_PROP_ENUMERABLE)?;
+    global.define("module", shared_module, HIDDEN)?;
+    Ok(module)
+}
+
+/// Lends host functions under their dotted names: `tools.call` is a property of the global object `tools`.
+pub(super) fn lend_host_functions(js: Js, names: &[&str]) -> Outcome<()> {
+    for (index, name) in names.iter().enumerate() {
+        let mut owner = js.global();
+        let mut steps = name.split('.').peekable();
+        while let Some(step) = steps.next() {
+            if steps.peek().is_none() {
+                owner.define(step, function(js, call_host, index as c_int)?, HIDDEN)?;
+                break;
+            }
+            let mut next = owner.get_str(step)?;
+            if !next.is_object() {
+                let made = js.object()?;
+                // SAFETY: the value is live and of this realm.
+                next = unsafe { js.share(made.raw()) };
+                owner.define(step, made, HIDDEN)?;
+            }
+            owner = next;
+        }
+    }
+    Ok(())
+}
+
+type Callback = unsafe extern "C" fn(
+    *mut qjs::JSContext,
+    qjs::JSValue,
+    c_int,
+    *mut qjs::JSValue,
+    c_int,
+    *mut qjs::JSValue,
+) -> qjs::JSValue;
+
+fn function<'r>(js: Js<'r>, callback: Callback, magic: c_int) -> Outcome<Value<'r>> {
+    // SAFETY: the engine calls `callback` with what its type says.
+    unsafe {
+        js.outcome(qjs::JS_NewCFunctionData(js.raw(), Some(callback), 0, magic, 0, std::ptr::null_mut()))
+    }
+}
+
+/// Throws a plain error with this message.
+fn throw(js: Js, message: &str) -> Pending {
+    let error = js.error().and_then(|error| {
+        error.define("message", js.string(message)?, HIDDEN)?;
+        Ok(error)
+    });
+    match error {
+        Ok(error) => js.throw(error),
+        Err(Pending) => Pending,
+    }
+}
+
+/// The call that a context works for, and the arguments of a callback.
+///
+/// # Safety
+/// `context` was given to a callback by the engine, with `count` arguments.
+unsafe fn callback<'r, 's>(
+    context: *mut qjs::JSContext,
+    count: c_int,
+    arguments: *mut qjs::JSValue,
+) -> (Js<'r>, &'s State<'s>, Vec<Value<'r>>) {
+    // SAFETY: `with_fresh` puts the state there before anything can run, and it outlives the realm.
+    unsafe {
+        let js = Js::new(context);
+        let state = &*qjs::JS_GetContextOpaque(context).cast::<State>();
+        let values = (0..count as usize).map(|index| js.share(*arguments.add(index))).collect();
+        (js, state, values)
+    }
+}
+
+unsafe extern "C" fn interrupt(_: *mut qjs::JSRuntime, opaque: *mut c_void) -> c_int {
+    // SAFETY: `with_fresh` gave the state, which outlives the realm.
+    let state = unsafe { &*opaque.cast::<State>() };
+    c_int::from(state.is_over())
+}
+
+unsafe extern "C" fn refuse_import(
+    context: *mut qjs::JSContext,
+    name: *const std::ffi::c_char,
+    _: *mut c_void,
+) -> *mut qjs::JSModuleDef {
+    // SAFETY: the engine gives a name that ends in a NUL.
+    let (js, name) = unsafe { (Js::new(context), std::ffi::CStr::from_ptr(name).to_string_lossy()) };
+    let short: String = name.chars().take(128).collect();
+    throw(js, &format!("`{short}` cannot be imported: a program has only what is in it"));
+    std::ptr::null_mut()
+}
+
+unsafe extern "C" fn console_line(
+    context: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    count: c_int,
+    arguments: *mut qjs::JSValue,
+    level: c_int,
+    _: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine calls us with what it says.
+    let (js, state, values) = unsafe { callback(context, count, arguments) };
+    let words: Vec<String> = values.iter().map(|value| shown(value, state)).collect();
+    state.log(level as u8, &words.join(" "));
+    // A getter that threw while its object was shown is nobody's business but the log's.
+    if !state.is_over() {
+        drop(js.take_exception());
+    }
+    qjs::JS_UNDEFINED
+}
+
+/// A value in the log: text as it is, everything else as JSON where there is some.
+fn shown(value: &Value, state: &State) -> String {
+    let text = |value: &Value| {
+        value.with_text(|text| text[..text.floor_char_boundary(SHOWN)].to_owned()).unwrap_or_default()
+    };
+    match value.kind() {
+        Kind::String => text(value),
+        Kind::Undefined => "undefined".to_owned(),
+        Kind::BigInt | Kind::Symbol => {
+            format!("[{}]", if value.kind() == Kind::BigInt { "BigInt" } else { "symbol" })
+        }
+        Kind::Number(number) if !number.is_finite() => {
+            if number.is_nan() { "NaN" } else { "Infinity" }.to_owned()
+        }
+        Kind::Object if value.is_function() => "[function]".to_owned(),
+        Kind::Object if value.is_error() => {
+            value.to_js_string().map(|value| text(&value)).unwrap_or_default()
+        }
+        _ => match Writer::write(value, SHOWN, &|| state.is_over()) {
+            Ok(json) => String::from_utf8(json).unwrap_or_default(),
+            Err(Unwritten::TooLarge) => "[object too long to show]".to_owned(),
+            Err(_) => format!("[{}]", value.class_name().unwrap_or_default()),
+        },
+    }
+}
+
+unsafe extern "C" fn call_host(
+    context: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    count: c_int,
+    arguments: *mut qjs::JSValue,
+    name: c_int,
+    _: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: the engine calls us with what it says.
+    let (js, state, values) = unsafe { callback(context, count, arguments) };
+    match promised(js, state, &values, name as u32) {
+        Ok(promise) => promise.give_away(),
+        Err(Pending) => qjs::JS_EXCEPTION,
+    }
+}
+
+fn promised<'r>(js: Js<'r>, state: &State, arguments: &[Value<'r>], name: u32) -> Outcome<Value<'r>> {
+    let json = arguments_json(js, state, arguments)?;
+    let (promise, resolve, reject) = js.promise()?;
+    if state.call_host(name, &json, resolve, reject) {
+        Ok(promise)
+    } else {
+        Err(throw(js, &format!("more than {} calls are waiting for the host", crate::MAX_HOST_CALLS)))
+    }
+}
+
+/// The arguments as a JSON array. An argument that is `undefined` is `null` there.
+fn arguments_json(js: Js, state: &State, arguments: &[Value]) -> Outcome<Vec<u8>> {
+    let mut json = vec![b'['];
+    for (index, argument) in arguments.iter().enumerate() {
+        if index > 0 {
+            json.push(b',');
+        }
+        if argument.kind() == Kind::Undefined {
+            json.extend_from_slice(b"null");
+            continue;
+        }
+        let left = state.output.saturating_sub(json.len());
+        match Writer::write(argument, left, &|| state.is_over()) {
+            Ok(written) => json.extend_from_slice(&written),
+            Err(Unwritten::Threw) => return Err(Pending),
+            Err(Unwritten::NotJson { what, .. }) => {
+                return Err(throw(js, &format!("argument {} is {what}", index + 1)));
+            }
+            Err(Unwritten::TooLarge | Unwritten::Late) => {
+                return Err(throw(js, "the arguments are larger than allowed"));
+            }
+        }
+    }
+    json.push(b']');
+    Ok(json)
+}

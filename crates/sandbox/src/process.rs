@@ -1,0 +1,163 @@
+//! Worker processes as their parent sees them: started, greeted, killed, buried.
+//!
+//! All of them are started by one thread that lives as long as the pool: Linux kills a child when the *thread* that
+//! started it ends, and threads of an async runtime come and go.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+/// The program that becomes a worker. It must call [`worker_main`](crate::worker_main) first thing.
+#[derive(Clone, Debug)]
+pub struct WorkerCommand {
+    /// The binary.
+    pub program: PathBuf,
+    /// What tells it to be a worker, if it can be something else too.
+    pub args: Vec<OsString>,
+}
+
+impl WorkerCommand {
+    /// A binary that is nothing but a worker.
+    pub fn new(program: impl Into<PathBuf>) -> WorkerCommand {
+        WorkerCommand { program: program.into(), args: Vec::new() }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> WorkerCommand {
+        self.args.push(arg.into());
+        self
+    }
+}
+
+/// A process and the socket to it.
+pub(crate) struct Worker {
+    pub(crate) socket: UnixStream,
+    /// Bytes that were read and are no whole frame yet.
+    pub(crate) incoming: Vec<u8>,
+    child: Option<Child>,
+    midwife: Midwife,
+}
+
+impl Worker {
+    /// The process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
+    }
+
+    /// Whether an idle worker is still there and has kept quiet.
+    pub(crate) fn is_fit(&self) -> bool {
+        let read = (&self.socket).read(&mut [0]);
+        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) && self.incoming.is_empty()
+    }
+
+    /// The processor time it has used so far; `None` where the system does not tell.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        cpu_time_of(self.pid())
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn status(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.as_mut()?.try_wait().ok()?
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            self.midwife.bury(child);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn cpu_time_of(pid: u32) -> Option<Duration> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system fills the two; the process is our child and not reaped yet, so the number is its own.
+    let told = unsafe {
+        libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) == 0
+            && libc::clock_gettime(clock, &mut time) == 0
+    };
+    told.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time_of(_: u32) -> Option<Duration> {
+    None
+}
+
+/// The thread that starts workers and reaps the dead.
+#[derive(Clone)]
+pub(crate) struct Midwife(mpsc::Sender<Task>);
+
+enum Task {
+    Start(oneshot::Sender<io::Result<(Child, UnixStream)>>),
+    Bury(Child),
+}
+
+impl Midwife {
+    pub(crate) fn hire(command: WorkerCommand) -> io::Result<Midwife> {
+        let (sender, tasks) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("sandbox-workers".to_owned())
+            .spawn(move || attend(&command, &tasks))?;
+        Ok(Midwife(sender))
+    }
+
+    /// Starts a process. It has said nothing yet.
+    pub(crate) async fn deliver(&self) -> io::Result<Worker> {
+        let (sender, started) = oneshot::channel();
+        let gone = || io::Error::other("the thread that starts workers has ended");
+        self.0.send(Task::Start(sender)).map_err(|_| gone())?;
+        let (child, socket) = started.await.map_err(|_| gone())??;
+        Ok(Worker { socket, incoming: Vec::new(), child: Some(child), midwife: self.clone() })
+    }
+
+    fn bury(&self, child: Child) {
+        // Without the thread nobody is left to reap, and the process is about to end.
+        let _ = self.0.send(Task::Bury(child));
+    }
+}
+
+fn attend(command: &WorkerCommand, tasks: &mpsc::Receiver<Task>) {
+    for task in tasks {
+        match task {
+            Task::Start(sender) => {
+                if let Err(Ok((child, _))) = sender.send(start(command)) {
+                    reap(child);
+                }
+            }
+            Task::Bury(child) => reap(child),
+        }
+    }
+}
+
+fn reap(mut child: Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn start(command: &WorkerCommand) -> io::Result<(Child, UnixStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let child = Command::new(&command.program)
+        .args(&command.args)
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    Ok((child, ours))
+}

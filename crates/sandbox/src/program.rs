@@ -1,0 +1,68 @@
+//! A program that was compiled, by one of our own workers: bytecode is never taken from anybody else, so there is no way to
+//! make one from bytes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How the source text is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A script with `module.exports`, a value, or one declared function.
+    Script,
+    /// An ES module with a default export. It can import nothing.
+    Module,
+}
+
+/// A compiled program. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Program(pub(crate) Arc<Compiled>);
+
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) form: Form,
+    /// What to call if there are several exports.
+    pub(crate) entry: String,
+    pub(crate) bytecode: Vec<u8>,
+    /// Names that may be those of functions declared at the top.
+    pub(crate) names: Vec<String>,
+}
+
+impl Program {
+    /// How it was read.
+    pub fn form(&self) -> Form {
+        self.0.form
+    }
+
+    /// Bytes it takes in memory.
+    pub fn size(&self) -> usize {
+        self.0.bytecode.len()
+    }
+}
+
+/// `check-issue-args` and `check_issue_args` are called `checkIssueArgs` in JavaScript.
+pub(crate) fn camel_case(id: &str) -> String {
+    let mut words = id.split(['-', '_', '.', ' ']).filter(|word| !word.is_empty());
+    let mut name = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        name.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        name.push_str(letters.as_str());
+    }
+    name
+}
+
+/// Names that follow `function`, `const`, `let` or `var` somewhere in the text: what is declared at the top is among them.
+/// Whether it is, the worker sees when the program has run.
+pub(crate) fn declared_names(source: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut declares = false;
+    let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
+    let mut names = Vec::new();
+    for word in source.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()) {
+        if declares && !word.starts_with(|c: char| c.is_numeric()) && seen.insert(word) {
+            names.push(word.to_owned());
+        }
+        declares = matches!(word, "function" | "const" | "let" | "var");
+    }
+    names
+}

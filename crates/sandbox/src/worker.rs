@@ -1,0 +1,99 @@
+//! The whole of a worker process: jail, greeting, then one request after the other until the parent is gone.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::guest::{Guest, Link};
+use crate::jail::{self, Layer};
+use crate::wire::{self, Frame, HEAD, Kind};
+
+/// No request is longer than that; the parent's own limits are far below.
+const REQUEST: usize = 512 << 20;
+
+/// Turns this process into a worker. To be called before anything else: before threads, before the environment is read.
+/// Standard input is the socket that the pool gave.
+pub fn worker_main() -> ExitCode {
+    worker_main_lacking(&[])
+}
+
+/// A worker whose jail lacks layers, as on a kernel without them. For tests of what the pool says to that.
+#[doc(hidden)]
+pub fn worker_main_lacking(layers: &[Layer]) -> ExitCode {
+    let report = jail::enter(layers);
+    // Its end is that the parent is gone or broken; there is nobody to tell.
+    let _ = serve(&mut Socket::default(), &report.to_json().to_string());
+    ExitCode::SUCCESS
+}
+
+fn serve(socket: &mut Socket, report: &str) -> io::Result<()> {
+    let mut hello = Frame::new(Kind::Hello);
+    hello.rest(wire::MAGIC).u32(wire::VERSION).rest(report.as_bytes());
+    socket.send(&hello.finish()?)?;
+    let mut guest = Guest::new()?;
+    loop {
+        guest.answer(socket)?;
+    }
+}
+
+/// Descriptor 0, both ways. Not `std::io::Stdin`, which can only be read.
+#[derive(Default)]
+struct Socket {
+    buffer: Vec<u8>,
+}
+
+impl Socket {
+    /// Reads until `wanted` bytes are there.
+    fn fill(&mut self, wanted: usize) -> io::Result<()> {
+        while self.buffer.len() < wanted {
+            let missing = (wanted - self.buffer.len()).max(64 << 10);
+            self.buffer.reserve(missing);
+            let room = self.buffer.spare_capacity_mut();
+            // SAFETY: the system writes at most `room.len()` bytes into the buffer's spare room.
+            let read = unsafe { libc::read(0, room.as_mut_ptr().cast(), room.len()) };
+            match read {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read if read > 0 => {
+                    // SAFETY: that many bytes behind the length were written.
+                    unsafe { self.buffer.set_len(self.buffer.len() + read as usize) };
+                }
+                _ => retry()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Link for Socket {
+    fn send(&mut self, mut frame: &[u8]) -> io::Result<()> {
+        while !frame.is_empty() {
+            // SAFETY: the bytes are read.
+            let written = unsafe { libc::write(0, frame.as_ptr().cast(), frame.len()) };
+            if written < 0 {
+                retry()?;
+            } else {
+                frame = &frame[written as usize..];
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self) -> io::Result<(Kind, Vec<u8>)> {
+        self.fill(HEAD)?;
+        loop {
+            if let Some((kind, end)) = wire::first(&self.buffer, REQUEST)? {
+                let rest = self.buffer.split_off(end);
+                let mut body = std::mem::replace(&mut self.buffer, rest);
+                body.drain(..HEAD);
+                return Ok((kind, body));
+            }
+            let length = self.buffer.first_chunk::<4>().map_or(0, |head| u32::from_le_bytes(*head) as usize);
+            self.fill(4 + length)?;
+        }
+    }
+}
+
+/// Whether the last system call was only interrupted.
+fn retry() -> io::Result<()> {
+    let error = io::Error::last_os_error();
+    if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
+}

@@ -1,0 +1,5 @@
+//! The sandbox, through real worker processes.
+
+mod pool;
+mod semantics;
+mod support;

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, CustomResult, GetExtensions, GetMeta, JsonRpcError, JsonRpcResponse, RequestId,
-    ServerJsonRpcMessage, ServerNotification, ServerResult,
+    ClientJsonRpcMessage, CustomResult, GetExtensions, GetMeta, RequestId, ServerJsonRpcMessage,
+    ServerNotification, ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -60,24 +60,28 @@ impl<T> Tap<T> {
     }
 }
 
-/// An answer to a call that was made past rmcp, with its id; all else comes back.
-fn direct_answer(message: ServerJsonRpcMessage) -> Result<(i64, Answer), ServerJsonRpcMessage> {
+/// The id of a message that answers a call made past rmcp.
+fn direct_id(message: &ServerJsonRpcMessage) -> Option<i64> {
+    let id = match message {
+        ServerJsonRpcMessage::Response(response) => &response.id,
+        ServerJsonRpcMessage::Error(error) => error.id.as_ref()?,
+        _ => return None,
+    };
+    match id {
+        RequestId::Number(id) if is_direct(*id) => Some(*id),
+        _ => None,
+    }
+}
+
+/// What an answer says.
+fn answer_of(message: ServerJsonRpcMessage) -> Answer {
     match message {
-        ServerJsonRpcMessage::Response(JsonRpcResponse { id: RequestId::Number(id), result, .. })
-            if is_direct(id) =>
-        {
-            let result = match result {
-                ServerResult::CustomResult(CustomResult(result)) => result,
-                other => serde_json::to_value(other).unwrap_or_default(),
-            };
-            Ok((id, Ok(result)))
-        }
-        ServerJsonRpcMessage::Error(JsonRpcError { id: Some(RequestId::Number(id)), error, .. })
-            if is_direct(id) =>
-        {
-            Ok((id, Err(error)))
-        }
-        other => Err(other),
+        ServerJsonRpcMessage::Error(error) => Err(error.error),
+        ServerJsonRpcMessage::Response(response) => Ok(match response.result {
+            ServerResult::CustomResult(CustomResult(result)) => result,
+            other => serde_json::to_value(other).unwrap_or_default(),
+        }),
+        _ => Ok(crate::Json::Null),
     }
 }
 
@@ -110,17 +114,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
                 self.waiting.end();
                 return None;
             };
-            let message = match direct_answer(message) {
-                Err(message) => message,
-                Ok((id, answer)) => {
-                    if self.waiting.answer(id, answer) {
-                        self.unasked = 0;
-                    } else {
-                        self.count_unasked()?;
-                    }
-                    continue;
+            if let Some(id) = direct_id(&message) {
+                if self.waiting.answer(id, answer_of(message)) {
+                    self.unasked = 0;
+                } else {
+                    self.count_unasked()?;
                 }
-            };
+                continue;
+            }
             let answers = match &message {
                 ServerJsonRpcMessage::Response(response) => Some(&response.id),
                 ServerJsonRpcMessage::Error(error) => error.id.as_ref(),

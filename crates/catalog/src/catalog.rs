@@ -17,7 +17,7 @@ use toolwright_model::{Binding, Server};
 use toolwright_source::Diagnostic;
 
 use crate::gate::{Lanes, gate};
-use crate::live::{SpecLoad, Unloaded, environment_of, load_spec};
+use crate::live::{SpecLoad, Unloaded, load_spec};
 use crate::plan::{Plan, Spec, What};
 use toolwright_source::codes;
 
@@ -71,6 +71,8 @@ struct Slot {
     entries: Vec<Arc<Entry>>,
     /// The permits of its toolsets, which outlive a reload.
     lanes: Lanes,
+    /// Where the bodies of its tools are looked for.
+    bodies: Vec<PathBuf>,
     /// Whether a first attempt to load it has ended.
     tried: bool,
     /// Whether somebody keeps it loaded.
@@ -142,6 +144,12 @@ impl Catalog {
             }
         }
         unloaded
+    }
+
+    /// Loads everything, once. Returns what could not be loaded.
+    pub async fn load_all(&self) -> Vec<Unloaded> {
+        // No tool has this id, so nothing ends the search early.
+        self.load_for("").await
     }
 
     /// Loads everything in the background, and follows it from then on: servers that change their
@@ -230,8 +238,8 @@ impl Catalog {
             self.tell(Event::Note(format!("`{name}` could not be parsed and is skipped")));
         }
         let limits = self.runner.limits();
-        let environment = environment_of(spec);
         let mut entries = Vec::new();
+        let mut bodies = Vec::new();
         let mut lanes = self
             .slots()
             .iter()
@@ -239,9 +247,10 @@ impl Catalog {
             .map(|slot| slot.lanes.clone())
             .unwrap_or_default();
         for loaded in found.files {
-            let gated = gate(loaded, &limits, &environment, &mut lanes);
+            let gated = gate(loaded, &limits, spec, &mut lanes);
             gated.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
             entries.extend(gated.entries);
+            bodies.extend(gated.bodies);
         }
         if worked || !entries.is_empty() {
             let aside = entries.iter().filter(|e| e.standing != toolwright_exec::Standing::Ready).count();
@@ -252,6 +261,7 @@ impl Catalog {
         if let Some(slot) = slots.iter_mut().find(|slot| slot.spec == *spec) {
             slot.tried = true;
             slot.lanes = lanes;
+            slot.bodies = bodies;
             // A server that is away for a moment keeps its place in the list.
             if worked || !entries.is_empty() {
                 slot.entries = entries;
@@ -307,6 +317,7 @@ impl Catalog {
                         spec,
                         entries: Vec::new(),
                         lanes: HashMap::new(),
+                        bodies: Vec::new(),
                         tried: false,
                         followed: false,
                         gone,
@@ -355,14 +366,16 @@ impl Catalog {
 
     /// What the files of each source look like now.
     fn fingerprints(&self) -> Vec<(Spec, u64)> {
-        let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
-        let with_files = specs.into_iter().filter_map(|spec| {
-            let files = match &spec.what {
+        let slots: Vec<_> =
+            self.slots().iter().map(|slot| (slot.spec.clone(), slot.bodies.clone())).collect();
+        let with_files = slots.into_iter().filter_map(|(spec, bodies)| {
+            let mut files = match &spec.what {
                 What::Definitions(path) if path.is_dir() => crate::files::walk(path).0,
                 What::Definitions(path) | What::Program(path) => vec![path.clone()],
                 What::Executables(folder) => crate::live::programs(folder).unwrap_or_default(),
                 What::Server(..) => return None,
             };
+            files.extend(bodies);
             Some((spec, fingerprint(&files)))
         });
         with_files.collect()

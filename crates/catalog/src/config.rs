@@ -63,6 +63,8 @@ pub struct SourceConfig {
     pub environment: Vec<(String, String)>,
     /// Whether to tolerate what definitions in the wild do all the time.
     pub compat: bool,
+    /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
+    pub implementations: Option<PathBuf>,
     /// Where the file says so.
     pub span: Span,
 }
@@ -221,6 +223,10 @@ impl Reader<'_, '_> {
             kind,
             environment,
             compat: table.get("compat").and_then(|value| value.get_ref().as_bool()).unwrap_or(false),
+            implementations: table
+                .get("implementations")
+                .and_then(|value| value.get_ref().as_str())
+                .map(|folder| self.scope.workspace.join(folder)),
             span: span(&item.span()),
         })
     }
@@ -371,6 +377,11 @@ impl Reader<'_, '_> {
         limits.output = count("output").unwrap_or(limits.output);
         limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
         limits.queue = count("queue").unwrap_or(limits.queue);
+        let functions = &mut limits.functions;
+        functions.validator = time("validator_timeout").unwrap_or(functions.validator);
+        functions.function = time("function_timeout").unwrap_or(functions.function);
+        functions.memory = count("function_memory").unwrap_or(functions.memory);
+        functions.body_memory = count("body_memory").unwrap_or(functions.body_memory);
         let word = table.get("output_schema").and_then(|value| value.get_ref().as_str());
         limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
         self.cap(&mut limits, table, &at);

@@ -12,29 +12,32 @@ use toolwright_model::{Binding, Draft, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
 use toolwright_source::{Diagnostic, Pointer, Severity, locate};
 
+use crate::code;
+use crate::live::environment_of;
 use crate::load::Loaded;
+use crate::plan::Spec;
 
 /// What came through, and what is wrong with the rest.
 #[derive(Debug, Default)]
 pub(crate) struct Gated {
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Where bodies were looked for, there or not.
+    pub(crate) bodies: Vec<PathBuf>,
 }
 
 /// The permits of each toolset, by where it was read from.
 pub(crate) type Lanes = HashMap<String, Arc<Lane>>;
 
 /// Lets the tools of a document through, or sets them aside.
-pub(crate) fn gate(
-    loaded: Loaded,
-    limits: &Limits,
-    environment: &[(OsString, OsString)],
-    lanes: &mut Lanes,
-) -> Gated {
-    let mut gated = Gated { entries: Vec::new(), diagnostics: loaded.diagnostics };
+pub(crate) fn gate(loaded: Loaded, limits: &Limits, spec: &Spec, lanes: &mut Lanes) -> Gated {
+    let environment = &environment_of(spec);
+    let mut gated = Gated { diagnostics: loaded.diagnostics, ..Gated::default() };
     let Some(reading) = loaded.reading else { return gated };
     let lane = lane(&reading, limits, lanes);
     let folder = folder_of(&reading);
+    let bodies = spec.implementations.as_deref().or(folder.as_deref());
+    let knowledge = code::knowledge(&reading).map(Arc::new);
     let tools: Vec<Pointer> = (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
     let errors: Vec<(Pointer, String)> = gated
         .diagnostics
@@ -48,7 +51,9 @@ pub(crate) fn gate(
         let reason = of_the_whole.or(own).map(|(_, text)| text.clone());
         let entry = admit(draft, n, &reading, reason, &lane, &mut gated.diagnostics);
         if let Some(mut entry) = entry {
-            entry.environment = environment.to_vec();
+            entry.environment.clone_from(environment);
+            entry.knowledge.clone_from(&knowledge);
+            gated.bodies.extend(bodies.and_then(|folder| code::embody(&mut entry, folder)));
             complete(&mut entry.tool.details.binding, folder.as_deref(), environment);
             gated.entries.push(Arc::new(entry));
         }

@@ -19,6 +19,7 @@
 //! ```
 
 mod catalog;
+mod code;
 pub mod codes;
 mod config;
 mod expand;
@@ -31,6 +32,7 @@ mod plan;
 mod servers;
 
 pub use catalog::{Catalog, Event, Listener, Planner};
+pub use code::knowledge;
 pub use config::{Config, LEVELS, Levels, SourceConfig, SourceKind};
 pub use expand::{ExpandError, Scope, Variables, expand, workspace_of};
 pub use files::{LoadError, display_name, is_stdin, parse as parse_file, read as read_file};

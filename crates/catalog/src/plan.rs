@@ -47,6 +47,8 @@ pub struct Spec {
     pub environment: Vec<(String, String)>,
     /// How its definitions are read.
     pub reader: Reader,
+    /// Where the bodies of its tools are, if not beside their manifests.
+    pub implementations: Option<PathBuf>,
 }
 
 /// What a source is.
@@ -158,12 +160,13 @@ impl Plan {
     }
 
     fn add_configured(&mut self, source: SourceConfig, folder: &Path, variables: &Variables<'_>) {
-        let SourceConfig { name, kind, environment, compat, .. } = source;
+        let SourceConfig { name, kind, environment, compat, implementations, .. } = source;
         let mut spec = Spec {
             name: name.to_string(),
             what: What::Definitions(PathBuf::new()),
             environment: environment.clone(),
             reader: Reader { compat, ..Reader::default() },
+            implementations,
         };
         let given = |list: Vec<(String, String)>| -> Vec<Variable> {
             list.into_iter()
@@ -253,7 +256,7 @@ impl Plan {
                 (files::display_name(path), What::Definitions(path.clone()))
             }
         };
-        self.add(Spec { name, what, environment: Vec::new(), reader });
+        self.add(Spec { name, what, environment: Vec::new(), reader, implementations: None });
     }
 
     fn add_servers_file(
@@ -297,7 +300,7 @@ impl Plan {
                 .collect();
             named.server.environment.extend(added);
             let what = What::Server(Arc::new(named.server), Some(namespace));
-            self.add(Spec { name: named.name, what, environment: Vec::new(), reader });
+            self.add(Spec { name: named.name, what, environment: Vec::new(), reader, implementations: None });
         }
     }
 }

@@ -29,6 +29,12 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
+    /// Run the examples of definitions as tests
+    Test(TestArgs),
+    /// Run one function of a definition, for its author
+    Eval(EvalArgs),
+    /// Say how well this system can lock in the JavaScript of definitions
+    Doctor,
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -199,6 +205,102 @@ pub(crate) struct SourceArgs {
     /// An MCP server to start and use instead of a configuration, behind `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+/// How the JavaScript of definitions is run.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SandboxArgs {
+    /// Run no JavaScript where a layer of its jail is missing (`toolwright doctor` tells)
+    #[arg(long)]
+    pub(crate) require_jail: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TestArgs {
+    /// Files, folders, URLs of MCP servers, `mcpServers` files, `*-tool` programs. Without any, all sources of
+    /// `toolwright.toml`
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// An MCP server to start, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// The configuration; otherwise `toolwright.toml` here or in the nearest folder above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Call the tools and compare what they answer; without it, no tool runs
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// An answer must be the expected one; otherwise it may hold more
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Only examples with this in their name or that of their tool; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Vec<String>,
+    /// Examples at once; by default as many as there are cores
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+    /// Read every file as this format instead of detecting it
+    #[arg(long, value_name = "ID", value_parser = format_names())]
+    pub(crate) format: Option<String>,
+    /// Treat what definitions in the wild do all the time as warnings
+    #[arg(long)]
+    pub(crate) compat: bool,
+    /// How results are written to standard output
+    #[arg(long, value_enum, default_value_t = TestForm::Tree, value_name = "FORM")]
+    pub(crate) output_format: TestForm,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("expected a number from 1 to 1024".to_owned()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestForm {
+    /// Files, tools and examples, for people
+    Tree,
+    /// One JSON object per line, the last one the sum
+    Json,
+    /// JUnit XML
+    Junit,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EvalArgs {
+    /// The definition
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// What the function is given, as JSON, or `-` to read it from standard input
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) args: String,
+    /// Print result, log, time and memory, or the failure, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+/// The function to run.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Which {
+    /// The id of a helper
+    #[arg(long, value_name = "ID")]
+    pub(crate) helper: Option<String>,
+    /// The id of a processor
+    #[arg(long, value_name = "ID")]
+    pub(crate) processor: Option<String>,
+    /// The id of a validator
+    #[arg(long, value_name = "ID")]
+    pub(crate) validator: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

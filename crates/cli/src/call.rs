@@ -114,10 +114,10 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
             Ok(Exit::Findings)
         }
         Err(failure) => {
-            output::say(&format!("{}\n", visible_lines(&failure.to_text())));
+            output::say(&format!("{}\n", output::visible_lines(&failure.to_text())));
             let known = |detail: &&String| failure.message.contains(detail.trim());
             if let Some(detail) = failure.detail.as_ref().filter(|detail| !known(detail)) {
-                output::say(&format!("detail: {}\n", visible_lines(detail.trim())));
+                output::say(&format!("detail: {}\n", output::visible_lines(detail.trim())));
             }
             Ok(Exit::Findings)
         }
@@ -154,7 +154,11 @@ fn readable(outcome: &Outcome) -> String {
     };
     let text = text.trim_end_matches('\n');
     // A program that reads it gets it as it is.
-    if std::io::stdout().is_terminal() { format!("{}\n", visible_lines(text)) } else { format!("{text}\n") }
+    if std::io::stdout().is_terminal() {
+        format!("{}\n", output::visible_lines(text))
+    } else {
+        format!("{text}\n")
+    }
 }
 
 /// A text as it is, anything else in a few words.
@@ -176,12 +180,6 @@ fn describe(content: &Content) -> String {
             )
         }
     }
-}
-
-/// What a tool printed may hold sequences that a terminal obeys.
-fn visible_lines(text: &str) -> String {
-    let line = |line: &str| line.split('\t').map(render::visible).collect::<Vec<_>>().join("\t");
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Arguments as they were typed.

@@ -52,3 +52,10 @@ pub(crate) fn say(text: &str) {
 pub(crate) fn complain(error: &anyhow::Error) {
     say(&format!("toolwright: {}\n", toolwright_source::render::visible(&format!("{error:#}"))));
 }
+
+/// Text with nothing in it that a terminal would obey, but lines and tabs.
+pub(crate) fn visible_lines(text: &str) -> String {
+    let line =
+        |line: &str| line.split('\t').map(toolwright_source::render::visible).collect::<Vec<_>>().join("\t");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}

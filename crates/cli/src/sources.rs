@@ -13,7 +13,7 @@ use toolwright_exec::{Log, Parts, Runner};
 use toolwright_source::render;
 
 use crate::args::{Inputs, SourceArgs};
-use crate::output;
+use crate::{output, sandbox};
 
 /// Variables that programs are given without being asked for: where things are and which language is
 /// spoken, no secrets. Everything else stays out unless a source's `env` names it.
@@ -129,6 +129,12 @@ pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathB
     }
 }
 
+/// The limits of the configuration that holds here, else the usual ones.
+pub(crate) fn limits() -> anyhow::Result<toolwright_exec::Limits> {
+    let config = configuration(None)?;
+    Ok(config.map(|path| Plan::of_config(&path, &variable).limits).unwrap_or_default())
+}
+
 /// How the sources of `call` and `serve` are planned, now and after a change.
 pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
     let named = named(&args.from, &args.command);
@@ -146,7 +152,9 @@ pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
 /// A catalog of these sources, which tells on stderr what goes wrong.
 pub(crate) fn catalog(args: &SourceArgs, log: Log, listener: Listener) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args)?;
-    let runner = Arc::new(Runner::new(parts(log), toolwright_exec::Limits::default()));
+    let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let parts = Parts { sandbox: Some(pool), ..parts(log) };
+    let runner = Arc::new(Runner::new(parts, toolwright_exec::Limits::default()));
     Ok(Catalog::new(runner, planner, listener))
 }
 

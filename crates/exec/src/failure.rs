@@ -11,6 +11,19 @@ pub struct Fault {
     pub message: String,
 }
 
+/// What was learnt from an earlier mistake like this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// `antiPattern` or `quirk`.
+    pub kind: &'static str,
+    /// What the definition calls it.
+    pub name: String,
+    /// What goes wrong.
+    pub description: String,
+    /// How it is done right, or what helps.
+    pub remedy: String,
+}
+
 /// Why a call did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", code.name)]
@@ -23,6 +36,10 @@ pub struct Failure {
     pub suggestion: String,
     /// Every value that is wrong, for the two codes about values.
     pub faults: Vec<Fault>,
+    /// Lessons of the definition that fit.
+    pub advice: Vec<Advice>,
+    /// The tool's own code for what went wrong, where it has one.
+    pub own_code: Option<String>,
     /// For the log only: it may hold what a stranger printed.
     pub detail: Option<String>,
 }
@@ -35,6 +52,8 @@ impl Failure {
             message: message.into(),
             suggestion: code.suggestion.to_owned(),
             faults: Vec::new(),
+            advice: Vec::new(),
+            own_code: None,
             detail: None,
         }
     }
@@ -43,6 +62,13 @@ impl Failure {
     #[must_use]
     pub fn suggest(mut self, text: impl Into<String>) -> Failure {
         self.suggestion = text.into();
+        self
+    }
+
+    /// Gives the tool's own code.
+    #[must_use]
+    pub(crate) fn own_code(mut self, code: impl Into<String>) -> Failure {
+        self.own_code = Some(code.into());
         self
     }
 
@@ -64,24 +90,50 @@ impl Failure {
         self
     }
 
-    /// For a program: `code`, `number`, `message`, `suggestion` and `errors`.
+    /// For a program: `code`, `number`, `message`, `suggestion` and `errors`; `toolCode` and `advice` where
+    /// there are any.
     pub fn to_json(&self) -> Json {
         let faults = self.faults.iter().map(|f| serde_json::json!({"path": f.path, "message": f.message}));
-        serde_json::json!({
+        let mut json = serde_json::json!({
             "code": self.code.name,
             "number": self.code.number,
             "message": self.message,
             "suggestion": self.suggestion,
             "errors": faults.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(own) = &self.own_code {
+            json["toolCode"] = own.as_str().into();
+        }
+        if !self.advice.is_empty() {
+            let advice = self.advice.iter().map(|advice| {
+                let remedy = if advice.kind == "quirk" { "mitigation" } else { "correct" };
+                serde_json::json!({
+                    "kind": advice.kind, "name": advice.name, "description": advice.description, remedy: advice.remedy,
+                })
+            });
+            json["advice"] = advice.collect();
+        }
+        json
     }
 
     /// For a reader, human or model: the message, every failing value, the suggestion.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}: {}", self.code.name, self.message);
+        if let Some(own) = &self.own_code {
+            text = format!("{}: {own}: {}", self.code.name, self.message);
+        }
         for fault in &self.faults {
-            let place = if fault.path.is_empty() { "the whole value" } else { fault.path.as_str() };
-            text.push_str(&format!("\n- {place}: {}", fault.message));
+            match fault.path.as_str() {
+                "" if self.code == &crate::code::VALIDATION_FAILED => {
+                    text.push_str(&format!("\n- {}", fault.message));
+                }
+                "" => text.push_str(&format!("\n- the whole value: {}", fault.message)),
+                place => text.push_str(&format!("\n- {place}: {}", fault.message)),
+            }
+        }
+        for advice in &self.advice {
+            let kind = if advice.kind == "quirk" { "known quirk" } else { "known mistake" };
+            text.push_str(&format!("\n{kind} `{}`: {}\n{}", advice.name, advice.description, advice.remedy));
         }
         text.push_str(&format!("\nhelp: {}", self.suggestion));
         text

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use toolwright_model::{Binding, Tool};
 
-use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, mcp, process};
+use toolwright_sandbox::Pool;
+
+use crate::knowledge::{Code, FunctionLimits};
+use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
 
 /// One call, as an executor sees it: resolved, its arguments checked, its permit held.
 pub struct Call<'a> {
@@ -13,6 +16,10 @@ pub struct Call<'a> {
     pub tool: &'a Tool,
     /// The arguments.
     pub arguments: &'a Json,
+    /// Its body, if it is one of JavaScript and was found.
+    pub body: Option<&'a Code>,
+    /// What functions may use.
+    pub limits: &'a FunctionLimits,
     /// What its source adds to the environment.
     pub environment: &'a [(OsString, OsString)],
     /// What may be used.
@@ -40,13 +47,15 @@ pub struct Parts {
     pub log: Log,
     /// The connections to MCP servers, shared with whoever lists their tools.
     pub upstreams: Arc<mcp::Upstreams>,
+    /// Where JavaScript runs. Without it, what needs some is refused.
+    pub sandbox: Option<Pool>,
 }
 
 impl Parts {
     /// Parts for programs that see this environment.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> Parts {
         let upstreams = Arc::new(mcp::Upstreams::new(environment.clone(), log.clone()));
-        Parts { environment, log, upstreams }
+        Parts { environment, log, upstreams, sandbox: None }
     }
 }
 
@@ -78,4 +87,4 @@ pub struct Kind {
 }
 
 /// All kinds. The first that takes a binding runs it.
-pub static KINDS: &[Kind] = &[process::KIND, mcp::KIND];
+pub static KINDS: &[Kind] = &[process::KIND, mcp::KIND, js::KIND];

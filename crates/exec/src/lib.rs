@@ -20,7 +20,9 @@ pub mod code;
 mod failure;
 mod family;
 mod host;
+mod js;
 mod kinds;
+pub mod knowledge;
 mod lane;
 pub mod mcp;
 mod outcome;
@@ -31,7 +33,7 @@ mod toolbox;
 
 pub use budget::Budget;
 pub use code::RunCode;
-pub use failure::{Failure, Fault};
+pub use failure::{Advice, Failure, Fault};
 pub use family::end_all as end_all_processes;
 pub use host::{Host, Progress, Quiet};
 pub use kinds::{Call, Executor, KINDS, Kind, Log, Parts};

@@ -41,6 +41,25 @@ impl Outcome {
         Outcome { content, structured: Some(value), ..Outcome::default() }
     }
 
+    /// A result that may be any JSON value: a text is a text.
+    pub(crate) fn value_of(value: Json) -> Outcome {
+        match value {
+            Json::String(text) => Outcome::text(text),
+            value => Outcome::json(value),
+        }
+    }
+
+    /// What it says, as one value: the structured content, else JSON or text of a single text, else all texts.
+    pub fn value(&self) -> Json {
+        let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
+        match (&self.structured, texts.as_slice()) {
+            (Some(value), _) => value.clone(),
+            (None, [one]) => serde_json::from_str(one).unwrap_or_else(|_| Json::from(*one)),
+            (None, []) => Json::Null,
+            (None, many) => many.iter().map(|text| Json::from(*text)).collect(),
+        }
+    }
+
     /// A result that is text.
     pub fn text(text: impl Into<String>) -> Outcome {
         Outcome { content: vec![Content::text(text)], ..Outcome::default() }

@@ -5,8 +5,11 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use toolwright_model::ToolId;
+
+use crate::knowledge::{Bench, FunctionLimits, Knowledge};
 use crate::{
-    Budget, Call, Entry, Executor, Failure, Host, Json, KINDS, Outcome, Parts, Standing, Toolbox, code,
+    Budget, Call, Entry, Executor, Failure, Fault, Host, Json, KINDS, Outcome, Parts, Standing, Toolbox, code,
 };
 
 /// What is done about an output that breaks its schema.
@@ -36,6 +39,8 @@ pub struct Limits {
     pub max_concurrent: usize,
     /// Calls of one toolset that may wait.
     pub queue: usize,
+    /// What the functions of definitions may use.
+    pub functions: FunctionLimits,
 }
 
 impl Default for Limits {
@@ -47,6 +52,7 @@ impl Default for Limits {
             output_check: OutputCheck::Enforce,
             max_concurrent: 64,
             queue: 1024,
+            functions: FunctionLimits::default(),
         }
     }
 }
@@ -139,11 +145,31 @@ impl Runner {
             let entry = self.resolve(&request.id)?;
             check_input(&entry, &request.arguments)?;
             let time = Allowed::of(&entry, &request, &limits);
+            let known = Known::of(&entry, &self.parts, &limits);
+            let mut warnings = Vec::new();
+            if let Some(known) = &known {
+                let judging = time.within(&request, started, &entry.id, known.judge(&request.arguments));
+                warnings = judging.await??;
+            }
             let permit = enter(&entry, &request, &time, started).await?;
             let budget = time.budget(&request, &limits, started);
-            let outcome = self.execute(&entry, &request, &budget, host).await;
+            let work = async {
+                let prepared = match &known {
+                    Some(known) => known.prepare(&request.arguments).await?,
+                    None => None,
+                };
+                let arguments = prepared.as_ref().unwrap_or(&request.arguments);
+                let outcome = self.execute(&entry, arguments, &limits, &budget, host).await?;
+                match &known {
+                    Some(known) => known.respond(outcome).await,
+                    None => Ok(outcome),
+                }
+            };
+            let outcome = under(&budget, &entry.id, work).await;
             drop(permit);
-            let outcome = within_cap(outcome?, limits.output)?;
+            let mut outcome = outcome?;
+            outcome.warnings.extend(warnings);
+            let outcome = within_cap(outcome, limits.output)?;
             check_output(&entry, outcome, limits.output_check)
         }
         .await;
@@ -181,7 +207,8 @@ impl Runner {
     async fn execute(
         &self,
         entry: &Entry,
-        request: &Request,
+        arguments: &Json,
+        limits: &Limits,
         budget: &Budget,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
@@ -191,18 +218,70 @@ impl Runner {
             let message = format!("`{}` cannot be run here (binding: {how})", entry.id);
             return Err(Failure::new(&code::NOT_RUNNABLE, message));
         };
-        let environment = &entry.environment;
-        let call = Call { tool: &entry.tool, arguments: &request.arguments, environment, budget };
-        let ended = || Failure::new(&code::CANCELLED, format!("the call of `{}` was cancelled", entry.id));
-        tokio::select! {
-            biased;
-            () = budget.cancel.cancelled() => Err(ended()),
-            outcome = executor.run(call, host) => outcome,
-            () = tokio::time::sleep_until(budget.deadline.into()) => {
-                let message = format!("`{}` did not answer within {} ms", entry.id, budget.allowed.as_millis());
-                Err(Failure::new(&code::TIMEOUT, message))
-            }
+        let (body, environment) = (entry.body.as_deref(), entry.environment.as_slice());
+        let limits = &limits.functions;
+        executor.run(Call { tool: &entry.tool, arguments, body, limits, environment, budget }, host).await
+    }
+}
+
+/// Work under a budget: dropped, and with it ended, when the caller gives up or the time is over.
+async fn under<T>(
+    budget: &Budget,
+    id: &ToolId,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        () = budget.cancel.cancelled() => {
+            Err(Failure::new(&code::CANCELLED, format!("the call of `{id}` was cancelled")))
         }
+        result = work => result,
+        () = tokio::time::sleep_until(budget.deadline.into()) => {
+            let message = format!("`{id}` did not answer within {} ms", budget.allowed.as_millis());
+            Err(Failure::new(&code::TIMEOUT, message))
+        }
+    }
+}
+
+/// What the toolset of a call knows about it.
+struct Known<'a> {
+    knowledge: &'a Knowledge,
+    command: &'a str,
+    bench: Bench<'a>,
+}
+
+impl<'a> Known<'a> {
+    fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a Limits) -> Option<Known<'a>> {
+        let bench = Bench { pool: parts.sandbox.as_ref(), limits: &limits.functions };
+        let command = entry.tool.name.as_str();
+        entry.knowledge.as_deref().map(|knowledge| Known { knowledge, command, bench })
+    }
+
+    /// Lets the validators speak; what they say of themselves comes back if they agree.
+    async fn judge(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
+        let Bench { pool, limits } = self.bench;
+        let judged = self.knowledge.judge(self.command, arguments, pool, limits).await;
+        if judged.errors.is_empty() {
+            return Ok(judged.warnings);
+        }
+        let message = match judged.broken {
+            Some(_) => format!("a validator of `{}` could not judge the arguments", self.command),
+            None => format!("the validators of `{}` refuse the arguments", self.command),
+        };
+        let advice = self.knowledge.advice(self.command, arguments, &judged.errors);
+        let faults = judged.errors.into_iter().map(|message| Fault { path: String::new(), message });
+        let mut failure = Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
+        failure.faults = faults.collect();
+        failure.advice = advice;
+        Err(failure)
+    }
+
+    async fn prepare(&self, arguments: &Json) -> Result<Option<Json>, Failure> {
+        self.knowledge.prepare(self.command, arguments, self.bench).await
+    }
+
+    async fn respond(&self, outcome: Outcome) -> Result<Outcome, Failure> {
+        self.knowledge.respond(self.command, outcome, self.bench).await
     }
 }
 
@@ -236,6 +315,23 @@ impl Allowed {
         let declared = declared.map(Duration::from_millis);
         let time = request.timeout.or(declared).unwrap_or(limits.timeout).min(limits.max_timeout);
         Allowed { time, callers: request.timeout.is_some() }
+    }
+
+    /// What is done before the call begins, for as long as the caller would wait for that.
+    async fn within<T>(
+        &self,
+        request: &Request,
+        started: Instant,
+        id: &ToolId,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
+        let budget = Budget {
+            deadline: started + self.time,
+            allowed: self.time,
+            cancel: request.cancel.clone(),
+            output: 0,
+        };
+        under(&budget, id, async { Ok(work.await) }).await
     }
 
     fn budget(&self, request: &Request, limits: &crate::Limits, started: Instant) -> Budget {

@@ -8,6 +8,7 @@ use toolwright_model::{Limits, Tool, ToolId};
 use toolwright_schema::{Schema, SchemaError};
 
 use crate::Lane;
+use crate::knowledge::{Code, Knowledge};
 
 /// Whether a tool may be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub struct Entry {
     pub lane: Arc<Lane>,
     /// What its source adds to the environment of its programs.
     pub environment: Vec<(OsString, OsString)>,
+    /// What its toolset knows.
+    pub knowledge: Option<Arc<Knowledge>>,
+    /// Its body, if it is one of JavaScript and was found.
+    pub body: Option<Arc<Code>>,
     pub(crate) input: Option<Schema>,
     pub(crate) output: Option<Schema>,
 }
@@ -58,6 +63,8 @@ impl Entry {
             toolset,
             lane,
             environment: Vec::new(),
+            knowledge: None,
+            body: None,
             input,
             output,
         })
@@ -67,7 +74,18 @@ impl Entry {
     pub fn quarantined(id: ToolId, tool: Tool, lane: Arc<Lane>, reason: impl Into<String>) -> Entry {
         let standing = Standing::Quarantined(reason.into());
         let toolset = Limits::default();
-        Entry { id, tool, standing, toolset, lane, environment: Vec::new(), input: None, output: None }
+        Entry {
+            id,
+            tool,
+            standing,
+            toolset,
+            lane,
+            environment: Vec::new(),
+            knowledge: None,
+            body: None,
+            input: None,
+            output: None,
+        }
     }
 }
 

@@ -120,6 +120,10 @@ impl<'d> Page<'d> {
             Edit::RenameKey(at, name) => {
                 let missing = || EditError::NoSuchPlace(at.clone());
                 let key = self.node(at)?.key().ok_or_else(missing)?;
+                // YAML has keys that are not written at all: a `?` alone.
+                if key.span().start == key.span().end {
+                    return Err(missing());
+                }
                 Ok(TextEdit { span: key.span(), text: self.key_text(name, key.style()) })
             }
         }

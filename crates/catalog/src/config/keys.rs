@@ -69,6 +69,7 @@ pub(super) const SOURCE: &[Key] = &[
     key("directory", Form::Text).with(&["command"]),
     key("compat", Form::Flag),
     key("format", Form::Choice(formats)).with(&["path"]),
+    key("implementations", Form::Text).with(&["path"]),
 ];
 
 /// The keys of `limits`: times in milliseconds, sizes in bytes.
@@ -80,6 +81,10 @@ pub(super) const LIMITS: &[Key] = &[
     key("max_concurrent", Form::Whole(1, 1024)),
     key("queue", Form::Whole(0, 65_536)),
     key("startup", Form::Whole(0, 60_000)),
+    key("validator_timeout", Form::Whole(1, 60_000)),
+    key("function_timeout", Form::Whole(1, 60_000)),
+    key("function_memory", Form::Whole(1 << 20, 256 << 20)),
+    key("body_memory", Form::Whole(1 << 20, 256 << 20)),
 ];
 
 /// A key that goes with every kind of source.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_catalog::{Config, SourceKind};
+use toolwright_exec::knowledge::FunctionLimits;
 use toolwright_exec::{Limits, OutputCheck};
 use toolwright_source::render::{Colour, full};
 use toolwright_source::{Diagnostic, Source};
@@ -133,6 +134,12 @@ fn an_empty_file_has_no_sources_and_the_usual_limits() {
             output_check: OutputCheck::Enforce,
             max_concurrent: 64,
             queue: 1024,
+            functions: FunctionLimits {
+                validator: Duration::from_millis(500),
+                function: Duration::from_secs(1),
+                memory: 8 << 20,
+                body_memory: 64 << 20,
+            },
         }
     );
 }
@@ -145,6 +152,13 @@ fn limits_are_read() {
     assert_eq!(limits.max_timeout, Duration::from_secs(3600));
     assert_eq!((limits.output, limits.output_check), (1024, OutputCheck::Warn));
     assert_eq!((limits.max_concurrent, limits.queue), (1, 0));
+    let text = "[limits]\nvalidator_timeout = 20\nfunction_timeout = 30\nfunction_memory = 2_000_000\nbody_memory = 3_000_000\n";
+    let functions = good(text).limits.functions;
+    assert_eq!(
+        (functions.validator, functions.function),
+        (Duration::from_millis(20), Duration::from_millis(30))
+    );
+    assert_eq!((functions.memory, functions.body_memory), (2_000_000, 3_000_000));
     // The cap holds for the default that nobody wrote.
     assert_eq!(good("limits.max_timeout = 7").limits.timeout, Duration::from_millis(7));
 }

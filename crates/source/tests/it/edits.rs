@@ -393,6 +393,7 @@ fn what_cannot_be_edited() {
         assert_eq!(edited(text, Syntax::Json, &edits), Err(error), "{edits:?}");
     }
     assert_eq!(nothing("/x").to_string(), "there is nothing at `/x` to edit");
+    assert_eq!(edited("?\t# x\n", Syntax::Yaml, &[rename("/", "a")]), Err(nothing("/")));
     for odd in ["\r\r- a", "- a\r- b", "\n\u{feff}- a"] {
         assert_eq!(
             edited(odd, Syntax::Yaml, &[insert("/-", json!("b"))]),

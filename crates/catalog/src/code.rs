@@ -1,0 +1,89 @@
+//! The code of definitions, ready for the runner: the functions in AIOS files and the bodies of BTCP tools
+//! beside their manifests. Places in code are shown as places of the file it stands in.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolwright_exec::Entry;
+use toolwright_exec::knowledge::{Code, Knowledge, Role, Show};
+use toolwright_formats::Reading;
+use toolwright_model::{Binding, ToolName};
+use toolwright_source::{Document, Pointer};
+
+/// Bytes of a body; what is larger is no body of a tool.
+const MAX_BODY: u64 = 1 << 20;
+
+/// What a definition knows, if it knows anything that could work.
+pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
+    let place = |role: Role, n: usize| {
+        let list = match role {
+            Role::Helper => "helpers",
+            Role::Processor => "processors",
+            Role::Validator => "validators",
+            Role::Body => return None,
+        };
+        let at = Pointer::root().child("knowledge").child(list).child(n).child("function");
+        let at = reading.origin.value(&at)?.pointer();
+        Some(in_document(Arc::clone(reading.origin.document()), at))
+    };
+    Knowledge::new(reading.toolset.knowledge.clone(), place)
+}
+
+/// Shows places of a text that stands somewhere in a document.
+fn in_document(document: Arc<Document>, at: Pointer) -> Show {
+    Arc::new(move |line, column| {
+        let name = document.source().name();
+        let byte = document.root().find(&at).map(|node| {
+            let offset = offset(node.text().unwrap_or_default(), line, column);
+            node.byte_at(offset)
+        });
+        match byte.map(|byte| document.source().line_column(byte)) {
+            Some(place) => format!("{name}:{}:{}", place.line, place.column),
+            None => name.to_owned(),
+        }
+    })
+}
+
+/// The byte of a line and a column, both counted from 1, the column in characters.
+fn offset(text: &str, line: u32, column: u32) -> usize {
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let start = starts.take(line.max(1) as usize).last().unwrap_or_default();
+    let rest = &text[start..];
+    let within = rest.char_indices().nth(column.max(1) as usize - 1).map_or(rest.len(), |(at, _)| at);
+    start + within
+}
+
+/// Where the body of a tool may be.
+pub(crate) fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
+    folder.join(format!("{name}.js"))
+}
+
+/// Gives a tool its body, if it wants one and it is there. Returns where it was looked for.
+pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
+    if entry.tool.details.binding != Binding::Script {
+        return None;
+    }
+    let path = body_path(&entry.tool.name, folder);
+    let small = path.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_BODY);
+    if let (true, Ok(source)) = (small, std::fs::read_to_string(&path)) {
+        let file = path.display().to_string();
+        let show: Show = Arc::new(move |line, column| format!("{file}:{line}:{column}"));
+        entry.body = Some(Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::offset;
+
+    #[test]
+    fn lines_and_columns_are_bytes() {
+        let text = "a\nÄb c\n";
+        for (line, column, byte) in
+            [(1, 1, 0), (1, 2, 1), (2, 1, 2), (2, 2, 4), (2, 99, 8), (3, 1, 8), (9, 1, 8)]
+        {
+            assert_eq!(offset(text, line, column), byte, "{line}:{column}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `toolwright eval`: one function of a definition, once, as its author wants to see it.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, bail};
+use serde_json::{Value as Json, json};
+use toolwright_catalog::Reader;
+use toolwright_exec::knowledge::{Code, Role, input};
+use toolwright_sandbox::{Error, LogLine, Output};
+use toolwright_source::words::nearest_word;
+
+use crate::args::EvalArgs;
+use crate::output::{self, Exit};
+use crate::{sandbox, sources};
+
+pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+    let given = given(&args.args)?;
+    let load = toolwright_catalog::load(
+        std::slice::from_ref(&args.file),
+        Reader { compat: true, ..Reader::default() },
+    );
+    if let Some(failure) = load.failures.into_iter().next() {
+        return Err(failure.into());
+    }
+    let file = args.file.display();
+    let knowledge =
+        load.files.iter().filter_map(|file| file.reading.as_ref()).find_map(toolwright_catalog::knowledge);
+    let Some(knowledge) = knowledge else { bail!("`{file}` has no functions: only AIOS definitions do") };
+    let (role, id) = args.which.named();
+    let Some(code) = knowledge.function(role, id) else {
+        let names = knowledge.names(role);
+        let role = role.name();
+        match (nearest_word(id, names.iter().copied()), names.as_slice()) {
+            (_, []) => bail!("`{file}` has no {role}s"),
+            (Some(near), _) => bail!("`{file}` has no {role} `{id}`; did you mean `{near}`?"),
+            (None, names) => bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `")),
+        }
+    };
+    let limits = sources::limits()?.functions.of(role);
+    let given = input(role, &given);
+    let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let result = sources::runtime()?.block_on(async {
+        tokio::select! {
+            result = code.run(&pool, &given, &limits, None) => Some(result),
+            () = sources::interrupted() => None,
+        }
+    });
+    match result {
+        None => bail!("interrupted"),
+        Some(Ok(output)) => succeed(&output, args.json),
+        Some(Err(error)) => fail(code, &error, args.json),
+    }
+}
+
+fn given(text: &str) -> anyhow::Result<Json> {
+    let text = if text == "-" { std::io::read_to_string(std::io::stdin())? } else { text.to_owned() };
+    serde_json::from_str(&text).context("`--args` is not JSON")
+}
+
+fn lines(log: &[LogLine]) -> Vec<Json> {
+    log.iter()
+        .map(|line| json!({"level": format!("{:?}", line.level).to_lowercase(), "text": line.text}))
+        .collect()
+}
+
+fn milliseconds(time: std::time::Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn say_log(log: &[LogLine]) {
+    let mut text = String::new();
+    for line in log {
+        let level = format!("{:?}", line.level).to_lowercase();
+        let _ = writeln!(text, "console.{level}: {}", toolwright_source::render::visible(&line.text));
+    }
+    output::say(&text);
+}
+
+fn succeed(output: &Output, as_json: bool) -> anyhow::Result<Exit> {
+    let ms = milliseconds(output.cpu);
+    if as_json {
+        let all = json!({
+            "result": output.value, "log": lines(&output.log), "cpuMs": ms, "memoryBytes": output.memory,
+        });
+        output::print_raw(&format!("{all:#}\n"))?;
+        return Ok(Exit::Clean);
+    }
+    say_log(&output.log);
+    output::print_raw(&format!("{:#}\n", output.value))?;
+    output::say(&format!("took {ms} ms of processor time and {} KiB\n", output.memory.div_ceil(1024)));
+    Ok(Exit::Clean)
+}
+
+fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
+    let ms = milliseconds(error.cpu);
+    let place = error.place.map(|place| code.place(place));
+    if as_json {
+        let mut failure = json!({"code": error.code.name(), "message": error.message});
+        let fields = [("name", error.name.clone()), ("at", place)];
+        for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            failure[name] = value.into();
+        }
+        if let Some(fields) = &error.fields {
+            failure["fields"] = Json::Object((**fields).clone());
+        }
+        let all = json!({"error": failure, "log": lines(&error.log), "cpuMs": ms});
+        output::print_raw(&format!("{all:#}\n"))?;
+        return Ok(Exit::Findings);
+    }
+    say_log(&error.log);
+    let name = error.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let mut text = format!("{}: {name}{}\n", error.code, error.message);
+    if let Some(place) = place {
+        let _ = writeln!(text, "  --> {place}");
+    }
+    output::say(&format!("{}\n", output::visible_lines(&text)));
+    Ok(Exit::Findings)
+}
+
+impl crate::args::Which {
+    /// What is to be run.
+    fn named(&self) -> (Role, &str) {
+        match (&self.helper, &self.processor, &self.validator) {
+            (Some(id), ..) => (Role::Helper, id),
+            (_, Some(id), _) => (Role::Processor, id),
+            (.., id) => (Role::Validator, id.as_deref().unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One example as a test: what must come of it, and whether it does.
+//!
+//! An AIOS example is judged by the validators of its command. In the other formats the input must match the
+//! input schema and the output the output schema; with `--run` the tool must give that output, too.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+use toolwright_catalog::{Catalog, Load};
+use toolwright_exec::knowledge::{FunctionLimits, Knowledge};
+use toolwright_exec::{Quiet, Request};
+use toolwright_formats::Reading;
+use toolwright_model::{Draft, Example, InputSchema};
+use toolwright_sandbox::Pool;
+use toolwright_schema::Schema;
+use toolwright_source::Pointer;
+
+/// An example, and where it stands.
+pub(super) struct Case {
+    pub(super) file: String,
+    pub(super) line: usize,
+    /// The id of its tool.
+    pub(super) tool: String,
+    pub(super) name: String,
+    /// Its tool's name among the commands of its toolset.
+    command: String,
+    example: Example,
+    kind: Kind,
+}
+
+enum Kind {
+    /// The validators of its command judge it.
+    Judged(Option<Arc<Knowledge>>),
+    /// Its values are held against the schemas of its tool.
+    Typed { input: Option<Json>, output: Option<Json> },
+}
+
+/// What came of an example.
+pub(super) struct Tried {
+    pub(super) status: Status,
+    pub(super) time: Duration,
+}
+
+pub(super) enum Status {
+    Passed,
+    /// What is wrong, a line each.
+    Failed(Vec<String>),
+    /// Why it says nothing.
+    Skipped(String),
+}
+
+impl Case {
+    /// Whether its name or that of its tool has this part.
+    pub(super) fn is_called(&self, part: &str) -> bool {
+        let part = part.to_lowercase();
+        format!("{} {}", self.tool, self.name).to_lowercase().contains(&part)
+    }
+}
+
+/// Every example of every definition, in order.
+pub(super) fn all(load: &Load) -> Vec<Case> {
+    load.files.iter().filter_map(|file| file.reading.as_ref()).flat_map(of_reading).collect()
+}
+
+fn of_reading(reading: &Reading) -> Vec<Case> {
+    let source = reading.origin.document().source();
+    let knowledge = toolwright_catalog::knowledge(reading).map(Arc::new);
+    let mut cases = Vec::new();
+    for (n, draft) in reading.toolset.tools.iter().enumerate() {
+        let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
+        for (m, example) in draft.details.examples.iter().enumerate() {
+            let at = Pointer::root().child("tools").child(n).child("examples").child(m);
+            let byte = reading.origin.place(&at).value.start as usize;
+            cases.push(Case {
+                file: source.name().to_owned(),
+                line: source.line_column(byte).line,
+                tool: id.to_string(),
+                name: name_of(example, m),
+                command: draft.name.ok().map(ToString::to_string).unwrap_or_default(),
+                example: example.clone(),
+                kind: kind_of(reading, draft, knowledge.as_ref()),
+            });
+        }
+    }
+    cases
+}
+
+fn kind_of(reading: &Reading, draft: &Draft, knowledge: Option<&Arc<Knowledge>>) -> Kind {
+    if reading.format.0 == "aios" {
+        return Kind::Judged(knowledge.cloned());
+    }
+    let input = match draft.input.ok() {
+        Some(InputSchema::Written(schema)) => Some(schema.clone()),
+        _ => None,
+    };
+    Kind::Typed { input, output: draft.output.ok().cloned() }
+}
+
+fn name_of(example: &Example, n: usize) -> String {
+    match (&example.scenario, &example.description) {
+        (Some(scenario), Some(description)) => format!("{scenario}: {}", description.trim()),
+        (Some(only), None) | (None, Some(only)) => only.trim().to_owned(),
+        (None, None) => format!("example {}", n + 1),
+    }
+}
+
+/// What examples are tried with.
+pub(super) struct Bench<'a> {
+    pub(super) pool: &'a Pool,
+    pub(super) limits: &'a FunctionLimits,
+    /// The tools to call, if they are to be called.
+    pub(super) catalog: Option<&'a Catalog>,
+    /// Whether an answer must be the expected one, not only hold it.
+    pub(super) exact: bool,
+}
+
+impl Bench<'_> {
+    pub(super) async fn try_one(&self, case: &Case) -> Tried {
+        let began = Instant::now();
+        let status = match &case.kind {
+            Kind::Judged(knowledge) => self.judged(case, knowledge.as_deref()).await,
+            Kind::Typed { input, output } => self.typed(case, input.as_ref(), output.as_ref()).await,
+        };
+        Tried { status, time: began.elapsed() }
+    }
+
+    /// aios readings, examples as tests.
+    async fn judged(&self, case: &Case, knowledge: Option<&Knowledge>) -> Status {
+        let Example { scenario, input, output, error, .. } = &case.example;
+        let Some(scenario) = scenario else { return Status::Skipped("it has no `scenario`".to_owned()) };
+        let failed = |line: String| Status::Failed(vec![line]);
+        let Some(input) = input else { return failed("it has no `input`".to_owned()) };
+        if output.is_none() && error.is_none() {
+            return failed("it has neither `output` nor `error`".to_owned());
+        }
+        let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
+        let Some(knowledge) = knowledge.filter(|knowledge| knowledge.judges(&case.command)) else {
+            return match refused {
+                Some(_) => {
+                    Status::Skipped(format!("`{}` has no validator that could refuse it", case.command))
+                }
+                None => Status::Passed,
+            };
+        };
+        let judged = knowledge.judge(&case.command, input, Some(self.pool), self.limits).await;
+        let said = || judged.errors.iter().map(|error| format!("  {error}"));
+        match refused {
+            None if judged.errors.is_empty() => Status::Passed,
+            None => Status::Failed(
+                std::iter::once("the validators should pass it, and say:".to_owned()).chain(said()).collect(),
+            ),
+            Some(_) if judged.errors.is_empty() => {
+                failed("the validators should refuse it, and pass it".to_owned())
+            }
+            Some(expected) => match &expected.message {
+                Some(message) if !judged.errors.iter().any(|error| error.contains(message.as_str())) => {
+                    let first = format!("expected an error with `{message}` in it, the validators say:");
+                    Status::Failed(std::iter::once(first).chain(said()).collect())
+                }
+                _ => Status::Passed,
+            },
+        }
+    }
+
+    async fn typed(&self, case: &Case, input: Option<&Json>, output: Option<&Json>) -> Status {
+        let example = &case.example;
+        let mut wrong = mismatch("input", input, example.input.as_ref());
+        wrong.extend(mismatch("output", output, example.output.as_ref()));
+        if let (true, Some(catalog)) = (wrong.is_empty(), self.catalog) {
+            wrong.extend(self.called(case, catalog).await);
+        }
+        match (wrong.is_empty(), &example.input, &example.output) {
+            (false, ..) => Status::Failed(wrong),
+            (true, None, None) => Status::Skipped("it has neither input nor output".to_owned()),
+            (true, ..) => Status::Passed,
+        }
+    }
+
+    /// Calls the tool; what is wrong with its answer.
+    async fn called(&self, case: &Case, catalog: &Catalog) -> Vec<String> {
+        let mut request = Request::new(case.tool.clone());
+        request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
+        let outcome = match catalog.runner().call(request, &Quiet).await {
+            Ok(outcome) => outcome,
+            Err(failure) => return failure.to_text().lines().map(str::to_owned).collect(),
+        };
+        let value = outcome.value();
+        if outcome.is_error {
+            return vec![format!("the tool says that it failed: {}", shown(&value))];
+        }
+        let Some(expected) = &case.example.output else { return Vec::new() };
+        let mut wrong = Vec::new();
+        compare(expected, &value, self.exact, &Pointer::root(), &mut wrong);
+        wrong
+    }
+}
+
+fn mismatch(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<String> {
+    let (Some(schema), Some(value)) = (schema, value) else { return Vec::new() };
+    let schema = match Schema::compile(schema) {
+        Ok(schema) => schema,
+        Err(error) => return vec![format!("`{which}Schema` is none: {error}")],
+    };
+    match schema.validate(value) {
+        Ok(()) => Vec::new(),
+        Err(failures) => failures
+            .iter()
+            .map(|failure| format!("`{which}{}`: {}", failure.instance_path, failure.message))
+            .collect(),
+    }
+}
+
+/// What of the expected value is not in the actual one. Members may be more than expected unless it must be
+/// exact; lists have the same length.
+fn compare(expected: &Json, actual: &Json, exact: bool, at: &Pointer, wrong: &mut Vec<String>) {
+    match (expected, actual) {
+        (Json::Object(expected), Json::Object(actual)) => {
+            for (name, value) in expected {
+                match actual.get(name) {
+                    Some(other) => compare(value, other, exact, &at.child(name), wrong),
+                    None => wrong.push(format!("`{}` is missing in the answer", at.child(name))),
+                }
+            }
+            let more = actual.keys().filter(|name| exact && !expected.contains_key(*name));
+            wrong.extend(more.map(|name| format!("`{}` is in the answer and not expected", at.child(name))));
+        }
+        (Json::Array(expected), Json::Array(actual)) if expected.len() == actual.len() => {
+            for (n, (value, other)) in expected.iter().zip(actual).enumerate() {
+                compare(value, other, exact, &at.child(n), wrong);
+            }
+        }
+        (Json::Number(a), Json::Number(b)) if a.as_f64() == b.as_f64() => {}
+        (expected, actual) if expected == actual => {}
+        (expected, actual) => {
+            let place = if at.as_str().is_empty() { "the answer".to_owned() } else { format!("`{at}`") };
+            wrong.push(format!("{place} is {}, expected {}", shown(actual), shown(expected)));
+        }
+    }
+}
+
+fn shown(value: &Json) -> String {
+    toolwright_source::words::shorten(&value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_hold_what_is_expected() {
+        let wrong = |expected: Json, actual: Json, exact: bool| {
+            let mut wrong = Vec::new();
+            compare(&expected, &actual, exact, &Pointer::root(), &mut wrong);
+            wrong.join("; ")
+        };
+        let more = json!({"a": {"b": [1.0, {"c": 2, "d": 3}]}, "e": null});
+        assert_eq!(wrong(json!({"a": {"b": [1, {"c": 2}]}}), more.clone(), false), "");
+        assert_eq!(
+            wrong(json!({"a": {"b": [1, {"c": 2}]}}), more.clone(), true),
+            "`/a/b/1/d` is in the answer and not expected; `/e` is in the answer and not expected"
+        );
+        assert_eq!(wrong(more.clone(), more.clone(), true), "");
+        assert_eq!(
+            wrong(json!({"a": {"b": [1]}, "x": 1}), more, false),
+            "`/a/b` is [1.0,{\"c\":2,\"d\":3}], expected [1]; `/x` is missing in the answer"
+        );
+        assert_eq!(wrong(json!("a"), json!("b"), false), "the answer is \"b\", expected \"a\"");
+    }
+}

@@ -1,0 +1,101 @@
+//! `toolwright test`: every example of every definition is a test. What an example must come to is in
+//! `case`, how that is shown in `show`.
+
+mod case;
+mod show;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use futures::StreamExt;
+use toolwright_catalog::{Catalog, Load, Plan, Reader};
+use toolwright_exec::Log;
+
+use self::case::{Case, Status, Tried};
+use crate::args::{SourceArgs, TestArgs, TestForm};
+use crate::output::{self, Exit};
+use crate::{sandbox, sources};
+
+pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
+    if args.exact && !args.run {
+        bail!("`--exact` compares what tools answer, which only `--run` asks them for");
+    }
+    let load = load(args)?;
+    let mut cases = case::all(&load);
+    let total = cases.len();
+    cases.retain(|case| args.filter.iter().all(|part| case.is_called(part)));
+    if total > 0 && cases.is_empty() {
+        bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
+    }
+    let began = Instant::now();
+    let limits = sources::limits()?;
+    let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let tried: Vec<Tried> = sources::runtime()?.block_on(async {
+        let catalog = if args.run { Some(catalog(args).await?) } else { None };
+        let bench = case::Bench {
+            pool: &pool,
+            limits: &limits.functions,
+            catalog: catalog.as_deref(),
+            exact: args.exact,
+        };
+        let work = futures::stream::iter(&cases).map(|case| bench.try_one(case)).buffered(jobs).collect();
+        let tried = tokio::select! {
+            tried = work => Ok(tried),
+            () = sources::interrupted() => Err(anyhow::anyhow!("interrupted")),
+        };
+        if let Some(catalog) = catalog {
+            catalog.runner().close().await;
+        }
+        tried
+    })?;
+    toolwright_exec::end_all_processes();
+    print(&cases, &tried, began.elapsed(), args.output_format)?;
+    for failure in &load.failures {
+        output::complain(&failure.clone().into());
+    }
+    let failed = tried.iter().any(|tried| matches!(tried.status, Status::Failed(_)));
+    Ok(match (load.failures.is_empty(), failed) {
+        (false, _) => Exit::CouldNotRun,
+        (true, true) => Exit::Findings,
+        (true, false) => Exit::Clean,
+    })
+}
+
+fn print(cases: &[Case], tried: &[Tried], time: Duration, form: TestForm) -> anyhow::Result<()> {
+    match form {
+        TestForm::Tree => output::print(&show::tree(cases, tried, time)),
+        TestForm::Json => output::print_raw(&show::json(cases, tried, time)),
+        TestForm::Junit => output::print_raw(&show::junit(cases, tried, time)),
+    }
+}
+
+fn reader(args: &TestArgs) -> Reader {
+    let format = args.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
+    Reader { format, compat: args.compat, rules: false }
+}
+
+/// The definitions that were named, else those of the configuration.
+fn load(args: &TestArgs) -> anyhow::Result<Load> {
+    if !args.sources.is_empty() || !args.command.is_empty() {
+        return sources::load_named(&args.sources, &args.command, reader(args));
+    }
+    match sources::configuration(args.config.as_deref())? {
+        Some(config) => sources::load_plan(Plan::of_config(&config, &sources::variable)),
+        None => bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`"),
+    }
+}
+
+/// The same sources, with tools that can be called.
+async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
+    let source = SourceArgs {
+        config: args.config.clone(),
+        from: args.sources.clone(),
+        command: args.command.clone(),
+        sandbox: args.sandbox.clone(),
+    };
+    let catalog = sources::catalog(&source, Log::default(), Arc::new(|_| {}))?;
+    catalog.load_all().await;
+    Ok(catalog)
+}

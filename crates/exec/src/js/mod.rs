@@ -1,0 +1,109 @@
+//! Tools whose body is JavaScript: an ES module with a default export, run in the sandbox. There is no page
+//! around it; a tool that needs one is told so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Map;
+use tokio::sync::OnceCell;
+use toolwright_model::Binding;
+use toolwright_sandbox::{Code as Kinds, Error, Input, Limits, Pool, Program};
+
+use crate::knowledge::{Code, Role};
+use crate::{BoxFuture, Call, Executor, Failure, Host, Json, Kind, Outcome, Parts, code};
+
+/// The line in the table of executors.
+pub(crate) const KIND: Kind = Kind {
+    id: "js",
+    takes: |binding| matches!(binding, Binding::Script),
+    build: |parts| Arc::new(Bodies { parts: parts.clone(), prelude: OnceCell::new() }),
+};
+
+/// btcp seed, Error Responses: what a body throws to say why, under a code of its own.
+const PRELUDE: &str = "class BTCPError extends Error {
+  constructor(code, { message, suggestion } = {}) {
+    super(message ?? String(code));
+    this.name = 'BTCPError';
+    this.code = code;
+    if (suggestion !== undefined) this.suggestion = suggestion;
+  }
+}
+globalThis.BTCPError = BTCPError;";
+
+/// What only a page can give.
+const OF_A_PAGE: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+
+struct Bodies {
+    parts: Parts,
+    prelude: OnceCell<Program>,
+}
+
+impl Executor for Bodies {
+    fn run<'a>(&'a self, call: Call<'a>, _: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        Box::pin(async move {
+            let name = call.tool.name.as_str();
+            let of_a_page = |need: &str| OF_A_PAGE.iter().any(|kind| need.starts_with(kind));
+            if let Some(need) = call.tool.needs.iter().map(|need| need.as_str()).find(|need| of_a_page(need))
+            {
+                let message = format!("`{name}` needs `{need}`, which only a page in a browser has");
+                return Err(Failure::new(&code::BROWSER_REQUIRED, message));
+            }
+            let Some(body) = call.body else {
+                let message = format!("`{name}` has no body: there is no `{name}.js` beside its manifest");
+                let help =
+                    "write one with a default export, or name its folder as `implementations` of the source";
+                return Err(Failure::new(&code::NOT_RUNNABLE, message).suggest(help));
+            };
+            let Some(pool) = &self.parts.sandbox else {
+                return Err(Failure::new(
+                    &code::SANDBOX_FAILED,
+                    format!("`{name}` cannot run: there is no sandbox"),
+                ));
+            };
+            let output = self.work(body, pool, &call).await.map_err(|error| told(body, &error))?;
+            for line in output.log {
+                self.parts.log.line(&format!("{name}: console: {}", line.text));
+            }
+            Ok(Outcome::value_of(output.value))
+        })
+    }
+}
+
+impl Bodies {
+    async fn work(
+        &self,
+        body: &Code,
+        pool: &Pool,
+        call: &Call<'_>,
+    ) -> Result<toolwright_sandbox::Output, Error> {
+        let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(PRELUDE)).await?;
+        let input = Input { prelude: Some(prelude.clone()), ..Input::args(call.arguments.clone()) };
+        let left = call.budget.remaining();
+        // The runner ends the call at its deadline; these are for the worker, which must not live on.
+        let time = Limits { cpu: left, wall: left + Duration::from_secs(1), ..call.limits.of(Role::Body) };
+        let limits = Limits { output: call.budget.output, ..time };
+        body.run(pool, &input, &limits, None).await
+    }
+}
+
+/// What the caller is told of a body that failed.
+fn told(body: &Code, error: &Error) -> Failure {
+    let field = |name: &str| {
+        error.fields.as_deref().and_then(|fields: &Map<String, Json>| fields.get(name)?.as_str())
+    };
+    match error.code {
+        Kinds::Threw if error.name.as_deref() == Some("BTCPError") => {
+            let own = field("code").unwrap_or("BTCP_ERROR");
+            let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).own_code(own);
+            match field("suggestion") {
+                Some(suggestion) => failure.suggest(suggestion),
+                None => failure,
+            }
+        }
+        Kinds::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
+        Kinds::OutputTooLarge => Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error)),
+        Kinds::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
+        Kinds::StartFailed | Kinds::WorkerDied => Failure::new(&code::SANDBOX_FAILED, body.explain(error)),
+        _ => Failure::new(&code::TOOL_FAILED, body.explain(error)),
+    }
+}

@@ -1,0 +1,163 @@
+//! A function of a definition, ready to run: compiled on first use, its limits those of its kind, its
+//! places shown as places of the file it stands in.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use toolwright_sandbox::{Error, Form, HostFunctions, Input, Limits, Output, Place, Pool, Program};
+
+use crate::Json;
+
+/// What a function is for; its limits follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Called by name.
+    Helper,
+    /// Changes arguments or results.
+    Processor,
+    /// Refuses bad arguments.
+    Validator,
+    /// Is the tool.
+    Body,
+}
+
+impl Role {
+    /// What to call one of them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Helper => "helper",
+            Role::Processor => "processor",
+            Role::Validator => "validator",
+            Role::Body => "body",
+        }
+    }
+}
+
+/// What functions may use. The configuration says so; no definition changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionLimits {
+    /// Processor time of a validator.
+    pub validator: Duration,
+    /// Processor time of a helper or a processor.
+    pub function: Duration,
+    /// Memory of all three, beyond their input.
+    pub memory: usize,
+    /// Memory of a tool's body, beyond its input. Its time is that of the call.
+    pub body_memory: usize,
+}
+
+impl Default for FunctionLimits {
+    // aios seed, Executable Knowledge: 1000 ms, validators 500 ms, 8 MB.
+    fn default() -> FunctionLimits {
+        FunctionLimits {
+            validator: Duration::from_millis(500),
+            function: Duration::from_millis(1_000),
+            memory: 8 << 20,
+            body_memory: 64 << 20,
+        }
+    }
+}
+
+impl FunctionLimits {
+    /// The limits of one kind of function.
+    pub fn of(&self, role: Role) -> Limits {
+        let cpu = match role {
+            Role::Validator => self.validator,
+            Role::Helper | Role::Processor | Role::Body => self.function,
+        };
+        let memory = if role == Role::Body { self.body_memory } else { self.memory };
+        // A busy machine must not fail a good function.
+        Limits { cpu, wall: cpu * 10 + Duration::from_secs(5), memory, ..Limits::default() }
+    }
+}
+
+/// Shows a line and a column of a function as a place in the file it stands in.
+pub type Show = Arc<dyn Fn(u32, u32) -> String + Send + Sync>;
+
+/// A function of a definition.
+pub struct Code {
+    /// What it is for.
+    pub role: Role,
+    /// Its name among its kind.
+    pub id: String,
+    source: String,
+    form: Form,
+    show: Option<Show>,
+    program: OnceCell<Program>,
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.role.name(), self.id)
+    }
+}
+
+impl Code {
+    /// A function of an AIOS definition.
+    pub fn function(
+        role: Role,
+        id: impl Into<String>,
+        source: impl Into<String>,
+        show: Option<Show>,
+    ) -> Code {
+        Code {
+            role,
+            id: id.into(),
+            source: source.into(),
+            form: Form::Script,
+            show,
+            program: OnceCell::new(),
+        }
+    }
+
+    /// The body of a tool: an ES module.
+    pub fn body(id: impl Into<String>, source: impl Into<String>, show: Option<Show>) -> Code {
+        let (id, source) = (id.into(), source.into());
+        Code { role: Role::Body, id, source, form: Form::Module, show, program: OnceCell::new() }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What the sandbox says, with places in the function's own text.
+    pub async fn run(
+        &self,
+        pool: &Pool,
+        input: &Input,
+        limits: &Limits,
+        host: Option<&dyn HostFunctions>,
+    ) -> Result<Output, Error> {
+        let compile = || pool.compile(&self.source, self.form, Some(&self.id));
+        let program = self.program.get_or_try_init(compile).await?;
+        pool.run(program, input, limits, host).await
+    }
+
+    /// Where in its file a place of its text is.
+    pub fn place(&self, place: Place) -> String {
+        match &self.show {
+            Some(show) => show(place.line, place.column),
+            None => format!("line {}, column {}", place.line, place.column),
+        }
+    }
+
+    /// One sentence about why there is no result: what went wrong, in which function, where.
+    pub fn explain(&self, error: &Error) -> String {
+        let (role, id) = (self.role.name(), &self.id);
+        let what = match (&error.name, error.code) {
+            (Some(name), toolwright_sandbox::Code::Threw) => format!("threw {name}: {}", error.message),
+            _ => format!("failed with {}: {}", error.code, error.message),
+        };
+        match error.place {
+            Some(place) => format!("{role} `{id}` {what} ({})", self.place(place)),
+            None => format!("{role} `{id}` {what}"),
+        }
+    }
+}
+
+/// What a function is given.
+pub fn input(role: Role, value: &Json) -> Input {
+    let data = (role == Role::Processor).then(|| value.clone());
+    Input { args: value.clone(), data, ..Input::default() }
+}

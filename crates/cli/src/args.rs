@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
+    /// Say how well this system can lock in the JavaScript of definitions
+    Doctor,
     /// Print the completions of a shell
     Completions {
         /// The shell

@@ -5,12 +5,14 @@ mod args;
 mod call;
 mod card;
 mod check;
+mod doctor;
 mod explain;
 mod list;
 mod manual;
 mod output;
 mod record;
 mod report;
+mod sandbox;
 mod serve;
 mod show;
 mod sources;
@@ -21,12 +23,9 @@ use clap::Parser;
 use args::{Args, Command};
 use output::Exit;
 
-/// What tells this binary to be a worker of the sandbox. Not a command: nobody should see it in a list.
-const WORKER: &str = "sandbox-worker";
-
 fn main() -> std::process::ExitCode {
     // Before anything is read, and before any thread: the worker's jail is for the whole process.
-    if std::env::args_os().nth(1).is_some_and(|word| word == WORKER) {
+    if std::env::args_os().nth(1).is_some_and(|word| word == sandbox::WORKER) {
         return toolwright_sandbox::worker_main();
     }
     let args = Args::parse();
@@ -38,6 +37,7 @@ fn main() -> std::process::ExitCode {
         Command::Call(args) => call::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Doctor => doctor::run(),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     };

@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_millis(20);
 /// What a frame may have around what the limits cap.
 const SLACK: usize = 64 << 10;
 /// A failure is told in no more than this.
-const FAILURE: usize = 64 << 10;
+const FAILURE: usize = 256 << 10;
 
 /// What a worker answered.
 pub(crate) struct Answer {
@@ -122,6 +122,10 @@ impl<'a> Conversation<'a> {
                 biased;
                 read = read_some(&self.ready, &self.worker.socket, &mut self.worker.incoming) => {
                     read.map_err(|error| self.died(&error))?;
+                    // A worker that never stops talking must not talk itself out of this.
+                    if Instant::now() >= next_check {
+                        self.check_time()?;
+                    }
                 }
                 ready = self.ready.writable(), if self.sent < self.outgoing.len() => {
                     ready.map_err(|error| died(&error))?.clear_ready();

@@ -247,7 +247,7 @@ fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, 
             Some(PromiseState::Pending) => {}
         }
         jobs = jobs.wrapping_add(1);
-        if jobs % 64 == 0 && state.is_over() {
+        if jobs.is_multiple_of(64) && state.is_over() {
             return Err(thrown::failure(None, state));
         }
         if js.is_job_pending() {

@@ -90,6 +90,11 @@ impl<'l> State<'l> {
         }
     }
 
+    /// Bytes that the log still has room for.
+    pub(super) fn log_left(&self) -> usize {
+        self.log_left.get()
+    }
+
     /// Sends a line to the log, as far as there is room for it.
     pub(super) fn log(&self, level: u8, text: &str) {
         let left = self.log_left.get();

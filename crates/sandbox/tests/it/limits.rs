@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use toolwright_sandbox::{Code, Form, Input, Level, Limits, LogLine};
 
-use crate::support::{POOL, assert_alive, pool, run, run_with, script, tight};
+use crate::support::{ALONE, POOL, assert_alive, pool, run, run_with, script, tight};
 
 #[test]
 fn input_has_caps_of_its_own() {
+    let _full = ALONE.read();
     let identity = script(&POOL, "module.exports = (x) => x.length");
     let at = |bytes: usize| Input::args(json!("x".repeat(bytes)));
     let run = |input: &Input| POOL.run_blocking(&identity, input, &Limits::default(), None);
@@ -38,6 +39,7 @@ fn input_that_is_deep() {
 
 #[test]
 fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
+    let _full = ALONE.read();
     let items = json!(vec![json!({}); 340_000]);
     let output =
         run_with("module.exports = (x) => x.length", items, &Limits { input: 2 << 20, ..Limits::default() });
@@ -80,6 +82,7 @@ fn the_log() {
 
 #[test]
 fn a_flooded_log_is_cut_and_says_so() {
+    let _full = ALONE.read();
     for flood in [
         "for (let i = 0; i < 1e5; i++) console.log('line ' + i)",
         "console.log('x'.repeat(1e6)); console.log('more')",

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toolwright_sandbox::{Code, Form, Input, Limits};
 
-use crate::support::{assert_alive, descriptors, pool, resident, script};
+use crate::support::{ALONE, assert_alive, descriptors, pool, resident, script};
 
 #[test]
 fn a_thousand_overruns_lose_no_worker_and_leak_nothing() {
+    let _alone = ALONE.write();
     let pool = pool(1);
     let limits = Limits { cpu: Duration::from_millis(5), ..Limits::default() };
     let programs = [

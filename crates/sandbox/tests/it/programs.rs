@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use toolwright_sandbox::{Code, Error, Form, Input, Limits, Output};
 
-use crate::support::{POOL, assert_alive, resident, tight};
+use crate::support::{ALONE, POOL, assert_alive, resident, tight};
 
 /// What guests may take beyond their time.
 const OVERRUN: Duration = Duration::from_millis(50);
@@ -80,7 +80,7 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
         }
     };
     let fits = |expected: &str| match (outcome, expected.split_once(' ')) {
-        (Ok(_), _) => serde_json::from_str(expected).is_ok_and(|json: Json| json.to_string() == told),
+        (Ok(_), _) => serde_json::from_str(expected).is_ok_and(|json: Json| told == format!("{json}")),
         (Err(error), Some((code, part))) => error.code.name() == code && told.contains(part),
         (Err(error), None) => error.code.name() == expected,
     };
@@ -101,6 +101,7 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
 }
 
 fn all_of(file: &str) {
+    let _alone = ALONE.write();
     assert_alive(&POOL);
     let before = resident();
     let mut wrong = Vec::new();
@@ -108,7 +109,6 @@ fn all_of(file: &str) {
     for case in &cases {
         // Honest programs get honest time; hostile ones end at theirs.
         let limits = if case.expected.contains("TIMEOUT") { tight() } else { Limits::default() };
-        let started = POOL.started();
         let outcome = run(case, &limits);
         let mut found = judge(case, &outcome);
         if let Err(error) = &outcome
@@ -121,9 +121,6 @@ fn all_of(file: &str) {
             wrong.push(format!("{}: {found}", case.name));
         }
         assert_alive(&POOL);
-        if POOL.started() > started {
-            println!("{} cost a worker", case.name);
-        }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
     let growth = resident().saturating_sub(before);

@@ -1,6 +1,6 @@
 //! One pool for tests that need nothing special, and one line per call.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, RwLock};
 use std::time::Duration;
 
 use serde_json::json;
@@ -9,6 +9,9 @@ use toolwright_sandbox::{
 };
 
 pub(crate) static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
+
+/// Where all tests share one process, who measures its memory must be alone (`write`) with who fills it (`read`).
+pub(crate) static ALONE: RwLock<()> = RwLock::new(());
 
 pub(crate) fn worker() -> WorkerCommand {
     WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright-sandbox-worker"))

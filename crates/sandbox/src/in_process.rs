@@ -44,9 +44,9 @@ impl Link for Memory {
     }
 
     fn receive(&mut self) -> io::Result<(Kind, Vec<u8>)> {
-        let mut body = std::mem::take(&mut self.request);
-        let kind = body.get(HEAD - 1).and_then(|byte| Kind::of(*byte)).ok_or(io::ErrorKind::UnexpectedEof)?;
-        body.drain(..HEAD);
-        Ok((kind, body))
+        let frame = std::mem::take(&mut self.request);
+        let kind =
+            frame.get(HEAD - 1).and_then(|byte| Kind::of(*byte)).ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok((kind, frame))
     }
 }

@@ -88,9 +88,7 @@ impl Link for Socket {
         loop {
             if let Some((kind, end)) = wire::first(&self.buffer, REQUEST)? {
                 let rest = self.buffer.split_off(end);
-                let mut body = std::mem::replace(&mut self.buffer, rest);
-                body.drain(..HEAD);
-                return Ok((kind, body));
+                return Ok((kind, std::mem::replace(&mut self.buffer, rest)));
             }
             let length = self.buffer.first_chunk::<4>().map_or(0, |head| u32::from_le_bytes(*head) as usize);
             self.fill(4 + length)?;

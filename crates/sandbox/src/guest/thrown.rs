@@ -31,7 +31,8 @@ pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
 /// What ended the call, if it was no exception of its own.
 pub(super) fn over(state: &State) -> Option<Failure> {
     if state.is_late() {
-        return Some(Failure::new(Code::Timeout, "the program used up its time"));
+        let message = format!("the program used up its time, {:?} of the processor", state.limit);
+        return Some(Failure::new(Code::Timeout, message));
     }
     state.heap().exceeded().then(|| Failure::new(Code::MemoryLimit, "the program used up its memory"))
 }

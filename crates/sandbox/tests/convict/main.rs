@@ -1,10 +1,14 @@
 //! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and then tries what a worker must
-//! not be able to do, one line per attempt.
+//! not be able to do, one line per attempt. `--parent WORKER` has a pool itself, says which worker is at work, and waits to be
+//! killed.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use toolwright_sandbox::{Layer, jail_this_process, worker_main_lacking};
+use toolwright_sandbox::{
+    Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand, jail_this_process, worker_main_lacking,
+};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -15,11 +19,30 @@ fn main() -> ExitCode {
             try_everything();
             ExitCode::SUCCESS
         }
-        Some("--mute") => loop {
-            std::thread::park();
-        },
+        Some("--parent") => parent(&words[1]),
         _ => worker_main_lacking(&Layer::ALL.into_iter().filter(lacking).collect::<Vec<_>>()),
     }
+}
+
+fn parent(worker: &str) -> ExitCode {
+    let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
+    // Nothing inside of the worker ends this one before its time, which is long.
+    let source = "const a = new Float64Array(1e6); for (;;) a.sort()";
+    let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
+    let limits =
+        Limits { cpu: Duration::from_secs(3600), wall: Duration::from_secs(3600), ..Limits::default() };
+    std::thread::scope(|scope| {
+        scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
+        loop {
+            if let Some(pid) = pool.busy().first() {
+                // Whoever started this program reads it, or has died.
+                let _ = writeln!(io::stdout(), "{pid}");
+                break;
+            }
+            std::thread::yield_now();
+        }
+    });
+    ExitCode::SUCCESS
 }
 
 /// What must be refused: a name, the system call and its arguments. Where the call would need memory, none is given: who is

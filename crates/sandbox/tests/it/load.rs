@@ -65,6 +65,7 @@ fn workers_that_are_killed_leak_nothing() {
 
 #[test]
 fn ten_thousand_calls_at_the_same_time() {
+    let _full = ALONE.read();
     let pool = pool(2);
     let program =
         script(&pool, "module.exports = async ({ n }) => { await null; return { n, twice: n * 2 }; }");
@@ -123,6 +124,29 @@ fn killing_a_worker_fails_one_call() {
     });
     assert_eq!((died.into_inner(), ended.into_inner()), (1, 3));
     assert_alive(&pool);
+}
+
+#[test]
+fn a_guest_that_takes_all_it_can_starves_nobody() {
+    let pool = pool(2);
+    let hog = script(&pool, "const a = []; for (let i = 0; i < 3e5; i++) a.push({ i }); for (;;);");
+    let good = script(&pool, "module.exports = ({ n }) => n");
+    let limits = Limits { cpu: Duration::from_secs(600), memory: 256 << 20, ..Limits::default() };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let input = Input::default();
+        let mut hogging = Box::pin(pool.run(&hog, &input, &limits, None));
+        for n in 0..200 {
+            let args = Input::args(json!({ "n": n }));
+            let (limits, answer) = (Limits::default(), n);
+            let call = pool.run(&good, &args, &limits, None);
+            let output = tokio::select! {
+                output = call => output.expect("a result"),
+                _ = &mut hogging => panic!("it never ends"),
+            };
+            assert_eq!(output.value, json!(answer));
+        }
+    });
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Workers that cannot start, or start without a layer: one clear error, naming the layer.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
 use serde_json::json;
 use toolwright_sandbox::{Code, Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand};
 
@@ -82,6 +85,28 @@ fn workers_die_with_their_pool() {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while !gone() {
         assert!(std::time::Instant::now() < end, "a worker is left");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn workers_die_with_a_parent_that_is_killed() {
+    let mut parent = Command::new(env!("CARGO_BIN_EXE_sandbox-convict"))
+        .args(["--parent", env!("CARGO_BIN_EXE_toolwright-sandbox-worker")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(parent.stdout.take().expect("piped")).read_line(&mut line).expect("the worker");
+    let worker = format!("/proc/{}", line.trim());
+    assert!(std::path::Path::new(&worker).exists(), "it is at work");
+    parent.kill().expect("kill -9");
+    parent.wait().expect("it is dead");
+    // Who reaps it is not up to us: dead is gone or a zombie.
+    let dead = || std::fs::read_to_string(format!("{worker}/stat")).map_or(true, |stat| stat.contains(") Z"));
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !dead() {
+        assert!(std::time::Instant::now() < end, "the worker lives on");
         std::thread::yield_now();
     }
 }

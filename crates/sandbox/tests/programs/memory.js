@@ -96,3 +96,5 @@ let f = () => 1; for (let i = 0; i < 1e5; i++) f = f.bind(null); f();
 let o = { x: 1 }; for (let i = 0; i < 2e4; i++) o = Object.create(o); module.exports = () => o.x;
 //// promises that are nested deeply are dropped => 1
 let p = Promise.resolve(1); for (let i = 0; i < 5000; i++) p = p.then((x) => x); module.exports = () => p;
+//// two thousand levels of recursion are fine => 2000
+module.exports = () => { const f = (n) => (n ? 1 + f(n - 1) : 0); return f(2000); };

@@ -145,3 +145,41 @@ const s = '[' + '1,'.repeat(1e5) + '1]'; for (let i = 0; i < 1e3; i++) JSON.pars
 const s = 'ä'.repeat(1e6); for (let i = 0; i < 1e3; i++) s.toUpperCase();
 //// indexOf of a typed array, which the engine does not interrupt => TIMEOUT
 const s = new Uint8Array(7e6); for (let i = 0; i < 5e3; i++) s.indexOf(1);
+//// Array.fromAsync without end => TIMEOUT|MEMORY_LIMIT
+module.exports = () => Array.fromAsync((function* () { for (;;) yield 1; })());
+//// iterator helpers without end => TIMEOUT|MEMORY_LIMIT
+module.exports = () => Iterator.from({ next: () => ({ value: 1, done: false }) }).filter(() => false).toArray();
+//// flat of a huge array => TIMEOUT
+const a = []; a.length = 2 ** 32 - 1; a.flat();
+//// flat of an array that holds itself => TIMEOUT|STACK_OVERFLOW|MEMORY_LIMIT
+let a = []; a[0] = a; a.flat(Infinity);
+//// copyWithin of a huge array-like => TIMEOUT
+Array.prototype.copyWithin.call({ length: 2 ** 50 }, 0, 1);
+//// lastIndexOf of a huge array => TIMEOUT
+const a = []; a.length = 2 ** 32 - 1; a.lastIndexOf(1);
+//// concat of a huge array => TIMEOUT|MEMORY_LIMIT|THREW
+const a = []; a.length = 2 ** 32 - 1; [].concat(a);
+//// toLocaleString of a huge array => TIMEOUT|MEMORY_LIMIT
+new Array(2 ** 32 - 1).toLocaleString();
+//// String.raw of a huge template => MEMORY_LIMIT|TIMEOUT|THREW
+String.raw({ raw: { length: 2 ** 40 } });
+//// rejections that are caught without end => TIMEOUT
+module.exports = () => new Promise(() => { const f = () => { Promise.reject(1).catch(f); }; f(); });
+//// a stack trace whose limit never ends => TIMEOUT
+Error.stackTraceLimit = { valueOf() { for (;;); } }; throw new Error('x');
+//// a regex that looks behind => TIMEOUT
+module.exports = () => /(?<=(a+)+)b/.test('a'.repeat(5000) + 'c' + 'a'.repeat(5000));
+//// a regex that finds nothing, again and again => TIMEOUT
+const r = /a*/g; for (;;) { r.lastIndex = { valueOf() { return 0; } }; r.exec('b'); }
+//// a proxy as module.exports => TIMEOUT
+module.exports = new Proxy({}, { ownKeys() { for (;;); } });
+//// eval that calls eval => STACK_OVERFLOW|TIMEOUT
+const f = () => eval('f()'); f();
+//// an object that grows while it is written => NOT_JSON|TIMEOUT|OUTPUT_TOO_LARGE
+module.exports = () => { const make = () => ({ get n() { return make(); } }); return make(); };
+//// an array that shrinks while it is written => NOT_JSON `result[1]`
+module.exports = () => { const a = [{ toJSON() { a.length = 1; return 1; } }, 2, 3]; return a; };
+//// a world without globals => 1
+for (const k of Object.getOwnPropertyNames(globalThis)) { try { delete globalThis[k]; } catch { } } (() => 1)
+//// a world that is frozen => 1
+Object.freeze(globalThis); Object.freeze(Object.prototype); module.exports = () => 1;

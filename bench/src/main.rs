@@ -10,6 +10,7 @@ mod definitions;
 mod processes;
 mod proxies;
 mod reading;
+mod sandbox;
 mod timing;
 mod validating;
 
@@ -21,11 +22,12 @@ fn main() {
         ["cases"] => println!("{}", validating::cases()),
         ["check", peers] => checking::run(peers.as_ref()),
         ["calls"] => calls::run(),
+        ["sandbox", peers] => sandbox::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read|validate|cases|check PEERS|calls|proxies PEERS|client URL"
+                "usage: toolwright-bench read|validate|cases|check PEERS|calls|sandbox PEERS|proxies PEERS|client URL"
             );
             std::process::exit(2);
         }

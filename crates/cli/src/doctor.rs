@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use toolwright_sandbox::{Form, Input, JailReport, Limits, Pool, PoolOptions};
 
 use crate::output::{self, Exit};
-use crate::{sandbox, sources};
+use crate::sandbox;
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
     let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(sandbox::worker()?) });
-    let report = sources::runtime()?.block_on(pool.jail())?;
+    let report = pool.jail_blocking()?;
     let program = pool.compile_blocking("module.exports = ({ n }) => n + 1", Form::Script, None)?;
     let input = Input::args(serde_json::json!({ "n": 1 }));
     let output = pool.run_blocking(&program, &input, &Limits::default(), None)?;

@@ -28,8 +28,10 @@ use crate::{Json, Limits};
 const GRACE: Duration = Duration::from_millis(20);
 /// What a frame may have around what the limits cap.
 const SLACK: usize = 64 << 10;
+/// How much is read at a time.
+const CHUNK: usize = 16 << 10;
 /// A failure is told in no more than this.
-const FAILURE: usize = 64 << 10;
+const FAILURE: usize = 256 << 10;
 
 /// What a worker answered.
 pub(crate) struct Answer {
@@ -122,6 +124,10 @@ impl<'a> Conversation<'a> {
                 biased;
                 read = read_some(&self.ready, &self.worker.socket, &mut self.worker.incoming) => {
                     read.map_err(|error| self.died(&error))?;
+                    // A worker that never stops talking must not talk itself out of this.
+                    if Instant::now() >= next_check {
+                        self.check_time()?;
+                    }
                 }
                 ready = self.ready.writable(), if self.sent < self.outgoing.len() => {
                     ready.map_err(|error| died(&error))?.clear_ready();
@@ -166,7 +172,8 @@ impl<'a> Conversation<'a> {
         let odd = |_| nonsense();
         let mut body = Body(&frame[HEAD..]);
         match kind {
-            Kind::Done | Kind::Compiled | Kind::Failed => {
+            // Who answers before the question is over has not listened.
+            Kind::Done | Kind::Compiled | Kind::Failed if self.sent == self.outgoing.len() => {
                 let cpu = Duration::from_nanos(body.u64().map_err(odd)?);
                 let memory = body.u64().map_err(odd)? as usize;
                 let mut frame = frame;
@@ -266,15 +273,15 @@ async fn read_some(
     mut socket: &std::os::unix::net::UnixStream,
     incoming: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let mut chunk = [0; 16 << 10];
     loop {
         let mut guard = ready.readable().await?;
-        match socket.read(&mut chunk) {
+        let filled = incoming.len();
+        incoming.resize(filled + CHUNK, 0);
+        let read = socket.read(&mut incoming[filled..]);
+        incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
+        match read {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                incoming.extend_from_slice(&chunk[..count]);
-                return Ok(());
-            }
+            Ok(_) => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

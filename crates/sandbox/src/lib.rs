@@ -20,6 +20,7 @@ mod call;
 mod error;
 mod guest;
 mod host;
+mod in_process;
 mod jail;
 mod limits;
 mod output;
@@ -31,13 +32,17 @@ mod worker;
 
 pub use error::{Code, Error, Place};
 pub use host::{HostError, HostFunctions};
+#[doc(hidden)]
+pub use in_process::InProcess;
 pub use jail::{JailReport, Layer};
 pub use limits::{Limits, MAX_DEPTH, MAX_HOST_CALLS};
 pub use output::{Input, Level, LogLine, Output};
 pub use pool::{Pool, PoolOptions};
 pub use process::WorkerCommand;
 pub use program::{Form, Program};
-pub use worker::{worker_main, worker_main_lacking};
+pub use worker::worker_main;
+#[doc(hidden)]
+pub use worker::{jail_this_process, worker_main_lacking};
 
 /// JSON values, as everywhere in Toolwright.
 pub use serde_json::Value as Json;

@@ -36,7 +36,7 @@ impl Default for Limits {
             cpu: Duration::from_secs(1),
             wall: Duration::from_secs(20),
             memory: 8 << 20,
-            stack: 512 << 10,
+            stack: 2 << 20,
             input: 1 << 20,
             output: 1 << 20,
             log: 64 << 10,

@@ -14,7 +14,7 @@ use crate::jail::JailReport;
 use crate::limits::MAX_DEPTH;
 use crate::output::{Input, Output};
 use crate::process::{Midwife, Worker, WorkerCommand};
-use crate::program::{Compiled, camel_case, declared_names};
+use crate::program::{Compiled, camel_case, declared_names, in_characters};
 use crate::wire::{self, Body, Frame, Kind};
 use crate::{Form, Json, Limits, Program};
 
@@ -53,6 +53,7 @@ struct Inner {
     midwife: OnceLock<Midwife>,
     turns: Arc<Semaphore>,
     idle: Mutex<Vec<Worker>>,
+    busy: Mutex<Vec<u32>>,
     jail: OnceLock<JailReport>,
     started: AtomicU64,
     /// Drives calls of those who have no runtime.
@@ -74,6 +75,7 @@ impl Pool {
             midwife: OnceLock::new(),
             turns,
             idle: Mutex::default(),
+            busy: Mutex::default(),
             jail: OnceLock::new(),
             started: AtomicU64::new(0),
             blocking: OnceLock::new(),
@@ -87,7 +89,12 @@ impl Pool {
 
     /// The process numbers of the workers that are idle now.
     pub fn idle(&self) -> Vec<u32> {
-        self.0.idle().iter().map(Worker::pid).collect()
+        lock(&self.0.idle).iter().map(Worker::pid).collect()
+    }
+
+    /// The process numbers of the workers that are at work now.
+    pub fn busy(&self) -> Vec<u32> {
+        lock(&self.0.busy).clone()
     }
 
     /// How the workers are jailed. Starts one if there was none yet.
@@ -98,6 +105,11 @@ impl Pool {
         let worker = self.0.start().await?;
         self.0.put_back(worker);
         self.0.jail.get().cloned().ok_or_else(|| Error::start("the worker did not say how it is jailed"))
+    }
+
+    /// [`Pool::jail`] for those who have no async runtime. Panics inside of one.
+    pub fn jail_blocking(&self) -> Result<JailReport, Error> {
+        self.0.block_on(self.jail())
     }
 
     /// Compiles a program, in a worker: a parser that is tricked into misbehaving costs that worker alone. If a script exports
@@ -127,11 +139,16 @@ impl Pool {
         let mut request = Frame::new(Kind::Compile);
         request.u64(limits.cpu.as_nanos() as u64).u64(limits.memory as u64).u64(limits.stack as u64);
         request.u8(u8::from(form == Form::Module)).u8(file as u8).terminated(source.as_bytes());
-        let (answer, _) = self.0.ask(request, &limits, None, &[]).await?;
+        let asked = self.0.ask(request, &limits, None, &[]).await;
+        let (answer, _) = asked.map_err(|mut error| {
+            error.place = error.place.map(|place| in_characters(source, place));
+            error
+        })?;
         Ok(Program(Arc::new(Compiled {
             form,
             entry: camel_case(id.unwrap_or_default()),
             bytecode: answer.body,
+            source: (!source.is_ascii()).then(|| source.into()),
             names: if form == Form::Script { declared_names(source) } else { Vec::new() },
         })))
     }
@@ -146,7 +163,13 @@ impl Pool {
     ) -> Result<Output, Error> {
         let names = host.map(HostFunctions::names).unwrap_or_default();
         let request = request(program, input, limits, &names)?;
-        let (answer, log) = self.0.ask(request, limits, host, &names).await?;
+        let asked = self.0.ask(request, limits, host, &names).await;
+        let (answer, log) = asked.map_err(|mut error| {
+            if let Some(source) = &program.0.source {
+                error.place = error.place.map(|place| in_characters(source, place));
+            }
+            error
+        })?;
         match serde_json::from_slice(&answer.body) {
             Ok(value) if answer.body.len() <= limits.output => {
                 Ok(Output { value, log, cpu: answer.cpu, memory: answer.memory })
@@ -179,11 +202,52 @@ enum File {
     Prelude = 1,
 }
 
-impl Inner {
-    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Dropping a runtime waits for its threads, which is not allowed inside of another.
+        if let Some(runtime) = self.blocking.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Nothing that holds one of these locks can panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A worker that is at work. Dropped without being put back, it dies.
+struct Busy<'a> {
+    worker: Option<Worker>,
+    inner: &'a Inner,
+}
+
+impl<'a> Busy<'a> {
+    fn new(worker: Worker, inner: &'a Inner) -> Busy<'a> {
+        lock(&inner.busy).push(worker.pid());
+        Busy { worker: Some(worker), inner }
     }
 
+    fn put_back(mut self) {
+        if let Some(worker) = self.leave() {
+            self.inner.put_back(worker);
+        }
+    }
+
+    fn leave(&mut self) -> Option<Worker> {
+        let worker = self.worker.take()?;
+        lock(&self.inner.busy).retain(|pid| *pid != worker.pid());
+        Some(worker)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        drop(self.leave());
+    }
+}
+
+impl Inner {
     fn block_on<T>(&self, future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let runtime = match self.blocking.get() {
             Some(runtime) => runtime,
@@ -207,15 +271,16 @@ impl Inner {
         let request = request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
         let permit = Arc::clone(&self.turns).acquire_owned().await;
         let mut turn = Turn { turns: Arc::clone(&self.turns), permit: permit.ok() };
-        let mut worker = self.take().await?;
         // From here to `put_back` the worker dies if this future is dropped or fails.
-        let mut conversation = Conversation::new(&mut worker, request, limits)
+        let mut busy = Busy::new(self.take().await?, self);
+        let worker = busy.worker.as_mut().expect("it was just put there");
+        let mut conversation = Conversation::new(worker, request, limits)
             .map_err(|error| Error::new(Code::WorkerDied, error.to_string()))?;
         let answer = conversation.finish(host, names, &mut turn).await;
         let log = std::mem::take(&mut conversation.log);
         drop(conversation);
         let answer = answer.and_then(|answer| {
-            self.put_back(worker);
+            busy.put_back();
             if answer.kind == Kind::Failed { Err(answer.failure()) } else { Ok(answer) }
         });
         match answer {
@@ -229,7 +294,7 @@ impl Inner {
 
     async fn take(&self) -> Result<Worker, Error> {
         loop {
-            let idle = self.idle().pop();
+            let idle = lock(&self.idle).pop();
             match idle {
                 Some(worker) if worker.is_fit() => return Ok(worker),
                 Some(dead) => drop(dead),
@@ -239,7 +304,7 @@ impl Inner {
     }
 
     fn put_back(&self, worker: Worker) {
-        let mut idle = self.idle();
+        let mut idle = lock(&self.idle);
         // More than these exist only while guests wait for the host.
         if idle.len() < self.options.workers.max(1) {
             idle.push(worker);
@@ -299,7 +364,12 @@ fn read_greeting(body: &[u8], name: &str) -> Result<JailReport, Error> {
 }
 
 /// A call as the worker reads it.
-fn request(program: &Program, input: &Input, limits: &Limits, host: &[String]) -> Result<Frame, Error> {
+pub(crate) fn request(
+    program: &Program,
+    input: &Input,
+    limits: &Limits,
+    host: &[String],
+) -> Result<Frame, Error> {
     let program = &*program.0;
     let mut frame = Frame::new(Kind::Run);
     frame.u64(limits.cpu.as_nanos() as u64);

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::Place;
+
 /// How the source text is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -23,6 +25,8 @@ pub(crate) struct Compiled {
     /// What to call if there are several exports.
     pub(crate) entry: String,
     pub(crate) bytecode: Vec<u8>,
+    /// The source text, if columns in it are not bytes.
+    pub(crate) source: Option<Box<str>>,
     /// Names that may be those of functions declared at the top.
     pub(crate) names: Vec<String>,
 }
@@ -37,6 +41,13 @@ impl Program {
     pub fn size(&self) -> usize {
         self.0.bytecode.len()
     }
+}
+
+/// The engine counts the bytes of a line; people count characters.
+pub(crate) fn in_characters(source: &str, place: Place) -> Place {
+    let line = source.split('\n').nth(place.line as usize - 1).unwrap_or_default();
+    let bytes = line.floor_char_boundary(place.column as usize - 1);
+    Place { column: line[..bytes].chars().count() as u32 + 1, ..place }
 }
 
 /// `check-issue-args` and `check_issue_args` are called `checkIssueArgs` in JavaScript.

@@ -25,6 +25,12 @@ pub fn worker_main_lacking(layers: &[Layer]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// The jail and nothing else, for tests that try it from the inside.
+#[doc(hidden)]
+pub fn jail_this_process() {
+    jail::enter(&[]);
+}
+
 fn serve(socket: &mut Socket, report: &str) -> io::Result<()> {
     let mut hello = Frame::new(Kind::Hello);
     hello.rest(wire::MAGIC).u32(wire::VERSION).rest(report.as_bytes());
@@ -82,9 +88,7 @@ impl Link for Socket {
         loop {
             if let Some((kind, end)) = wire::first(&self.buffer, REQUEST)? {
                 let rest = self.buffer.split_off(end);
-                let mut body = std::mem::replace(&mut self.buffer, rest);
-                body.drain(..HEAD);
-                return Ok((kind, body));
+                return Ok((kind, std::mem::replace(&mut self.buffer, rest)));
             }
             let length = self.buffer.first_chunk::<4>().map_or(0, |head| u32::from_le_bytes(*head) as usize);
             self.fill(4 + length)?;

@@ -1,7 +1,7 @@
 //! The names that exist in the sandbox before any code runs.
 
 /// The globals of the sandbox: those of ECMAScript as QuickJS-NG has them, less what the sandbox removes
-/// (`SharedArrayBuffer`, `Atomics`, `WeakRef`; there is no `Intl`), and the five that it lends.
+/// (`SharedArrayBuffer`, `Atomics`, `WeakRef`, `FinalizationRegistry`; there is no `Intl`), and the five that it lends.
 pub const GLOBALS: &[&str] = &[
     "AggregateError",
     "Array",
@@ -14,7 +14,6 @@ pub const GLOBALS: &[&str] = &[
     "Date",
     "Error",
     "EvalError",
-    "FinalizationRegistry",
     "Float16Array",
     "Float32Array",
     "Float64Array",

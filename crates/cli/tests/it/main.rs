@@ -11,6 +11,7 @@ mod hostile;
 mod mutations;
 mod program;
 mod rules;
+mod sandbox;
 mod serving;
 mod serving_http;
 mod silencing;

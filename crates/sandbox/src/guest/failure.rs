@@ -10,7 +10,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) name: Option<String>,
     pub(crate) place: Option<Place>,
-    pub(crate) fields: Option<Map<String, Json>>,
+    pub(crate) fields: Option<Box<Map<String, Json>>>,
 }
 
 impl Failure {
@@ -35,7 +35,8 @@ impl Failure {
         let mut error = Error::new(code, told.get("message")?.as_str()?);
         error.name = told.get("name").and_then(Json::as_str).map(str::to_owned);
         error.place = told.get("place").and_then(|place| {
-            let part = |index: usize| u32::try_from(place.get(index)?.as_u64()?).ok();
+            let part =
+                |index: usize| u32::try_from(place.get(index)?.as_u64()?).ok().filter(|part| *part > 0);
             Some(Place { line: part(0)?, column: part(1)? })
         });
         if let Some(Json::Object(fields)) = told.remove("fields") {

@@ -388,3 +388,100 @@ unsafe extern "C" fn js_usable_size(payload: *const c_void) -> qjs::size_t {
     // SAFETY: the engine asks only about what it got.
     unsafe { usable_size(payload.cast()) as qjs::size_t }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_hold_what_they_are_asked_for() {
+        for block in (16..=LARGE).step_by(8) {
+            let (class, size) = class_of(block);
+            assert!(class < CLASSES && size >= block && size % 16 == 0, "{block}: {class}, {size}");
+            assert_eq!(class_of(size), (class, size), "a block finds its list again");
+            assert!(block <= 64 || size - block <= block / 4, "{block} wastes {}", size - block);
+        }
+    }
+
+    /// Fills a block with a byte that tells it from others.
+    unsafe fn fill(payload: *mut u8, size: usize, mark: u8) {
+        // SAFETY: the caller's.
+        unsafe { ptr::write_bytes(payload, mark, size) };
+    }
+
+    #[test]
+    fn blocks_keep_what_is_in_them() {
+        let mut heap = Heap::reserve().expect("address space");
+        let mut blocks: Vec<(*mut u8, usize, u8)> = Vec::new();
+        let mut dice = 0x2545_f491_4f6c_dd1d_u64;
+        let mut roll = |sides: usize| {
+            dice ^= dice << 13;
+            dice ^= dice >> 7;
+            dice ^= dice << 17;
+            (dice % sides as u64) as usize
+        };
+        for step in 0..20_000 {
+            let size = 1 + roll([64, 4096, 300_000][roll(3)]);
+            let mark = step as u8;
+            // SAFETY: every block is used up to the size it was asked for, and not after it was given back.
+            unsafe {
+                match roll(3) {
+                    0 if !blocks.is_empty() => {
+                        let (payload, size, mark) = blocks.swap_remove(roll(blocks.len()));
+                        assert!(std::slice::from_raw_parts(payload, size).iter().all(|byte| *byte == mark));
+                        heap.release(payload);
+                    }
+                    1 if !blocks.is_empty() => {
+                        let index = roll(blocks.len());
+                        let (payload, old, mark) = blocks[index];
+                        let moved = heap.reallocate(payload, size);
+                        let kept = std::slice::from_raw_parts(moved, old.min(size));
+                        assert!(kept.iter().all(|byte| *byte == mark));
+                        fill(moved, size, mark);
+                        blocks[index] = (moved, size, mark);
+                    }
+                    _ => {
+                        let payload = heap.allocate(size);
+                        assert_eq!(payload as usize % 16, 0);
+                        assert!(usable_size(payload) >= size);
+                        fill(payload, size, mark);
+                        blocks.push((payload, size, mark));
+                    }
+                }
+            }
+            if blocks.len() > 200 {
+                let (payload, ..) = blocks.swap_remove(roll(blocks.len()));
+                // SAFETY: as above.
+                unsafe { heap.release(payload) };
+            }
+        }
+        assert!(heap.live() >= blocks.iter().map(|(_, size, _)| size).sum());
+        for (payload, ..) in blocks {
+            // SAFETY: as above.
+            unsafe { heap.release(payload) };
+        }
+        assert_eq!(heap.live(), 0);
+    }
+
+    #[test]
+    fn the_limit_holds_and_is_noticed() {
+        let mut heap = Heap::reserve().expect("address space");
+        heap.set_limit(1 << 20);
+        assert!(heap.allocate(2 << 20).is_null());
+        assert!(heap.exceeded());
+        heap.set_limit(1 << 20);
+        let first = heap.allocate(600 << 10);
+        assert!(!first.is_null() && !heap.exceeded());
+        // SAFETY: the block is live until it is given back.
+        unsafe {
+            assert!(heap.reallocate(first, 2 << 20).is_null());
+            first.write(1);
+            heap.release(first);
+        }
+        assert!(heap.allocate(usize::MAX - 4).is_null());
+        assert!(heap.peak() >= 600 << 10 && heap.peak() <= 1 << 20);
+        // SAFETY: nothing of it is used.
+        unsafe { heap.clear() };
+        assert!(!heap.exceeded() && heap.live() == 0);
+    }
+}

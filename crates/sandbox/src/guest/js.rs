@@ -8,6 +8,9 @@ use std::ptr;
 
 use rquickjs_sys as qjs;
 
+/// How many proxies of proxies are looked through.
+const PROXIES: usize = 1000;
+
 /// An exception is pending in the engine.
 #[derive(Debug)]
 pub(super) struct Pending;
@@ -291,9 +294,27 @@ impl<'r> Value<'r> {
         unsafe { qjs::JS_IsError(self.raw) }
     }
 
+    /// Whether it is an array, or a proxy of one.
     pub(super) fn is_array(&self) -> bool {
-        // SAFETY: looks at the class, through proxies.
-        unsafe { qjs::JS_IsArray(self.raw) }
+        // SAFETY: looks at the class of live values; a target is given to us.
+        unsafe {
+            if !self.is_proxy() {
+                return qjs::JS_IsArray(self.raw);
+            }
+            let mut target = self.js.outcome(qjs::JS_GetProxyTarget(self.js.context, self.raw));
+            for _ in 0..PROXIES {
+                match target {
+                    Ok(value) if value.is_proxy() => {
+                        target = self.js.outcome(qjs::JS_GetProxyTarget(self.js.context, value.raw));
+                    }
+                    Ok(value) => return qjs::JS_IsArray(value.raw),
+                    // One that was revoked. Whoever looks into it is told.
+                    Err(Pending) => break,
+                }
+            }
+            drop(self.js.take_exception());
+            false
+        }
     }
 
     pub(super) fn is_proxy(&self) -> bool {

@@ -78,7 +78,7 @@ impl<'a, 'r> Writer<'a, 'r> {
 
     fn value(&mut self, value: &Value<'r>, key: &str) -> Result<(), Unwritten> {
         self.written = self.written.wrapping_add(1);
-        if self.written % 1024 == 0 && (self.is_late)() {
+        if self.written.is_multiple_of(1024) && (self.is_late)() {
             return Err(Unwritten::Late);
         }
         match value.kind() {

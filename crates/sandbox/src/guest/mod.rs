@@ -16,7 +16,7 @@ use std::time::Duration;
 use rquickjs_sys as qjs;
 
 use crate::error::Code;
-use crate::wire::{Body, Frame, Kind, bad};
+use crate::wire::{Body, Frame, HEAD, Kind, bad};
 use entry::Entry;
 pub(crate) use failure::Failure;
 use heap::Heap;
@@ -59,11 +59,12 @@ impl Guest {
 
     /// Answers one request. An error means that there is nobody to answer to.
     pub(crate) fn answer(&mut self, link: &mut dyn Link) -> io::Result<()> {
-        let (kind, body) = link.receive()?;
+        let (kind, frame) = link.receive()?;
+        let body = &frame[HEAD..];
         let started = state::cpu_time();
         let reply = match kind {
-            Kind::Run => self.run(link, &Request::read(&body)?, started)?,
-            Kind::Compile => self.compile(link, &mut Body(&body), started)?,
+            Kind::Run => self.run(link, &Request::read(body)?, started)?,
+            Kind::Compile => self.compile(link, &mut Body(body), started)?,
             _ => return Err(bad("a request of an unknown kind")),
         };
         link.send(&reply)
@@ -247,7 +248,7 @@ fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, 
             Some(PromiseState::Pending) => {}
         }
         jobs = jobs.wrapping_add(1);
-        if jobs % 64 == 0 && state.is_over() {
+        if jobs.is_multiple_of(64) && state.is_over() {
             return Err(thrown::failure(None, state));
         }
         if js.is_job_pending() {
@@ -263,8 +264,8 @@ fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, 
 /// Waits for a host function and settles its promise.
 fn hear_host(js: Js, state: &State) -> Result<(), Failure> {
     let lost = |_| Failure::new(Code::WorkerDied, "the host is gone");
-    let heard = state.wait().and_then(|(kind, body)| {
-        let mut body = Body(&body);
+    let heard = state.wait().and_then(|(kind, frame)| {
+        let mut body = Body(&frame[HEAD..]);
         if kind != Kind::HostReply {
             return Err(bad("something else than a host function's answer"));
         }

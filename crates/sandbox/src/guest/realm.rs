@@ -14,7 +14,7 @@ use super::state::State;
 /// `performance`, `WeakRef`, `FinalizationRegistry`, `DOMException`, `atob`.
 const REMOVED: [&str; 2] = ["SharedArrayBuffer", "Atomics"];
 const LEVELS: [&str; 5] = ["log", "info", "warn", "error", "debug"];
-/// How much of one value a line of the log shows.
+/// Objects are shown in the log up to this many bytes of JSON.
 const SHOWN: usize = 16 << 10;
 /// Own properties that programs may change but not stumble over.
 pub(super) const HIDDEN: u32 = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE;
@@ -38,7 +38,7 @@ pub(super) fn with_fresh<T>(
         qjs::JS_SetMaxStackSize(runtime, stack as qjs::size_t);
         let opaque: *mut c_void = std::ptr::from_ref(state).cast_mut().cast();
         qjs::JS_SetInterruptHandler(runtime, Some(interrupt), opaque);
-        qjs::JS_SetModuleLoaderFunc(runtime, None, Some(refuse_import), std::ptr::null_mut());
+        qjs::JS_SetModuleLoaderFunc(runtime, Some(refuse_import), None, std::ptr::null_mut());
         let context = context(runtime);
         let result = context.map(|context| {
             qjs::JS_SetContextOpaque(context, opaque);
@@ -167,11 +167,13 @@ unsafe extern "C" fn interrupt(_: *mut qjs::JSRuntime, opaque: *mut c_void) -> c
     c_int::from(state.is_over())
 }
 
+/// Called to make sense of the name of every import, of whatever kind, before anything is looked up.
 unsafe extern "C" fn refuse_import(
     context: *mut qjs::JSContext,
+    _: *const std::ffi::c_char,
     name: *const std::ffi::c_char,
     _: *mut c_void,
-) -> *mut qjs::JSModuleDef {
+) -> *mut std::ffi::c_char {
     // SAFETY: the engine gives a name that ends in a NUL.
     let (js, name) = unsafe { (Js::new(context), std::ffi::CStr::from_ptr(name).to_string_lossy()) };
     let short: String = name.chars().take(128).collect();
@@ -189,8 +191,18 @@ unsafe extern "C" fn console_line(
 ) -> qjs::JSValue {
     // SAFETY: the engine calls us with what it says.
     let (js, state, values) = unsafe { callback(context, count, arguments) };
-    let words: Vec<String> = values.iter().map(|value| shown(value, state)).collect();
-    state.log(level as u8, &words.join(" "));
+    let mut line = String::new();
+    for (index, value) in values.iter().enumerate() {
+        // What is beyond the log's room is cut anyway.
+        if line.len() > state.log_left() || state.is_over() {
+            break;
+        }
+        if index > 0 {
+            line.push(' ');
+        }
+        line.push_str(&shown(value, state));
+    }
+    state.log(level as u8, &line);
     // A getter that threw while its object was shown is nobody's business but the log's.
     if !state.is_over() {
         drop(js.take_exception());
@@ -200,8 +212,10 @@ unsafe extern "C" fn console_line(
 
 /// A value in the log: text as it is, everything else as JSON where there is some.
 fn shown(value: &Value, state: &State) -> String {
+    // A little more than there is room for, so that the cut is seen.
+    let room = state.log_left() + 1;
     let text = |value: &Value| {
-        value.with_text(|text| text[..text.floor_char_boundary(SHOWN)].to_owned()).unwrap_or_default()
+        value.with_text(|text| text[..text.floor_char_boundary(room)].to_owned()).unwrap_or_default()
     };
     match value.kind() {
         Kind::String => text(value),

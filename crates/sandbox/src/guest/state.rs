@@ -12,7 +12,7 @@ use crate::wire::{Frame, Kind};
 /// The other end: the parent's socket, or whoever drives a guest without one.
 pub(crate) trait Link {
     fn send(&mut self, frame: &[u8]) -> io::Result<()>;
-    /// The next frame: its kind and its body.
+    /// The next frame: its kind, and its bytes with their head.
     fn receive(&mut self) -> io::Result<(Kind, Vec<u8>)>;
 }
 
@@ -27,7 +27,7 @@ pub(super) struct State<'l> {
     link: RefCell<&'l mut dyn Link>,
     heap: *mut Heap,
     started: Duration,
-    limit: Duration,
+    pub(super) limit: Duration,
     /// Whether the deadline has passed; it stays passed.
     late: Cell<bool>,
     log_left: Cell<usize>,
@@ -88,6 +88,11 @@ impl<'l> State<'l> {
         if let Err(error) = sent {
             *self.broken.borrow_mut() = Some(error);
         }
+    }
+
+    /// Bytes that the log still has room for.
+    pub(super) fn log_left(&self) -> usize {
+        self.log_left.get()
     }
 
     /// Sends a line to the log, as far as there is room for it.

@@ -31,7 +31,8 @@ pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
 /// What ended the call, if it was no exception of its own.
 pub(super) fn over(state: &State) -> Option<Failure> {
     if state.is_late() {
-        return Some(Failure::new(Code::Timeout, "the program used up its time"));
+        let message = format!("the program used up its time, {:?} of the processor", state.limit);
+        return Some(Failure::new(Code::Timeout, message));
     }
     state.heap().exceeded().then(|| Failure::new(Code::MemoryLimit, "the program used up its memory"))
 }
@@ -45,7 +46,7 @@ fn error(thrown: &Value, state: &State) -> Failure {
     let mut failure = Failure::new(code, message);
     failure.name = Some(name);
     failure.place = place;
-    failure.fields = fields(thrown, state);
+    failure.fields = fields(thrown, state).map(Box::new);
     failure
 }
 
@@ -67,7 +68,7 @@ fn other(thrown: &Value, state: &State) -> Failure {
     };
     let mut failure = Failure::new(Code::Threw, format!("threw {what}, which is no Error"));
     if thrown.is_object() {
-        failure.fields = fields(thrown, state);
+        failure.fields = fields(thrown, state).map(Box::new);
     }
     failure
 }
@@ -75,7 +76,7 @@ fn other(thrown: &Value, state: &State) -> Failure {
 /// A property that is a string, cut to what can be shown.
 fn property(thrown: &Value, name: &str) -> Option<String> {
     match thrown.get_str(name) {
-        Ok(value) if value.kind() == Kind::String => value.with_text(|text| cut_str(text)).ok(),
+        Ok(value) if value.kind() == Kind::String => value.with_text(cut_str).ok(),
         Ok(_) => None,
         Err(_) => {
             drop(thrown.js().take_exception());
@@ -106,7 +107,8 @@ pub(super) fn innermost(stack: &str) -> Option<Place> {
     stack.lines().find_map(|line| {
         let (_, place) = line.rsplit_once(&format!("{PROGRAM}:"))?;
         let (row, column) = place.trim_end_matches(')').split_once(':')?;
-        Some(Place { line: row.parse().ok()?, column: column.parse().ok()? })
+        let place = Place { line: row.parse().ok()?, column: column.parse().ok()? };
+        (place.line > 0 && place.column > 0).then_some(place)
     })
 }
 
@@ -118,7 +120,7 @@ fn fields(thrown: &Value, state: &State) -> Option<Map<String, Json>> {
     for index in 0..names.len().min(64) {
         let name = names.at(index);
         let Ok(text) = name.text() else { continue };
-        if matches!(text.as_str(), "message" | "name" | "stack") {
+        if text.len() >= left || matches!(text.as_str(), "message" | "name" | "stack") {
             continue;
         }
         let Ok(Some((value, _))) = thrown.own_data(&name) else { continue };

@@ -1,10 +1,154 @@
-//! A worker for tests: `--without LAYER…` lacks layers of the jail.
+//! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and then tries what a worker must
+//! not be able to do, one line per attempt. `--parent WORKER` has a pool itself, says which worker is at work, and waits to be
+//! killed.
 
-use toolwright_sandbox::{Layer, worker_main_lacking};
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
 
-fn main() -> std::process::ExitCode {
-    let words: Vec<String> = std::env::args().skip(2).collect();
-    let lacking: Vec<Layer> =
-        Layer::ALL.into_iter().filter(|layer| words.iter().any(|word| word == layer.name())).collect();
-    worker_main_lacking(&lacking)
+use toolwright_sandbox::{
+    Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand, jail_this_process, worker_main_lacking,
+};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let lacking = |layer: &Layer| words.iter().any(|word| word == layer.name());
+    match words.first().map(String::as_str) {
+        Some("--try") => {
+            jail_this_process();
+            try_everything();
+            ExitCode::SUCCESS
+        }
+        Some("--parent") => parent(&words[1]),
+        _ => worker_main_lacking(&Layer::ALL.into_iter().filter(lacking).collect::<Vec<_>>()),
+    }
+}
+
+fn parent(worker: &str) -> ExitCode {
+    let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
+    // Nothing inside of the worker ends this one before its time, which is long.
+    let source = "const a = new Float64Array(1e6); for (;;) a.sort()";
+    let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
+    let limits =
+        Limits { cpu: Duration::from_secs(3600), wall: Duration::from_secs(3600), ..Limits::default() };
+    std::thread::scope(|scope| {
+        scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
+        loop {
+            if let Some(pid) = pool.busy().first() {
+                // Whoever started this program reads it, or has died.
+                let _ = writeln!(io::stdout(), "{pid}");
+                break;
+            }
+            std::thread::yield_now();
+        }
+    });
+    ExitCode::SUCCESS
+}
+
+/// What must be refused: a name, the system call and its arguments. Where the call would need memory, none is given: who is
+/// refused does not get as far as looking at it.
+#[cfg(target_os = "linux")]
+fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
+    let path = c"/etc/passwd".as_ptr() as i64;
+    let at = i64::from(libc::AT_FDCWD);
+    let parent = i64::from(std::os::unix::process::parent_id());
+    let (page, code) = (4096, i64::from(libc::PROT_READ | libc::PROT_EXEC));
+    let anonymous = i64::from(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let mut attempts = vec![
+        ("openat", libc::SYS_openat, [at, path, 0, 0, 0, 0]),
+        ("openat2", libc::SYS_openat2, [at, path, 0, 0, 0, 0]),
+        ("readlinkat", libc::SYS_readlinkat, [at, path, 0, 0, 0, 0]),
+        ("unlinkat", libc::SYS_unlinkat, [at, path, 0, 0, 0, 0]),
+        ("mkdirat", libc::SYS_mkdirat, [at, path, 0, 0, 0, 0]),
+        ("chdir", libc::SYS_chdir, [path, 0, 0, 0, 0, 0]),
+        ("memfd_create", libc::SYS_memfd_create, [path, 0, 0, 0, 0, 0]),
+        ("socket", libc::SYS_socket, [i64::from(libc::AF_INET), 1, 0, 0, 0, 0]),
+        ("socketpair", libc::SYS_socketpair, [1, 1, 0, 0, 0, 0]),
+        ("connect", libc::SYS_connect, [0; 6]),
+        ("sendmsg", libc::SYS_sendmsg, [0; 6]),
+        ("recvmsg", libc::SYS_recvmsg, [0; 6]),
+        ("pipe2", libc::SYS_pipe2, [0; 6]),
+        ("dup", libc::SYS_dup, [0; 6]),
+        ("fcntl", libc::SYS_fcntl, [0, i64::from(libc::F_DUPFD), 3, 0, 0, 0]),
+        ("ioctl", libc::SYS_ioctl, [0; 6]),
+        ("execve", libc::SYS_execve, [path, 0, 0, 0, 0, 0]),
+        ("execveat", libc::SYS_execveat, [at, path, 0, 0, 0, 0]),
+        ("clone", libc::SYS_clone, [i64::from(libc::SIGCHLD), 0, 0, 0, 0, 0]),
+        ("clone3", libc::SYS_clone3, [0; 6]),
+        ("unshare", libc::SYS_unshare, [i64::from(libc::CLONE_NEWUSER), 0, 0, 0, 0, 0]),
+        ("setns", libc::SYS_setns, [0; 6]),
+        ("ptrace", libc::SYS_ptrace, [i64::from(libc::PTRACE_ATTACH), parent, 0, 0, 0, 0]),
+        ("process_vm_readv", libc::SYS_process_vm_readv, [parent, 0, 0, 0, 0, 0]),
+        ("process_vm_writev", libc::SYS_process_vm_writev, [parent, 0, 0, 0, 0, 0]),
+        ("kill the parent", libc::SYS_kill, [parent, 0, 0, 0, 0, 0]),
+        ("kill everybody", libc::SYS_kill, [-1, 0, 0, 0, 0, 0]),
+        ("tgkill", libc::SYS_tgkill, [parent, parent, 0, 0, 0, 0]),
+        ("pidfd_open", libc::SYS_pidfd_open, [parent, 0, 0, 0, 0, 0]),
+        ("prctl", libc::SYS_prctl, [i64::from(libc::PR_SET_PDEATHSIG), 0, 0, 0, 0, 0]),
+        ("prctl dumpable", libc::SYS_prctl, [i64::from(libc::PR_SET_DUMPABLE), 1, 0, 0, 0, 0]),
+        ("setrlimit", libc::SYS_setrlimit, [i64::from(libc::RLIMIT_NOFILE), 0, 0, 0, 0, 0]),
+        ("prlimit64", libc::SYS_prlimit64, [0; 6]),
+        ("seccomp", libc::SYS_seccomp, [0; 6]),
+        ("setuid", libc::SYS_setuid, [0; 6]),
+        ("setpgid", libc::SYS_setpgid, [0, parent, 0, 0, 0, 0]),
+        ("setsid", libc::SYS_setsid, [0; 6]),
+        ("setpriority", libc::SYS_setpriority, [0, 0, -20, 0, 0, 0]),
+        ("sched_setaffinity", libc::SYS_sched_setaffinity, [0; 6]),
+        ("setitimer", libc::SYS_setitimer, [0; 6]),
+        ("rt_sigaction", libc::SYS_rt_sigaction, [i64::from(libc::SIGTERM), 0, 0, 8, 0, 0]),
+        ("rt_sigprocmask", libc::SYS_rt_sigprocmask, [0, 0, 0, 8, 0, 0]),
+        ("nanosleep", libc::SYS_nanosleep, [0; 6]),
+        ("mount", libc::SYS_mount, [0; 6]),
+        ("bpf", libc::SYS_bpf, [0; 6]),
+        ("perf_event_open", libc::SYS_perf_event_open, [0; 6]),
+        ("userfaultfd", libc::SYS_userfaultfd, [0; 6]),
+        ("io_uring_setup", libc::SYS_io_uring_setup, [0; 6]),
+        ("keyctl", libc::SYS_keyctl, [0; 6]),
+        ("shmget", libc::SYS_shmget, [0, page, 0, 0, 0, 0]),
+        ("reboot", libc::SYS_reboot, [0; 6]),
+        ("uname", libc::SYS_uname, [0; 6]),
+        ("read another descriptor", libc::SYS_read, [1, 0, 0, 0, 0, 0]),
+        ("write another descriptor", libc::SYS_write, [1, 0, 0, 0, 0, 0]),
+        ("mmap of code", libc::SYS_mmap, [0, page, code, anonymous, -1, 0]),
+        ("mmap of a file", libc::SYS_mmap, [0, page, 1, i64::from(libc::MAP_PRIVATE), 0, 0]),
+        ("mprotect to code", libc::SYS_mprotect, [0, 0, code, 0, 0, 0]),
+        ("a number that no call has", 4095, [0; 6]),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    attempts.extend([
+        ("open", libc::SYS_open, [path, 0, 0, 0, 0, 0]),
+        ("fork", libc::SYS_fork, [0; 6]),
+        ("vfork", libc::SYS_vfork, [0; 6]),
+        // The same call through the other table of numbers that the processor has.
+        ("openat of x32", libc::SYS_openat | 0x4000_0000, [at, path, 0, 0, 0, 0]),
+    ]);
+    attempts
+}
+
+#[cfg(target_os = "linux")]
+fn try_everything() {
+    for (name, number, a) in attempts() {
+        // SAFETY: every one of these is to be refused before it looks at its arguments; if one is not, it gets no memory
+        // that it could write to.
+        let result = unsafe { libc::syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) };
+        let told = match (result, io::Error::last_os_error().raw_os_error()) {
+            (-1, Some(libc::EPERM)) => "refused",
+            (-1, _) => "another error",
+            _ => "DONE",
+        };
+        say(&format!("{name}: {told}\n"));
+    }
+    // And what must go on working.
+    let room: Vec<u8> = vec![1; 8 << 20];
+    say(&format!("memory: {}\n", room.iter().map(|byte| usize::from(*byte)).sum::<usize>()));
+    say(&format!("environment: {}\n", std::env::vars_os().count()));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn try_everything() {}
+
+#[cfg(target_os = "linux")]
+fn say(line: &str) {
+    // SAFETY: the bytes are read. Descriptor 0 is the only one there is.
+    unsafe { libc::write(0, line.as_ptr().cast(), line.len()) };
 }

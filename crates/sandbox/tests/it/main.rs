@@ -1,5 +1,9 @@
 //! The sandbox, through real worker processes.
 
-mod pool;
-mod semantics;
+mod host;
+mod jail;
+mod limits;
+mod load;
+mod programs;
+mod start;
 mod support;

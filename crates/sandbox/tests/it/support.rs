@@ -1,17 +1,23 @@
 //! One pool for tests that need nothing special, and one line per call.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, RwLock};
 use std::time::Duration;
 
 use serde_json::json;
-use toolwright_sandbox::{Code, Error, Form, Input, Json, Limits, Output, Pool, PoolOptions, WorkerCommand};
+use toolwright_sandbox::{
+    Error, Form, Input, Json, Limits, Output, Pool, PoolOptions, Program, WorkerCommand,
+};
 
 pub(crate) static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
+
+/// Where all tests share one process, who measures its memory must be alone (`write`) with who fills it (`read`).
+pub(crate) static ALONE: RwLock<()> = RwLock::new(());
 
 pub(crate) fn worker() -> WorkerCommand {
     WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright-sandbox-worker"))
 }
 
+/// The worker of tests: see `tests/convict`.
 pub(crate) fn convict(words: &[&str]) -> WorkerCommand {
     let command = WorkerCommand::new(env!("CARGO_BIN_EXE_sandbox-convict"));
     words.iter().fold(command, |command, word| command.arg(word))
@@ -21,29 +27,39 @@ pub(crate) fn pool(workers: usize) -> Pool {
     Pool::new(PoolOptions { workers, ..PoolOptions::new(worker()) })
 }
 
-/// Limits of a hostile call: short, but far above what honest code takes.
+/// Short, but far above what honest code takes.
 pub(crate) fn tight() -> Limits {
-    Limits { cpu: Duration::from_millis(100), wall: Duration::from_secs(20), ..Limits::default() }
+    Limits { cpu: Duration::from_millis(100), ..Limits::default() }
 }
 
-pub(crate) fn run_form(source: &str, form: Form, input: &Input) -> Result<Output, Error> {
-    let program = POOL.compile_blocking(source, form, Some("the-entry"))?;
-    POOL.run_blocking(&program, input, &Limits::default(), None)
+pub(crate) fn script(pool: &Pool, source: &str) -> Program {
+    pool.compile_blocking(source, Form::Script, None).expect("it compiles")
 }
 
-pub(crate) fn run(source: &str, args: Json) -> Result<Output, Error> {
-    run_form(source, Form::Script, &Input::args(args))
+pub(crate) fn run_with(source: &str, args: Json, limits: &Limits) -> Result<Output, Error> {
+    let program = POOL.compile_blocking(source, Form::Script, None)?;
+    POOL.run_blocking(&program, &Input::args(args), limits, None)
 }
 
-/// The value of a script, without arguments.
-pub(crate) fn value(source: &str) -> Json {
-    run(source, json!({})).unwrap_or_else(|error| panic!("{source}\n{error}")).value
+pub(crate) fn run(source: &str) -> Result<Output, Error> {
+    run_with(source, json!({}), &Limits::default())
 }
 
-/// The code and the message that a script ends with.
-pub(crate) fn failure(source: &str) -> (Code, String) {
-    match run(source, json!({})) {
-        Ok(output) => panic!("{source}\n{output:?}"),
-        Err(error) => (error.code, error.message),
-    }
+/// Whether the pool answers.
+pub(crate) fn assert_alive(pool: &Pool) {
+    let program = script(pool, "module.exports = ({ n }) => n + 1");
+    let output = pool.run_blocking(&program, &Input::args(json!({ "n": 1 })), &Limits::default(), None);
+    assert_eq!(output.expect("the next call succeeds").value, json!(2));
+}
+
+/// Bytes of memory that this process has resident.
+pub(crate) fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages: usize = status.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
+    pages * 4096
+}
+
+/// Descriptors that this process has open.
+pub(crate) fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").expect("Linux").count()
 }

@@ -1,0 +1,214 @@
+//! A function on JSON in a fresh runtime: in a jailed worker, without worker and jail, and in an isolate of isolated-vm, in turns.
+//! The result comes back in full and is parsed everywhere.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+use toolwright_sandbox::{Form, InProcess, Input, Limits, Pool, PoolOptions, Program, WorkerCommand};
+
+use crate::timing::{median, microseconds, quantile, verdict};
+
+const ROUNDS: usize = 15;
+const CALLS: usize = 60;
+
+/// What a validator does, on input of several sizes.
+const VALIDATOR: &str = r"
+module.exports = (args) => {
+  const errors = [];
+  for (const item of args.items) {
+    if (typeof item.id !== 'number') errors.push('id must be a number');
+    if (!/^[a-z][a-z0-9-]*$/.test(item.name)) errors.push(`bad name ${item.name}`);
+    if (item.tags.length > 10) errors.push('too many tags');
+  }
+  return { valid: errors.length === 0, errors, items: args.items };
+};";
+
+struct Work {
+    name: &'static str,
+    source: &'static str,
+    args: Json,
+    /// How many times as fast as the peer it must be.
+    bound: f64,
+}
+
+fn items(count: usize) -> Json {
+    let item = |id| json!({ "id": id, "name": format!("item-{id}"), "tags": ["alpha", "beta"], "nested": { "a": 1.5, "b": null, "text": "some text of a common length" } });
+    json!({ "items": (0..count).map(item).collect::<Vec<_>>() })
+}
+
+fn works() -> [Work; 3] {
+    [
+        Work {
+            name: "trivial",
+            source: "module.exports = ({ n }) => n + 1;",
+            args: json!({ "n": 1 }),
+            bound: 10.0,
+        },
+        Work { name: "1 KB", source: VALIDATOR, args: items(8), bound: 10.0 },
+        Work { name: "50 KB", source: VALIDATOR, args: items(400), bound: 1.0 },
+    ]
+}
+
+pub(crate) fn run(peers: &Path) {
+    println!("sandbox: one call in a fresh runtime, {} calls each, in turns", ROUNDS * CALLS);
+    let worker = WorkerCommand::new(beside("toolwright-sandbox-worker"));
+    let pool = |workers| Pool::new(PoolOptions { workers, ..PoolOptions::new(worker.clone()) });
+    let (pool, two) = (pool(1), pool(2));
+    let mut peer = Peer::start(peers);
+    for work in works() {
+        let program = pool.compile_blocking(work.source, Form::Script, None).expect("it compiles");
+        measure(&work, &pool, &program, peer.as_mut());
+        throughput(&pool, &two, &program, &work, peer.as_mut());
+    }
+    memory(&pool);
+}
+
+fn beside(name: &str) -> std::path::PathBuf {
+    std::env::current_exe().expect("this program").with_file_name(name)
+}
+
+fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Peer>) {
+    let (input, limits) = (Input::args(work.args.clone()), Limits::default());
+    let mut inside = InProcess::new().expect("memory");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (mut jailed, mut bare, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ratios = Vec::new();
+    for round in 0..=ROUNDS {
+        let ours = timed(CALLS, || {
+            runtime.block_on(pool.run(program, &input, &limits, None)).expect("a result");
+        });
+        let ours_inside = timed(CALLS, || {
+            inside.run(program, &input, &limits).expect("a result");
+        });
+        let other = peer.as_mut().map(|peer| peer.ask(work, CALLS, 1).0).unwrap_or_default();
+        // The first round warms up.
+        if round > 0 {
+            ratios.push(median(ours.clone()) / median(ours_inside.clone()));
+            jailed.extend(ours);
+            bare.extend(ours_inside);
+            theirs.extend(other);
+        }
+    }
+    let bytes = work.args.to_string().len();
+    println!("  {} ({bytes} bytes in)", work.name);
+    line("jailed worker", &jailed);
+    line("in process", &bare);
+    let cost = median(ratios);
+    println!("    jail and pipe cost {cost:.2}x of in process (bound 1.20): {}", verdict(cost <= 1.2));
+    if !theirs.is_empty() {
+        line("isolated-vm", &theirs);
+        let ratio = median(theirs) / median(jailed);
+        println!(
+            "    {ratio:.1}x as fast as isolated-vm (bound {:.0}): {}",
+            work.bound,
+            verdict(ratio >= work.bound)
+        );
+    }
+}
+
+fn line(name: &str, times: &[f64]) {
+    let at = |q| quantile(times.to_vec(), q);
+    println!("    {name:<14} p50 {:>7.0} µs   p95 {:>7.0} µs   p99 {:>7.0} µs", at(0.5), at(0.95), at(0.99));
+}
+
+/// Microseconds of each call.
+fn timed(calls: usize, mut call: impl FnMut()) -> Vec<f64> {
+    let one = |_| {
+        let start = Instant::now();
+        call();
+        microseconds(start.elapsed())
+    };
+    (0..calls).map(one).collect()
+}
+
+/// Calls per second with one worker and with two, many callers at a time.
+fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Option<&mut Peer>) {
+    let per_second = |pool: &Pool| {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let input = std::sync::Arc::new(Input::args(work.args.clone()));
+        let burst = |calls: usize| {
+            let start = Instant::now();
+            runtime.block_on(async {
+                let call = |_| {
+                    let (pool, program, input) = (pool.clone(), program.clone(), input.clone());
+                    tokio::spawn(async move {
+                        pool.run(&program, &input, &Limits::default(), None).await.expect("a result");
+                    })
+                };
+                for call in (0..calls).map(call).collect::<Vec<_>>() {
+                    call.await.expect("it ends");
+                }
+            });
+            calls as f64 / start.elapsed().as_secs_f64()
+        };
+        burst(50);
+        median((0..3).map(|_| burst(400)).collect())
+    };
+    let (one, two) = (per_second(one), per_second(two));
+    let theirs =
+        peer.map(|peer| format!(", isolated-vm {:.0}", peer.ask(work, 200, 8).1)).unwrap_or_default();
+    println!("    calls per second: one worker {one:.0}, two {two:.0}{theirs}");
+}
+
+/// What a worker keeps, and what a call takes.
+fn memory(pool: &Pool) {
+    let program = pool.compile_blocking("module.exports = () => 1", Form::Script, None).expect("it compiles");
+    let output = pool.run_blocking(&program, &Input::default(), &Limits::default(), None).expect("a result");
+    let resident = |pid: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        status.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4
+    };
+    let worker: usize = pool.idle().iter().map(resident).sum();
+    println!(
+        "  a trivial call uses {} KB beyond its input; its worker has {worker} KB resident",
+        output.memory / 1024
+    );
+}
+
+/// The program that runs isolated-vm.
+struct Peer(Child);
+
+impl Peer {
+    fn start(peers: &Path) -> Option<Peer> {
+        if !peers.join("node_modules/isolated-vm").is_dir() {
+            println!("  isolated-vm is not installed: it is not measured");
+            return None;
+        }
+        let child = Command::new("node")
+            .arg("--no-node-snapshot")
+            .arg("bench/isolated_vm.cjs")
+            .arg(peers)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        child.ok().map(Peer)
+    }
+
+    /// Microseconds of each call, and calls per second.
+    fn ask(&mut self, work: &Work, calls: usize, together: usize) -> (Vec<f64>, f64) {
+        let ask = json!({ "source": work.source, "args": work.args, "calls": calls, "together": together });
+        let (input, output) = (self.0.stdin.as_mut().expect("piped"), self.0.stdout.as_mut().expect("piped"));
+        writeln!(input, "{ask}").expect("it listens");
+        let mut answer = String::new();
+        BufReader::new(output).read_line(&mut answer).expect("it answers");
+        let answer: Json = serde_json::from_str(&answer).expect("JSON");
+        let times = answer["nanoseconds"].as_array().expect("times");
+        let all = Duration::from_nanos(answer["all"].as_u64().unwrap_or(1));
+        let times = times.iter().filter_map(Json::as_f64).map(|nanoseconds| nanoseconds / 1e3).collect();
+        (times, calls as f64 / all.as_secs_f64())
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,59 @@
+//! The sandbox through this binary: `doctor`, and the worker that it is itself.
+
+use serde_json::{Value as Json, json};
+use toolwright_sandbox::{Form, Input, Limits, Pool, PoolOptions, WorkerCommand};
+
+use crate::program::run;
+
+fn pool() -> Pool {
+    let worker = WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright")).arg("sandbox-worker");
+    Pool::new(PoolOptions { workers: 1, require_jail: true, worker })
+}
+
+fn value(pool: &Pool, source: &str) -> Json {
+    let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
+    pool.run_blocking(&program, &Input::args(json!({})), &Limits::default(), None).expect("it runs").value
+}
+
+#[test]
+fn doctor_names_every_layer() {
+    let run = run(&["doctor"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+    insta::assert_snapshot!(run.stdout, @r"
+    sandbox: a worker started and ran a program
+      parent-death       ok       dies with its parent
+      process-group      ok       has a process group of its own
+      environment        ok       sees no environment variables
+      descriptors        ok       has no open descriptor but the one to its parent
+      no-new-privileges  ok       can never gain privileges
+      landlock           ok       can open no path and use no port
+      resource-limits    ok       has limits of memory, descriptors and processes
+      seccomp            ok       can make no system call but those of computing
+    every layer of the jail is there
+    ");
+}
+
+#[test]
+fn this_binary_is_a_worker() {
+    assert_eq!(value(&pool(), "module.exports = () => [1, 'a']"), json!([1, "a"]));
+}
+
+#[test]
+fn the_names_that_checks_know_are_those_of_the_sandbox() {
+    let names = value(&pool(), "module.exports = () => Object.getOwnPropertyNames(globalThis).sort()");
+    let names: Vec<String> = serde_json::from_value(names).expect("names");
+    // `data` is there for programs that process something.
+    let known: Vec<&str> = toolwright_script::GLOBALS
+        .iter()
+        .copied()
+        .filter(|name| *name != "data" && *name != "undefined")
+        .collect();
+    let missing: Vec<&&str> =
+        known.iter().filter(|name| !names.iter().any(|found| found == **name)).collect();
+    assert!(missing.is_empty(), "checks take these for known, and the sandbox lacks them: {missing:?}");
+    let unknown: Vec<&String> = names
+        .iter()
+        .filter(|name| !known.contains(&name.as_str()) && !matches!(name.as_str(), "undefined"))
+        .collect();
+    assert!(unknown.is_empty(), "the sandbox has these, and checks do not know them: {unknown:?}");
+}

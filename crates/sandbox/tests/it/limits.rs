@@ -1,0 +1,232 @@
+//! What goes in, what the log holds, what survives, and who decides about limits.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+use toolwright_sandbox::{Code, Form, Input, Level, Limits, LogLine};
+
+use crate::support::{ALONE, POOL, assert_alive, pool, run, run_with, script, tight};
+
+#[test]
+fn input_has_caps_of_its_own() {
+    let _full = ALONE.read();
+    let identity = script(&POOL, "module.exports = (x) => x.length");
+    let at = |bytes: usize| Input::args(json!("x".repeat(bytes)));
+    let run = |input: &Input| POOL.run_blocking(&identity, input, &Limits::default(), None);
+    assert_eq!(run(&at((1 << 20) - 2)).expect("it fits").value, json!((1 << 20) - 2));
+    let error = run(&at((1 << 20) - 1)).expect_err("too large");
+    assert_eq!(error.code, Code::InputTooLarge);
+    assert_eq!(error.message, "the input is larger than the 1048576 bytes that are allowed");
+    let both = Input { data: Some(json!("x".repeat(600_000))), ..at(600_000) };
+    assert_eq!(run(&both).expect_err("together").code, Code::InputTooLarge);
+}
+
+fn nested(levels: usize) -> Json {
+    (0..levels).fold(json!(1), |inner, _| json!([inner]))
+}
+
+#[test]
+fn input_that_is_deep() {
+    let identity = script(&POOL, "module.exports = (x) => x");
+    let run = |levels| POOL.run_blocking(&identity, &Input::args(nested(levels)), &Limits::default(), None);
+    assert_eq!(run(127).expect("it fits").value, nested(127));
+    let error = run(128).expect_err("too deep");
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (Code::InputTooLarge, "the input is nested deeper than 127 levels")
+    );
+}
+
+#[test]
+fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
+    let _full = ALONE.read();
+    let items = json!(vec![json!({}); 340_000]);
+    let output =
+        run_with("module.exports = (x) => x.length", items, &Limits { input: 2 << 20, ..Limits::default() });
+    let output = output.expect("8 MiB beyond the input are enough");
+    assert_eq!(output.value, json!(340_000));
+    assert!(output.memory < 1 << 20, "{} bytes", output.memory);
+}
+
+#[test]
+fn strings_go_through_unchanged() {
+    let text = json!("a\u{0}b\u{7f}ä😀\u{2028}\u{fffd}\"\\\n");
+    let input = json!({ "": text, "\u{0}": [text], "__proto__": { "constructor": text } });
+    let output = run_with("module.exports = (x) => x", input.clone(), &Limits::default());
+    assert_eq!(output.expect("a result").value, input);
+}
+
+#[test]
+fn the_log() {
+    let output = run(
+        "console.log('a', 1, null, undefined, true, 1.5, NaN); console.info({ a: [1] }); console.warn(new TypeError('t'));
+         console.error(() => 1, 10n, Symbol('s')); console.debug(); console.log(new Map()); console.log({ get x() { throw 1; } }, 'after');
+         module.exports = () => { console.log('in'); return 1; }",
+    );
+    let log = output.expect("a result").log;
+    let line = |level, text: &str| LogLine { level, text: text.to_owned() };
+    assert_eq!(
+        log,
+        [
+            line(Level::Log, "a 1 null undefined true 1.5 NaN"),
+            line(Level::Info, "{\"a\":[1]}"),
+            line(Level::Warn, "TypeError: t"),
+            line(Level::Error, "[function] [BigInt] [symbol]"),
+            line(Level::Debug, ""),
+            line(Level::Log, "[Map]"),
+            line(Level::Log, "[Object] after"),
+            line(Level::Log, "in"),
+        ]
+    );
+}
+
+#[test]
+fn a_flooded_log_is_cut_and_says_so() {
+    let _full = ALONE.read();
+    for flood in [
+        "for (let i = 0; i < 1e5; i++) console.log('line ' + i)",
+        "console.log('x'.repeat(1e6)); console.log('more')",
+        "console.log(...new Array(6e4).fill('x'.repeat(1e4)))",
+        "console.log(new Array(1e5).fill(1))",
+    ] {
+        let output = run(&format!("module.exports = () => {{ {flood}; return 1; }}")).expect(flood);
+        let bytes: usize = output.log.iter().map(|line| line.text.len()).sum();
+        assert!(bytes < 70_000, "{flood}: {bytes} bytes");
+        let cut = output.log.iter().filter(|line| line.text.ends_with("[log cut here]")).count();
+        assert_eq!(cut, usize::from(!flood.contains("1e5).fill")), "{flood}");
+    }
+}
+
+#[test]
+fn errors_carry_the_log() {
+    for (source, code) in [
+        ("console.log('before'); throw new Error('x')", Code::Threw),
+        ("console.log('before'); for (;;);", Code::Timeout),
+        // The worker is killed: what it had said is there all the same.
+        ("console.log('before'); const a = []; a.length = 2 ** 32 - 1; a.reverse()", Code::Timeout),
+        ("console.log('before'); const a = []; for (;;) a.push(1)", Code::MemoryLimit),
+    ] {
+        let error = run_with(source, json!({}), &tight()).expect_err(source);
+        assert_eq!(error.code, code, "{source}");
+        assert_eq!(error.log.len(), 1, "{source}");
+        assert_eq!(error.log[0].text, "before");
+    }
+}
+
+#[test]
+fn the_caller_decides_about_limits() {
+    let work = "module.exports = () => { let n = 0; for (let i = 0; i < 3e6; i++) n += i; return n; }";
+    let at = |milliseconds| Limits { cpu: Duration::from_millis(milliseconds), ..Limits::default() };
+    assert_eq!(run_with(work, json!({}), &at(1)).expect_err("too short").code, Code::Timeout);
+    assert!(run_with(work, json!({}), &at(10_000)).is_ok());
+    let memory = |memory| Limits { memory, ..Limits::default() };
+    let store = "module.exports = () => new Array(2e6).fill(1).length";
+    assert_eq!(run_with(store, json!({}), &memory(8 << 20)).expect_err("too little").code, Code::MemoryLimit);
+    let output = run_with(store, json!({}), &memory(64 << 20)).expect("enough");
+    assert!((16 << 20..64 << 20).contains(&output.memory), "{}", output.memory);
+    let deep = "module.exports = () => { let n = 0; const f = () => { n++; f(); }; try { f(); } catch { } return n; }";
+    let stack = |stack| {
+        run_with(deep, json!({}), &Limits { stack, ..Limits::default() }).expect("a depth").value.as_u64()
+    };
+    assert!(stack(4 << 20) > stack(256 << 10));
+    // Beyond any sense they are what the worker can bear.
+    assert!(run_with(deep, json!({}), &Limits { stack: usize::MAX, memory: usize::MAX, ..at(5000) }).is_ok());
+}
+
+#[test]
+fn the_clock_on_the_wall_ends_what_takes_no_time_of_the_processor() {
+    struct Never;
+    impl toolwright_sandbox::HostFunctions for Never {
+        fn names(&self) -> Vec<String> {
+            vec!["never".to_owned()]
+        }
+        fn call<'a>(
+            &'a self,
+            _: &'a str,
+            _: Vec<Json>,
+        ) -> futures::future::BoxFuture<'a, Result<Json, toolwright_sandbox::HostError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let pool = pool(1);
+    let program = script(&pool, "module.exports = () => never()");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let limits = Limits { wall: Duration::from_millis(50), ..tight() };
+    runtime.block_on(async {
+        let input = Input::default();
+        // It waits for the host, so neither clock runs: the caller bounds it.
+        let call = pool.run(&program, &input, &limits, Some(&Never));
+        assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
+    });
+    assert_alive(&pool);
+    assert_eq!(pool.started(), 2, "the worker of the call that was dropped is gone");
+    // Stopped from outside, a worker uses no processor time at all.
+    let looped = script(&pool, "for (;;);");
+    let pid = pool.idle()[0];
+    let stop = std::process::Command::new("kill").args(["-STOP", &pid.to_string()]).status();
+    assert!(stop.expect("kill is there").success());
+    let began = Instant::now();
+    let error = pool.run_blocking(&looped, &Input::default(), &limits, None).expect_err("it is stopped");
+    assert_eq!(error.code, Code::Timeout);
+    assert!(error.message.contains("on the clock"), "{}", error.message);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_alive(&pool);
+}
+
+#[test]
+fn compiling_has_limits_too() {
+    for source in [
+        format!("/{}/", "(a{1000}){1000}".repeat(20)),
+        format!("/{}/", "[^a]{65535}".repeat(5000)),
+        "(".repeat(200_000),
+        "[".repeat(200_000),
+        "a=>".repeat(100_000),
+        format!("{}1", "-".repeat(300_000).replace("--", "- -")),
+        format!("x={}", "1+".repeat(200_000)),
+        "`${".repeat(50_000),
+        format!("/{}/u", "\\p{L}".repeat(100_000)),
+    ] {
+        let started = Instant::now();
+        // Some of these are programs; none may hurt.
+        let _ = POOL.compile_blocking(&source, Form::Script, None);
+        assert!(started.elapsed() < Duration::from_secs(10));
+        assert_alive(&POOL);
+    }
+    let error = POOL.compile_blocking(&"x".repeat(2 << 20), Form::Script, None).expect_err("too long");
+    assert_eq!(error.code, Code::InputTooLarge);
+    let error = POOL.compile_blocking("a \0 b", Form::Script, None).expect_err("no JavaScript");
+    assert_eq!(error.code, Code::Syntax);
+}
+
+#[test]
+fn globals_and_a_prelude() {
+    let prelude = "class Special extends Error { constructor(code) { super('special'); this.name = 'Special'; this.code = code; } }
+                   function helper(x) { return x * factor; }";
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let prelude = runtime.block_on(POOL.compile_prelude(prelude)).expect("it compiles");
+    let input = Input {
+        args: json!({ "n": 2 }),
+        globals: vec![("factor".to_owned(), json!(21))],
+        prelude: Some(prelude),
+        ..Input::default()
+    };
+    let run = |source: &str, form| {
+        let program = POOL.compile_blocking(source, form, None).expect("it compiles");
+        POOL.run_blocking(&program, &input, &Limits::default(), None)
+    };
+    assert_eq!(
+        run("module.exports = ({ n }) => helper(n)", Form::Script).expect("a result").value,
+        json!(42)
+    );
+    assert_eq!(run("export default ({ n }) => helper(n)", Form::Module).expect("a result").value, json!(42));
+    // What the prelude declares is nobody's entry point.
+    assert_eq!(
+        run("function mine() { return helper(1); }", Form::Script).expect("a result").value,
+        json!(21)
+    );
+    let error = run("\n  throw new Special('CODE')", Form::Script).expect_err("it throws");
+    assert_eq!(error.name.as_deref(), Some("Special"));
+    assert_eq!(error.fields.expect("fields")["code"], json!("CODE"));
+    let place = error.place.expect("a place");
+    assert_eq!((place.line, place.column), (2, 13), "of the program, not of the prelude");
+}

@@ -1,0 +1,119 @@
+//! Workers that cannot start, or start without a layer: one clear error, naming the layer.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use toolwright_sandbox::{Code, Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand};
+
+use crate::support::{assert_alive, convict, worker};
+
+fn error_of(command: WorkerCommand, require_jail: bool) -> (Code, String) {
+    let pool = Pool::new(PoolOptions { workers: 1, require_jail, worker: command });
+    let error = pool.compile_blocking("1", Form::Script, None).expect_err("it cannot start");
+    (error.code, error.message)
+}
+
+#[test]
+fn binaries_that_are_no_workers() {
+    let missing = error_of(WorkerCommand::new("/nowhere/worker"), false);
+    assert_eq!(missing.0, Code::StartFailed);
+    assert!(
+        missing.1.starts_with("cannot start the worker `/nowhere/worker`: No such file"),
+        "{}",
+        missing.1
+    );
+    for wrong in ["/bin/true", "/bin/false", "/bin/pwd"] {
+        let (code, message) = error_of(WorkerCommand::new(wrong), false);
+        assert_eq!(code, Code::StartFailed);
+        assert_eq!(message, format!("`{wrong}` ended or spoke before greeting: it is no sandbox worker"));
+    }
+    let (code, message) =
+        error_of(WorkerCommand::new("/bin/sh").arg("-c").arg("echo hello >&0; read x"), false);
+    assert_eq!(code, Code::StartFailed, "{message}");
+    // A directory and a file that cannot be executed.
+    for wrong in ["/", "/etc/passwd"] {
+        assert_eq!(error_of(WorkerCommand::new(wrong), false).0, Code::StartFailed);
+    }
+}
+
+#[test]
+fn each_layer_can_be_required() {
+    for layer in Layer::ALL {
+        let lacking = || convict(&["--without", layer.name()]);
+        let (code, message) = error_of(lacking(), true);
+        assert_eq!(code, Code::StartFailed);
+        assert_eq!(message, format!("the jail lacks its layer `{}`: left out on request", layer.name()));
+        let pool = Pool::new(PoolOptions { workers: 1, require_jail: false, worker: lacking() });
+        assert_alive(&pool);
+        let report = pool.jail_blocking().expect("a worker");
+        assert_eq!(report.missing().collect::<Vec<_>>(), [(layer, "left out on request")]);
+        assert!(!report.is_complete());
+    }
+    assert_alive(&Pool::new(PoolOptions { workers: 1, require_jail: true, worker: worker() }));
+}
+
+#[test]
+fn a_worker_outlives_the_thread_and_the_runtime_that_started_it() {
+    let pool = crate::support::pool(1);
+    let program = {
+        let pool = pool.clone();
+        let started = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+            runtime
+                .block_on(pool.compile("module.exports = () => 1", Form::Script, None))
+                .expect("it compiles")
+        });
+        started.join().expect("nothing panics")
+    };
+    for _ in 0..3 {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let output = runtime.block_on(pool.run(&program, &Input::args(json!({})), &Limits::default(), None));
+        assert_eq!(output.expect("a result").value, json!(1));
+    }
+    assert_eq!(pool.started(), 1);
+}
+
+#[test]
+fn workers_die_with_their_pool() {
+    let pool = crate::support::pool(2);
+    assert_alive(&pool);
+    let pids = pool.idle();
+    assert!(!pids.is_empty());
+    drop(pool);
+    let gone = || pids.iter().all(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !gone() {
+        assert!(std::time::Instant::now() < end, "a worker is left");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn workers_die_with_a_parent_that_is_killed() {
+    let mut parent = Command::new(env!("CARGO_BIN_EXE_sandbox-convict"))
+        .args(["--parent", env!("CARGO_BIN_EXE_toolwright-sandbox-worker")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(parent.stdout.take().expect("piped")).read_line(&mut line).expect("the worker");
+    let worker = format!("/proc/{}", line.trim());
+    assert!(std::path::Path::new(&worker).exists(), "it is at work");
+    parent.kill().expect("kill -9");
+    parent.wait().expect("it is dead");
+    // Who reaps it is not up to us: dead is gone or a zombie.
+    let dead = || std::fs::read_to_string(format!("{worker}/stat")).map_or(true, |stat| stat.contains(") Z"));
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !dead() {
+        assert!(std::time::Instant::now() < end, "the worker lives on");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_pool_can_be_dropped_inside_of_a_runtime() {
+    let pool = crate::support::pool(1);
+    assert_alive(&pool);
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(async move { drop(pool) });
+}

@@ -7,6 +7,7 @@ mod calls;
 mod checking;
 mod client;
 mod definitions;
+mod knowledge;
 mod processes;
 mod proxies;
 mod reading;
@@ -23,11 +24,12 @@ fn main() {
         ["check", peers] => checking::run(peers.as_ref()),
         ["calls"] => calls::run(),
         ["sandbox", peers] => sandbox::run(peers.as_ref()),
+        ["knowledge"] => knowledge::run(),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read|validate|cases|check PEERS|calls|sandbox PEERS|proxies PEERS|client URL"
+                "usage: toolwright-bench read|validate|cases|check PEERS|calls|sandbox PEERS|knowledge|proxies PEERS|client URL"
             );
             std::process::exit(2);
         }

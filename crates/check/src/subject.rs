@@ -176,7 +176,7 @@ impl<'a> Subject<'a> {
                 let at = place(role, n).child("function");
                 let lent: &[&str] = match role {
                     Role::Helper if self.is_orchestrator(function.id.as_deref()) => &["tools"],
-                    Role::Processor => &["data"],
+                    Role::Processor => &["data", "fields"],
                     _ => &[],
                 };
                 let script = toolwright_script::read(code, Goal::Function, lent);

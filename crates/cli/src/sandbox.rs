@@ -1,7 +1,11 @@
 //! This binary as a worker of the sandbox.
 
+use std::sync::Arc;
+
 use anyhow::Context;
-use toolwright_sandbox::{Pool, PoolOptions, WorkerCommand};
+use toolwright_sandbox::{JailReport, OnJail, Pool, PoolOptions, WorkerCommand};
+
+use crate::sources;
 
 /// The word that makes this binary a worker. Not a command: nobody should see it in a list.
 pub(crate) const WORKER: &str = "sandbox-worker";
@@ -13,7 +17,13 @@ pub(crate) fn worker() -> anyhow::Result<WorkerCommand> {
     Ok(WorkerCommand::new(program).arg(WORKER))
 }
 
-/// Workers that are started when they are needed.
+/// Workers that are started when they are needed. What their jail lacks is said on stderr.
 pub(crate) fn pool(require_jail: bool) -> anyhow::Result<Pool> {
-    Ok(Pool::new(PoolOptions { require_jail, ..PoolOptions::new(worker()?) }))
+    let tell = |report: &JailReport| {
+        for (layer, reason) in report.missing() {
+            sources::note(&format!("the sandbox lacks the layer `{}` of its jail: {reason}", layer.name()));
+        }
+    };
+    let on_jail = Some(OnJail(Arc::new(tell)));
+    Ok(Pool::new(PoolOptions { require_jail, on_jail, ..PoolOptions::new(worker()?) }))
 }

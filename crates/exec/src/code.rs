@@ -26,12 +26,12 @@ macro_rules! codes {
     };
 }
 
-// -32000 to -32004 are the numbers of the BTCP seed (not found, capability, time-out, sandbox, validation).
+// -32000 to -32004 are the BTCP seed's: not found, capability, time-out, sandbox, validation against a schema.
 codes! {
     TOOL_NOT_FOUND -32000 "No tool has this id." "list the tools and use an id from there"
     TIMEOUT -32002 "The call took longer than it may. Its work was ended." "ask for less at once, or allow more time"
     INPUT_INVALID -32004 "The arguments do not match the tool's input schema." "correct the arguments that are named and call again"
-    VALIDATION_FAILED -32004 "A validator of the definition refuses the arguments, or could not judge them." "correct what the errors name and call again"
+    VALIDATION_FAILED -32022 "A validator of the definition refuses the arguments, or could not judge them." "correct what the errors name and call again"
     OUTPUT_INVALID -32010 "What the tool answered is not JSON, or does not match its output schema." "the tool is at fault: calling it again the same way will not help"
     OUTPUT_TOO_LARGE -32011 "The answer is larger than allowed. It is refused as a whole, never cut." "ask for less, or raise `output` under `[limits]`"
     CANCELLED -32012 "The caller cancelled the call. Its work was ended." "call again if the result is still wanted"

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::ToolId;
+use toolwright_sandbox::Code as Kinds;
 
 use crate::knowledge::{Bench, FunctionLimits, Knowledge};
 use crate::{
@@ -264,11 +265,19 @@ impl<'a> Known<'a> {
         if judged.errors.is_empty() {
             return Ok(judged.warnings);
         }
-        let message = match judged.broken {
-            Some(_) => format!("a validator of `{}` could not judge the arguments", self.command),
-            None => format!("the validators of `{}` refuse the arguments", self.command),
+        if let Some(error) = judged.broken.iter().find(|error| error.code == Kinds::StartFailed) {
+            return Err(Failure::new(&code::SANDBOX_FAILED, error.message.clone()));
+        }
+        let (message, advice) = match judged.broken {
+            // There is nothing to learn from a definition's own mistake.
+            Some(_) => {
+                (format!("a validator of `{}` could not judge the arguments", self.command), Vec::new())
+            }
+            None => {
+                let advice = self.knowledge.advice(self.command, arguments, &judged.errors);
+                (format!("the validators of `{}` refuse the arguments", self.command), advice)
+            }
         };
-        let advice = self.knowledge.advice(self.command, arguments, &judged.errors);
         let faults = judged.errors.into_iter().map(|message| Fault { path: String::new(), message });
         let mut failure = Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
         failure.faults = faults.collect();

@@ -34,13 +34,25 @@ pub struct PoolOptions {
     pub workers: usize,
     /// Whether a worker whose jail lacks a layer is refused.
     pub require_jail: bool,
+    /// Hears once how the workers are jailed, when the first of them has said so.
+    pub on_jail: Option<OnJail>,
+}
+
+/// Who hears how workers are jailed.
+#[derive(Clone)]
+pub struct OnJail(pub Arc<dyn Fn(&JailReport) + Send + Sync>);
+
+impl std::fmt::Debug for OnJail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnJail")
+    }
 }
 
 impl PoolOptions {
     /// As many workers as there are processors; a jail that lacks a layer is reported, not refused.
     pub fn new(worker: WorkerCommand) -> PoolOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        PoolOptions { worker, workers, require_jail: false }
+        PoolOptions { worker, workers, require_jail: false, on_jail: None }
     }
 }
 
@@ -346,7 +358,10 @@ impl Inner {
             let message = format!("the jail lacks its layer `{}`: {reason}", layer.name());
             return Err(Error::start(message));
         }
-        let _ = self.jail.set(report);
+        let hears = self.options.on_jail.as_ref();
+        if let (Ok(()), Some(OnJail(tell)), Some(report)) = (self.jail.set(report), hears, self.jail.get()) {
+            tell(report);
+        }
         Ok(worker)
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Case {
 }
 
 enum Kind {
+    /// It stands under a name that is no command.
+    Stray,
     /// The validators of its command judge it.
     Judged(Option<Arc<Knowledge>>),
     /// Its values are held against the schemas of its tool.
@@ -83,6 +85,42 @@ fn of_reading(reading: &Reading) -> Vec<Case> {
             });
         }
     }
+    if reading.format.0 == "aios" {
+        cases.extend(strays(reading));
+    }
+    cases
+}
+
+/// Examples under names that are no commands: they say nothing about any tool, and are shown all the same.
+fn strays(reading: &Reading) -> Vec<Case> {
+    let document = reading.origin.document();
+    let root = document.root();
+    let Some(examples) = root.get("tool").unwrap_or(root).get("examples") else { return Vec::new() };
+    let is_command = |name: &str| {
+        reading.toolset.tools.iter().any(|draft| draft.name.ok().is_some_and(|known| known.as_str() == name))
+    };
+    let namespace =
+        reading.toolset.namespace.ok().map(|namespace| format!("{namespace}:")).unwrap_or_default();
+    let mut cases = Vec::new();
+    for entry in examples.entries().into_iter().filter(|entry| !is_command(entry.name())) {
+        for (n, item) in entry.value.items().enumerate() {
+            let text = |name: &str| item.get(name).and_then(|node| node.text()).map(str::to_owned);
+            let example = Example {
+                scenario: text("scenario"),
+                description: text("description"),
+                ..Example::default()
+            };
+            cases.push(Case {
+                file: document.source().name().to_owned(),
+                line: document.source().line_column(item.span().start as usize).line,
+                tool: format!("{namespace}{}", entry.name()),
+                name: name_of(&example, n),
+                command: entry.name().to_owned(),
+                example,
+                kind: Kind::Stray,
+            });
+        }
+    }
     cases
 }
 
@@ -119,6 +157,10 @@ impl Bench<'_> {
     pub(super) async fn try_one(&self, case: &Case) -> Tried {
         let began = Instant::now();
         let status = match &case.kind {
+            Kind::Stray if case.example.scenario.is_none() => {
+                Status::Skipped("it has no `scenario`".to_owned())
+            }
+            Kind::Stray => Status::Skipped(format!("`{}` is no command of the tool", case.command)),
             Kind::Judged(knowledge) => self.judged(case, knowledge.as_deref()).await,
             Kind::Typed { input, output } => self.typed(case, input.as_ref(), output.as_ref()).await,
         };

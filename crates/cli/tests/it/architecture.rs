@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "toolwright-check",
         &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-script"],
     ),
-    ("toolwright-exec", &["toolwright-model", "toolwright-schema"]),
+    ("toolwright-exec", &["toolwright-model", "toolwright-schema", "toolwright-sandbox"]),
     (
         "toolwright-catalog",
         &[

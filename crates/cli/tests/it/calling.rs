@@ -11,6 +11,7 @@ use crate::client::{
     LONG, Lines, Running, add_tools, configured, gone, misbehave, pid_in, process_tool, run_with, script,
     signal, until,
 };
+use crate::knowing;
 use crate::program::{Run, folder};
 
 /// Runs in `folder` without input.
@@ -46,6 +47,8 @@ enum Way {
     Interrupted(&'static [&'static str]),
     /// Two calls at once, which only a server can have.
     Served,
+    /// A server whose program was taken away.
+    Bereft,
 }
 
 const WAYS: &[(&str, Way)] = &[
@@ -61,12 +64,25 @@ const WAYS: &[(&str, Way)] = &[
     ("UPSTREAM_UNAVAILABLE", Way::Call(&["up:exit"])),
     ("QUARANTINED", Way::Call(&["page:torn", "--from", "page.json"])),
     ("NOT_RUNNABLE", Way::Call(&["page:read", "--from", "page.json"])),
+    ("VALIDATION_FAILED", Way::Call(&["board:echo", "--from", "board.yaml"])),
+    ("PROCESSOR_FAILED", Way::Call(&["board:echo", "title=unprocessable", "--from", "board.yaml"])),
+    ("PAYLOAD_UNKNOWN", Way::Call(&["board:echo", "title=x", "--from", "odd.yaml"])),
+    ("BROWSER_REQUIRED", Way::Call(&["shop:look", "--from", "shop.json"])),
+    ("SANDBOX_FAILED", Way::Bereft),
 ];
 
 #[test]
 fn every_code_is_reached() {
     let folder = workshop(&["sleep", "add", "garbage", "big", "fork", "error-exit"]);
-    std::fs::write(folder.path().join("page.json"), PAGE).expect("a file");
+    let odd = knowing::board().replace("echo object exists", "card object exists");
+    for (name, text) in [
+        ("page.json", PAGE),
+        ("shop.json", knowing::SHOP),
+        ("board.yaml", &knowing::board()),
+        ("odd.yaml", &odd),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
     for known in code::ALL {
         let (_, way) = WAYS
             .iter()
@@ -74,6 +90,7 @@ fn every_code_is_reached() {
             .unwrap_or_else(|| panic!("no case reaches `{}`", known.name));
         match way {
             Way::Served => busy_is_reached(folder.path()),
+            Way::Bereft => knowing::without_a_worker_nothing_runs_and_that_is_said(),
             Way::Call(args) => {
                 expect_failure(known, |json| {
                     let at = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
@@ -127,7 +144,9 @@ fn expect_failure(known: &code::RunCode, run: impl Fn(&[&'static str]) -> Run) {
 
 fn check_error(known: &code::RunCode, error: &Json) {
     let keys: Vec<&str> = error.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["code", "number", "message", "suggestion", "errors"], "{error}");
+    let (always, sometimes) = keys.split_at(5);
+    assert_eq!(always, ["code", "number", "message", "suggestion", "errors"], "{error}");
+    assert!(sometimes.iter().all(|key| ["toolCode", "advice"].contains(key)), "{error}");
     assert_eq!((&error["code"], &error["number"]), (&json!(known.name), &json!(known.number)));
     assert!(!error["message"].as_str().unwrap_or_default().is_empty(), "{error}");
     assert!(!error["suggestion"].as_str().unwrap_or_default().is_empty(), "{error}");

@@ -321,7 +321,12 @@ impl Lines {
     /// Starts the server; no handshake yet.
     pub(crate) fn bare(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Lines {
         let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
-        let mut child = command(folder, &args, environment).spawn().expect("the binary starts");
+        Lines::of(&mut command(folder, &args, environment))
+    }
+
+    /// Starts a server whose streams are pipes; no handshake yet.
+    pub(crate) fn of(command: &mut Command) -> Lines {
+        let mut child = command.spawn().expect("the binary starts");
         let stdout = child.stdout.take().expect("piped");
         let (stderr, _) = Collected::of(child.stderr.take().expect("piped"));
         let (sender, lines) = channel();

@@ -8,6 +8,7 @@ mod codes;
 mod definitions;
 mod fixing;
 mod hostile;
+mod knowing;
 mod mutations;
 mod program;
 mod rules;

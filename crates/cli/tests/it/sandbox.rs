@@ -7,7 +7,7 @@ use crate::program::run;
 
 fn pool() -> Pool {
     let worker = WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright")).arg("sandbox-worker");
-    Pool::new(PoolOptions { workers: 1, require_jail: true, worker })
+    Pool::new(PoolOptions { workers: 1, require_jail: true, ..PoolOptions::new(worker) })
 }
 
 fn value(pool: &Pool, source: &str) -> Json {

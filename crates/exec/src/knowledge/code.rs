@@ -156,8 +156,12 @@ impl Code {
     }
 }
 
-/// What a function is given.
+/// What a function is given. A processor has it as `data`, too, and what helpers got out of it as `fields`.
 pub fn input(role: Role, value: &Json) -> Input {
-    let data = (role == Role::Processor).then(|| value.clone());
-    Input { args: value.clone(), data, ..Input::default() }
+    let mut input = Input::args(value.clone());
+    if role == Role::Processor {
+        input.data = Some(value.clone());
+        input.globals = vec![("fields".to_owned(), Json::Object(serde_json::Map::new()))];
+    }
+    input
 }

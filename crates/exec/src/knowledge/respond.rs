@@ -90,7 +90,7 @@ impl Knowledge {
         let mut processed = None;
         for code in processors {
             let mut given = input(Role::Processor, processed.as_ref().unwrap_or(&data));
-            given.globals.push(("fields".to_owned(), fields.clone()));
+            given.globals = vec![("fields".to_owned(), fields.clone())];
             processed = Some(bench.run(code, &given).await.map_err(processor_failed)?);
         }
         Ok(match processed {

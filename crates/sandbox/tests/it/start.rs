@@ -9,7 +9,7 @@ use toolwright_sandbox::{Code, Form, Input, Layer, Limits, Pool, PoolOptions, Wo
 use crate::support::{assert_alive, convict, worker};
 
 fn error_of(command: WorkerCommand, require_jail: bool) -> (Code, String) {
-    let pool = Pool::new(PoolOptions { workers: 1, require_jail, worker: command });
+    let pool = Pool::new(PoolOptions { workers: 1, require_jail, ..PoolOptions::new(command) });
     let error = pool.compile_blocking("1", Form::Script, None).expect_err("it cannot start");
     (error.code, error.message)
 }
@@ -44,13 +44,13 @@ fn each_layer_can_be_required() {
         let (code, message) = error_of(lacking(), true);
         assert_eq!(code, Code::StartFailed);
         assert_eq!(message, format!("the jail lacks its layer `{}`: left out on request", layer.name()));
-        let pool = Pool::new(PoolOptions { workers: 1, require_jail: false, worker: lacking() });
+        let pool = Pool::new(PoolOptions { workers: 1, require_jail: false, ..PoolOptions::new(lacking()) });
         assert_alive(&pool);
         let report = pool.jail_blocking().expect("a worker");
         assert_eq!(report.missing().collect::<Vec<_>>(), [(layer, "left out on request")]);
         assert!(!report.is_complete());
     }
-    assert_alive(&Pool::new(PoolOptions { workers: 1, require_jail: true, worker: worker() }));
+    assert_alive(&Pool::new(PoolOptions { workers: 1, require_jail: true, ..PoolOptions::new(worker()) }));
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! What a validator adds to a call through `toolwright serve`: the same server, once as it is and once behind
+//! a definition whose validator judges every call, round by round.
+
+use std::path::Path;
+
+use crate::processes::beside_us;
+use crate::proxies::{Front, calls_of};
+use crate::timing::median;
+
+const ROUNDS: usize = 7;
+
+/// A validator of the size that real ones have.
+const DEFINITION: &str = r#"tool:
+  schema_version: 2.0
+  id: bench
+  type: mcp
+  name: Bench
+  version: 1.0.0
+  description: A server whose calls are judged before they leave.
+  commands: [echo]
+  executable_knowledge:
+    validators:
+      - id: judge-echo
+        validates: echo
+        language: javascript
+        checks:
+          - required_fields: [query]
+        function: |
+          function judgeEcho(args) {
+            const errors = [];
+            const query = args.query;
+            if (typeof query !== 'string') {
+              errors.push('query must be a text');
+            } else if (query.trim().length < 2) {
+              errors.push('query must have at least two characters');
+            } else if (!/^[\w .:-]+$/.test(query)) {
+              errors.push('query has characters that the search does not take');
+            }
+            if (args.labels !== undefined) {
+              if (!Array.isArray(args.labels)) {
+                errors.push('labels must be a list');
+              } else {
+                const seen = new Set();
+                for (const label of args.labels) {
+                  if (typeof label !== 'string') errors.push('every label is a text');
+                  if (seen.has(label)) errors.push(`label ${label} is there twice`);
+                  seen.add(label);
+                }
+              }
+            }
+            if (!Number.isInteger(args.limit) || args.limit < 1 || args.limit > 100) {
+              errors.push('limit must be a whole number from 1 to 100');
+            }
+            return { valid: errors.length === 0, errors };
+          }
+          module.exports = { judgeEcho };
+  mcp_specific:
+    server_command: "SERVER mcp good"
+    transport: stdio
+"#;
+
+/// Measures both.
+pub(crate) fn run() {
+    let folder = std::env::temp_dir().join(format!("toolwright-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let file = folder.join("bench.yaml");
+    let server = beside_us("misbehave");
+    std::fs::write(&file, DEFINITION.replace("SERVER", &server)).expect("a file");
+    let (plain, judged) =
+        (words(&format!("-- {server} mcp good")), words(&format!("--from {}", shown(&file))));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let measure = |words: &[String]| runtime.block_on(calls_of(Front::Stdio, words)).expect("calls succeed");
+    let rounds: Vec<_> = (0..ROUNDS).map(|_| (measure(&plain), measure(&judged))).collect();
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    println!(
+        "a validator of 30 lines in front of a server, through `serve` on standard streams; median of {ROUNDS} rounds"
+    );
+    for (n, in_flight) in [1, 8, 64].into_iter().enumerate() {
+        let of = |which: fn(&(Loads, Loads)) -> &Loads, what: fn(&(f64, f64, f64)) -> f64| {
+            median(rounds.iter().map(|round| what(&which(round)[n])).collect())
+        };
+        let (without, with) = (of(|round| &round.0, |load| load.0), of(|round| &round.1, |load| load.0));
+        let rate = of(|round| &round.1, |load| load.2);
+        println!(
+            "  {in_flight:2} in flight   without {without:7.0} µs p50   with {with:7.0} µs   adds {:5.0} µs   {rate:6.0} calls/s",
+            with - without
+        );
+    }
+}
+
+type Loads = [(f64, f64, f64); 3];
+
+fn words(rest: &str) -> Vec<String> {
+    format!("{} serve {rest}", beside_us("toolwright")).split(' ').map(str::to_owned).collect()
+}
+
+fn shown(path: &Path) -> String {
+    path.to_str().expect("a path in UTF-8").to_owned()
+}

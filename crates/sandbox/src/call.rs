@@ -3,14 +3,12 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -44,7 +42,6 @@ pub(crate) struct Answer {
 /// A running request.
 pub(crate) struct Conversation<'a> {
     worker: &'a mut Worker,
-    ready: AsyncFd<RawFd>,
     outgoing: Vec<u8>,
     sent: usize,
     limits: &'a Limits,
@@ -75,12 +72,11 @@ pub(crate) struct Turn {
 
 impl<'a> Conversation<'a> {
     pub(crate) fn new(worker: &'a mut Worker, request: Vec<u8>, limits: &'a Limits) -> io::Result<Self> {
-        let ready = watch(worker, Interest::READABLE | Interest::WRITABLE)?;
+        worker.watch()?;
         let now = Instant::now();
         Ok(Conversation {
             cpu_before: worker.cpu_time().unwrap_or_default(),
             worker,
-            ready,
             outgoing: request,
             sent: 0,
             limits,
@@ -122,16 +118,12 @@ impl<'a> Conversation<'a> {
             let next_check = self.next_check;
             tokio::select! {
                 biased;
-                read = read_some(&self.ready, &self.worker.socket, &mut self.worker.incoming) => {
-                    read.map_err(|error| self.died(&error))?;
+                moved = move_bytes(self.worker, &self.outgoing, &mut self.sent) => {
+                    moved.map_err(|error| self.died(&error))?;
                     // A worker that never stops talking must not talk itself out of this.
                     if Instant::now() >= next_check {
                         self.check_time()?;
                     }
-                }
-                ready = self.ready.writable(), if self.sent < self.outgoing.len() => {
-                    ready.map_err(|error| died(&error))?.clear_ready();
-                    self.write_some().map_err(|error| self.died(&error))?;
                 }
                 Some(answer) = pending.calls.next(), if !pending.calls.is_empty() => {
                     pending.answers.push_back(answer);
@@ -261,32 +253,36 @@ fn died(error: &io::Error) -> Error {
     Error::new(Code::WorkerDied, format!("the worker ended in the middle of the call: {error}"))
 }
 
-/// Has the runtime of this moment watch the socket: a worker outlives runtimes.
-fn watch(worker: &Worker, interest: Interest) -> io::Result<AsyncFd<RawFd>> {
-    // SAFETY: whoever watches borrows the worker, which owns the socket, for longer than that.
-    Ok(unsafe { AsyncFd::register_with_interest(worker.socket.as_raw_fd(), interest) }?)
-}
-
-/// Reads what is there, and waits if there is nothing. Can be dropped at any time without losing a byte.
-async fn read_some(
-    ready: &AsyncFd<RawFd>,
-    mut socket: &std::os::unix::net::UnixStream,
-    incoming: &mut Vec<u8>,
-) -> io::Result<()> {
+/// Reads what is there, and waits if there is nothing; meanwhile writes what is left of `outgoing`. Can be dropped at any time
+/// without losing a byte.
+async fn move_bytes(worker: &mut Worker, outgoing: &[u8], sent: &mut usize) -> io::Result<()> {
+    let (ready, mut socket, incoming) = worker.parts();
     loop {
-        let mut guard = ready.readable().await?;
-        let filled = incoming.len();
-        incoming.resize(filled + CHUNK, 0);
-        let read = socket.read(&mut incoming[filled..]);
-        incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        tokio::select! {
+            biased;
+            guard = ready.readable() => match read_chunk(socket, incoming) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard?.clear_ready(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            },
+            guard = ready.writable(), if *sent < outgoing.len() => match socket.write(&outgoing[*sent..]) {
+                Ok(count) => *sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard?.clear_ready(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            },
         }
     }
+}
+
+fn read_chunk(mut socket: &UnixStream, incoming: &mut Vec<u8>) -> io::Result<usize> {
+    let filled = incoming.len();
+    incoming.resize(filled + CHUNK, 0);
+    let read = socket.read(&mut incoming[filled..]);
+    incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
+    read
 }
 
 impl Pending<'_> {
@@ -343,12 +339,12 @@ impl Answer {
 
 /// The first frame of a worker: its greeting.
 pub(crate) async fn greeting(worker: &mut Worker, cap: usize) -> io::Result<Vec<u8>> {
-    let ready = watch(worker, Interest::READABLE)?;
+    worker.watch()?;
     loop {
         if let Some((kind, end)) = wire::first(&worker.incoming, cap)? {
             let body = worker.incoming.drain(..end).skip(HEAD).collect();
             return if kind == Kind::Hello { Ok(body) } else { Err(wire::bad("no greeting")) };
         }
-        read_some(&ready, &worker.socket, &mut worker.incoming).await?;
+        move_bytes(worker, &[], &mut 0).await?;
     }
 }

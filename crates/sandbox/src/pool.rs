@@ -165,7 +165,7 @@ impl Pool {
         })))
     }
 
-    /// Runs a program. Dropping the future kills the worker that runs it.
+    /// Runs a program, in any tokio runtime that has I/O and time enabled. Dropping the future kills the worker that runs it.
     pub async fn run(
         &self,
         program: &Program,

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
 /// The program that becomes a worker. It must call [`worker_main`](crate::worker_main) first thing.
@@ -40,14 +41,35 @@ impl WorkerCommand {
 
 /// A process and the socket to it.
 pub(crate) struct Worker {
+    /// The runtime that watches the socket, and its watch. Before the socket, so that it is dropped first.
+    watch: Option<(tokio::runtime::Id, AsyncFd<RawFd>)>,
     pub(crate) socket: UnixStream,
     /// Bytes that were read and are no whole frame yet.
     pub(crate) incoming: Vec<u8>,
+    clock: Option<Clock>,
     child: Option<Child>,
     midwife: Midwife,
 }
 
 impl Worker {
+    /// Has the runtime of this moment watch the socket: a worker outlives runtimes, and most calls come from the same one.
+    pub(crate) fn watch(&mut self) -> io::Result<()> {
+        let runtime = tokio::runtime::Handle::current().id();
+        if self.watch.as_ref().is_none_or(|(known, _)| *known != runtime) {
+            self.watch = None;
+            // SAFETY: the socket stays open and in its place until the watch is dropped.
+            let watch = unsafe { AsyncFd::register(self.socket.as_raw_fd()) }?;
+            self.watch = Some((runtime, watch));
+        }
+        Ok(())
+    }
+
+    /// What was made by `watch`, the socket, and where what is read goes.
+    pub(crate) fn parts(&mut self) -> (&AsyncFd<RawFd>, &UnixStream, &mut Vec<u8>) {
+        let (_, watch) = self.watch.as_ref().expect("whoever waits has called `watch`");
+        (watch, &self.socket, &mut self.incoming)
+    }
+
     /// The process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.as_ref().map_or(0, Child::id)
@@ -61,7 +83,7 @@ impl Worker {
 
     /// The processor time it has used so far; `None` where the system does not tell.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
-        cpu_time_of(self.pid())
+        self.clock.and_then(time_of)
     }
 
     /// How it ended, if it has.
@@ -79,21 +101,26 @@ impl Drop for Worker {
     }
 }
 
+/// Names the clock of a process.
+type Clock = libc::clockid_t;
+
 #[cfg(target_os = "linux")]
-fn cpu_time_of(pid: u32) -> Option<Duration> {
+fn clock_of(pid: u32) -> Option<Clock> {
     let mut clock = 0;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the system fills the two; the process is our child and not reaped yet, so the number is its own.
-    let told = unsafe {
-        libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) == 0
-            && libc::clock_gettime(clock, &mut time) == 0
-    };
-    told.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+    // SAFETY: the system fills the number; the process is our child and not reaped before its worker is dropped.
+    (unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } == 0).then_some(clock)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn cpu_time_of(_: u32) -> Option<Duration> {
+fn clock_of(_: u32) -> Option<Clock> {
     None
+}
+
+fn time_of(clock: Clock) -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system fills the structure.
+    let told = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    told.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
 /// The thread that starts workers and reaps the dead.
@@ -120,7 +147,9 @@ impl Midwife {
         let gone = || io::Error::other("the thread that starts workers has ended");
         self.0.send(Task::Start(sender)).map_err(|_| gone())?;
         let (child, socket) = started.await.map_err(|_| gone())??;
-        Ok(Worker { socket, incoming: Vec::new(), child: Some(child), midwife: self.clone() })
+        let clock = clock_of(child.id());
+        let midwife = self.clone();
+        Ok(Worker { watch: None, socket, incoming: Vec::new(), clock, child: Some(child), midwife })
     }
 
     fn bury(&self, child: Child) {

@@ -421,13 +421,15 @@ mod tests {
             (dice % sides as u64) as usize
         };
         for step in 0..20_000 {
-            let size = 1 + roll([64, 4096, 300_000][roll(3)]);
+            let most = [64, 4096, 300_000][roll(3)];
+            let size = 1 + roll(most);
             let mark = step as u8;
             // SAFETY: every block is used up to the size it was asked for, and not after it was given back.
             unsafe {
                 match roll(3) {
                     0 if !blocks.is_empty() => {
-                        let (payload, size, mark) = blocks.swap_remove(roll(blocks.len()));
+                        let index = roll(blocks.len());
+                        let (payload, size, mark) = blocks.swap_remove(index);
                         assert!(std::slice::from_raw_parts(payload, size).iter().all(|byte| *byte == mark));
                         heap.release(payload);
                     }

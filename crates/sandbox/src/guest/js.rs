@@ -202,6 +202,12 @@ impl<'r> Js<'r> {
         if unsafe { qjs::JS_ResolveModule(self.context, module.raw) } < 0 { Err(Pending) } else { Ok(()) }
     }
 
+    /// Collects cycles when this many bytes are in use, and from then on when half as much again is.
+    pub(super) fn collect_at(self, bytes: usize) {
+        // SAFETY: the runtime is valid.
+        unsafe { qjs::JS_SetGCThreshold(self.runtime(), bytes as qjs::size_t) };
+    }
+
     pub(super) fn is_job_pending(self) -> bool {
         // SAFETY: the runtime is valid.
         unsafe { qjs::JS_IsJobPending(self.runtime()) }

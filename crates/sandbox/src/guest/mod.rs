@@ -79,12 +79,16 @@ impl Guest {
             // SAFETY: the engine is not running.
             let load = |limit| unsafe { (*heap).set_limit(limit) };
             load(ROOM + ROOM_PER_BYTE * request.input());
+            // JSON has no cycles.
+            js.collect_at(usize::MAX);
             let loaded = load_input(js, request);
             let Ok((module, args)) = loaded else {
                 return Err(Failure::new(Code::InputTooLarge, "the input takes too much memory"));
             };
             let before = state.heap().live();
             load(before + request.memory);
+            js.collect_at(before + request.memory / 4);
+            state.collect_at.set(before + request.memory / 4 * 3);
             let result = call(js, &state, request, module, args);
             memory = state.heap().peak() - before;
             // Whatever it came to: who used up time or memory has no result.
@@ -93,15 +97,7 @@ impl Guest {
         if let Some(error) = state.broken.borrow_mut().take() {
             return Err(error);
         }
-        let result =
-            result.unwrap_or_else(|| Err(Failure::new(Code::MemoryLimit, "there is no memory for a realm")));
-        let (kind, body) = match result {
-            Ok(json) => (Kind::Done, json),
-            Err(failure) => (Kind::Failed, failure.to_json().to_string().into_bytes()),
-        };
-        let mut reply = Frame::new(kind);
-        reply.u64(state.cpu().as_nanos() as u64).u64(memory as u64).rest(&body);
-        reply.finish()
+        reply(Kind::Done, result, state.cpu(), memory)
     }
 
     fn compile(&mut self, link: &mut dyn Link, body: &mut Body, started: Duration) -> io::Result<Vec<u8>> {
@@ -132,15 +128,7 @@ impl Guest {
                 failure
             })
         });
-        let result =
-            result.unwrap_or_else(|| Err(Failure::new(Code::MemoryLimit, "there is no memory for a realm")));
-        let (kind, body) = match result {
-            Ok(bytecode) => (Kind::Compiled, bytecode),
-            Err(failure) => (Kind::Failed, failure.to_json().to_string().into_bytes()),
-        };
-        let mut reply = Frame::new(kind);
-        reply.u64(state.cpu().as_nanos() as u64).u64(0).rest(&body);
-        reply.finish()
+        reply(Kind::Compiled, result, state.cpu(), 0)
     }
 }
 
@@ -171,6 +159,26 @@ impl<'a> Request<'a> {
     fn input(&self) -> usize {
         self.args.len() + self.globals.iter().map(|(_, json)| json.len()).sum::<usize>()
     }
+}
+
+/// What the parent is told: the result as a frame of kind `good`, or why there is none.
+fn reply(
+    good: Kind,
+    result: Option<Result<Vec<u8>, Failure>>,
+    cpu: Duration,
+    memory: usize,
+) -> io::Result<Vec<u8>> {
+    let (kind, body) = match result {
+        Some(Ok(body)) => (good, body),
+        Some(Err(failure)) => (Kind::Failed, failure.to_json().to_string().into_bytes()),
+        None => {
+            let failure = Failure::new(Code::MemoryLimit, "there is no memory for a realm");
+            (Kind::Failed, failure.to_json().to_string().into_bytes())
+        }
+    };
+    let mut reply = Frame::new(kind);
+    reply.u64(cpu.as_nanos() as u64).u64(memory as u64).rest(&body);
+    reply.finish()
 }
 
 /// The realm's furniture and the input. Gives `module` and the argument.
@@ -263,19 +271,16 @@ fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, 
 
 /// Waits for a host function and settles its promise.
 fn hear_host(js: Js, state: &State) -> Result<(), Failure> {
-    let lost = |_| Failure::new(Code::WorkerDied, "the host is gone");
     let heard = state.wait().and_then(|(kind, frame)| {
         let mut body = Body(&frame[HEAD..]);
         if kind != Kind::HostReply {
             return Err(bad("something else than a host function's answer"));
         }
-        let (id, is_ok) = (body.u32()?, body.u8()? == 1);
-        Ok((id, is_ok, body.bytes()?.to_vec()))
+        Ok((body.u32()?, body.u8()? == 1, body.bytes()?.to_vec()))
     });
     let (id, is_ok, json) = heard.map_err(|error| {
-        let failure = lost(());
         *state.broken.borrow_mut() = Some(error);
-        failure
+        Failure::new(Code::WorkerDied, "the host is gone")
     })?;
     let settled = (|| {
         let Some((resolve, reject)) = state.take_awaited(js, id) else { return Ok(()) };

@@ -161,9 +161,16 @@ unsafe fn callback<'r, 's>(
     }
 }
 
-unsafe extern "C" fn interrupt(_: *mut qjs::JSRuntime, opaque: *mut c_void) -> c_int {
-    // SAFETY: `with_fresh` gave the state, which outlives the realm.
+unsafe extern "C" fn interrupt(runtime: *mut qjs::JSRuntime, opaque: *mut c_void) -> c_int {
+    // SAFETY: `with_fresh` gave the state, which outlives the realm; the runtime is the one that calls.
     let state = unsafe { &*opaque.cast::<State>() };
+    let collect_at = state.collect_at.get() as qjs::size_t;
+    // SAFETY: as above. The engine puts the next collection off by half of what is in use, which may be beyond the limit.
+    unsafe {
+        if qjs::JS_GetGCThreshold(runtime) > collect_at {
+            qjs::JS_SetGCThreshold(runtime, collect_at);
+        }
+    }
     c_int::from(state.is_over())
 }
 

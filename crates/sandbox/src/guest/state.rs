@@ -30,6 +30,8 @@ pub(super) struct State<'l> {
     pub(super) limit: Duration,
     /// Whether the deadline has passed; it stays passed.
     late: Cell<bool>,
+    /// Cycles must be collected before this many bytes are in use: the limit does not know what is garbage.
+    pub(super) collect_at: Cell<usize>,
     log_left: Cell<usize>,
     pub(super) output: usize,
     awaited: RefCell<Vec<Option<Awaited>>>,
@@ -54,6 +56,7 @@ impl<'l> State<'l> {
             started,
             limit,
             late: Cell::new(false),
+            collect_at: Cell::new(usize::MAX),
             log_left: Cell::new(log),
             output,
             awaited: RefCell::default(),

@@ -49,6 +49,15 @@ fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
 }
 
 #[test]
+fn garbage_beside_a_large_input_is_collected() {
+    let _full = ALONE.read();
+    let items = json!(vec![json!({ "a": 1 }); 100_000]);
+    let source = "module.exports = (x) => { let n = 0; for (let i = 0; i < 60000; i++) { const a = { b: [1, 2, 3, 4, 5, 6, 7, 8] }; a.a = a; n++; } return n; }";
+    let output = run_with(source, items, &Limits { cpu: Duration::from_secs(5), ..Limits::default() });
+    assert_eq!(output.expect("cycles are no one's memory").value, json!(60_000));
+}
+
+#[test]
 fn strings_go_through_unchanged() {
     let text = json!("a\u{0}b\u{7f}ä😀\u{2028}\u{fffd}\"\\\n");
     let input = json!({ "": text, "\u{0}": [text], "__proto__": { "constructor": text } });

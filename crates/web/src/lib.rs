@@ -1,0 +1,4 @@
+//! The web for agents.
+
+pub mod html;
+pub mod markdown;

@@ -1,0 +1,3 @@
+//! Tests of the library and of the three executables.
+
+mod roundtrip;

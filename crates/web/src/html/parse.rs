@@ -12,7 +12,7 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
-use super::tree::{Builder, NodeId, Tree};
+use super::tree::{Builder, Kind, NodeId, Tree};
 use crate::markdown::{ConversionError, Options};
 
 /// Bytes between two looks at the clock. A tag of many attributes takes quadratic time in the tokenizer, where nothing else
@@ -51,6 +51,19 @@ impl Document {
         }
         tokenizer.end();
         Ok(Document { tree: tokenizer.sink.builder.sink.finish() })
+    }
+}
+
+impl Document {
+    /// All text of the page, as it stands there.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for node in self.tree.descendants(Tree::ROOT) {
+            if let Kind::Text { start, end } = self.tree.kind(node) {
+                text.push_str(self.tree.text(start, end));
+            }
+        }
+        text
     }
 }
 

@@ -155,7 +155,12 @@ impl Inline {
     pub(super) fn close_code(&mut self) {
         let Some(start) = self.code.take() else { return };
         let end = self.text.len();
-        if end > start {
+        if let Some((_, Mark::Code(before))) = self.marks.last_mut()
+            && *before == start
+        {
+            // Code right behind code: two fences in a row would be one.
+            *before = end;
+        } else if end > start {
             self.marks.push((start, Mark::Code(end)));
             self.has_content = true;
             self.after_space = false;

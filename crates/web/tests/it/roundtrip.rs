@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use pulldown_cmark::{Parser, html};
-use toolwright_web::markdown::{Options, markdown};
+use toolwright_web::{Options, markdown};
 
 /// Renders CommonMark with GFM's extensions.
 pub(crate) fn render(source: &str) -> String {

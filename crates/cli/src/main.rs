@@ -8,6 +8,7 @@ mod check;
 mod explain;
 mod list;
 mod manual;
+mod md;
 mod output;
 mod record;
 mod report;
@@ -31,6 +32,7 @@ fn main() -> std::process::ExitCode {
         Command::Call(args) => call::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Md(args) => md::run(&args),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     };

@@ -20,6 +20,6 @@ mod markdown;
 pub mod search;
 pub mod tool;
 
-pub use fetch::{FetchError, FetchOptions, Page, Proxies, fetch};
+pub use fetch::{FetchError, FetchOptions, Page, Proxies, decode, fetch};
 pub use html::Document;
 pub use markdown::{ConversionError, Options, markdown};

@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-model", &[]),
     ("toolwright-schema", &[]),
     ("toolwright-script", &[]),
+    ("toolwright-web", &[]),
     ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
     (
         "toolwright-check",
@@ -49,6 +50,7 @@ const ALL: &[&str] = &[
     "toolwright-exec",
     "toolwright-catalog",
     "toolwright-serve",
+    "toolwright-web",
 ];
 
 /// MIT-0 is MIT without the duty to attribute.

@@ -9,6 +9,7 @@ mod definitions;
 mod fixing;
 mod hostile;
 mod mutations;
+mod md;
 mod program;
 mod rules;
 mod serving;

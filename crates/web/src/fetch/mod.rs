@@ -133,6 +133,11 @@ fn page(answer: Answer, url: Url, deadline: Instant) -> Result<Page, FetchError>
     Ok(Page { url, content, text, deadline })
 }
 
+/// Decodes an HTML file by its byte order mark, its own word, or a guess.
+pub fn decode(bytes: Vec<u8>) -> String {
+    charset::decode(bytes, None, true, None)
+}
+
 /// Reads a content type; `body` is looked at where there is none.
 fn content_of(content_type: Option<&str>, body: &[u8]) -> Result<Content, FetchError> {
     let kind = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

@@ -1,6 +1,6 @@
 //! Both searches against a server that answers as the providers do.
 
-use std::io::Write;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -266,7 +266,11 @@ fn errors_of_providers_are_told() {
 fn a_slow_provider_is_given_up() {
     let server = Server::start(|_, _| std::thread::sleep(Duration::from_secs(60)));
     let base = server.url("");
-    let variable = move |name: &str| Some(if name.ends_with("_URL") { base.clone() } else if name.ends_with("PROXY") { String::new() } else { KEY.to_owned() });
+    let variable = move |name: &str| match name.to_ascii_uppercase() {
+        proxy if proxy.ends_with("PROXY") => None,
+        url if url.ends_with("_URL") => Some(base.clone()),
+        _ => Some(KEY.to_owned()),
+    };
     let surroundings = Surroundings { variable: &variable, credential_file: &|_| None };
     let query = Query { text: "ab".to_owned(), timeout: Duration::from_millis(500), ..Query::default() };
     for (provider, expected) in

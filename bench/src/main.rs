@@ -12,6 +12,7 @@ mod proxies;
 mod reading;
 mod timing;
 mod validating;
+mod web;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -21,11 +22,12 @@ fn main() {
         ["cases"] => println!("{}", validating::cases()),
         ["check", peers] => checking::run(peers.as_ref()),
         ["calls"] => calls::run(),
+        ["web", peers] => web::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read|validate|cases|check PEERS|calls|proxies PEERS|client URL"
+                "usage: toolwright-bench read|validate|cases|check PEERS|calls|web PEERS|proxies PEERS|client URL"
             );
             std::process::exit(2);
         }

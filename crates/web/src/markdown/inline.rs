@@ -78,7 +78,7 @@ impl Inline {
 
     /// Whether there is anything to show.
     pub(super) fn has_content(&self) -> bool {
-        self.has_content
+        self.has_content || self.code.is_some_and(|start| !self.text[start..].trim().is_empty())
     }
 
     /// Whether a line break now would be the second in a row.
@@ -91,6 +91,8 @@ impl Inline {
             return;
         }
         if let Some(start) = self.code {
+            let begins = !self.has_content && self.text.len() == start;
+            let text = if begins { text.trim_ascii_start() } else { text };
             collapse(&mut self.text, text, start);
             return;
         }
@@ -155,6 +157,10 @@ impl Inline {
     pub(super) fn close_code(&mut self) {
         let Some(start) = self.code.take() else { return };
         let end = self.text.len();
+        if end > start && self.text[start..].trim().is_empty() {
+            self.text.truncate(start);
+            return self.space();
+        }
         if let Some((_, Mark::Code(before))) = self.marks.last_mut()
             && *before == start
         {
@@ -179,6 +185,10 @@ impl Inline {
     /// Writes what there is and begins anew. Spans that are open are closed, and opened again for what follows.
     pub(super) fn write(&mut self, out: &mut String, prefix: &str, breaks: Breaks) {
         let in_code = self.is_code();
+        if in_code {
+            // The paragraph ends within the code.
+            self.text.truncate(self.text.trim_end().len().max(self.code.unwrap_or_default()));
+        }
         self.close_code();
         let open: Vec<Span> = self.open.iter().map(|index| self.spans[*index].clone()).collect();
         while !self.open.is_empty() {

@@ -43,6 +43,7 @@ fn pages_as_markdown() {
         ("<pre class='language-rust'><code><span>fn</span> x()<br>y</code></pre>", "```rust\nfn x()\ny\n```"),
         ("<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>", "```python\nx\n```"),
         ("<pre lang=c>x</pre><pre>```</pre>", "```c\nx\n```\n\n````\n```\n````"),
+        ("<ol><li><p>a <code>b</p></li><li><p>c</p></li></ol><p>d", "1. a `b`\n\n2. `c`\n\n`d`"),
         // Lines.
         ("a<br>b<br><br>c<br>", "a\\\nb\n\nc"),
         ("<h2>a<br>b</h2><h3><div>c</div><div>d</div></h3>", "## a<br>b\n\n### c d"),

@@ -52,9 +52,13 @@ CALLS = {
     "make_slug": ({"title": "Hello, World"}, "hello-world"),
     "now": ({"timezone": "UTC"}, "+00:00"),
     "wait": ({"seconds": 0.1}, "waited"),
+    # Without credentials, and from a private address.
+    "web_fetch": ({"url": "http://127.0.0.1:9/"}, "the address is private"),
+    "web_search_brave": ({"query": "tides"}, "BRAVE_API_KEY not found"),
+    "web_search_google": ({"query": "tides"}, "GOOGLE_SEARCH_ENGINE_ID not found"),
 }
 # Tools whose result says that they failed, with any arguments. The second is a task, which no plain call can start.
-FAILING = {"fail", "simulate-research-query"}
+FAILING = {"fail", "simulate-research-query", "web_fetch", "web_search_brave", "web_search_google"}
 # Never answers.
 HANGING = "hang"
 # Tools whose results depend on the process or on what was called before.

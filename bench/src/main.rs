@@ -14,6 +14,7 @@ mod reading;
 mod sandbox;
 mod timing;
 mod validating;
+mod web;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -25,11 +26,12 @@ fn main() {
         ["calls"] => calls::run(),
         ["sandbox", peers] => sandbox::run(peers.as_ref()),
         ["knowledge"] => knowledge::run(),
+        ["web", peers] => web::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read|validate|cases|check PEERS|calls|sandbox PEERS|knowledge|proxies PEERS|client URL"
+                "usage: toolwright-bench read|validate|cases|check PEERS|calls|sandbox PEERS|knowledge|web PEERS|proxies PEERS|client URL"
             );
             std::process::exit(2);
         }

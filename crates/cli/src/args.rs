@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     /// Say how well this system can lock in the JavaScript of definitions
     Doctor,
+    /// Print a web page as Markdown
+    Md(MdArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -353,4 +355,17 @@ pub(crate) struct ValidateArgs {
     pub(crate) assert_formats: bool,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MdArgs {
+    /// The page: a URL, an HTML file, or `-` for standard input
+    #[arg(value_name = "FILE|URL")]
+    pub(crate) page: String,
+    /// Also fetch from addresses that are not on the public internet
+    #[arg(long)]
+    pub(crate) allow_private: bool,
+    /// Leave it to the proxy which addresses may be asked
+    #[arg(long)]
+    pub(crate) trust_proxy: bool,
 }

@@ -10,6 +10,7 @@ mod eval;
 mod explain;
 mod list;
 mod manual;
+mod md;
 mod output;
 mod record;
 mod report;
@@ -42,6 +43,7 @@ fn main() -> std::process::ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Doctor => doctor::run(),
+        Command::Md(args) => md::run(&args),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     };

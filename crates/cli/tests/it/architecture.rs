@@ -14,6 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-schema", &[]),
     ("toolwright-script", &[]),
     ("toolwright-sandbox", &[]),
+    ("toolwright-web", &[]),
     ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
     (
         "toolwright-check",
@@ -51,6 +52,7 @@ const ALL: &[&str] = &[
     "toolwright-exec",
     "toolwright-catalog",
     "toolwright-serve",
+    "toolwright-web",
 ];
 
 /// MIT-0 is MIT without the duty to attribute.

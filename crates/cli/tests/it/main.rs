@@ -9,6 +9,7 @@ mod definitions;
 mod fixing;
 mod hostile;
 mod knowing;
+mod md;
 mod mutations;
 mod program;
 mod rules;

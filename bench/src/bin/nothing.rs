@@ -1,0 +1,3 @@
+//! A program that does nothing: what every start costs.
+
+fn main() {}

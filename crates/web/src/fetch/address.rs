@@ -1,0 +1,143 @@
+//! Which addresses are on the public internet. All others are refused: this machine, its network, and every way of writing
+//! such an address within another.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Blocks of IPv4 that are not on the public internet (IANA's registry of special addresses), and how many bits they fix.
+const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
+    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 0, 0, 0), 24),
+    (Ipv4Addr::new(192, 0, 2, 0), 24),
+    (Ipv4Addr::new(192, 88, 99, 0), 24),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    (Ipv4Addr::new(198, 18, 0, 0), 15),
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    // Multicast, what is reserved, and broadcast.
+    (Ipv4Addr::new(224, 0, 0, 0), 3),
+];
+
+/// Blocks within 2000::/3 that are special all the same.
+const SPECIAL_V6: &[(Ipv6Addr, u32)] = &[
+    // IETF protocols, Teredo (2001::/32) and ORCHID among them.
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
+    // 6to4 holds an IPv4 address, and nobody serves pages there.
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
+];
+
+/// Whether an address is anywhere but on the public internet.
+pub(super) fn is_special(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => {
+            SPECIAL_V4.iter().any(|(block, bits)| (v4.to_bits() ^ block.to_bits()) >> (32 - bits) == 0)
+        }
+        IpAddr::V6(v6) => is_special_v6(v6),
+    }
+}
+
+fn is_special_v6(v6: Ipv6Addr) -> bool {
+    let embedded = Ipv4Addr::from_bits(v6.to_bits() as u32);
+    match v6.segments() {
+        // IPv4-mapped, and NAT64 under its well-known prefix: as good as the address within.
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_special(embedded.into()),
+        [first, ..] if first & 0xe000 != 0x2000 => true,
+        _ => SPECIAL_V6.iter().any(|(block, bits)| (v6.to_bits() ^ block.to_bits()) >> (128 - bits) == 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_special;
+
+    #[test]
+    fn special_addresses() {
+        for special in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "10.255.255.255",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.254",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.8",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.0.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.7",
+            "203.0.113.9",
+            "224.0.0.1",
+            "239.1.2.3",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::127.0.0.1",
+            "::8.8.8.8",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::10.1.2.3",
+            "64:ff9b:1::8.8.8.8",
+            "100::1",
+            "2001::1",
+            "2001:0:7f00:1::",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2002:a00:1::1",
+            "2002:808:808::",
+            "fc00::1",
+            "fd12:3456::1",
+            "fe80::1",
+            "febf::1",
+            "fec0::1",
+            "ff02::1",
+            "3fff::1",
+            "5f00::1",
+            "4000::1",
+        ] {
+            assert!(is_special(special.parse().unwrap()), "{special}");
+        }
+        for public in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.1",
+            "169.253.0.1",
+            "172.15.255.255",
+            "172.32.0.1",
+            "192.0.1.1",
+            "192.167.1.1",
+            "192.169.1.1",
+            "198.17.0.1",
+            "198.20.0.1",
+            "223.255.255.255",
+            "::ffff:8.8.8.8",
+            "64:ff9b::8.8.8.8",
+            "2606:4700::1111",
+            "2001:4860:4860::8888",
+            "2a00:1450::1",
+            "2003::1",
+            "3ffe::1",
+        ] {
+            assert!(!is_special(public.parse().unwrap()), "{public}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Servers and pages that mean harm: bounded time, bounded memory, a clear error or a sound result.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use toolwright_web::{ConversionError, FetchError, FetchOptions, Options, markdown};
+
+use crate::program::{Run, fetch};
+use crate::server::{Authority, Server, Wire, html, response};
+
+/// What no run may need.
+const MEMORY: u64 = 128 << 10;
+
+fn bounded(run: Run) -> Run {
+    assert!(run.elapsed < Duration::from_secs(15), "{:?}", run.elapsed);
+    assert!(run.peak < MEMORY, "{} KiB", run.peak);
+    run
+}
+
+fn endless(wire: &mut dyn Wire, head: &[u8], piece: &[u8]) {
+    let piece = piece.repeat((64 << 10) / piece.len());
+    let _ = wire.write_all(head);
+    while wire.write_all(&piece).is_ok() {}
+}
+
+#[test]
+fn bodies_without_end() {
+    let too_large = "Failed to fetch URL: the answer is larger than 10 MiB";
+    let plain = Server::start(|_, wire| {
+        endless(wire, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>more ")
+    });
+    assert_eq!(bounded(fetch(&plain.url("/"))).error(), too_large);
+    let chunked = Server::start(|_, wire| {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
+        endless(wire, head, b"10\r\n<p>more and more\r\n");
+    });
+    assert_eq!(bounded(fetch(&chunked.url("/"))).error(), too_large);
+    let declared = Server::start(|_, wire| {
+        let _ = wire.write_all(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1073741824\r\n\r\n<p>x",
+        );
+        std::thread::sleep(Duration::from_secs(60));
+    });
+    let run = bounded(fetch(&declared.url("/")));
+    assert_eq!(run.error(), too_large);
+    assert!(run.elapsed < Duration::from_secs(5), "{:?}", run.elapsed);
+    let redirecting = Server::start(|_, wire| {
+        endless(wire, b"HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n", b"moved ");
+    });
+    assert_eq!(bounded(fetch(&redirecting.url("/"))).error(), "Failed to fetch URL: more than 10 redirects");
+}
+
+#[test]
+fn bombs_stay_packed() {
+    let zeros = vec![b' '; 64 << 20];
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&zeros).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let mut brotli = brotli::CompressorWriter::new(Vec::new(), 1 << 16, 1, 24);
+    brotli.write_all(&zeros).unwrap();
+    let brotli = brotli.into_inner();
+    for (encoding, body) in [("gzip", gzip), ("br", brotli)] {
+        let headers = ["Content-Type: text/html", &format!("Content-Encoding: {encoding}")];
+        let server = Server::fixed(response("200 OK", &headers, body));
+        let run = bounded(fetch(&server.url("/")));
+        assert_eq!(run.error(), "Failed to fetch URL: the answer is larger than 10 MiB", "{encoding}");
+    }
+}
+
+#[test]
+fn floods_of_headers() {
+    let many = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\n", b"X-Flood: more\r\n"));
+    let error = bounded(fetch(&many.url("/"))).error();
+    assert!(error.starts_with("Failed to fetch URL: "), "{error}");
+    let long = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\nX-Flood: ", b"more"));
+    assert_eq!(
+        bounded(fetch(&long.url("/"))).error(),
+        "Failed to fetch URL: the headers of the answer are too large"
+    );
+    let informing = Server::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
+    let error = bounded(fetch(&informing.url("/"))).error();
+    assert!(error.starts_with("Failed to fetch URL: "), "{error}");
+}
+
+/// One byte every now and then, as long as somebody listens.
+fn drip(wire: &mut dyn Wire, text: &[u8]) {
+    for byte in text.iter().cycle() {
+        if wire.write_all(&[*byte]).and_then(|()| wire.flush()).is_err() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn servers_that_take_their_time() {
+    let authority = Authority::new();
+    let page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+    let servers = [
+        ("silence", Server::start(|_, _| std::thread::sleep(Duration::from_secs(60)))),
+        ("head", Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: "))),
+        (
+            "body",
+            Server::start(move |_, wire| {
+                let _ = wire.write_all(page);
+                drip(wire, b"<p>slow");
+            }),
+        ),
+        (
+            "redirects",
+            Server::start(|_, wire| {
+                std::thread::sleep(Duration::from_millis(300));
+                let _ = wire.write_all(&response("302 Found", &["Location: /"], ""));
+            }),
+        ),
+        ("secure", Server::start_tls(&authority, |_, wire| drip(wire, b"x"))),
+    ];
+    let options =
+        FetchOptions { allow_private: true, timeout: Duration::from_millis(800), ..FetchOptions::default() };
+    for (name, server) in servers {
+        let start = Instant::now();
+        // TLS that never begins: a client speaks first, and the server is no TLS server.
+        let url = if name == "secure" { server.url("/") } else { server.url("/").replace("https", "http") };
+        let error = toolwright_web::fetch(&url, &options).map(|_| ()).unwrap_err();
+        assert!(start.elapsed() < Duration::from_secs(5), "{name}: {:?}", start.elapsed());
+        if name != "secure" {
+            assert!(matches!(error, FetchError::Timeout), "{name}: {error}");
+            assert_eq!(error.to_string(), "Connection timeout");
+        }
+    }
+    let handshake = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", handshake.local_addr().unwrap());
+    let start = Instant::now();
+    assert!(toolwright_web::fetch(&url, &options).is_err());
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn pages_that_mean_harm() {
+    let attributes: String = (0..20_000).map(|n| format!(" a{n}=b")).collect();
+    let lists = format!("{}core{}", "<ul><li>x".repeat(3_000), "</ul>".repeat(3_000));
+    let nested = |tag: &str, count: usize| {
+        format!("{}core{}<p>after", format!("<{tag}>").repeat(count), format!("</{tag}>").repeat(count))
+    };
+    let fonts: String = (0..5_000).map(|n| format!("<p><font size={n}>x")).collect();
+    for (name, page, needle) in [
+        ("100,000 divs", nested("div", 100_000), "core"),
+        ("100,000 spans", nested("span", 100_000), "core"),
+        ("100,000 bs", nested("b", 100_000), "core"),
+        ("100,000 quotes", nested("blockquote", 100_000), "core"),
+        ("100,000 unclosed", format!("{}core", "<div>".repeat(100_000)), "core"),
+        ("20,000 attributes", format!("<p{attributes}>core</p>"), "core"),
+        ("3,000 lists", lists, "core"),
+        ("10,000 tables", nested("table><tr><td", 10_000).replace("</table><tr><td>", "</table>"), "core"),
+        ("nested links", nested("a href=x", 20_000), "core"),
+        ("formatting to reopen", fonts, "x"),
+        ("huge spans", "<table><tr><td colspan=1000 rowspan=65000>core<tr><td>b</table>".repeat(200), "core"),
+        ("deep svg", format!("<svg>{}</svg><p>core", "<g>".repeat(50_000)), "core"),
+        ("one long word", format!("<p>core{}", "x".repeat(5 << 20)), "core"),
+        ("stars", format!("<p>core{}", "*".repeat(1 << 20)), "core"),
+    ] {
+        let server = Server::fixed(html(&page));
+        let run = bounded(fetch(&server.url("/")));
+        if run.code == 0 {
+            assert!(run.content().contains(needle), "{name}");
+        } else {
+            assert_eq!(run.error(), "Failed to parse HTML: Invalid document structure", "{name}");
+        }
+    }
+}
+
+#[test]
+fn pages_at_the_limit_of_size() {
+    let fill = |piece: &str| piece.repeat((10 << 20) / piece.len());
+    for (name, page) in [
+        ("tags", fill("<b>")),
+        ("paragraphs", fill("<p>x")),
+        ("empty elements", fill("<i></i>")),
+        ("text", fill("word ")),
+        ("markup characters", fill("*_`[")),
+        ("entities", fill("&lt;")),
+        ("cells", format!("<table>{}", fill("<td>x"))),
+        (
+            "attributes of one tag",
+            format!("<p {}>", (0..1_000_000).map(|n| format!("a{n} ")).collect::<String>()),
+        ),
+        ("comments", fill("<!---->")),
+        ("links", fill("<a href=x>y</a>")),
+    ] {
+        let server = Server::fixed(html(&page[..page.len().min(10 << 20)]));
+        let run = fetch(&server.url("/"));
+        assert!(run.peak < MEMORY, "{name}: {} KiB", run.peak);
+        assert!(run.elapsed < Duration::from_secs(20), "{name}: {:?}", run.elapsed);
+        assert!(
+            run.code == 0 || run.error() == "Failed to parse HTML: Invalid document structure",
+            "{name}: {run:?}"
+        );
+    }
+}
+
+#[test]
+fn guards_of_the_conversion() {
+    let options = |change: fn(&mut Options)| {
+        let mut options = Options::default();
+        change(&mut options);
+        options
+    };
+    let page = "<p>some <b>text</b></p>".repeat(1000);
+    assert_eq!(markdown(&page, None, &options(|o| o.max_nodes = 100)), Err(ConversionError::TooLarge));
+    assert_eq!(markdown(&page, None, &options(|o| o.max_output = 1000)), Err(ConversionError::TooLarge));
+    assert_eq!(
+        markdown(&page, None, &options(|o| o.deadline = Some(Instant::now()))),
+        Err(ConversionError::TooSlow)
+    );
+    let deep = format!("{}<p>text{}<p>after", "<section>".repeat(40), "</section>".repeat(40));
+    assert_eq!(markdown(&deep, None, &options(|o| o.max_depth = 16)).as_deref(), Ok("text\n\nafter"));
+}

@@ -1,0 +1,163 @@
+//! Servers on the loopback interface that answer as a test wants, over HTTP or HTTPS, and certificates for them.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// A connection of either kind.
+pub(crate) trait Wire: Read + Write + Send {}
+impl<T: Read + Write + Send> Wire for T {}
+
+type Handler = Arc<dyn Fn(&str, &mut dyn Wire) + Send + Sync>;
+
+/// A server that lives as long as the test process; what it was asked for is kept.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    scheme: &'static str,
+    connections: Arc<AtomicUsize>,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Answers every request by writing to the connection; the request's head is given.
+    pub(crate) fn start(handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static) -> Server {
+        Server::serve(None, Arc::new(handler))
+    }
+
+    /// Answers over TLS, with a certificate for `localhost` and `127.0.0.1`.
+    pub(crate) fn start_tls(
+        authority: &Authority,
+        handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static,
+    ) -> Server {
+        Server::serve(Some(authority.server.clone()), Arc::new(handler))
+    }
+
+    /// Answers every request with the same bytes.
+    pub(crate) fn fixed(response: impl Into<Vec<u8>>) -> Server {
+        let response = response.into();
+        Server::start(move |_, wire| drop(wire.write_all(&response)))
+    }
+
+    fn serve(tls: Option<Arc<ServerConfig>>, handler: Handler) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let server = Server {
+            address: listener.local_addr().expect("an address"),
+            scheme: if tls.is_some() { "https" } else { "http" },
+            connections: Arc::default(),
+            requests: Arc::default(),
+        };
+        let (connections, requests) = (server.connections.clone(), server.requests.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                connections.fetch_add(1, Ordering::SeqCst);
+                let (handler, tls, requests) = (handler.clone(), tls.clone(), requests.clone());
+                std::thread::spawn(move || converse(stream, tls, &handler, &requests));
+            }
+        });
+        server
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}://{}{path}", self.scheme, self.address)
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    /// The heads of all requests so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no panic").clone()
+    }
+}
+
+fn converse(
+    stream: TcpStream,
+    tls: Option<Arc<ServerConfig>>,
+    handler: &Handler,
+    requests: &Mutex<Vec<String>>,
+) {
+    let mut wire: Box<dyn Wire> = match tls {
+        Some(config) => Box::new(StreamOwned::new(ServerConnection::new(config).expect("a session"), stream)),
+        None => Box::new(stream),
+    };
+    let mut head = read_head(&mut *wire);
+    // A proxy is asked for a tunnel first; whatever is at its other end, we answer.
+    if head.starts_with("CONNECT ") {
+        requests.lock().expect("no panic").push(head);
+        let _ = wire.write_all(b"HTTP/1.1 200 Connected\r\n\r\n");
+        head = read_head(&mut *wire);
+    }
+    requests.lock().expect("no panic").push(head.clone());
+    handler(&head, &mut *wire);
+    let _ = wire.flush();
+}
+
+fn read_head(wire: &mut dyn Wire) -> String {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && wire.read(&mut byte).is_ok_and(|count| count == 1) {
+        head.push(byte[0]);
+    }
+    String::from_utf8_lossy(&head).into_owned()
+}
+
+/// A response with a body of known length.
+pub(crate) fn response(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let mut bytes =
+        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len()).into_bytes();
+    for header in headers {
+        bytes.extend_from_slice(header.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// A page.
+pub(crate) fn html(body: &str) -> Vec<u8> {
+    response("200 OK", &["Content-Type: text/html; charset=utf-8"], body)
+}
+
+/// A certificate authority made for one test.
+pub(crate) struct Authority {
+    server: Arc<ServerConfig>,
+    folder: tempfile::TempDir,
+}
+
+impl Authority {
+    pub(crate) fn new() -> Authority {
+        let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority =
+            CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("a certificate");
+        let key = KeyPair::generate().expect("a key");
+        let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "pages.example".to_owned()];
+        let leaf =
+            CertificateParams::new(names).expect("names").signed_by(&key, &authority).expect("a certificate");
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![leaf.der().clone()], key)
+            .expect("a certificate that fits its key");
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("ca.pem"), authority.pem()).expect("written");
+        Authority { server: Arc::new(config), folder }
+    }
+
+    /// What `SSL_CERT_FILE` has to name.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join("ca.pem")
+    }
+}

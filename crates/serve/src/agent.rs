@@ -81,15 +81,20 @@ impl Agent {
     }
 
     /// Calls a tool, which may belong to a server that is still starting.
-    async fn run(&self, mut request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
+    async fn run(&self, name: &str, mut request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
         let runner = self.catalog.runner();
         let mut changes = self.catalog.changes();
-        while runner.toolbox().get(&request.id).is_none() && !self.catalog.is_settled() {
+        loop {
+            // Asked before the look at what there is, so that nothing comes in between.
+            let settled = self.catalog.is_settled();
+            self.listing().id(name).clone_into(&mut request.id);
+            if settled || runner.toolbox().get(&request.id).is_some() {
+                break;
+            }
             let left = self.starting.saturating_duration_since(Instant::now());
             if tokio::time::timeout(left, changes.changed()).await.is_err() {
                 break;
             }
-            request.id = self.listing().id(&request.id).to_owned();
         }
         tokio::select! {
             result = runner.call(request.clone(), host) => result,
@@ -107,12 +112,11 @@ impl Agent {
         old: bool,
         listener: Listener,
     ) -> Result<CallToolResult, ErrorData> {
-        let id = self.listing().id(&request.name).to_owned();
-        let mut call = Request::new(id);
+        let mut call = Request::new("");
         call.arguments = Json::Object(request.arguments.unwrap_or_default());
         call.cancel = cancel;
         let _active = self.active();
-        match self.run(call, &listener).await {
+        match self.run(&request.name, call, &listener).await {
             Ok(outcome) => Ok(result_of(outcome, old)),
             Err(failure) if failure.code == &code::TOOL_NOT_FOUND => {
                 let mut data = failure.to_json();

@@ -150,7 +150,7 @@ fn check_error(known: &code::RunCode, error: &Json) {
     assert_eq!((&error["code"], &error["number"]), (&json!(known.name), &json!(known.number)));
     assert!(!error["message"].as_str().unwrap_or_default().is_empty(), "{error}");
     assert!(!error["suggestion"].as_str().unwrap_or_default().is_empty(), "{error}");
-    let about_values = ["INPUT_INVALID", "OUTPUT_INVALID"].contains(&known.name);
+    let about_values = ["INPUT_INVALID", "OUTPUT_INVALID", "VALIDATION_FAILED"].contains(&known.name);
     assert!(about_values || error["errors"] == json!([]), "{error}");
 }
 

@@ -234,8 +234,8 @@ pub(crate) const SHOP: &str = r#"{
      "inputSchema": {"type": "object", "properties": {"prices": {"type": "array", "items": {"type": "number"}}}, "required": ["prices"]},
      "outputSchema": {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]},
      "examples": [
-       {"name": "two", "input": {"prices": [1, 2]}, "output": {"total": 3}},
-       {"name": "wrong", "input": {"prices": [1, 2]}, "output": {"total": 4}}
+       {"description": "two", "input": {"prices": [1, 2]}, "output": {"total": 3}},
+       {"description": "wrong", "input": {"prices": [1, 2]}, "output": {"total": 4}}
      ]},
     {"name": "look", "description": "Reads the title of the page.", "capabilities": ["dom:read"], "inputSchema": {"type": "object"}},
     {"name": "bare", "description": "Has no body anywhere.", "capabilities": [], "inputSchema": {"type": "object"}}

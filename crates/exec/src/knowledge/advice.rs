@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(of("listId must be a numeric string"), "id numeric");
         assert_eq!(of("wrong_assignee_format"), "assignee");
         assert_eq!(of("assignees: {add: [456]}"), "456 add assignee");
-        assert_eq!(of("the class has no address"), "addres clas");
+        assert_eq!(of("the class has no address"), "address class");
     }
 
     fn knowledge() -> Knowledge {

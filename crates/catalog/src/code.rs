@@ -1,6 +1,7 @@
 //! The code of definitions, ready for the runner: the functions in AIOS files and the bodies of BTCP tools
 //! beside their manifests. Places in code are shown as places of the file it stands in.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,13 +65,22 @@ pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
         return None;
     }
     let path = body_path(&entry.tool.name, folder);
-    let small = path.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_BODY);
-    if let (true, Ok(source)) = (small, std::fs::read_to_string(&path)) {
+    if let Some(source) = read_body(&path) {
         let file = path.display().to_string();
         let show: Show = Arc::new(move |line, column| format!("{file}:{line}:{column}"));
         entry.body = Some(Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
     }
     Some(path)
+}
+
+/// The text of a body; nothing if it is no file, too large, or no text.
+fn read_body(path: &Path) -> Option<String> {
+    // Asked before it is opened: opening a pipe waits for whoever writes to it.
+    path.metadata().ok().filter(|file| file.is_file() && file.len() <= MAX_BODY)?;
+    let mut text = String::new();
+    let mut file = std::fs::File::open(path).ok()?.take(MAX_BODY + 1);
+    file.read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= MAX_BODY).then_some(text)
 }
 
 #[cfg(test)]

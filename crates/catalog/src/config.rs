@@ -378,6 +378,7 @@ impl Reader<'_, '_> {
         limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
         limits.queue = count("queue").unwrap_or(limits.queue);
         let functions = &mut limits.functions;
+        functions.output = limits.output;
         functions.validator = time("validator_timeout").unwrap_or(functions.validator);
         functions.function = time("function_timeout").unwrap_or(functions.function);
         functions.memory = count("function_memory").unwrap_or(functions.memory);

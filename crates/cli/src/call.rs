@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::{Catalog, Event};
+use toolwright_catalog::{Catalog, Event, Reader};
 use toolwright_exec::{Content, Entry, Failure, Host, Log, Outcome, Progress, Request, code};
 use toolwright_source::{Severity, render};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
         event => sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence)),
     });
     sources::runtime()?.block_on(async {
-        let catalog = sources::catalog(&args.source, Log::default(), listener)?;
+        let catalog = sources::catalog(&args.source, Reader::default(), Log::default(), listener)?;
         if catalog.sources() == 0 {
             bail!("there is no source that could hold `{}`", args.id);
         }

@@ -5,15 +5,26 @@ use std::fmt::Write as _;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_catalog::Reader;
-use toolwright_exec::knowledge::{Code, Role, input};
+use toolwright_exec::knowledge::{Code, Role, input, read_verdict};
 use toolwright_sandbox::{Error, LogLine, Output};
 use toolwright_source::words::nearest_word;
+use toolwright_source::{Severity, render};
 
 use crate::args::EvalArgs;
 use crate::output::{self, Exit};
 use crate::{sandbox, sources};
 
+/// A validator that takes longer is slow.
+const SLOW: std::time::Duration = std::time::Duration::from_millis(50);
+
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+    let is_stdin = toolwright_catalog::is_stdin(&args.file);
+    if is_stdin && args.args == "-" {
+        bail!("standard input can be the definition or the arguments, not both");
+    }
+    if args.file.is_dir() {
+        bail!("`{}` is a folder: name the definition", args.file.display());
+    }
     let given = given(&args.args)?;
     let load = toolwright_catalog::load(
         std::slice::from_ref(&args.file),
@@ -25,7 +36,13 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let file = args.file.display();
     let knowledge =
         load.files.iter().filter_map(|file| file.reading.as_ref()).find_map(toolwright_catalog::knowledge);
-    let Some(knowledge) = knowledge else { bail!("`{file}` has no functions: only AIOS definitions do") };
+    let Some(knowledge) = knowledge else {
+        let errors = load.files.iter().flat_map(|file| &file.diagnostics);
+        match errors.filter(|diagnostic| diagnostic.severity == Severity::Error).next() {
+            Some(wrong) => bail!("{}", render::concise(wrong)),
+            None => bail!("`{file}` has no functions: only AIOS definitions do"),
+        }
+    };
     let (role, id) = args.which.named();
     let Some(code) = knowledge.function(role, id) else {
         let names = knowledge.names(role);
@@ -36,7 +53,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
             (None, names) => bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `")),
         }
     };
-    let limits = sources::limits()?.functions.of(role);
+    let limits = sources::limits(None)?.functions.of(role);
     let given = input(role, &given);
     let pool = sandbox::pool(args.sandbox.require_jail)?;
     let result = sources::runtime()?.block_on(async {
@@ -47,7 +64,17 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     });
     match result {
         None => bail!("interrupted"),
-        Some(Ok(output)) => succeed(&output, args.json),
+        Some(Ok(output)) => {
+            if role == Role::Validator
+                && let Err(no_verdict) = read_verdict(code, &output.value)
+            {
+                return no_result(&no_verdict, &output, args.json);
+            }
+            if role == Role::Validator && output.cpu > SLOW {
+                sources::note(&format!("the validator took {} ms, more than 50", milliseconds(output.cpu)));
+            }
+            succeed(&output, args.json)
+        }
         Some(Err(error)) => fail(code, &error, args.json),
     }
 }
@@ -91,6 +118,20 @@ fn succeed(output: &Output, as_json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
+/// A validator that answers, and gives no verdict.
+fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result<Exit> {
+    let message = no_verdict.strip_prefix("INVALID_VALIDATOR_RESULT: ").unwrap_or(no_verdict);
+    if as_json {
+        let failure = json!({"code": "INVALID_VALIDATOR_RESULT", "message": message});
+        let all = json!({"error": failure, "log": lines(&output.log), "cpuMs": milliseconds(output.cpu)});
+        output::print_raw(&format!("{all:#}\n"))?;
+    } else {
+        say_log(&output.log);
+        output::say(&format!("INVALID_VALIDATOR_RESULT: {}\n", output::visible_lines(message)));
+    }
+    Ok(Exit::Findings)
+}
+
 fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(error.cpu);
     let place = error.place.map(|place| code.place(place));
@@ -113,6 +154,7 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     if let Some(place) = place {
         let _ = writeln!(text, "  --> {place}");
     }
+    let _ = writeln!(text, "took {ms} ms of processor time");
     output::say(&format!("{}\n", output::visible_lines(&text)));
     Ok(Exit::Findings)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::Event;
+use toolwright_catalog::{Event, Reader};
 use toolwright_serve::{Agent, Http, HttpError, serve_stdio};
 use toolwright_source::Severity;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
 }
 
 async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
-    let planner = sources::planner(&args.source)?;
+    let planner = sources::planner(&args.source, Reader::default())?;
     let plan = planner();
     if plan.specs.is_empty() {
         for diagnostic in &plan.diagnostics {
@@ -38,7 +38,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     if reads_stdin && args.http.is_none() {
         bail!("standard input is where the agent talks, so `-` cannot be a source (use --http, or a file)");
     }
-    let catalog = sources::catalog(&args.source, sources::log(), Arc::new(tell))?;
+    let catalog = sources::catalog(&args.source, Reader::default(), sources::log(), Arc::new(tell))?;
     let agent = Agent::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
     end_on_signals(&until);

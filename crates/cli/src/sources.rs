@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use tokio::signal::unix::{SignalKind, signal};
 use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Named, Plan, Planner, Reader};
 use toolwright_exec::{Log, Parts, Runner};
-use toolwright_source::render;
+use toolwright_source::{Severity, render};
 
 use crate::args::{Inputs, SourceArgs};
 use crate::{output, sandbox};
@@ -130,16 +130,20 @@ pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathB
 }
 
 /// The limits of the configuration that holds here, else the usual ones.
-pub(crate) fn limits() -> anyhow::Result<toolwright_exec::Limits> {
-    let config = configuration(None)?;
-    Ok(config.map(|path| Plan::of_config(&path, &variable).limits).unwrap_or_default())
+pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<toolwright_exec::Limits> {
+    let Some(path) = configuration(config)? else { return Ok(toolwright_exec::Limits::default()) };
+    let plan = Plan::of_config(&path, &variable);
+    match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
+        Some(wrong) => bail!("{}", render::concise(wrong)),
+        None => Ok(plan.limits),
+    }
 }
 
 /// How the sources of `call` and `serve` are planned, now and after a change.
-pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
+pub(crate) fn planner(args: &SourceArgs, reader: Reader) -> anyhow::Result<Planner> {
     let named = named(&args.from, &args.command);
     if !named.is_empty() {
-        return Ok(Arc::new(move || Plan::of_named(&named, Reader::default(), &variable)));
+        return Ok(Arc::new(move || Plan::of_named(&named, reader, &variable)));
     }
     let Some(config) = configuration(args.config.as_deref())? else {
         bail!(
@@ -150,8 +154,13 @@ pub(crate) fn planner(args: &SourceArgs) -> anyhow::Result<Planner> {
 }
 
 /// A catalog of these sources, which tells on stderr what goes wrong.
-pub(crate) fn catalog(args: &SourceArgs, log: Log, listener: Listener) -> anyhow::Result<Arc<Catalog>> {
-    let planner = planner(args)?;
+pub(crate) fn catalog(
+    args: &SourceArgs,
+    reader: Reader,
+    log: Log,
+    listener: Listener,
+) -> anyhow::Result<Arc<Catalog>> {
+    let planner = planner(args, reader)?;
     let pool = sandbox::pool(args.sandbox.require_jail)?;
     let parts = Parts { sandbox: Some(pool), ..parts(log) };
     let runner = Arc::new(Runner::new(parts, toolwright_exec::Limits::default()));

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::ToolId;
-use toolwright_sandbox::Code as Kinds;
 
 use crate::knowledge::{Bench, FunctionLimits, Knowledge};
 use crate::{
@@ -253,27 +252,26 @@ struct Known<'a> {
 
 impl<'a> Known<'a> {
     fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a Limits) -> Option<Known<'a>> {
-        let bench = Bench { pool: parts.sandbox.as_ref(), limits: &limits.functions };
+        let (pool, limits) = (parts.sandbox.as_ref(), &limits.functions);
+        let bench = Bench { pool, limits, log: &parts.log };
         let command = entry.tool.name.as_str();
         entry.knowledge.as_deref().map(|knowledge| Known { knowledge, command, bench })
     }
 
     /// Lets the validators speak; what they say of themselves comes back if they agree.
     async fn judge(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
-        let Bench { pool, limits } = self.bench;
-        let judged = self.knowledge.judge(self.command, arguments, pool, limits).await;
+        let Bench { pool, limits, log } = self.bench;
+        let judged = self.knowledge.judge(self.command, arguments, pool, limits, log).await;
+        if let Some(why) = judged.no_sandbox {
+            return Err(Failure::new(&code::SANDBOX_FAILED, why));
+        }
         if judged.errors.is_empty() {
             return Ok(judged.warnings);
         }
-        if let Some(error) = judged.broken.iter().find(|error| error.code == Kinds::StartFailed) {
-            return Err(Failure::new(&code::SANDBOX_FAILED, error.message.clone()));
-        }
         let (message, advice) = match judged.broken {
             // There is nothing to learn from a definition's own mistake.
-            Some(_) => {
-                (format!("a validator of `{}` could not judge the arguments", self.command), Vec::new())
-            }
-            None => {
+            true => (format!("a validator of `{}` could not judge the arguments", self.command), Vec::new()),
+            false => {
                 let advice = self.knowledge.advice(self.command, arguments, &judged.errors);
                 (format!("the validators of `{}` refuse the arguments", self.command), advice)
             }
@@ -304,7 +302,13 @@ fn check_input(entry: &Entry, arguments: &Json) -> Result<(), Failure> {
         Ok(()) => Ok(()),
         Err(failures) => {
             let message = format!("the arguments of `{}` do not match its schema", entry.id);
-            Err(Failure::new(&code::INPUT_INVALID, message).faults(&failures))
+            let mut failure = Failure::new(&code::INPUT_INVALID, message).faults(&failures);
+            if let Some(knowledge) = &entry.knowledge {
+                let said: Vec<String> =
+                    failure.faults.iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect();
+                failure.advice = knowledge.advice(entry.tool.name.as_str(), arguments, &said);
+            }
+            Err(failure)
         }
     }
 }
@@ -315,6 +319,8 @@ struct Allowed {
     /// The caller's own limit counts from the start, waiting included; a declared one from the
     /// moment the work begins.
     callers: bool,
+    /// How long it may wait for its turn.
+    wait: Duration,
 }
 
 impl Allowed {
@@ -323,7 +329,8 @@ impl Allowed {
         let declared = entry.tool.details.limits.timeout_ms.or(entry.toolset.timeout_ms);
         let declared = declared.map(Duration::from_millis);
         let time = request.timeout.or(declared).unwrap_or(limits.timeout).min(limits.max_timeout);
-        Allowed { time, callers: request.timeout.is_some() }
+        let wait = request.timeout.map_or(limits.max_timeout, |_| time);
+        Allowed { time, callers: request.timeout.is_some(), wait }
     }
 
     /// What is done before the call begins, for as long as the caller would wait for that.
@@ -335,8 +342,8 @@ impl Allowed {
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
         let budget = Budget {
-            deadline: started + self.time,
-            allowed: self.time,
+            deadline: started + self.wait,
+            allowed: self.wait,
             cancel: request.cancel.clone(),
             output: 0,
         };
@@ -371,8 +378,8 @@ async fn enter<'e>(
         permit = entry.lane.enter() => permit.map_err(|_| {
             Failure::new(&code::BUSY, format!("{width} calls of the toolset of `{id}` are running and too many are waiting"))
         }),
-        () = tokio::time::sleep_until((started + time.time).into()) => {
-            let waited = time.time.as_millis();
+        () = tokio::time::sleep_until((started + time.wait).into()) => {
+            let waited = time.wait.as_millis();
             let message = format!("`{id}` was not started within {waited} ms: {width} other calls of its toolset are running");
             Err(Failure::new(&code::TIMEOUT, message))
         }

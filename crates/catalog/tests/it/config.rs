@@ -139,6 +139,7 @@ fn an_empty_file_has_no_sources_and_the_usual_limits() {
                 function: Duration::from_secs(1),
                 memory: 8 << 20,
                 body_memory: 64 << 20,
+                output: 1 << 20,
             },
         }
     );

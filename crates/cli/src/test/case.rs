@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use toolwright_catalog::{Catalog, Load};
-use toolwright_exec::knowledge::{FunctionLimits, Knowledge};
-use toolwright_exec::{Quiet, Request};
+use toolwright_exec::knowledge::{FunctionLimits, Knowledge, Role};
+use toolwright_exec::{Log, Quiet, Request, code};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Example, InputSchema};
 use toolwright_sandbox::Pool;
@@ -42,6 +42,8 @@ enum Kind {
 pub(super) struct Tried {
     pub(super) status: Status,
     pub(super) time: Duration,
+    /// Why no example can be judged.
+    pub(super) no_sandbox: Option<String>,
 }
 
 pub(super) enum Status {
@@ -156,25 +158,35 @@ pub(super) struct Bench<'a> {
 impl Bench<'_> {
     pub(super) async fn try_one(&self, case: &Case) -> Tried {
         let began = Instant::now();
+        let mut no_sandbox = None;
         let status = match &case.kind {
             Kind::Stray if case.example.scenario.is_none() => {
                 Status::Skipped("it has no `scenario`".to_owned())
             }
             Kind::Stray => Status::Skipped(format!("`{}` is no command of the tool", case.command)),
-            Kind::Judged(knowledge) => self.judged(case, knowledge.as_deref()).await,
+            Kind::Judged(knowledge) => self.judged(case, knowledge.as_deref(), &mut no_sandbox).await,
             Kind::Typed { input, output } => self.typed(case, input.as_ref(), output.as_ref()).await,
         };
-        Tried { status, time: began.elapsed() }
+        Tried { status, time: began.elapsed(), no_sandbox }
     }
 
     /// aios readings, examples as tests.
-    async fn judged(&self, case: &Case, knowledge: Option<&Knowledge>) -> Status {
+    async fn judged(
+        &self,
+        case: &Case,
+        knowledge: Option<&Knowledge>,
+        no_sandbox: &mut Option<String>,
+    ) -> Status {
         let Example { scenario, input, output, error, .. } = &case.example;
         let Some(scenario) = scenario else { return Status::Skipped("it has no `scenario`".to_owned()) };
         let failed = |line: String| Status::Failed(vec![line]);
         let Some(input) = input else { return failed("it has no `input`".to_owned()) };
-        if output.is_none() && error.is_none() {
-            return failed("it has neither `output` nor `error`".to_owned());
+        match (output, error) {
+            (None, None) => {
+                return failed("it has neither `output` nor an `error` that can be read".to_owned());
+            }
+            (Some(_), Some(_)) => return failed("it has both `output` and `error`".to_owned()),
+            _ => {}
         }
         let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
         let Some(knowledge) = knowledge.filter(|knowledge| knowledge.judges(&case.command)) else {
@@ -185,7 +197,23 @@ impl Bench<'_> {
                 None => Status::Passed,
             };
         };
-        let judged = knowledge.judge(&case.command, input, Some(self.pool), self.limits).await;
+        let named = error.as_ref().and_then(|error| error.validator.as_deref());
+        if let Some(id) = named.map(|id| id.strip_prefix("validators.").unwrap_or(id))
+            && knowledge.function(Role::Validator, id).is_none()
+        {
+            return failed(format!("there is no validator `{id}` (UNRESOLVED_REFERENCE)"));
+        }
+        let judged =
+            knowledge.judge(&case.command, input, Some(self.pool), self.limits, &Log::default()).await;
+        if judged.no_sandbox.is_some() {
+            *no_sandbox = judged.no_sandbox;
+            return failed("it could not be judged".to_owned());
+        }
+        if judged.broken {
+            // A validator that cannot do its work refuses a call, but shows nothing about an example.
+            let first = "a validator could not judge it:".to_owned();
+            return Status::Failed(std::iter::once(first).chain(judged.errors).collect());
+        }
         let said = || judged.errors.iter().map(|error| format!("  {error}"));
         match refused {
             None if judged.errors.is_empty() => Status::Passed,
@@ -207,34 +235,41 @@ impl Bench<'_> {
 
     async fn typed(&self, case: &Case, input: Option<&Json>, output: Option<&Json>) -> Status {
         let example = &case.example;
+        if example.input.is_none() {
+            return Status::Failed(vec!["it has no `input`".to_owned()]);
+        }
         let mut wrong = mismatch("input", input, example.input.as_ref());
         wrong.extend(mismatch("output", output, example.output.as_ref()));
-        if let (true, Some(catalog)) = (wrong.is_empty(), self.catalog) {
-            wrong.extend(self.called(case, catalog).await);
-        }
-        match (wrong.is_empty(), &example.input, &example.output) {
-            (false, ..) => Status::Failed(wrong),
-            (true, None, None) => Status::Skipped("it has neither input nor output".to_owned()),
-            (true, ..) => Status::Passed,
+        match (wrong.is_empty(), self.catalog) {
+            (false, _) => Status::Failed(wrong),
+            (true, None) => Status::Passed,
+            (true, Some(catalog)) => self.called(case, catalog).await,
         }
     }
 
-    /// Calls the tool; what is wrong with its answer.
-    async fn called(&self, case: &Case, catalog: &Catalog) -> Vec<String> {
+    /// Calls the tool and looks at its answer.
+    async fn called(&self, case: &Case, catalog: &Catalog) -> Status {
         let mut request = Request::new(case.tool.clone());
         request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
         let outcome = match catalog.runner().call(request, &Quiet).await {
             Ok(outcome) => outcome,
-            Err(failure) => return failure.to_text().lines().map(str::to_owned).collect(),
+            Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
+                return Status::Skipped(failure.message);
+            }
+            Err(failure) => return Status::Failed(failure.to_text().lines().map(str::to_owned).collect()),
         };
-        let value = outcome.value();
         if outcome.is_error {
-            return vec![format!("the tool says that it failed: {}", shown(&value))];
+            return Status::Failed(vec![format!("the tool says that it failed: {}", outcome.texts())]);
         }
-        let Some(expected) = &case.example.output else { return Vec::new() };
+        let Some(expected) = &case.example.output else { return Status::Passed };
+        let value = match (&outcome.structured, expected) {
+            // A text is compared as one, also if it could be read as JSON.
+            (None, Json::String(_)) => Json::String(outcome.texts()),
+            _ => outcome.value(),
+        };
         let mut wrong = Vec::new();
         compare(expected, &value, self.exact, &Pointer::root(), &mut wrong);
-        wrong
+        if wrong.is_empty() { Status::Passed } else { Status::Failed(wrong) }
     }
 }
 
@@ -272,7 +307,8 @@ fn compare(expected: &Json, actual: &Json, exact: bool, at: &Pointer, wrong: &mu
                 compare(value, other, exact, &at.child(n), wrong);
             }
         }
-        (Json::Number(a), Json::Number(b)) if a.as_f64() == b.as_f64() => {}
+        // `3` and `3.0` are one number; whole numbers are compared to their last digit.
+        (Json::Number(a), Json::Number(b)) if (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64() => {}
         (expected, actual) if expected == actual => {}
         (expected, actual) => {
             let place = if at.as_str().is_empty() { "the answer".to_owned() } else { format!("`{at}`") };

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use futures::StreamExt;
-use toolwright_catalog::{Catalog, Load, Plan, Reader};
+use toolwright_catalog::{Catalog, Event, Load, Plan, Reader};
 use toolwright_exec::Log;
+use toolwright_source::{Pointer, Severity, render};
 
 use self::case::{Case, Status, Tried};
 use crate::args::{SourceArgs, TestArgs, TestForm};
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         bail!("`--exact` compares what tools answer, which only `--run` asks them for");
     }
     let load = load(args)?;
+    let unread = tell_of_errors(&load);
     let mut cases = case::all(&load);
     let total = cases.len();
     cases.retain(|case| args.filter.iter().all(|part| case.is_called(part)));
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
     }
     let began = Instant::now();
-    let limits = sources::limits()?;
+    let limits = sources::limits(args.config.as_deref())?;
     let pool = sandbox::pool(args.sandbox.require_jail)?;
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let tried: Vec<Tried> = sources::runtime()?.block_on(async {
@@ -56,7 +58,10 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         output::complain(&failure.clone().into());
     }
     let failed = tried.iter().any(|tried| matches!(tried.status, Status::Failed(_)));
-    Ok(match (load.failures.is_empty(), failed) {
+    if let Some(why) = tried.iter().find_map(|tried| tried.no_sandbox.as_ref()) {
+        bail!("the sandbox cannot start: {why}");
+    }
+    Ok(match (load.failures.is_empty() && !unread, failed) {
         (false, _) => Exit::CouldNotRun,
         (true, true) => Exit::Findings,
         (true, false) => Exit::Clean,
@@ -69,6 +74,23 @@ fn print(cases: &[Case], tried: &[Tried], time: Duration, form: TestForm) -> any
         TestForm::Json => output::print_raw(&show::json(cases, tried, time)),
         TestForm::Junit => output::print_raw(&show::junit(cases, tried, time)),
     }
+}
+
+/// Says what is wrong with the definitions. Returns whether examples may have been missed for it.
+fn tell_of_errors(load: &Load) -> bool {
+    let errors = load.files.iter().flat_map(|file| &file.diagnostics);
+    let errors: Vec<_> = errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
+    for diagnostic in &errors {
+        output::say(&format!("{}\n", render::concise(diagnostic)));
+    }
+    for name in &load.unparsed {
+        sources::note(&format!("`{name}` could not be parsed and is skipped"));
+    }
+    // A list of examples that cannot be read is one that cannot be tried.
+    let missed = |path: &Pointer| path.tokens().any(|token| token == "examples");
+    load.files.iter().any(|file| file.reading.is_none())
+        || !load.unparsed.is_empty()
+        || errors.iter().any(|diagnostic| missed(&diagnostic.path) && diagnostic.code.name == "INVALID_TYPE")
 }
 
 fn reader(args: &TestArgs) -> Reader {
@@ -95,7 +117,13 @@ async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         command: args.command.clone(),
         sandbox: args.sandbox.clone(),
     };
-    let catalog = sources::catalog(&source, Log::default(), Arc::new(|_| {}))?;
+    let listener = Arc::new(|event: &Event| match event {
+        Event::Note(_) | Event::Unloaded(_) => {
+            sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence));
+        }
+        _ => {}
+    });
+    let catalog = sources::catalog(&source, reader(args), Log::default(), listener)?;
     catalog.load_all().await;
     Ok(catalog)
 }

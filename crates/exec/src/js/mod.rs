@@ -21,9 +21,11 @@ pub(crate) const KIND: Kind = Kind {
 
 /// btcp seed, Error Responses: what a body throws to say why, under a code of its own.
 const PRELUDE: &str = "class BTCPError extends Error {
-  constructor(code, { message, suggestion } = {}) {
+  constructor(code, options) {
+    const { message, suggestion } = options ?? {};
     super(message ?? String(code));
     this.name = 'BTCPError';
+    this.btcp = true;
     this.code = code;
     if (suggestion !== undefined) this.suggestion = suggestion;
   }
@@ -60,11 +62,16 @@ impl Executor for Bodies {
                     format!("`{name}` cannot run: there is no sandbox"),
                 ));
             };
-            let output = self.work(body, pool, &call).await.map_err(|error| told(body, &error))?;
-            for line in output.log {
-                self.parts.log.line(&format!("{name}: console: {}", line.text));
+            match self.work(body, pool, &call).await {
+                Ok(output) => {
+                    body.log(&output.log, &self.parts.log);
+                    Ok(Outcome::value_of(output.value))
+                }
+                Err(error) => {
+                    body.log(&error.log, &self.parts.log);
+                    Err(told(body, &error))
+                }
             }
-            Ok(Outcome::value_of(output.value))
         })
     }
 }
@@ -92,8 +99,9 @@ fn told(body: &Code, error: &Error) -> Failure {
         error.fields.as_deref().and_then(|fields: &Map<String, Json>| fields.get(name)?.as_str())
     };
     match error.code {
-        Kinds::Threw if error.name.as_deref() == Some("BTCPError") => {
-            let own = field("code").unwrap_or("BTCP_ERROR");
+        Kinds::Threw if is_btcp(error) => {
+            // A code is UPPER_SNAKE; what is not is none.
+            let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).own_code(own);
             match field("suggestion") {
                 Some(suggestion) => failure.suggest(suggestion),
@@ -103,7 +111,19 @@ fn told(body: &Code, error: &Error) -> Failure {
         Kinds::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
         Kinds::OutputTooLarge => Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error)),
         Kinds::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
+        Kinds::Syntax | Kinds::NoEntryPoint => Failure::new(&code::NOT_RUNNABLE, body.explain(error))
+            .suggest("mend the body: it is an ES module whose default export is a function, without imports"),
         Kinds::StartFailed | Kinds::WorkerDied => Failure::new(&code::SANDBOX_FAILED, body.explain(error)),
         _ => Failure::new(&code::TOOL_FAILED, body.explain(error)),
     }
+}
+
+/// Whether a `BTCPError` was thrown, or something made of one.
+fn is_btcp(error: &Error) -> bool {
+    error.fields.as_deref().is_some_and(|fields| fields.get("btcp") == Some(&Json::Bool(true)))
+}
+
+fn is_code(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_uppercase()) && text.len() <= 64 && text.chars().all(plain)
 }

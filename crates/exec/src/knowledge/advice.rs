@@ -97,6 +97,8 @@ struct Mistake<'a> {
     words: BTreeSet<String>,
     /// Names of arguments that the errors speak of.
     fields: BTreeSet<String>,
+    /// Whether they are arguments of the call; else any word of the errors may be one.
+    named: bool,
 }
 
 impl Mistake<'_> {
@@ -106,12 +108,18 @@ impl Mistake<'_> {
         let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
         let shared = self.fields.intersection(&about).count();
         let shown = self.fields.intersection(&words(example)).count();
-        if shared == 0 {
+        // A lesson that shows how another command is called is not about this one.
+        let calls = calls_of(example).any(|name| name == self.command);
+        if !calls && calls_of(example).next().is_some() {
             return None;
         }
-        // A lesson that shows how another command is called is not about this one.
-        let calls = example.contains(&format!("{}(", self.command));
-        if example.contains('(') && !calls && calls_something(example) {
+        // An argument that is missing is known from the errors alone: then the example must show it.
+        let about_it = if self.named {
+            shared > 0 || (calls && shown > 0)
+        } else {
+            shared > 0 && (shown > 0 || example.is_empty())
+        };
+        if !about_it {
             return None;
         }
         let common = self.words.intersection(&about).count();
@@ -120,11 +128,13 @@ impl Mistake<'_> {
     }
 }
 
-/// Whether a name is followed by an open bracket: `update_task({`.
-fn calls_something(example: &str) -> bool {
-    example
-        .match_indices('(')
-        .any(|(at, _)| example[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+/// The names before open brackets: `update_task({` calls one.
+fn calls_of(example: &str) -> impl Iterator<Item = &str> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name = move |(at, _)| example[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
+    // `new Date(` is a value, `catch (` a word of the language: no command is called.
+    let is_call = |name: &&str| !name.is_empty() && !name.starts_with(|c: char| c.is_uppercase());
+    example.match_indices('(').map(name).filter(is_call)
 }
 
 /// The anti-pattern and the quirk that fit best, if any do.
@@ -137,11 +147,11 @@ pub(super) fn fitting(
     let said = words(&errors.join(" "));
     let names = arguments.as_object().into_iter().flatten().flat_map(|(name, _)| words(name));
     let mut fields: BTreeSet<String> = names.filter(|name| said.contains(name)).collect();
-    if fields.is_empty() {
-        // An argument that is missing is named by the errors alone.
+    let named = !fields.is_empty();
+    if !named {
         fields.clone_from(&said);
     }
-    let mistake = Mistake { command, words: said, fields };
+    let mistake = Mistake { command, words: said, fields, named };
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let patterns = knowledge.anti_patterns.iter().filter_map(|pattern| {
         let (name, description) = (text(&pattern.name), text(&pattern.description));

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use toolwright_sandbox::{Error, Form, HostFunctions, Input, Limits, Output, Place, Pool, Program};
+use toolwright_sandbox::{Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool, Program};
 
-use crate::Json;
+use crate::{Json, Log};
 
 /// What a function is for; its limits follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,8 @@ pub struct FunctionLimits {
     pub memory: usize,
     /// Memory of a tool's body, beyond its input. Its time is that of the call.
     pub body_memory: usize,
+    /// Bytes of a result, as JSON. What goes in may be a few times as much: a processor has its data twice.
+    pub output: usize,
 }
 
 impl Default for FunctionLimits {
@@ -56,6 +58,7 @@ impl Default for FunctionLimits {
             function: Duration::from_millis(1_000),
             memory: 8 << 20,
             body_memory: 64 << 20,
+            output: 1 << 20,
         }
     }
 }
@@ -69,7 +72,8 @@ impl FunctionLimits {
         };
         let memory = if role == Role::Body { self.body_memory } else { self.memory };
         // A busy machine must not fail a good function.
-        Limits { cpu, wall: cpu * 10 + Duration::from_secs(5), memory, ..Limits::default() }
+        let wall = cpu * 10 + Duration::from_secs(5);
+        Limits { cpu, wall, memory, input: 4 * self.output, output: self.output, ..Limits::default() }
     }
 }
 
@@ -139,6 +143,13 @@ impl Code {
         match &self.show {
             Some(show) => show(place.line, place.column),
             None => format!("line {}, column {}", place.line, place.column),
+        }
+    }
+
+    /// Puts what it wrote to `console` into the log.
+    pub(crate) fn log(&self, lines: &[LogLine], log: &Log) {
+        for line in lines {
+            log.line(&format!("{self:?}: console: {}", line.text));
         }
     }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use toolwright_model::{Check, Validator};
-use toolwright_sandbox::{Error, Pool};
+use toolwright_sandbox::{Code as Kinds, Pool};
 
 use super::{Code, FunctionLimits, Knowledge, Role, input};
-use crate::Json;
+use crate::{Json, Log};
 
 /// A validator that takes longer is slow, though it is heard (aios seed, Validators: target under 50 ms).
 const SLOW: Duration = Duration::from_millis(50);
@@ -18,8 +18,10 @@ pub struct Judged {
     pub errors: Vec<String>,
     /// What is odd about the validators themselves.
     pub warnings: Vec<String>,
-    /// The first validator that could not do its work. The call is refused all the same.
-    pub broken: Option<Error>,
+    /// Whether a validator could not do its work. The call is refused all the same.
+    pub broken: bool,
+    /// Why no validator can run at all.
+    pub no_sandbox: Option<String>,
 }
 
 impl Knowledge {
@@ -30,29 +32,43 @@ impl Knowledge {
         arguments: &Json,
         pool: Option<&Pool>,
         limits: &FunctionLimits,
+        log: &Log,
     ) -> Judged {
         let mut judged = Judged::default();
         let own = self.model.validators.iter().zip(&self.validators);
         for (validator, code) in own.filter(|(v, _)| v.validates.as_deref() == Some(command)) {
             check(validator, arguments, &mut judged);
             let Some(pool) = pool else {
-                judged.errors.push(format!("validator `{}` cannot run: there is no sandbox", code.id));
-                continue;
+                judged.no_sandbox = Some(format!("validator `{}` cannot run: there is no sandbox", code.id));
+                return judged;
             };
             let limits = limits.of(Role::Validator);
             match code.run(pool, &input(Role::Validator, arguments), &limits, None).await {
                 Ok(output) => {
+                    code.log(&output.log, log);
                     if output.cpu > SLOW {
                         let ms = output.cpu.as_millis();
                         judged.warnings.push(format!("validator `{}` took {ms} ms, more than 50", code.id));
                     }
-                    let (errors, warning) = read_verdict(code, &output.value);
-                    judged.errors.extend(errors);
-                    judged.warnings.extend(warning);
+                    match read_verdict(code, &output.value) {
+                        Ok((errors, warning)) => {
+                            judged.errors.extend(errors);
+                            judged.warnings.extend(warning);
+                        }
+                        Err(no_verdict) => {
+                            judged.errors.push(no_verdict);
+                            judged.broken = true;
+                        }
+                    }
                 }
                 Err(error) => {
+                    code.log(&error.log, log);
+                    if error.code == Kinds::StartFailed {
+                        judged.no_sandbox = Some(error.message);
+                        return judged;
+                    }
                     judged.errors.push(code.explain(&error));
-                    judged.broken.get_or_insert(error);
+                    judged.broken = true;
                 }
             }
         }
@@ -70,19 +86,26 @@ fn check(validator: &Validator, arguments: &Json, judged: &mut Judged) {
 }
 
 /// What a validator answered: why it refuses (nothing if it does not), and what is odd about the answer.
-pub fn read_verdict(code: &Code, value: &Json) -> (Vec<String>, Option<String>) {
+///
+/// # Errors
+/// If it is no verdict at all.
+pub fn read_verdict(code: &Code, value: &Json) -> Result<(Vec<String>, Option<String>), String> {
     let id = &code.id;
     let odd = |what: &str| format!("INVALID_VALIDATOR_RESULT: validator `{id}` {what}");
     let Some(valid) = value.get("valid").and_then(Json::as_bool) else {
         let shown = super::respond::shown(value);
-        let what = odd(&format!("answered {shown}, expected {{ valid: boolean, errors: string[] }}"));
-        return (vec![what], None);
+        return Err(odd(&format!("answered {shown}, expected {{ valid: boolean, errors: string[] }}")));
     };
-    let none = Vec::new();
     let (listed, mut warning) = match value.get("errors") {
-        Some(Json::Array(errors)) => (errors, None),
-        None | Some(Json::Null) => (&none, None),
-        Some(_) => (&none, Some(odd("gave `errors` that are no list"))),
+        Some(Json::Array(errors)) => (errors.as_slice(), None),
+        None | Some(Json::Null) => (&[][..], None),
+        // Whatever it is, it is said to be wrong.
+        Some(error) => {
+            let says_nothing = error.as_str().is_some_and(|text| text.trim().is_empty())
+                || error.as_object().is_some_and(serde_json::Map::is_empty);
+            let listed = if says_nothing { &[][..] } else { std::slice::from_ref(error) };
+            (listed, Some(odd("gave `errors` that are no list")))
+        }
     };
     let mut errors = Vec::new();
     for error in listed {
@@ -104,7 +127,7 @@ pub fn read_verdict(code: &Code, value: &Json) -> (Vec<String>, Option<String>) 
     if valid && !errors.is_empty() {
         warning.get_or_insert_with(|| odd("says `valid: true` and gives errors: they count"));
     }
-    (errors, warning)
+    Ok((errors, warning))
 }
 
 #[cfg(test)]
@@ -117,7 +140,7 @@ mod tests {
     fn verdicts_of_all_kinds() {
         let code = Code::function(Role::Validator, "v", "", None);
         let read = |value: Json| {
-            let (errors, warning) = read_verdict(&code, &value);
+            let (errors, warning) = read_verdict(&code, &value).expect("a verdict");
             (errors.join("|"), warning.is_some())
         };
         let refused = |text: &str, odd: bool| (text.to_owned(), odd);
@@ -129,10 +152,10 @@ mod tests {
             (json!({"valid": true, "errors": ["a"]}), refused("a", true)),
             (json!({"valid": false, "errors": [{"message": "a", "field": "x"}]}), refused("a", true)),
             (json!({"valid": false, "errors": [7]}), refused("7", true)),
-            (
-                json!({"valid": false, "errors": "a"}),
-                refused("validator `v` refuses the arguments and does not say why", true),
-            ),
+            (json!({"valid": false, "errors": "a"}), refused("a", true)),
+            (json!({"valid": true, "errors": "a"}), refused("a", true)),
+            (json!({"valid": true, "errors": {"title": "bad"}}), refused("{\"title\":\"bad\"}", true)),
+            (json!({"valid": true, "errors": {}}), refused("", true)),
             (
                 json!({"valid": false}),
                 refused("validator `v` refuses the arguments and does not say why", false),
@@ -141,8 +164,8 @@ mod tests {
             assert_eq!(read(value.clone()), expected, "{value}");
         }
         for value in [json!(null), json!(true), json!({"ok": true}), json!({"valid": "yes"}), json!([])] {
-            let (errors, _) = read(value.clone());
-            assert!(errors.starts_with("INVALID_VALIDATOR_RESULT"), "{value}: {errors}");
+            let no_verdict = read_verdict(&code, &value).unwrap_err();
+            assert!(no_verdict.starts_with("INVALID_VALIDATOR_RESULT"), "{value}: {no_verdict}");
         }
     }
 }

@@ -17,7 +17,6 @@ use toolwright_model::{Knowledge as Model, Stage};
 
 pub use code::{Code, FunctionLimits, Role, Show, input};
 pub use judge::{Judged, read_verdict};
-pub use payload::{PayloadError, find_payload};
 pub(crate) use respond::Bench;
 
 use crate::{Advice, Json};

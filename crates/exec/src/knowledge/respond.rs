@@ -2,11 +2,11 @@
 //! apart by the payload schemas, and fields with a structure of their own are got out by their helpers.
 
 use serde_json::json;
-use toolwright_model::Stage;
-use toolwright_sandbox::{Input, Pool};
+use toolwright_model::{Detection, Stage};
+use toolwright_sandbox::{Code as Kinds, Input, Pool};
 
-use super::{Code, FunctionLimits, Knowledge, Role, find_payload, input, payload};
-use crate::{Failure, Json, Outcome, code};
+use super::{Code, FunctionLimits, Knowledge, Role, input, payload};
+use crate::{Failure, Json, Log, Outcome, code};
 
 /// Characters of a value in a message.
 const SHOWN: usize = 120;
@@ -20,22 +20,32 @@ pub(super) fn shown(value: &Json) -> String {
     }
 }
 
-/// What functions run in, and with which limits.
+/// What functions run in, with which limits, and where their `console` goes.
 #[derive(Clone, Copy)]
 pub(crate) struct Bench<'a> {
     pub(crate) pool: Option<&'a Pool>,
     pub(crate) limits: &'a FunctionLimits,
+    pub(crate) log: &'a Log,
 }
 
 impl Bench<'_> {
-    async fn run(&self, code: &Code, input: &Input) -> Result<Json, String> {
+    /// Runs a function that was asked for by a processor, or is one.
+    async fn run(&self, code: &Code, input: &Input) -> Result<Json, Failure> {
         let Some(pool) = self.pool else {
-            return Err(format!("{code:?} cannot run: there is no sandbox"));
+            return Err(Failure::new(
+                &code::SANDBOX_FAILED,
+                format!("{code:?} cannot run: there is no sandbox"),
+            ));
         };
-        match code.run(pool, input, &self.limits.of(code.role), None).await {
-            Ok(output) => Ok(output.value),
-            Err(error) => Err(code.explain(&error)),
-        }
+        let result = code.run(pool, input, &self.limits.of(code.role), None).await;
+        let said = result.as_ref().map_or_else(|error| &error.log, |output| &output.log);
+        code.log(said, self.log);
+        result.map(|output| output.value).map_err(|error| match error.code {
+            Kinds::StartFailed | Kinds::WorkerDied => {
+                Failure::new(&code::SANDBOX_FAILED, code.explain(&error))
+            }
+            _ => Failure::new(&code::PROCESSOR_FAILED, code.explain(&error)),
+        })
     }
 }
 
@@ -57,10 +67,10 @@ impl Knowledge {
         let mut prepared = None;
         for code in self.processors(command, Stage::Request) {
             let given = input(Role::Processor, prepared.as_ref().unwrap_or(arguments));
-            let value = bench.run(code, &given).await.map_err(processor_failed)?;
+            let value = bench.run(code, &given).await?;
             if !value.is_object() {
                 let what = format!("{code:?} made {} of the arguments, not an object", shown(&value));
-                return Err(processor_failed(what));
+                return Err(Failure::new(&code::PROCESSOR_FAILED, what));
             }
             prepared = Some(value);
         }
@@ -84,14 +94,18 @@ impl Knowledge {
             self.take_apart(&value, processors.peek().is_some(), bench).await?;
         outcome.warnings.extend(warnings);
         if fields.as_object().is_some_and(|fields| !fields.is_empty()) {
-            let meta = outcome.meta.get_or_insert_with(|| json!({}));
-            meta["toolwright/fields"] = fields.clone();
+            let mut meta = match outcome.meta.take() {
+                Some(Json::Object(meta)) => meta,
+                _ => serde_json::Map::new(),
+            };
+            meta.insert("toolwright/fields".to_owned(), fields.clone());
+            outcome.meta = Some(Json::Object(meta));
         }
         let mut processed = None;
         for code in processors {
             let mut given = input(Role::Processor, processed.as_ref().unwrap_or(&data));
             given.globals = vec![("fields".to_owned(), fields.clone())];
-            processed = Some(bench.run(code, &given).await.map_err(processor_failed)?);
+            processed = Some(bench.run(code, &given).await?);
         }
         Ok(match processed {
             Some(value) => {
@@ -104,31 +118,23 @@ impl Knowledge {
     /// The data in a result, and the fields in that. Where nobody processes it, a shape that is not known is
     /// none of our business.
     async fn take_apart(&self, value: &Json, processed: bool, bench: Bench<'_>) -> Result<Taken, Failure> {
-        let schemas = &self.model.payload_schemas;
-        let mut knowing = Vec::new();
-        for id in payload::helpers(schemas) {
-            if let Some(helper) = self.function(Role::Helper, id)
-                && bench.run(helper, &input(Role::Helper, value)).await.map_err(processor_failed)?
-                    == json!(true)
-            {
-                knowing.push(id);
-            }
-        }
-        let data = match find_payload(schemas, value, |id| knowing.contains(&id)) {
-            _ if schemas.is_empty() => value,
+        let mut warnings = Vec::new();
+        let data = match self.payload(value, bench, &mut warnings).await {
             Ok(data) => data,
-            Err(error) if processed => {
-                return Err(Failure::new(&code::PAYLOAD_UNKNOWN, error.to_string()));
+            Err(failure) if processed => return Err(failure),
+            Err(failure) => {
+                if failure.code != &code::PAYLOAD_UNKNOWN {
+                    warnings.push(failure.message);
+                }
+                value
             }
-            Err(_) => value,
         };
-        let mut taken = Taken { data: data.clone(), fields: json!({}), warnings: Vec::new() };
+        let mut fields = Json::Object(serde_json::Map::new());
         for mapping in &self.model.field_mappings {
             let Some(id) = mapping.extraction.as_deref() else { continue };
+            let path = mapping.path.join(".");
             let Some(helper) = self.function(Role::Helper, id.strip_prefix("helpers.").unwrap_or(id)) else {
-                taken
-                    .warnings
-                    .push(format!("the field `{}` names `{id}`, which is no helper", mapping.path.join(".")));
+                warnings.push(format!("the field `{path}` names `{id}`, which is no helper"));
                 continue;
             };
             let name = mapping.path.last().cloned().unwrap_or_default();
@@ -137,14 +143,57 @@ impl Knowledge {
             });
             match bench.run(helper, &input(Role::Helper, &given)).await {
                 Ok(Json::Null) => {}
-                Ok(field) => taken.fields[&name] = field,
-                Err(why) => taken.warnings.push(format!("the field `{name}` was not found: {why}")),
+                Ok(field) => put(&mut fields, &mapping.path, field),
+                Err(failure) if failure.code == &code::SANDBOX_FAILED => return Err(failure),
+                Err(failure) => {
+                    warnings.push(format!("the field `{path}` was not found: {}", failure.message))
+                }
             }
         }
-        Ok(taken)
+        Ok(Taken { data: data.clone(), fields, warnings })
+    }
+
+    /// The data of a result, by the first shape that fits; helpers are asked when it is their turn.
+    async fn payload<'v>(
+        &self,
+        value: &'v Json,
+        bench: Bench<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<&'v Json, Failure> {
+        let schemas = &self.model.payload_schemas;
+        if schemas.is_empty() {
+            return Ok(value);
+        }
+        let unknown = |error: payload::PayloadError| Failure::new(&code::PAYLOAD_UNKNOWN, error.to_string());
+        for schema in schemas {
+            let fits = match payload::test_of(schema) {
+                None => false,
+                Some(Detection::Helper { id }) => match self.function(Role::Helper, &id) {
+                    Some(helper) => bench.run(helper, &input(Role::Helper, value)).await? == json!(true),
+                    None => {
+                        warnings.push(format!("a payload is told by `helpers.{id}`, which does not exist"));
+                        false
+                    }
+                },
+                Some(test) => payload::fits(&test, value),
+            };
+            if fits {
+                return payload::data(schema, value).map_err(unknown);
+            }
+        }
+        Err(unknown(payload::unknown(schemas)))
     }
 }
 
-fn processor_failed(why: String) -> Failure {
-    Failure::new(&code::PROCESSOR_FAILED, why)
+/// Puts a value where a path of names leads.
+fn put(fields: &mut Json, path: &[String], value: Json) {
+    let Some((last, above)) = path.split_last() else { return };
+    let mut place = fields;
+    for name in above {
+        if !place[name].is_object() {
+            place[name] = json!({});
+        }
+        place = &mut place[name];
+    }
+    place[last] = value;
 }

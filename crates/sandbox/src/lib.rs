@@ -7,7 +7,7 @@
 //! use toolwright_sandbox::{Form, Input, Limits, Pool, PoolOptions, WorkerCommand};
 //!
 //! # fn main() -> Result<(), toolwright_sandbox::Error> {
-//! let pool = Pool::new(PoolOptions::new(WorkerCommand::new("toolwright-sandbox-worker")));
+//! let pool = Pool::new(PoolOptions::new(WorkerCommand::new("/usr/local/bin/toolwright-sandbox-worker")));
 //! let program = pool.compile_blocking("module.exports = ({ a, b }) => a + b", Form::Script, None)?;
 //! let input = Input::args(json!({ "a": 1, "b": 2 }));
 //! let output = pool.run_blocking(&program, &input, &Limits::default(), None)?;

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 /// The program that becomes a worker. It must call [`worker_main`](crate::worker_main) first thing.
 #[derive(Clone, Debug)]
 pub struct WorkerCommand {
-    /// The binary.
+    /// The path of the binary. It is not looked for anywhere else.
     pub program: PathBuf,
     /// What tells it to be a worker, if it can be something else too.
     pub args: Vec<OsString>,
@@ -179,7 +179,8 @@ fn reap(mut child: Child) {
 fn start(command: &WorkerCommand) -> io::Result<(Child, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let child = Command::new(&command.program)
+    // The worker starts in another folder than ours.
+    let child = Command::new(std::path::absolute(&command.program)?)
         .args(&command.args)
         .env_clear()
         .current_dir("/")

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use anyhow::bail;
 use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, subject};
 use toolwright_formats::Reading;
+use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Origin, Severity, locate};
 
@@ -85,7 +86,8 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     let (scripts, others): (Vec<String>, Vec<String>) =
         args.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
     let mut load = if !others.is_empty() || !args.command.is_empty() {
-        sources::load_named(&others, &args.command, reader(args))?
+        let then = if fix::Mode::of(args).is_some() { |_: &mut Loaded| {} } else { shed };
+        sources::load_named(&others, &args.command, reader(args), then)?
     } else if !scripts.is_empty() {
         Load::default()
     } else if let Some(mut plan) = configured {
@@ -109,6 +111,21 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     }
     scripts::add(&scripts, &mut load);
     Ok(load)
+}
+
+/// Leaves of a record what is looked at after its rules were: names, and what its tools run. Ten thousand whole
+/// records are a quarter of a gigabyte.
+fn shed(loaded: &mut Loaded) {
+    let Some(reading) = &mut loaded.reading else { return };
+    let Toolset { namespace, tools, .. } = std::mem::take(&mut reading.toolset);
+    let names = |Draft { name, namespace, details, .. }| {
+        let details = Details { binding: details.binding, ..Details::default() };
+        Draft { name, namespace, details, ..Draft::default() }
+    };
+    let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
+    tools.shrink_to_fit();
+    reading.toolset = Toolset { namespace, tools, ..Toolset::default() };
+    reading.findings = Vec::new();
 }
 
 /// A file that was named twice, or lies in a folder that was named as well, is one file.

@@ -53,17 +53,22 @@ pub fn is_stdin(path: &Path) -> bool {
 /// If it cannot be read.
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     if is_stdin(path) {
-        return bounded(io::stdin().lock())
+        return bounded(io::stdin().lock(), 0)
             .map_err(|e| LoadError::new(format!("cannot read standard input: {e}")));
     }
-    let bytes = File::open(path).and_then(bounded);
+    let bytes = File::open(path).and_then(|file| {
+        let len = file.metadata().map_or(0, |about| about.len());
+        bounded(file, len)
+    });
     bytes.map_err(|error| LoadError::new(format!("cannot read `{}`: {}", path.display(), plain(&error))))
 }
 
-/// One byte more than a document may have is enough to know that it has too many.
-fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+/// One byte more than a document may have is enough to know that it has too many. With room for the bytes that
+/// are `expected` there is one buffer, and it is no larger than the file.
+fn bounded(from: impl Read, expected: u64) -> io::Result<Vec<u8>> {
+    let most = MAX_BYTES as u64 + 1;
+    let mut bytes = Vec::with_capacity(expected.min(most) as usize);
+    from.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -89,7 +94,8 @@ fn syntax_of(path: &Path) -> Option<Syntax> {
 /// Another encoding that says so in its first bytes gets a better message than this.
 fn is_binary(bytes: &[u8]) -> bool {
     let marked = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
-    let nuls = bytes.iter().take(8_000).filter(|b| **b == 0).count();
+    let start = &bytes[..bytes.len().min(8_000)];
+    let nuls = if start.contains(&0) { start.iter().filter(|b| **b == 0).count() } else { 0 };
     nuls > 0 && !marked && (bytes[0] == 0 || nuls > 8 || std::str::from_utf8(bytes).is_err())
 }
 
@@ -118,9 +124,16 @@ pub(crate) fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
             Err(error) => errors.push(walk_error(&error)),
         }
     }
-    paths.sort();
+    paths.sort_by_cached_key(|path| in_order(path));
     errors.sort();
     (paths, errors.into_iter().map(|error| LoadError::new(format!("cannot read {error}"))).collect())
+}
+
+/// What puts paths below one folder into the order of their parts, which comparing the parts one by one takes ten
+/// times as long for: no byte of a name is less than the separator here.
+fn in_order(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes.map(|byte| if *byte == b'/' { 0 } else { *byte }).collect()
 }
 
 fn walk_error(error: &ignore::Error) -> String {
@@ -130,5 +143,26 @@ fn walk_error(error: &ignore::Error) -> String {
             format!("`{}`: permission denied", path.display())
         }
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_in_the_order_of_their_parts() {
+        let parts = ["a", "a-b", "a.json", "ab", "a b", "é", "\u{1}", "0"];
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for first in parts {
+            paths.push(["./folder", first].iter().collect());
+            for second in parts {
+                paths.push(["./folder", first, second].iter().collect());
+            }
+        }
+        let mut sorted = paths.clone();
+        sorted.sort();
+        paths.sort_by_cached_key(|path| in_order(path));
+        assert_eq!(paths, sorted);
     }
 }

@@ -69,6 +69,12 @@ enum Found {
 
 /// Reads files and folders.
 pub fn load(paths: &[PathBuf], reader: Reader) -> Load {
+    load_and(paths, reader, |_| {})
+}
+
+/// Reads files and folders, and does `then` with each as soon as it is read, where it was read. Who drops there
+/// what nobody needs any more lets the next file have its memory.
+pub fn load_and(paths: &[PathBuf], reader: Reader, then: impl Fn(&mut Loaded) + Sync) -> Load {
     let mut load = Load::default();
     let mut jobs: Vec<(PathBuf, Found)> = Vec::new();
     let mut folders: Vec<(&Path, std::ops::Range<usize>)> = Vec::new();
@@ -86,7 +92,13 @@ pub fn load(paths: &[PathBuf], reader: Reader) -> Load {
             jobs.push((path.clone(), Found::Named));
         }
     }
-    let results = in_parallel(&jobs, |(path, found)| read_file(path, *found, reader));
+    let results = in_parallel(&jobs, |(path, found)| {
+        let mut looked = read_file(path, *found, reader);
+        if let Ok(Looked::Read(loaded)) = &mut looked {
+            then(loaded);
+        }
+        looked
+    });
     for (folder, range) in folders {
         let read = results[range.clone()].iter().any(|r| matches!(r, Ok(Looked::Read(_))));
         if !read {
@@ -98,6 +110,7 @@ pub fn load(paths: &[PathBuf], reader: Reader) -> Load {
             load.failures.push(LoadError::new(message));
         }
     }
+    load.files.reserve_exact(results.len());
     for result in results {
         match result {
             Ok(Looked::Read(loaded)) => load.files.push(*loaded),

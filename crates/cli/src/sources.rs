@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use tokio::signal::unix::{SignalKind, signal};
-use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Named, Plan, Planner, Reader};
+use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Loaded, Named, Plan, Planner, Reader};
 use toolwright_exec::{Log, Parts, Runner};
 use toolwright_source::{Severity, render};
 
@@ -68,11 +68,18 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 /// Reads everything that `show` and `list` name.
 pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
     let format = inputs.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-    load_named(&inputs.sources, &inputs.command, Reader { format, compat: inputs.compat, rules: false })
+    let reader = Reader { format, compat: inputs.compat, rules: false };
+    load_named(&inputs.sources, &inputs.command, reader, |_| {})
 }
 
-/// Reads sources as they were named on the command line. Servers and programs are asked.
-pub(crate) fn load_named(sources: &[String], command: &[String], reader: Reader) -> anyhow::Result<Load> {
+/// Reads sources as they were named on the command line. Servers and programs are asked. `then` is done with each
+/// file as soon as it is read, where there are only files.
+pub(crate) fn load_named(
+    sources: &[String],
+    command: &[String],
+    reader: Reader,
+    then: impl Fn(&mut Loaded) + Sync,
+) -> anyhow::Result<Load> {
     let named = named(sources, command);
     let paths: Option<Vec<PathBuf>> = named
         .iter()
@@ -83,7 +90,7 @@ pub(crate) fn load_named(sources: &[String], command: &[String], reader: Reader)
         .collect();
     // Files alone need no runtime, and are read side by side.
     if let Some(paths) = paths {
-        return Ok(toolwright_catalog::load(&paths, reader));
+        return Ok(toolwright_catalog::load_and(&paths, reader, then));
     }
     load_plan(Plan::of_named(&named, reader, &variable))
 }

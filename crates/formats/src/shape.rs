@@ -27,18 +27,19 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
         }
     }
     let place = |entry: &Entry<'_>| fields.iter().position(|field| entry.is(field.name));
+    let places: Vec<Option<usize>> = entries.iter().map(place).collect();
     // Of duplicates the last one counts, and only it can be found by pointer.
     let mut last = vec![0; fields.len()];
-    for (n, entry) in entries.iter().enumerate() {
-        if let Some(place) = place(entry) {
-            last[place] = n;
+    for (n, place) in places.iter().enumerate() {
+        if let Some(place) = place {
+            last[*place] = n;
         }
     }
-    for (n, entry) in entries.iter().enumerate() {
+    for (n, (entry, place)) in entries.iter().zip(places).enumerate() {
         if out.is_full() {
             return;
         }
-        match place(entry) {
+        match place {
             Some(place) if last[place] != n => {}
             Some(place) if !is_left_out(entry.value, &fields[place]) => {
                 let (told, field) = (out.len(), &fields[place]);

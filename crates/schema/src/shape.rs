@@ -1,7 +1,5 @@
 //! Measuring a value without recursion, so that a hostile one is refused before anything recurses.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, map};
 
 /// What one pass over a value finds.
@@ -83,14 +81,19 @@ pub(crate) fn locate(document: &Value, target: &Value) -> Option<String> {
 
 /// JSON pointers of `targets` within `document`, found by identity in one pass.
 pub(crate) fn locate_all(document: &Value, targets: &[&Value]) -> Vec<Option<String>> {
-    let mut found: HashMap<*const Value, Option<String>> =
+    let mut found: Vec<(*const Value, Option<String>)> =
         targets.iter().map(|target| (std::ptr::from_ref(*target), None)).collect();
+    found.sort_unstable_by_key(|(target, _)| *target);
+    found.dedup_by_key(|(target, _)| *target);
+    let place = |found: &[(*const Value, Option<String>)], value: &Value| {
+        found.binary_search_by_key(&std::ptr::from_ref(value), |(target, _)| *target)
+    };
     // The steps from the root, each naming the step before it.
     let mut steps: Vec<(usize, Step<'_>)> = Vec::new();
     let mut pending = vec![(document, usize::MAX)];
     while let Some((value, step)) = pending.pop() {
-        if let Some(pointer) = found.get_mut(&std::ptr::from_ref(value)) {
-            *pointer = Some(pointer_of(&steps, step));
+        if let Ok(at) = place(&found, value) {
+            found[at].1 = Some(pointer_of(&steps, step));
         }
         match value {
             Value::Array(items) => {
@@ -108,7 +111,7 @@ pub(crate) fn locate_all(document: &Value, targets: &[&Value]) -> Vec<Option<Str
             _ => {}
         }
     }
-    targets.iter().map(|target| found[&std::ptr::from_ref(*target)].clone()).collect()
+    targets.iter().map(|target| found[place(&found, target).ok()?].1.clone()).collect()
 }
 
 enum Step<'a> {

@@ -104,8 +104,9 @@ impl<'a> Scan<'a> {
             self.skip_line();
         }
         while let Some(&byte) = self.bytes.get(self.at) {
+            let space = self.space();
             match byte {
-                _ if self.space() > 0 => self.at += self.space(),
+                _ if space > 0 => self.at += space,
                 b'/' if self.rest().starts_with(b"//") => self.skip_line(),
                 b'/' if self.rest().starts_with(b"/*") => self.skip_block_comment(),
                 _ => {

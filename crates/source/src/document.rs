@@ -70,10 +70,12 @@ impl Document {
                 return Document::without_tree(source, syntax, problem);
             }
         };
-        let parsed = match syntax {
+        let mut parsed = match syntax {
             Syntax::Json => json::parse(&source),
             Syntax::Yaml => yaml::parse(&source),
         };
+        // Room was made for what most texts have; thousands of documents are held at once.
+        parsed.tree.slots.shrink_to_fit();
         let mut doc = Document {
             source,
             syntax,

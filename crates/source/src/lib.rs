@@ -41,7 +41,7 @@ pub use edit::{Edit, EditError, TextEdit, plan, splice};
 pub use finding::{Code, Finding, Part, Repair, Safety, Sample, Severity};
 pub use node::{Entry, Node};
 pub use origin::{Origin, Place, locate};
-pub use pointer::Pointer;
+pub use pointer::{Pointer, Token};
 pub use text::{EncodingError, LineColumn, Source, Span};
 pub use tree::{Kind, Style};
 

@@ -1,12 +1,14 @@
 //! A value in a document: the handle that readers and rules hold. It follows aliases and merge keys,
 //! so that nobody else has to.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::PoisonError;
 
 use serde_json::Value as Json;
 
 use crate::document::Document;
+use crate::pointer::unescape;
 use crate::tree::{Data, Kind, NONE, NodeId, Slot, Style, Tree};
 use crate::{Pointer, Span, number};
 
@@ -108,7 +110,8 @@ impl<'d> Node<'d> {
     /// Members of an object in order, duplicates included; none for anything else. Members that
     /// a YAML merge key (`<<`) brings in follow, unless the object has its own.
     pub fn entries(self) -> Vec<Entry<'d>> {
-        let mut out: Vec<Entry<'d>> = self.own_entries().collect();
+        let mut out = Vec::with_capacity(self.len());
+        out.extend(self.own_entries());
         if self.merges() {
             let merged = self.merged();
             out.retain(|e| !e.is_merge());
@@ -116,6 +119,12 @@ impl<'d> Node<'d> {
             out.extend(merged.into_iter().flat_map(Node::entries).filter(|e| seen.insert(e.name())));
         }
         out
+    }
+
+    /// Members that are written in the object itself: none that a merge key brings in, nor the merge key.
+    pub fn written_entries(self) -> impl Iterator<Item = Entry<'d>> {
+        let merges = self.merges();
+        self.own_entries().filter(move |entry| !(merges && entry.is_merge()))
     }
 
     fn merges(self) -> bool {
@@ -157,15 +166,31 @@ impl<'d> Node<'d> {
 
     /// Member `name` with its key.
     pub fn entry(self, name: &str) -> Option<Entry<'d>> {
-        let own = if self.len() > MANY_MEMBERS {
-            self.indexed_entry(name)
-        } else {
-            self.own_entries().filter(|e| e.is(name)).last()
-        };
+        let own = if self.len() > MANY_MEMBERS { self.indexed_entry(name) } else { self.last_entry(name) };
         if own.is_some() || !self.merges() {
             return own;
         }
         self.merged().into_iter().find_map(|map| map.entry(name))
+    }
+
+    /// The last member of a name. Readers look for hundreds of members in every document.
+    fn last_entry(self, name: &str) -> Option<Entry<'d>> {
+        let slots = self.tree().slots.as_slice();
+        let target = self.target();
+        let (Kind::Map, Data::Container { first, .. }) = (target.kind, target.data) else { return None };
+        let (mut id, mut found) = (first, None);
+        // Behind the last member there is no slot.
+        while let Some(key) = slots.get(id as usize)
+            && let Some(value) = slots.get(key.next as usize)
+        {
+            let differs =
+                matches!(key.data, Data::Scalar { start, end, .. } if (end - start) as usize != name.len());
+            if !differs && self.with(id).raw() == name {
+                found = Some(Entry { key: self.with(id), value: self.with(key.next) });
+            }
+            id = value.next;
+        }
+        found
     }
 
     /// The same for a large object, whose keys are indexed when they are first asked for.
@@ -186,13 +211,15 @@ impl<'d> Node<'d> {
 
     /// The value `pointer` leads to from here, or the nearest one around it.
     pub fn nearest(self, pointer: &Pointer) -> Node<'d> {
-        self.walk(pointer).0
+        self.walk(pointer.as_str()).0
     }
 
-    /// The value `pointer` leads to from here, and how many tokens of it could be followed.
-    pub(crate) fn walk(self, pointer: &Pointer) -> (Node<'d>, usize) {
-        let (mut node, mut steps) = (self, 0);
-        for token in pointer.tokens() {
+    /// The value that the text of a pointer leads to from here, and the rest that could not be followed.
+    pub(crate) fn walk(self, pointer: &str) -> (Node<'d>, &str) {
+        let (mut node, mut rest) = (self, pointer);
+        while let Some(path) = rest.strip_prefix('/') {
+            let end = path.as_bytes().iter().position(|byte| *byte == b'/').unwrap_or(path.len());
+            let token = unescape(&path[..end]);
             let next = match node.kind() {
                 Kind::Map => node.get(&token),
                 Kind::List => index(&token).and_then(|n| node.items().nth(n)),
@@ -200,15 +227,15 @@ impl<'d> Node<'d> {
             };
             let Some(next) = next else { break };
             node = next;
-            steps += 1;
+            rest = &path[end..];
         }
-        (node, steps)
+        (node, rest)
     }
 
     /// The value at `pointer` below this one.
     pub fn find(self, pointer: &Pointer) -> Option<Node<'d>> {
-        let (node, steps) = self.walk(pointer);
-        (steps == pointer.tokens().count()).then_some(node)
+        let (node, rest) = self.walk(pointer.as_str());
+        rest.is_empty().then_some(node)
     }
 
     /// The path to it. Below an alias it is the path of the anchored text, where the words are.
@@ -219,12 +246,12 @@ impl<'d> Node<'d> {
             let tree = node.tree();
             let place = || tree.children(parent.id).position(|id| id == node.id).unwrap_or(0);
             tokens.push(match node.key() {
-                Some(key) => key.raw().to_owned(),
-                None => place().to_string(),
+                Some(key) => Cow::Borrowed(key.raw()),
+                None => Cow::Owned(place().to_string()),
             });
             node = parent;
         }
-        tokens.iter().rev().fold(Pointer::root(), |at, token| at.child(token))
+        Pointer::of(tokens.iter().rev().map(|token| Cow::Borrowed(&**token)))
     }
 
     /// The value of the member whose key this is, or itself.

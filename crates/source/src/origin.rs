@@ -54,19 +54,17 @@ impl Origin {
         Node { doc: &self.document, id }
     }
 
-    /// The value at `pointer` or the nearest one around it, and the tokens that lead no further.
-    fn find(&self, pointer: &Pointer) -> (Node<'_>, Pointer) {
-        let mut base = pointer.clone();
+    /// The value at `pointer` or the nearest one around it, and what of the pointer leads no further.
+    fn find<'p>(&self, pointer: &'p Pointer) -> (Node<'_>, &'p str) {
+        let whole = pointer.as_str();
+        let mut base = whole;
         loop {
-            if let Some(id) = self.parts.get(&base) {
-                let rest = pointer.below(&base).unwrap_or_default();
-                let (node, steps) = self.node(*id).walk(&rest);
-                let left = rest.tokens().skip(steps).fold(Pointer::root(), |at, t| at.child(t));
-                return (node, left);
+            if let Some(id) = self.parts.get(base) {
+                return self.node(*id).walk(&whole[base.len()..]);
             }
-            match base.parent() {
-                Some(parent) => base = parent,
-                None => return (self.document.root(), pointer.clone()),
+            match base.rfind('/') {
+                Some(end) => base = &base[..end],
+                None => return (self.document.root(), whole),
             }
         }
     }
@@ -75,7 +73,7 @@ impl Origin {
     pub fn place(&self, pointer: &Pointer) -> Place {
         let (node, left) = self.find(pointer);
         let key = node.key().map(Node::span);
-        Place { key, value: node.span(), exact: left == Pointer::root() }
+        Place { key, value: node.span(), exact: left.is_empty() }
     }
 
     /// A finding about the record as one about the document.
@@ -91,13 +89,13 @@ impl Origin {
     /// The value of the document that `pointer` into the record stands for, if there is one.
     pub fn value(&self, pointer: &Pointer) -> Option<Node<'_>> {
         let (node, left) = self.find(pointer);
-        (left == Pointer::root()).then_some(node)
+        left.is_empty().then_some(node)
     }
 
     /// The pointer into the document that `pointer` into the record stands for.
     pub fn document_pointer(&self, pointer: &Pointer) -> Pointer {
         let (node, left) = self.find(pointer);
-        node.pointer().join(&left)
+        node.pointer().join_text(left)
     }
 }
 
@@ -105,7 +103,7 @@ impl Origin {
 pub fn locate(finding: Finding, origin: &Origin) -> Diagnostic {
     let document = origin.document();
     let (node, left) = origin.find(&finding.at);
-    let exact = left == Pointer::root();
+    let exact = left.is_empty();
     let key = node.key().map(Node::span);
     let mut span = match (exact, finding.part) {
         (true, Part::Value) => node.span(),
@@ -128,7 +126,7 @@ pub fn locate(finding: Finding, origin: &Origin) -> Diagnostic {
         message: finding.message,
         source: Arc::clone(document.source()),
         span: Some(span),
-        path: node.pointer().join(&left),
+        path: node.pointer().join_text(left),
         labels: finding.related.into_iter().map(label).collect(),
         help: finding.help,
         fix,

@@ -1,6 +1,6 @@
 //! JSON Pointer (RFC 6901): the one type for paths into documents and records.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 
 /// A path into a document: `""` is the whole, `/tools/0/name` a value inside it.
@@ -22,12 +22,27 @@ impl Pointer {
 
     /// The pointer to member `token` below this one; `token` is not escaped yet.
     #[must_use]
-    pub fn child(&self, token: impl fmt::Display) -> Pointer {
-        let mut text = format!("{}/{token}", self.0);
-        let start = self.0.len() + 1;
-        if text[start..].contains(['~', '/']) {
-            let escaped = text[start..].replace('~', "~0").replace('/', "~1");
-            text.replace_range(start.., &escaped);
+    pub fn child(&self, token: impl Token) -> Pointer {
+        Pointer::below_text(&self.0, [token.text()].into_iter())
+    }
+
+    /// The path of `tokens` from the root down, none of them escaped yet.
+    pub(crate) fn of<'t>(tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Pointer {
+        Pointer::below_text("", tokens)
+    }
+
+    /// In one piece of the right size: pointers are made by the dozen for every document.
+    fn below_text<'t>(start: &str, tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Pointer {
+        let len = start.len() + tokens.clone().map(|token| 1 + token.len()).sum::<usize>();
+        let mut text = String::with_capacity(len);
+        text.push_str(start);
+        for token in tokens {
+            text.push('/');
+            if token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+                text.push_str(&token.replace('~', "~0").replace('/', "~1"));
+            } else {
+                text.push_str(&token);
+            }
         }
         Pointer(text.into())
     }
@@ -35,7 +50,12 @@ impl Pointer {
     /// The path of `rest` below this one.
     #[must_use]
     pub fn join(&self, rest: &Pointer) -> Pointer {
-        Pointer(format!("{}{}", self.0, rest.0).into())
+        self.join_text(&rest.0)
+    }
+
+    /// The same for a path that is escaped already.
+    pub(crate) fn join_text(&self, rest: &str) -> Pointer {
+        Pointer([&self.0, rest].concat().into())
     }
 
     /// The pointer without its last token; `None` for the root.
@@ -65,11 +85,58 @@ impl Pointer {
     }
 }
 
-fn unescape(token: &str) -> Cow<'_, str> {
-    if token.contains('~') {
+/// What can be a step of a pointer: a key, or a place in a list.
+pub trait Token {
+    /// Its text, not escaped.
+    fn text(&self) -> Cow<'_, str>;
+}
+
+impl Token for str {
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl Token for String {
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl Token for Cow<'_, str> {
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl Token for usize {
+    fn text(&self) -> Cow<'_, str> {
+        // Most lists are short.
+        match "0123456789".get(*self..=*self) {
+            Some(digit) => Cow::Borrowed(digit),
+            None => Cow::Owned(self.to_string()),
+        }
+    }
+}
+
+impl<T: Token + ?Sized> Token for &T {
+    fn text(&self) -> Cow<'_, str> {
+        (*self).text()
+    }
+}
+
+pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
+    if token.as_bytes().contains(&b'~') {
         Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
     } else {
         Cow::Borrowed(token)
+    }
+}
+
+/// Pointers are ordered and hashed as their text.
+impl Borrow<str> for Pointer {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -119,7 +119,7 @@ impl Source {
 
     fn lines(&self) -> &[u32] {
         self.lines.get_or_init(|| {
-            let breaks = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            let breaks = self.text.match_indices('\n');
             let after = breaks.map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX));
             std::iter::once(0).chain(after).collect()
         })

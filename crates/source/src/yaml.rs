@@ -60,7 +60,7 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
     let text = source.text();
     let mut reader = Reader {
         text,
-        builder: Builder::with_capacity((text.len() / 20).min(MAX_NODES) + 1),
+        builder: Builder::with_capacity((text.len() / 16).min(MAX_NODES) + 1),
         problems: Problems::new(source),
         anchors: Vec::new(),
         frames: Vec::new(),

@@ -11,7 +11,7 @@ use super::{Hit, quote};
 
 /// Hidden text in `text`.
 pub(crate) fn hidden(text: &str) -> Vec<Hit> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
+    if is_plain(text) {
         return Vec::new();
     }
     let chars: Vec<(usize, char)> = text.char_indices().collect();
@@ -30,6 +30,20 @@ pub(crate) fn hidden(text: &str) -> Vec<Hit> {
     hits.extend(disguised(text, &chars));
     hits.sort_by_key(|hit| hit.range.start);
     hits
+}
+
+/// Whether no text of this document can have anything hidden: all of it is plain, and so is what its escapes, as
+/// JSON and YAML have them, stand for.
+pub(crate) fn hides_nothing(document: &str) -> bool {
+    let mut escapes = document.split('\\').skip(1);
+    is_plain(document) && escapes.all(|escape| escape.starts_with(['n', 't', 'r', '"', '/']))
+}
+
+/// Whether a text is ASCII without control characters. It is looked at in pieces without a way out, each of which
+/// the machine takes as a whole.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
+    text.as_bytes().chunks(32).all(|piece| piece.iter().fold(true, |plain, byte| plain & is_plain(byte)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::lexicon::{Reading, Token, read};
+use super::lexicon::{Reading, read};
 use super::markup::markup;
 use super::plain::Plain;
 use super::weights::{HEAVY, PER_WORD, WEIGHTS};
@@ -477,11 +477,12 @@ const RULES_OF_ALL: &[Rule] = &[
 /// Text in `text` that speaks to the model.
 pub(crate) fn instructions(text: &str) -> Vec<Hit> {
     let plain = Plain::fold(text);
-    let mut signals: Vec<Signal> = markup(&plain.text)
-        .into_iter()
-        .map(|(points, range)| Signal { aspect: Markup, points, range })
-        .collect();
-    let found = Found::new(read(&plain));
+    let mut signals: Vec<Signal> = Vec::new();
+    if plain.signs {
+        let marked = markup(&plain.text).into_iter();
+        signals.extend(marked.map(|(points, range)| Signal { aspect: Markup, points, range }));
+    }
+    let found = read(&plain);
     found.phrases(&mut signals);
     found.tone(&mut signals);
     let mut hits = judge(text, &plain, signals);
@@ -495,6 +496,9 @@ const ENCODED: usize = 32;
 /// Sentences to the model in Base64, in hexadecimal or as `%49%67%6E`.
 fn encoded(text: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
+    if text.len() < ENCODED {
+        return hits;
+    }
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');
     let mut at = 0;
     for run in text.as_bytes().split(|byte| !is_part(*byte)) {
@@ -622,13 +626,6 @@ fn hit(text: &str, range: Range<usize>, aspect: Aspect) -> Hit {
     Hit { range, message, help: Some(help.to_owned()) }
 }
 
-/// The concepts of a text, sentence by sentence.
-struct Found {
-    tokens: Vec<Token>,
-    /// All concepts of a sentence, and how many half words it has.
-    sentences: Vec<(Concepts, u32)>,
-}
-
 /// The rules by the concept, of those they need, that is seldom found: a rule is tried only where that one is.
 static BY_RAREST: LazyLock<Vec<Vec<&'static Rule>>> = LazyLock::new(|| {
     let mut filed = vec![Vec::new(); Concepts::BITS as usize];
@@ -653,22 +650,14 @@ fn each(mut concepts: Concepts, mut visit: impl FnMut(usize)) {
     }
 }
 
-impl Found {
-    fn new(reading: Reading) -> Self {
-        let mut sentences: Vec<(Concepts, u32)> =
-            reading.sentences.iter().map(|halves| (0, *halves)).collect();
-        for token in &reading.tokens {
-            sentences[token.sentence].0 |= token.concepts;
-        }
-        Self { tokens: reading.tokens, sentences }
-    }
-
+impl Reading {
     /// What rules find. No rule reaches further than into the next sentence.
     fn phrases(&self, signals: &mut Vec<Signal>) {
+        let filed = &*BY_RAREST;
         for (sentence, (concepts, _)) in self.sentences.iter().enumerate() {
             let near = concepts | self.sentences.get(sentence + 1).map_or(0, |(concepts, _)| *concepts);
             each(near, |bit| {
-                for rule in &BY_RAREST[bit] {
+                for rule in &filed[bit] {
                     if rule.steps[0].0 & concepts != 0
                         && rule.steps.iter().all(|(needed, _)| near & needed != 0)
                     {
@@ -757,11 +746,15 @@ const TOGETHER: u32 = 40;
 const TELLING: u32 = 10;
 
 /// Weights by the number of the concept.
-static WEIGHT: LazyLock<[u32; Concepts::BITS as usize]> = LazyLock::new(|| {
+static WEIGHT: [u32; Concepts::BITS as usize] = {
     let mut weights = [0; Concepts::BITS as usize];
-    WEIGHTS.iter().for_each(|(concept, weight)| weights[concept.trailing_zeros() as usize] = *weight);
+    let mut at = 0;
+    while at < WEIGHTS.len() {
+        weights[WEIGHTS[at].0.trailing_zeros() as usize] = WEIGHTS[at].1;
+        at += 1;
+    }
     weights
-});
+};
 
 fn weight(concepts: Concepts) -> u32 {
     let mut sum = 0;

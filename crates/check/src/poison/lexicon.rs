@@ -39,6 +39,8 @@ struct Entry {
 /// What is filed under one key.
 #[derive(Default)]
 struct Slot {
+    /// The key of a word: the map has only its hash.
+    word: Box<[u8]>,
     entries: Vec<Entry>,
     /// Whether phrases begin with this word.
     starts: bool,
@@ -47,20 +49,17 @@ struct Slot {
 type Map<K> = HashMap<K, Slot, BuildHasherDefault<Quick>>;
 
 struct Lexicon {
-    /// By the word, and phrases by their first two words.
-    words: Map<Box<[u8]>>,
+    /// By the hash of the word, and phrases by that of their first two words.
+    words: Map<u64>,
     /// A bit for every key of the two maps above and below: most words are in neither.
     known: Box<[u64; 1024]>,
-    /// Stems, by their first bytes.
+    /// Stems, by their first four bytes: two letters in the scripts that need most.
     stems: Map<u32>,
     /// Signs and words of scripts without spaces, by the first character.
     chars: Map<char>,
     /// Whether an entry begins with this ASCII sign.
     signs: [bool; 128],
 }
-
-/// Bytes by which stems are filed: two letters in the scripts that need most.
-const STEM: usize = 4;
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::build);
 
@@ -104,16 +103,32 @@ impl Lexicon {
         let pair = pair_len(&folded, len);
         if pair > len {
             // Thousands of phrases begin with `you` or `the`; hardly any two with the same pair of words.
-            self.words.entry(folded.as_bytes()[..len].into()).or_default().starts = true;
+            self.word_slot(&folded.as_bytes()[..len]).starts = true;
             self.know(hash(&folded.as_bytes()[..len]));
-            push(self.words.entry(folded.as_bytes()[..pair].into()).or_default(), entry(pair));
+            push(self.word_slot(&folded.as_bytes()[..pair]), entry(pair));
         } else if stem.is_some() && len == folded.len() {
-            self.know(hash(&stem_key(folded.as_bytes()).to_le_bytes()));
-            push(self.stems.entry(stem_key(folded.as_bytes())).or_default(), entry(0));
+            let key = stem_key(folded.as_bytes());
+            self.know(mix(0, key.into()));
+            push(self.stems.entry(key).or_default(), entry(0));
         } else {
             self.know(hash(&folded.as_bytes()[..len]));
-            push(self.words.entry(folded.as_bytes()[..len].into()).or_default(), entry(len));
+            push(self.word_slot(&folded.as_bytes()[..len]), entry(len));
         }
+    }
+
+    fn word_slot(&mut self, word: &[u8]) -> &mut Slot {
+        let slot = self.words.entry(hash(word)).or_default();
+        if slot.word.is_empty() {
+            slot.word = word.into();
+        }
+        // The words are ours: a test that looks up any of them would meet this.
+        assert!(*slot.word == *word, "two words have one hash");
+        slot
+    }
+
+    /// What is filed under a word, by its hash.
+    fn filed(&self, word: &[u8], hash: u64) -> Option<&Slot> {
+        self.words.get(&hash).filter(|slot| *slot.word == *word)
     }
 }
 
@@ -124,17 +139,27 @@ fn push(slot: &mut Slot, entry: Entry) {
     }
 }
 
+/// A hash for short keys. Only the lexicon's own words are stored, so nobody can choose them to collide.
 fn hash(key: &[u8]) -> u64 {
-    let mut hasher = Quick::default();
-    hasher.write(key);
-    hasher.finish()
+    let mut state = key.len() as u64;
+    let mut rest = key;
+    while let Some((chunk, more)) = rest.split_first_chunk() {
+        state = mix(state, u64::from_le_bytes(*chunk));
+        rest = more;
+    }
+    mix(state, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+}
+
+fn mix(state: u64, word: u64) -> u64 {
+    let mixed = (state.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95);
+    mixed ^ (mixed >> 29)
 }
 
 fn stem_key(word: &[u8]) -> u32 {
-    let mut key = [0; STEM];
-    let len = word.len().min(STEM);
-    key[..len].copy_from_slice(&word[..len]);
-    u32::from_le_bytes(key)
+    match word.first_chunk() {
+        Some(start) => u32::from_le_bytes(*start),
+        None => word.iter().rev().fold(0, |key, byte| key << 8 | u32::from(*byte)),
+    }
 }
 
 /// Letters of scripts that put spaces between words.
@@ -152,10 +177,21 @@ pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{E00}'..='\u{EFF}' | '\u{1100}'..='\u{11FF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
+/// The ASCII characters of words.
+static WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        word[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    word
+};
+
 /// Bytes of the word that begins here.
 fn word_len(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let ascii = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let ascii = bytes.iter().take_while(|byte| WORD[**byte as usize]).count();
     match bytes.get(ascii) {
         Some(byte) if !byte.is_ascii() => text.find(|c| !is_spaced(c)).unwrap_or(text.len()),
         _ => ascii,
@@ -176,16 +212,16 @@ fn pair_len(text: &str, first: usize) -> usize {
 /// The concepts of a text in the order in which they begin, and how long its sentences are.
 pub(super) struct Reading {
     pub(super) tokens: Vec<Token>,
-    /// Half words of each sentence.
-    pub(super) sentences: Vec<u32>,
+    /// All concepts of each sentence, and how many half words it has.
+    pub(super) sentences: Vec<(Concepts, u32)>,
 }
 
 pub(super) fn read(plain: &Plain<'_>) -> Reading {
     let mut reader = Reader {
         lexicon: &LEXICON,
         text: &plain.text,
-        tokens: Vec::with_capacity(24),
-        sentences: vec![0],
+        tokens: Vec::with_capacity(16),
+        sentences: vec![(0, 0)],
         place: 0,
     };
     let bytes = plain.text.as_bytes();
@@ -230,22 +266,26 @@ struct Reader<'a> {
     lexicon: &'a Lexicon,
     text: &'a str,
     tokens: Vec<Token>,
-    sentences: Vec<u32>,
+    sentences: Vec<(Concepts, u32)>,
     place: u32,
 }
 
 impl Reader<'_> {
     fn step(&mut self, halves: u32) {
         self.place += halves;
-        *self.sentences.last_mut().expect("there is always a sentence") += halves;
+        self.sentence().1 += halves;
+    }
+
+    fn sentence(&mut self) -> &mut (Concepts, u32) {
+        self.sentences.last_mut().expect("there is always a sentence")
     }
 
     fn pass(&mut self, mark: char) {
         match mark {
             '.' | '!' | '?' | '。' | '！' | '？' | '\n' | '\u{964}' => {
                 self.place += SENTENCE;
-                if self.sentences.last() != Some(&0) {
-                    self.sentences.push(0);
+                if self.sentence().1 != 0 {
+                    self.sentences.push((0, 0));
                 }
             }
             ';' | ':' | '(' | ')' | '—' | '–' | '；' | '：' => self.place += CLAUSE,
@@ -263,6 +303,7 @@ impl Reader<'_> {
             phrase.chars().map(|c| if c == ' ' { 2 } else { usize::from(is_unspaced(c)) }).sum::<usize>()
         };
         let last = self.place + u32::try_from(more).expect("a phrase is short");
+        self.sentence().0 |= concepts;
         self.tokens.push(Token {
             start,
             end,
@@ -276,13 +317,15 @@ impl Reader<'_> {
     fn find_word(&mut self, start: usize, len: usize) {
         let (text, lexicon) = (self.text, self.lexicon);
         let word = &text.as_bytes()[start..start + len];
-        if lexicon.knows(hash(word))
-            && let Some(slot) = lexicon.words.get(word)
+        let word_hash = hash(word);
+        if lexicon.knows(word_hash)
+            && let Some(slot) = lexicon.filed(word, word_hash)
         {
             self.take(slot, start, start + len);
             let pair = if slot.starts { pair_len(&text[start..], len) } else { len };
+            let words = &text.as_bytes()[start..start + pair];
             if pair > len
-                && let Some(slot) = lexicon.words.get(&text.as_bytes()[start..start + pair])
+                && let Some(slot) = lexicon.filed(words, hash(words))
             {
                 self.take(slot, start, start + pair);
             }
@@ -290,7 +333,7 @@ impl Reader<'_> {
             self.push(start, start + len, LITERAL);
         }
         let stem = stem_key(word);
-        if lexicon.knows(hash(&stem.to_le_bytes()))
+        if lexicon.knows(mix(0, stem.into()))
             && let Some(slot) = lexicon.stems.get(&stem)
         {
             for entry in slot.entries.iter().filter(|entry| word.starts_with(entry.rest.as_bytes())) {
@@ -332,7 +375,7 @@ impl Reader<'_> {
 
     fn find_whole(&mut self, word: &[u8], start: usize, end: usize) {
         let lexicon = self.lexicon;
-        let Some(slot) = lexicon.words.get(word) else { return };
+        let Some(slot) = lexicon.filed(word, hash(word)) else { return };
         for entry in slot.entries.iter().filter(|entry| entry.rest.is_empty()) {
             self.push(start, end, entry.concepts);
         }
@@ -365,7 +408,8 @@ impl Reader<'_> {
         let word = &self.text.as_bytes()[start..start + len];
         for from in 0..len {
             for to in from + 3..=len.min(from + 14) {
-                let Some(slot) = lexicon.words.get(&word[from..to]) else { continue };
+                let part = &word[from..to];
+                let Some(slot) = lexicon.filed(part, hash(part)) else { continue };
                 for entry in slot.entries.iter().filter(|entry| entry.rest.is_empty()) {
                     self.push(start + from, start + to, entry.concepts);
                 }
@@ -397,32 +441,24 @@ fn goes_on(text: &str, at: usize) -> bool {
     }
 }
 
-/// A hash for short keys. Only the lexicon's own words are stored, so nobody can choose them to collide.
+/// The hash of what is a hash already, or a few bytes.
 #[derive(Default)]
 struct Quick(u64);
 
 impl Hasher for Quick {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
+        self.0 = hash(bytes);
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517C_C1B7_2722_0A95);
+        self.0 = mix(0, value);
     }
 
     fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
+        self.write_u64(value.into());
     }
 
     fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
+        self.0
     }
 }

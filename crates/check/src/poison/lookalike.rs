@@ -19,21 +19,23 @@ pub(crate) fn skeleton(name: &str) -> String {
         // What has no single Latin twin may still look like another letter or a pair of them.
         letters = confusable_skeleton(&letters).flat_map(char::to_lowercase).collect();
     }
-    let drawn: Vec<char> = letters.chars().map(draw).collect();
-    let mut bones = String::with_capacity(drawn.len());
-    for (at, &c) in drawn.iter().enumerate() {
-        match c {
+    let mut bones = String::with_capacity(letters.len());
+    let (mut before, mut rest) = (None, letters.chars());
+    while let Some(c) = rest.next() {
+        match draw(c) {
             // `v1_1` is not `v11`.
-            '_' if is_digit(letters.chars().nth(at.wrapping_sub(1)))
-                && is_digit(letters.chars().nth(at + 1)) =>
-            {
-                bones.push('_')
-            }
+            '_' if is_digit(before) && is_digit(rest.clone().next()) => bones.push('_'),
             '_' => {}
-            _ => bones.push(c),
+            drawn => bones.push(drawn),
+        }
+        before = Some(c);
+    }
+    for (pair, alike) in [("rn", "m"), ("vv", "w")] {
+        if bones.contains(pair) {
+            bones = bones.replace(pair, alike);
         }
     }
-    bones.replace("rn", "m").replace("vv", "w")
+    bones
 }
 
 fn draw(c: char) -> char {

@@ -16,7 +16,7 @@ mod tests;
 mod weights;
 mod words;
 
-pub(crate) use hidden::hidden;
+pub(crate) use hidden::{hidden, hides_nothing};
 pub(crate) use instructions::instructions;
 pub(crate) use lookalike::skeleton;
 pub(crate) use secrets::secrets;

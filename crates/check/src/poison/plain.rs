@@ -19,6 +19,8 @@ pub(super) struct Plain<'t> {
     loose: Vec<Range<usize>>,
     /// Whether any word of the source is written `likeThis`.
     camel: bool,
+    /// Whether `text` may have a sign that markup begins with.
+    pub(super) signs: bool,
 }
 
 impl<'t> Plain<'t> {
@@ -29,7 +31,8 @@ impl<'t> Plain<'t> {
             if oddities.lines {
                 text = text.replace(['\n', '\t'], " ");
             }
-            return Self { source, text, places: None, loose: Vec::new(), camel: oddities.camel };
+            let Oddities { camel, signs, .. } = oddities;
+            return Self { source, text, places: None, loose: Vec::new(), camel, signs };
         }
         let mut letters = Letters::read(source);
         if oddities.foreign {
@@ -81,6 +84,8 @@ struct Oddities {
     spelled: bool,
     /// A word written `likeThis`.
     camel: bool,
+    /// A sign that markup begins with.
+    signs: bool,
 }
 
 impl Oddities {
@@ -88,36 +93,33 @@ impl Oddities {
         self.foreign || self.blanks || self.digits || self.spelled
     }
 
-    /// Looks at the last characters through four bit patterns, one bit each, without a branch.
     fn of(bytes: &[u8]) -> Self {
-        let (mut letters, mut digits, mut blanks, mut breaks) = (0u8, 0u8, 0u8, 0u8);
-        let mut found = 0u8;
-        let mut last_lower = 0u8;
-        let classes = bytes.iter().map(|byte| CLASSES[*byte as usize]).chain([MARK]);
-        for class in classes {
-            letters = letters << 1 | (class & LETTER);
-            digits = digits << 1 | (class & DIGIT) >> 1;
-            blanks = blanks << 1 | (class & BLANK) >> 2;
-            breaks = breaks << 1 | (class & BREAK) >> 3;
-            let between = letters & 0b101 == 0b101 && digits & 0b010 != 0;
-            let both_between = letters & 0b1001 == 0b1001 && digits & 0b0110 == 0b0110;
-            let item = breaks & 0b10 != 0 && class & (LETTER | BLANK) == 0;
-            found |= class & FOREIGN
-                | u8::from(between || both_between)
-                | u8::from(letters & 0b111_1111 == 0b010_1010) << 1
-                | u8::from(blanks & 0b11 == 0b11 || item) << 2
-                | (class & BREAK)
-                | (class & UPPER) & last_lower;
-            last_lower = u8::from(class & (LETTER | UPPER) == LETTER) * UPPER;
+        let mut odd = Self::default();
+        let (mut last, mut seen) = (0u64, 0u8);
+        for byte in bytes {
+            let class = CLASSES[*byte as usize];
+            // Amid a word nothing is odd, and that is where most letters stand.
+            let in_word = class == LETTER && last as u8 & LETTER != 0;
+            last = last << 8 | u64::from(class);
+            seen |= class;
+            if !in_word {
+                odd.look(last);
+            }
         }
-        Self {
-            camel: found & UPPER != 0,
-            foreign: found & FOREIGN != 0,
-            lines: found & BREAK != 0,
-            blanks: found & 4 != 0,
-            digits: found & 1 != 0,
-            spelled: found & 2 != 0,
-        }
+        odd.look(last << 8 | u64::from(MARK));
+        odd.foreign = seen & FOREIGN != 0;
+        odd.lines = seen & BREAK != 0;
+        odd.signs = seen & SIGN != 0;
+        odd
+    }
+
+    /// Looks at the classes of the last eight characters, one byte each.
+    fn look(&mut self, last: u64) {
+        self.digits |= last & 0x01_02_01 == 0x01_02_01 || last & 0x01_02_02_01 == 0x01_02_02_01;
+        self.spelled |= last & 0x01_01_01_01_01_01_01 == 0x01_00_01_00_01_00;
+        let item = last & 0x08_05 == 0x08_00;
+        self.blanks |= last & 0x04_04 == 0x04_04 || item;
+        self.camel |= last & 0x21_20 == 0x01_20;
     }
 }
 
@@ -132,6 +134,8 @@ const FOREIGN: u8 = 16;
 /// Besides `LETTER`.
 const UPPER: u8 = 32;
 const MARK: u8 = 0;
+/// A mark that markup begins with, or has.
+const SIGN: u8 = 64;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [FOREIGN; 256];
@@ -144,6 +148,7 @@ const CLASSES: [u8; 256] = {
             b'&' | b'\\' => FOREIGN,
             b' ' => BLANK,
             b'\n' | b'\t' | b'\r' => BLANK | BREAK,
+            b'<' | b'#' | b'[' | b'{' | b'*' | b':' | b'`' | b'~' => SIGN,
             b'!'..=b'~' => MARK,
             _ => FOREIGN,
         };
@@ -285,7 +290,7 @@ impl Letters {
             places.extend(std::iter::repeat_n(place, written.len_utf8()));
             at += blank.max(1);
         }
-        Plain { source, text, places: Some(places), loose, camel: true }
+        Plain { source, text, places: Some(places), loose, camel: true, signs: true }
     }
 }
 
@@ -465,4 +470,42 @@ pub(super) fn fold_word(word: &str) -> Cow<'_, str> {
     let mut folded = String::new();
     word.chars().for_each(|c| if c.is_ascii() { folded.push(c) } else { fold_char(c, |c| folded.push(c)) });
     Cow::Owned(folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is odd, by its definition: each thing looked for by itself, with nothing before the text and a mark
+    /// behind it.
+    fn slowly(bytes: &[u8]) -> [bool; 4] {
+        let text = bytes.iter().map(|byte| CLASSES[*byte as usize]);
+        let classes: Vec<u8> = [MARK; 7].into_iter().chain(text).chain([MARK]).collect();
+        let has = |len: usize, is: &dyn Fn(&[u8]) -> bool| classes.windows(len).any(is);
+        let letter = |class: u8| class & LETTER != 0;
+        let digit = |class: u8| class & DIGIT != 0;
+        [
+            has(3, &|w| letter(w[0]) && digit(w[1]) && letter(w[2]))
+                || has(4, &|w| letter(w[0]) && digit(w[1]) && digit(w[2]) && letter(w[3])),
+            has(7, &|w| w.iter().enumerate().all(|(n, class)| letter(*class) == (n % 2 == 1))),
+            has(2, &|w| w[0] & BLANK != 0 && w[1] & BLANK != 0)
+                || has(2, &|w| w[0] & BREAK != 0 && w[1] & (LETTER | BLANK) == 0),
+            has(2, &|w| w[0] & (LETTER | UPPER) == LETTER && w[1] & UPPER != 0),
+        ]
+    }
+
+    #[test]
+    fn oddities_are_found_in_one_pass() {
+        let mut texts = vec![Vec::new()];
+        for _ in 0..6 {
+            let longer = |text: &Vec<u8>| b"aB1 \n-".map(|byte| [text.as_slice(), &[byte]].concat());
+            texts = texts.iter().flat_map(longer).collect();
+            for text in &texts {
+                let odd = Oddities::of(text);
+                let found = [odd.digits, odd.spelled, odd.blanks, odd.camel];
+                assert_eq!(found, slowly(text), "{:?}", text.escape_ascii().to_string());
+            }
+        }
+        assert_eq!(slowly(b"a b c"), [false, true, false, false]);
+    }
 }

@@ -5,6 +5,8 @@ use std::io::Write as _;
 
 use serde_json::Value as Json;
 
+use super::markup::markup;
+use super::plain::Plain;
 use super::{Hit, hidden, instructions, secrets, skeleton};
 
 const ATTACKS: &str = include_str!("../../tests/poison/attacks.json");
@@ -312,5 +314,18 @@ fn lookalike_names_share_a_skeleton() {
     ];
     for (one, other) in different {
         assert_ne!(skeleton(one), skeleton(other), "{one} {other}");
+    }
+}
+
+#[test]
+fn without_its_signs_there_is_no_markup() {
+    for collection in [ATTACKS, HARMLESS, ATTACKS_2, HARMLESS_2, MORE_ATTACKS, MORE_HARMLESS] {
+        for (_, text) in entries(collection) {
+            let bare: String = text.chars().filter(|c| c.is_ascii() && !"<#[{*:`~".contains(*c)).collect();
+            for text in [text.as_str(), &bare] {
+                let plain = Plain::fold(text);
+                assert!(plain.signs || markup(&plain.text).is_empty(), "{text:?}");
+            }
+        }
     }
 }

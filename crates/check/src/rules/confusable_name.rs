@@ -30,6 +30,9 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    if subject.toolset.tools.len() < 2 {
+        return;
+    }
     let mut first: HashMap<String, Vec<(ToolId, Pointer)>> = HashMap::new();
     for (at, tool) in subject.tools() {
         let Some(id) = tool.id(None) else { continue };

@@ -20,7 +20,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     functions("processor", "processors", knowledge.processors.iter().map(|p| &p.function), out);
     functions("validator", "validators", knowledge.validators.iter().map(|v| &v.function), out);
     // A BTCP toolset has names: DUPLICATE_TOOL_NAME.
-    if !subject.is("btcp") {
+    if !subject.is("btcp") && subject.toolset.tools.len() > 1 {
         tools(subject, out);
     }
 }
@@ -31,20 +31,19 @@ fn functions<'a>(
     functions: impl Iterator<Item = &'a Function>,
     out: &mut Report<'_>,
 ) {
-    let list = Pointer::root().child("knowledge").child(list);
+    let place = |n: usize| Pointer::root().child("knowledge").child(list).child(n).child("id");
     let mut first = HashMap::new();
     for (n, function) in functions.enumerate() {
         // A blank id was reported as missing.
         let Some(id) = function.id.as_deref().filter(|id| !id.trim().is_empty()) else { continue };
-        let at = list.child(n).child("id");
         let Some(first) = first.get(id) else {
-            first.insert(id, at);
+            first.insert(id, n);
             continue;
         };
         let message = format!("another {kind} has the id `{}` too", words::shorten(id));
         out.push(
-            Finding::new(&DUPLICATE_ID, at, message)
-                .related(Pointer::clone(first), "the first one with this id"),
+            Finding::new(&DUPLICATE_ID, place(n), message)
+                .related(place(*first), "the first one with this id"),
         );
     }
 }

@@ -88,7 +88,7 @@ fn is_style(one: &str, two: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
     };
-    letters(one) == letters(two)
+    one == two || letters(one) == letters(two)
 }
 
 /// Letters that a name in English would not have, because they may look as if it had.

@@ -109,12 +109,21 @@ fn aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 fn aios_functions(toolset: &Toolset<Draft>, out: &mut Report<'_>) {
     let knowledge = &toolset.knowledge;
-    let (helpers, validators) = (helpers_in_use(toolset), validators_in_use(toolset));
-    functions("helper", "helpers", &knowledge.helpers.iter().collect::<Vec<_>>(), &helpers, out);
+    let own: Vec<&Function> = knowledge.helpers.iter().collect();
     let processors: Vec<&Function> = knowledge.processors.iter().map(|p| &p.function).collect();
+    let validators: Vec<&Function> = knowledge.validators.iter().map(|v| &v.function).collect();
+    // Who is in use matters only where there is something to rename.
+    if own.iter().chain(&processors).chain(&validators).all(|function| misnamed(function).is_none()) {
+        return;
+    }
+    functions("helper", "helpers", &own, &helpers_in_use(toolset), out);
     functions("processor", "processors", &processors, &HashSet::new(), out);
-    let own: Vec<&Function> = knowledge.validators.iter().map(|v| &v.function).collect();
-    functions("validator", "validators", &own, &validators, out);
+    functions("validator", "validators", &validators, &validators_in_use(toolset), out);
+}
+
+/// The id of a function, if it has one that is not in kebab-case.
+fn misnamed(function: &Function) -> Option<&str> {
+    function.id.as_deref().filter(|id| !id.trim().is_empty() && !is_joined_by(id, '-'))
 }
 
 /// Scenarios and categories are open sets of words in snake_case.
@@ -148,8 +157,7 @@ fn functions(
     let list = Pointer::root().child("knowledge").child(list);
     let ids: HashSet<&str> = functions.iter().filter_map(|function| function.id.as_deref()).collect();
     for (n, function) in functions.iter().enumerate() {
-        let id = function.id.as_deref().filter(|id| !id.trim().is_empty() && !is_joined_by(id, '-'));
-        let Some(id) = id.filter(|_| !out.is_full()) else { continue };
+        let Some(id) = misnamed(function).filter(|_| !out.is_full()) else { continue };
         let at = list.child(n).child("id");
         let finding = finding(at.clone(), format!("{kind} id `{}` is not in kebab-case", shorten(id)));
         let other = split(id).join("-");

@@ -5,6 +5,7 @@ use toolwright_source::{Entry, Kind, Node, Syntax};
 
 use super::{hidden_text, model_instruction, secret_in_definition};
 use crate::Subject;
+use crate::poison;
 use crate::report::Report;
 use crate::rule::Rule;
 
@@ -12,8 +13,9 @@ pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.origin.document();
-    let yaml = (document.syntax() == Syntax::Yaml).then(|| document.source().text());
-    let walk = Walk { aios: subject.is("aios"), yaml };
+    let text = document.source().text();
+    let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
+    let walk = Walk { aios: subject.is("aios"), yaml, hides: !poison::hides_nothing(text) };
     walk.value(document.root(), Text::Prose, None, out);
 }
 
@@ -31,6 +33,8 @@ struct Walk<'d> {
     aios: bool,
     /// The text, if it can have aliases.
     yaml: Option<&'d str>,
+    /// Whether anything can be hidden in the document.
+    hides: bool,
 }
 
 impl Walk<'_> {
@@ -40,13 +44,12 @@ impl Walk<'_> {
             return;
         }
         match node.kind() {
-            Kind::String => look(node, text, label, out),
+            Kind::String => self.look(node, text, label, out),
             Kind::List => node.items().for_each(|item| self.value(item, Text::Prose, None, out)),
             Kind::Map => {
-                for entry in node.entries().iter().filter(|entry| self.yaml.is_none() || is_own(node, entry))
-                {
-                    self.member(node, entry, out);
-                }
+                // What is told twice would be noticed later, but a megabyte that is merged a thousand times would
+                // have to be read first.
+                node.written_entries().for_each(|entry| self.member(node, &entry, out));
             }
             Kind::Null | Kind::Bool | Kind::Number => {}
         }
@@ -57,7 +60,7 @@ impl Walk<'_> {
         if entry.is("mcpServers") && owner.parent().is_none() {
             return;
         }
-        if !self.is_alias(entry.key) {
+        if self.hides && !self.is_alias(entry.key) {
             hidden_text::look_at_key(entry, out);
         }
         let text = match entry.name() {
@@ -71,6 +74,19 @@ impl Walk<'_> {
         self.value(entry.value, text, label, out);
     }
 
+    fn look(&self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+        let words = node.raw();
+        if self.hides {
+            hidden_text::look(node, words, out);
+        }
+        if text != Text::Code {
+            model_instruction::look(node, words, out);
+        }
+        if text == Text::Prose {
+            secret_in_definition::look(node, words, label, out);
+        }
+    }
+
     /// No plain text of YAML begins with `*`.
     fn is_alias(&self, node: Node<'_>) -> bool {
         let first = |text: &str| text.as_bytes().get(node.span().range().start).copied();
@@ -78,25 +94,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a member stands in the object itself and was not merged into it. What is told twice would be
-/// noticed later, but a megabyte that is merged a thousand times would have to be read first.
-fn is_own(owner: Node<'_>, entry: &Entry<'_>) -> bool {
-    entry.value.parent().is_some_and(|parent| parent.span() == owner.span())
-}
-
 /// Whether this is a helper, processor or validator: elsewhere `function` is a word like any other.
 fn is_function(owner: Node<'_>) -> bool {
     let section = owner.parent().and_then(Node::parent).and_then(Node::key);
     section.is_some_and(|key| key.raw() == "executable_knowledge")
-}
-
-fn look(node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
-    let words = node.raw();
-    hidden_text::look(node, words, out);
-    if text != Text::Code {
-        model_instruction::look(node, words, out);
-    }
-    if text == Text::Prose {
-        secret_in_definition::look(node, words, label, out);
-    }
 }

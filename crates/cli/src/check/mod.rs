@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use anyhow::bail;
 use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, subject};
 use toolwright_formats::Reading;
+use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Origin, Severity, locate};
 
@@ -85,7 +86,8 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     let (scripts, others): (Vec<String>, Vec<String>) =
         args.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
     let mut load = if !others.is_empty() || !args.command.is_empty() {
-        sources::load_named(&others, &args.command, reader(args))?
+        let then = if fix::Mode::of(args).is_some() { |_: &mut Loaded| {} } else { shed };
+        sources::load_named(&others, &args.command, reader(args), then)?
     } else if !scripts.is_empty() {
         Load::default()
     } else if let Some(mut plan) = configured {
@@ -109,6 +111,21 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     }
     scripts::add(&scripts, &mut load);
     Ok(load)
+}
+
+/// Leaves of a record what is looked at after its rules were: names, and what its tools run. Ten thousand whole
+/// records are a quarter of a gigabyte.
+fn shed(loaded: &mut Loaded) {
+    let Some(reading) = &mut loaded.reading else { return };
+    let Toolset { namespace, tools, .. } = std::mem::take(&mut reading.toolset);
+    let names = |Draft { name, namespace, details, .. }| {
+        let details = Details { binding: details.binding, ..Details::default() };
+        Draft { name, namespace, details, ..Draft::default() }
+    };
+    let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
+    tools.shrink_to_fit();
+    reading.toolset = Toolset { namespace, tools, ..Toolset::default() };
+    reading.findings = Vec::new();
 }
 
 /// A file that was named twice, or lies in a folder that was named as well, is one file.
@@ -174,12 +191,30 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
             }
             text
         }
-        CheckForm::Concise => all().map(|(_, d)| render::concise(d) + "\n").collect(),
-        CheckForm::Json => all().map(|(_, d)| render::json(d) + "\n").collect(),
-        CheckForm::Github => all().map(|(_, d)| render::github(d) + "\n").collect(),
+        CheckForm::Concise => {
+            // Nothing in it is for a terminal to obey, so nothing needs to be taken out for what is none.
+            return output::print_raw(&lines(&load.files, render::concise));
+        }
+        CheckForm::Json => lines(&load.files, render::json),
+        CheckForm::Github => lines(&load.files, render::github),
         CheckForm::Sarif => render::sarif(all().map(|(_, d)| d), env!("CARGO_PKG_VERSION")) + "\n",
     };
     output::print(&text)
+}
+
+/// A line for each diagnostic, written on as many threads as there are cores.
+fn lines(files: &[Loaded], line: fn(&Diagnostic) -> String) -> String {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let write = move |files: &[Loaded]| -> String {
+        let diagnostics = files.iter().flat_map(|file| &file.diagnostics);
+        diagnostics.map(|diagnostic| line(diagnostic) + "\n").collect()
+    };
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(threads).max(1));
+        let parts: Vec<_> = parts.map(|part| scope.spawn(move || write(part))).collect();
+        let written = parts.into_iter().map(|part| part.join());
+        written.map(|text| text.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }
 
 /// The line of a secret, which is not to be copied into a log.

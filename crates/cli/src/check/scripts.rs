@@ -19,7 +19,7 @@ pub(super) fn is_script(path: &Path) -> bool {
 pub(super) fn add(named: &[String], load: &mut Load) {
     let mut seen = HashSet::new();
     let of_tools: BTreeSet<PathBuf> =
-        load.files.iter().filter_map(script).filter(|path| path.is_file() && is_script(path)).collect();
+        load.files.iter().filter_map(script).filter(|path| is_script(path) && path.is_file()).collect();
     for path in named.iter().map(PathBuf::from).chain(of_tools) {
         if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
             read(&path, load);

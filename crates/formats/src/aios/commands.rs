@@ -226,7 +226,6 @@ impl<'d> Host<'d> {
                 Err(_) if command.name.is_empty() => Given::Missing,
                 Err(_) => Given::Bad(Json::from(command.name.as_str())),
             },
-            input: Given::Ok(self.default_input()),
             details: Details { binding: self.binding(command), ..Details::default() },
             ..Draft::default()
         };
@@ -236,6 +235,9 @@ impl<'d> Host<'d> {
                 draft.description = take::given_text(self.tool, "description");
             }
             None => {}
+        }
+        if draft.input == Given::Missing {
+            draft.input = Given::Ok(self.default_input());
         }
         draft
     }

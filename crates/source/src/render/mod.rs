@@ -23,6 +23,13 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
     });
 }
 
+/// Whether a text is printable ASCII: most are, and that is seen many bytes at a time.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.as_bytes()
+        .chunks(32)
+        .all(|chunk| chunk.iter().fold(true, |plain, b| plain & matches!(b, b' '..=b'~')))
+}
+
 /// Text for one line of a terminal: what could move the cursor or hide is written as an escape.
 pub fn visible(text: &str) -> String {
     let hidden = |c: char| {
@@ -32,6 +39,9 @@ pub fn visible(text: &str) -> String {
                 '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
             )
     };
+    if is_plain(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if hidden(c) {

@@ -47,7 +47,9 @@ fn pages() -> Vec<(&'static str, String)> {
              <span class=\"kw\">if</span> file.len() &lt; {n} {{\n    return;\n}}\n</code></pre><dl><dt>path</dt><dd>where it is</dd></dl></div></section>\n",
         );
     }
-    let mut figures = String::from("<table><thead><tr><th>town</th><th align=\"right\">ships</th><th>since</th><th>note</th></tr></thead><tbody>");
+    let mut figures = String::from(
+        "<table><thead><tr><th>town</th><th align=\"right\">ships</th><th>since</th><th>note</th></tr></thead><tbody>",
+    );
     for n in 0..2000 {
         let _ = write!(
             figures,
@@ -81,7 +83,11 @@ pub(crate) fn run(peers: &Path) {
     for (name, page) in &pages {
         std::fs::write(folder.join(name).with_extension("html"), page).expect("a page");
     }
-    println!("pages as Markdown, {} pages, {} KiB", pages.len(), pages.iter().map(|(_, p)| p.len()).sum::<usize>() >> 10);
+    println!(
+        "pages as Markdown, {} pages, {} KiB",
+        pages.len(),
+        pages.iter().map(|(_, p)| p.len()).sum::<usize>() >> 10
+    );
     let base = url::Url::parse("https://example.com/docs/page.html").expect("a URL");
     let options = Options::default();
     let mut total = 0.0;
@@ -105,7 +111,8 @@ pub(crate) fn run(peers: &Path) {
         ("markdownify", 15.0, vec!["bench/peers/markdownify/bin/python", "bench/markdownify_pages.py"]),
     ] {
         let output = Command::new(command[0]).args(&command[1..]).arg(peers).output();
-        let seconds = output.ok().and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse::<f64>().ok());
+        let seconds =
+            output.ok().and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse::<f64>().ok());
         match seconds {
             Some(seconds) => {
                 let ratio = seconds / total;

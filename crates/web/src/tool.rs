@@ -137,7 +137,8 @@ impl Tool {
             return Err(format!("unknown argument `{unknown}`; see `{} --help`", self.executable()));
         }
         let is_on = |switch: &Switch| {
-            let set = variable(switch.variable).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
+            let set =
+                variable(switch.variable).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
             set || arguments.contains(&switch.flag)
         };
         let question = read_object(input)?;
@@ -175,7 +176,10 @@ fn fetch_schema() -> Json {
 
 fn read_object(input: &mut dyn Read) -> Result<Map<String, Json>, String> {
     let mut bytes = Vec::new();
-    input.take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot read the input: {error}"))?;
+    input
+        .take(MAX_INPUT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot read the input: {error}"))?;
     if bytes.len() as u64 > MAX_INPUT {
         return Err("the input is larger than 1 MiB".to_owned());
     }
@@ -200,7 +204,8 @@ fn required_text<'a>(question: &'a Map<String, Json>, name: &str) -> Result<&'a 
 
 fn texts(question: &Map<String, Json>, name: &str) -> Result<Vec<String>, String> {
     let Some(value) = question.get(name) else { return Ok(Vec::new()) };
-    let list = value.as_array().and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+    let list =
+        value.as_array().and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
     list.ok_or_else(|| format!("`{name}` is not a list of strings"))
 }
 
@@ -220,7 +225,8 @@ fn fetch_lines(question: &Map<String, Json>, options: &FetchOptions) -> Result<J
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
     let markdown =
         page.into_markdown().map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
-    let lines: Vec<&str> = markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit).collect();
+    let lines: Vec<&str> =
+        markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit).collect();
     Ok(json!({"content": lines.join("\n"), "lines_read": lines.len()}))
 }
 

@@ -43,7 +43,10 @@ fn files_standard_input_and_urls() {
         format!("toolwright: cannot fetch `{url}`: the address is private, local or otherwise special\n")
     );
     let missing = run(&["md", "nowhere.html"], "");
-    assert!(missing.code == 2 && missing.stderr.starts_with("toolwright: cannot read `nowhere.html`: "), "{missing:?}");
+    assert!(
+        missing.code == 2 && missing.stderr.starts_with("toolwright: cannot read `nowhere.html`: "),
+        "{missing:?}"
+    );
     let windows = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
     assert_eq!(run_in(folder.path(), &["md", "-"], windows).stdout, "Привет\n");
 }
@@ -51,13 +54,17 @@ fn files_standard_input_and_urls() {
 #[test]
 fn the_web_tools_are_called_like_any_other() {
     let tools = Path::new(env!("CARGO_BIN_EXE_toolwright")).parent().expect("a folder");
-    assert!(tools.join("web-fetch-tool").exists(), "run `cargo build -p toolwright-web` first, or the whole workspace");
+    assert!(
+        tools.join("web-fetch-tool").exists(),
+        "run `cargo build -p toolwright-web` first, or the whole workspace"
+    );
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("web")).expect("a folder");
     for name in ["web-fetch-tool", "web-search-brave-tool", "web-search-google-tool"] {
         std::os::unix::fs::symlink(tools.join(name), folder.path().join("web").join(name)).expect("a link");
     }
-    let config = "[[source]]\nname = \"web\"\nexecutables = \"web\"\nenv = { TOOLWRIGHT_WEB_ALLOW_PRIVATE = \"1\" }\n";
+    let config =
+        "[[source]]\nname = \"web\"\nexecutables = \"web\"\nenv = { TOOLWRIGHT_WEB_ALLOW_PRIVATE = \"1\" }\n";
     std::fs::write(folder.path().join("toolwright.toml"), config).expect("written");
     let run = |args: &[&str]| run_in(folder.path(), args, b"");
     let url = format!("url=http://{}/", server());

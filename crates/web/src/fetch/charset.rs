@@ -34,7 +34,8 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
     let xml = head.strip_prefix("<?xml").and_then(|rest| value(rest.split('>').next()?, "encoding"));
     let meta = || {
-        let tags = head.match_indices("<meta").map(|(at, _)| head[at..].split('>').next().unwrap_or_default());
+        let tags =
+            head.match_indices("<meta").map(|(at, _)| head[at..].split('>').next().unwrap_or_default());
         tags.into_iter().find_map(|tag| value(tag, "charset"))
     };
     let encoding = Encoding::for_label(xml.or_else(meta)?.as_bytes())?;
@@ -56,6 +57,8 @@ fn guess(bytes: &[u8], host: Option<&str>) -> &'static Encoding {
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(bytes, true);
-    let country = host.and_then(|host| host.rsplit('.').next()).filter(|last| last.bytes().all(|b| b.is_ascii_lowercase()));
+    let country = host
+        .and_then(|host| host.rsplit('.').next())
+        .filter(|last| last.bytes().all(|b| b.is_ascii_lowercase()));
     detector.guess(country.map(str::as_bytes), Utf8Detection::Allow)
 }

@@ -62,7 +62,11 @@ impl Proxies {
         Proxies {
             http: get("HTTP_PROXY").or_else(|| all.clone()),
             https: get("HTTPS_PROXY").or(all),
-            except: except.split(',').map(|host| host.trim().to_ascii_lowercase()).filter(|h| !h.is_empty()).collect(),
+            except: except
+                .split(',')
+                .map(|host| host.trim().to_ascii_lowercase())
+                .filter(|h| !h.is_empty())
+                .collect(),
         }
     }
 
@@ -153,7 +157,9 @@ impl Client<'_> {
         let too_large =
             || FetchError::Other(format!("the answer is larger than {} MiB", self.max_bytes >> 20));
         // ureq decodes what it knows and takes the header away.
-        if let Some(encoding) = answer.header("content-encoding").filter(|e| !e.eq_ignore_ascii_case("identity")) {
+        if let Some(encoding) =
+            answer.header("content-encoding").filter(|e| !e.eq_ignore_ascii_case("identity"))
+        {
             return Err(FetchError::Other(format!("content encoding `{encoding}` is not supported")));
         }
         if body.content_length().is_some_and(|length| length > self.max_bytes as u64) {
@@ -167,7 +173,8 @@ impl Client<'_> {
             if Instant::now() >= self.deadline {
                 return Err(FetchError::Timeout);
             }
-            let count = reader.read(&mut chunk).map_err(|error| FetchError::from(ureq::Error::from(error)))?;
+            let count =
+                reader.read(&mut chunk).map_err(|error| FetchError::from(ureq::Error::from(error)))?;
             if count == 0 {
                 return Ok(bytes);
             }
@@ -184,7 +191,9 @@ fn uri(url: &Url) -> Result<Uri, FetchError> {
     let mut text = String::new();
     for c in url[..url::Position::AfterQuery].chars() {
         match c {
-            '{' | '}' | '|' | '^' | '`' | '"' | '<' | '>' | '\\' => text.push_str(&format!("%{:02X}", c as u32)),
+            '{' | '}' | '|' | '^' | '`' | '"' | '<' | '>' | '\\' => {
+                text.push_str(&format!("%{:02X}", c as u32))
+            }
             c => text.push(c),
         }
     }
@@ -226,7 +235,12 @@ impl Guard {
 }
 
 impl Resolver for Guard {
-    fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        _: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let host = uri.host().unwrap_or_default();
         let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
         let port = uri.port_u16().unwrap_or(default);
@@ -348,6 +362,9 @@ mod tests {
             assert_eq!(proxies.of(&Url::parse(url).unwrap()), expected, "{url}");
         }
         let all = |name: &str| (name == "ALL_PROXY").then(|| "http://all:3".to_owned());
-        assert_eq!(Proxies::from_variables(&all).of(&Url::parse("https://a/").unwrap()), Some("http://all:3"));
+        assert_eq!(
+            Proxies::from_variables(&all).of(&Url::parse("https://a/").unwrap()),
+            Some("http://all:3")
+        );
     }
 }

@@ -20,7 +20,8 @@ const MAX_REDIRECTS: usize = 10;
 /// How long a page may take to convert. One of 10 MiB takes a fraction of a second; what takes longer was made to.
 const CONVERSION: Duration = Duration::from_secs(5);
 /// What we take, and what we would rather have.
-const ACCEPT: &str = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1";
+const ACCEPT: &str =
+    "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1";
 
 /// Who may be asked, and for how long.
 #[derive(Clone, Debug)]
@@ -140,7 +141,8 @@ pub fn decode(bytes: Vec<u8>) -> String {
 
 /// Reads a content type; `body` is looked at where there is none.
 fn content_of(content_type: Option<&str>, body: &[u8]) -> Result<Content, FetchError> {
-    let kind = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind =
+        content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
         "text/html" | "application/xhtml+xml" => Ok(Content::Html),
         "application/json" | "application/markdown" | "application/x-ndjson" => Ok(Content::Text),

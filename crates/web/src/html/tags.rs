@@ -205,12 +205,12 @@ impl AttrName {
         let (attr, used) = match *name {
             local_name!("hidden") => (AttrName::Hidden, true),
             local_name!("style") => (AttrName::Style, true),
-            local_name!("class") => (AttrName::Class, matches!(tag, Tag::Block | Tag::Preformatted | Tag::Code)),
+            local_name!("class") => {
+                (AttrName::Class, matches!(tag, Tag::Block | Tag::Preformatted | Tag::Code))
+            }
             local_name!("lang") => (AttrName::Lang, tag == Tag::Preformatted),
             local_name!("href") => (AttrName::Href, matches!(tag, Tag::Link | Tag::Base)),
-            local_name!("src") => {
-                (AttrName::Src, matches!(tag, Tag::Image | Tag::Embedded(_) | Tag::Source))
-            }
+            local_name!("src") => (AttrName::Src, matches!(tag, Tag::Image | Tag::Embedded(_) | Tag::Source)),
             local_name!("alt") => (AttrName::Alt, tag == Tag::Image),
             local_name!("title") => {
                 (AttrName::Title, matches!(tag, Tag::Link | Tag::Image | Tag::Embedded(_)))

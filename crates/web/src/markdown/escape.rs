@@ -102,6 +102,12 @@ pub(super) fn line_start(line: &str, first: bool) -> Option<usize> {
 /// Appends a link's destination.
 pub(super) fn push_destination(out: &mut String, url: &str) {
     let bytes = url.as_bytes();
+    let plain = |b: &u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'?' | b'=' | b'#' | b'%')
+    };
+    if bytes.iter().all(plain) {
+        return out.push_str(url);
+    }
     // Parentheses that do not match would end the destination early.
     let mut open = 0_i64;
     let matched = bytes.iter().all(|byte| {
@@ -121,7 +127,10 @@ pub(super) fn push_destination(out: &mut String, url: &str) {
             ' ' => out.push_str("%20"),
             c if c.is_ascii_control() => {
                 out.push('%');
-                out.extend([c as u32 / 16, c as u32 % 16].map(|digit| char::from(b"0123456789ABCDEF"[digit as usize])));
+                out.extend(
+                    [c as u32 / 16, c as u32 % 16]
+                        .map(|digit| char::from(b"0123456789ABCDEF"[digit as usize])),
+                );
             }
             c => out.push(c),
         }
@@ -130,10 +139,10 @@ pub(super) fn push_destination(out: &mut String, url: &str) {
 
 /// Appends a link's title, quotes included; nothing for an empty one.
 pub(super) fn push_title(out: &mut String, title: &str) {
-    let words: Vec<&str> = title.split_ascii_whitespace().collect();
-    if words.is_empty() {
+    if title.trim_ascii().is_empty() {
         return;
     }
+    let words: Vec<&str> = title.split_ascii_whitespace().collect();
     let title = words.join(" ");
     out.push_str(" \"");
     for (at, c) in title.char_indices() {

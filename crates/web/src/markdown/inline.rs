@@ -69,6 +69,8 @@ pub(super) struct Inline {
     /// Whether white space that comes now adds nothing.
     after_space: bool,
     has_content: bool,
+    /// The signs of the spans that are open while it is written; empty otherwise.
+    signs: Vec<(usize, Sign)>,
 }
 
 impl Inline {
@@ -83,7 +85,8 @@ impl Inline {
 
     /// Whether a line break now would be the second in a row.
     pub(super) fn is_after_break(&self) -> bool {
-        self.after_space && matches!(self.marks.last(), Some((at, Mark::Break)) if self.text[*at..].trim().is_empty())
+        self.after_space
+            && matches!(self.marks.last(), Some((at, Mark::Break)) if self.text[*at..].trim().is_empty())
     }
 
     pub(super) fn text(&mut self, text: &str) {
@@ -196,8 +199,10 @@ impl Inline {
         }
         if self.has_content {
             self.settle();
-            Painter { inline: self, out, prefix, breaks, signs: Vec::new(), at_line_start: true, first_line: true }
-                .paint();
+            let signs = std::mem::take(&mut self.signs);
+            self.signs =
+                Painter { inline: self, out, prefix, breaks, signs, at_line_start: true, first_line: true }
+                    .paint();
         }
         self.text.clear();
         self.marks.clear();
@@ -298,7 +303,7 @@ struct Painter<'a> {
 }
 
 impl Painter<'_> {
-    fn paint(&mut self) {
+    fn paint(mut self) -> Vec<(usize, Sign)> {
         let start = self.out.len();
         let mut done = 0;
         for index in 0..self.inline.marks.len() {
@@ -327,6 +332,8 @@ impl Painter<'_> {
         }
         self.text(done, self.inline.text.len(), self.inline.marks.len());
         trim_spaces(self.out, start);
+        self.signs.clear();
+        self.signs
     }
 
     /// Whether anything follows that makes a break before it worth keeping.
@@ -434,7 +441,10 @@ impl Painter<'_> {
     fn encloses(&self, kind: &Span) -> impl Iterator<Item = Sign> + '_ {
         let same = std::mem::discriminant(kind);
         let spans = &self.inline.spans;
-        self.signs.iter().filter(move |(s, _)| std::mem::discriminant(&spans[*s]) == same).map(|(_, sign)| *sign)
+        self.signs
+            .iter()
+            .filter(move |(s, _)| std::mem::discriminant(&spans[*s]) == same)
+            .map(|(_, sign)| *sign)
     }
 
     /// CommonMark's rules of flanking, and distance from delimiters of the same character.
@@ -450,7 +460,10 @@ impl Painter<'_> {
             }
             _ => false,
         };
-        if touches_before || touches_after || self.encloses(kind).any(|sign| sign == Sign::Delimiter(delimiter)) {
+        if touches_before
+            || touches_after
+            || self.encloses(kind).any(|sign| sign == Sign::Delimiter(delimiter))
+        {
             return false;
         }
         let outside_left = match self.out.chars().next_back() {

@@ -45,7 +45,10 @@ impl Links {
             return None;
         }
         let Some(base) = &self.base else { return Some(href.to_owned()) };
-        Some(base.quick(href).unwrap_or_else(|| base.url.join(href).map_or_else(|_| href.to_owned(), String::from)))
+        Some(
+            base.quick(href)
+                .unwrap_or_else(|| base.url.join(href).map_or_else(|_| href.to_owned(), String::from)),
+        )
     }
 }
 
@@ -61,7 +64,8 @@ impl Base {
 
     /// The address put together, where that is what parsing would give.
     fn quick(&self, href: &str) -> Option<String> {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b'%' | b'=' | b'&');
+        let plain =
+            |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b'%' | b'=' | b'&');
         let (host, href) = match href.strip_prefix("https://").or_else(|| href.strip_prefix("http://")) {
             Some(rest) => href.split_at(href.len() - rest.len() + rest.find('/')?),
             None => ("", href),
@@ -110,7 +114,14 @@ mod tests {
     #[test]
     fn what_would_run_code_is_no_link() {
         let links = Links::new(None, None);
-        for bad in ["javascript:alert(1)", " JavaScript:x", "java\tscript:x", "\u{1}javascript:x", "vbscript:x", "data:text/html,x"] {
+        for bad in [
+            "javascript:alert(1)",
+            " JavaScript:x",
+            "java\tscript:x",
+            "\u{1}javascript:x",
+            "vbscript:x",
+            "data:text/html,x",
+        ] {
             assert_eq!(links.resolve(bad), None, "{bad}");
         }
         for fine in ["mailto:a@b.c", "/a:b", "x", "https://a/data:x", ""] {

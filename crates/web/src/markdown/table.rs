@@ -94,7 +94,13 @@ fn arranges(tree: &Tree, table: NodeId, grid: &Grid, columns: usize) -> bool {
         matches!(
             tree.tag(*id),
             Some(
-                Tag::Table | Tag::Heading(_) | Tag::Preformatted | Tag::List | Tag::OrderedList | Tag::Quote | Tag::Rule
+                Tag::Table
+                    | Tag::Heading(_)
+                    | Tag::Preformatted
+                    | Tag::List
+                    | Tag::OrderedList
+                    | Tag::Quote
+                    | Tag::Rule
             )
         )
     });
@@ -176,7 +182,9 @@ pub(super) fn escape_pipes(cell: &str) -> String {
 pub(super) fn is_blank(tree: &Tree, id: NodeId) -> bool {
     !tree.descendants(id).any(|node| match tree.kind(node) {
         Kind::Text { start, end } => !tree.text(start, end).bytes().all(is_space),
-        Kind::Element { tag, .. } => matches!(tag, Tag::Image | Tag::Rule | Tag::Preformatted | Tag::Heading(_)),
+        Kind::Element { tag, .. } => {
+            matches!(tag, Tag::Image | Tag::Rule | Tag::Preformatted | Tag::Heading(_))
+        }
         Kind::Other => false,
     })
 }

@@ -47,6 +47,8 @@ pub(super) struct Walker<'a> {
     lists: Vec<List>,
     /// For every `<li>` and `<dd>` that is open, whether it is an item of a list.
     items: Vec<bool>,
+    /// For every `<a>` that is open, whether it leads anywhere.
+    anchors: Vec<bool>,
     leaf: Option<Leaf>,
     code_depth: usize,
     /// The box of a task whose text is still to come.
@@ -64,6 +66,7 @@ impl<'a> Walker<'a> {
             inline: Inline::new(),
             lists: Vec::new(),
             items: Vec::new(),
+            anchors: Vec::new(),
             leaf: None,
             code_depth: 0,
             task: None,
@@ -143,9 +146,18 @@ impl<'a> Walker<'a> {
     fn is_hidden(&self, id: NodeId) -> bool {
         let hidden = self.tree.attr(id, AttrName::Hidden);
         let style = self.tree.attr(id, AttrName::Style);
-        hidden.is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-            || style
-                .is_some_and(|style| declaration(style, "display").is_some_and(|v| v.eq_ignore_ascii_case("none")))
+        if hidden.is_none() && style.is_none() {
+            return false;
+        }
+        // A page that hides itself as a whole does so until its script has run.
+        let parent = self.tree.parent(id);
+        let is_page = parent == Some(Tree::ROOT)
+            || parent.and_then(|parent| self.tree.parent(parent)) == Some(Tree::ROOT);
+        !is_page
+            && (hidden.is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
+                || style.is_some_and(|style| {
+                    declaration(style, "display").is_some_and(|v| v.eq_ignore_ascii_case("none"))
+                }))
     }
 
     fn enter_block(&mut self, id: NodeId, tag: Tag) -> Result<bool, ConversionError> {
@@ -175,12 +187,13 @@ impl<'a> Walker<'a> {
             Tag::Details => {
                 self.blocks.begin(Block::Html, true);
                 self.blocks.out.push_str("<details>");
-                let summary = self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Summary));
-                if let Some(summary) = summary {
+                if let Some(summary) = self.summary_of(id) {
                     self.summary(summary);
                 }
             }
-            Tag::Summary => return Ok(false),
+            Tag::Summary => {
+                return Ok(self.tree.parent(id).and_then(|parent| self.summary_of(parent)) != Some(id));
+            }
             Tag::Table => return self.table(id).map(|shown| !shown),
             _ => {}
         }
@@ -196,7 +209,9 @@ impl<'a> Walker<'a> {
                 self.code_depth += 1;
             }
             Tag::Link => {
-                if let Some(span) = self.link(id) {
+                let span = self.link(id);
+                self.anchors.push(span.is_some());
+                if let Some(span) = span {
                     self.inline.open(span);
                 }
             }
@@ -213,7 +228,8 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Checkbox => {
-                let is_box = self.tree.attr(id, AttrName::Type).is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
+                let is_box =
+                    self.tree.attr(id, AttrName::Type).is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
                 let begins_item = self.items.last() == Some(&true) && self.blocks.is_fresh();
                 if is_box && begins_item && self.leaf.is_none() && !self.inline.has_content() {
                     self.task = Some(self.tree.attr(id, AttrName::Checked).is_some());
@@ -249,7 +265,7 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Link => {
-                if self.link(id).is_some() {
+                if self.anchors.pop() == Some(true) {
                     self.inline.close();
                 }
             }
@@ -338,7 +354,8 @@ impl<'a> Walker<'a> {
 
     fn begin_list(&mut self, id: NodeId, tag: Tag) {
         let tree = self.tree;
-        let items = || tree.children(id).filter(|c| matches!(tree.tag(*c), Some(Tag::Item | Tag::Definition)));
+        let items =
+            || tree.children(id).filter(|c| matches!(tree.tag(*c), Some(Tag::Item | Tag::Definition)));
         let has_paragraph = |item| tree.children(item).any(|c| tree.tag(c) == Some(Tag::Paragraph));
         let spacing = if items().any(has_paragraph) { Spacing::Loose } else { Spacing::Tight };
         let number = (tag == Tag::OrderedList).then(|| {
@@ -380,14 +397,15 @@ impl<'a> Walker<'a> {
         self.blocks.begin_item(&marker, Item { first, spacing: list.spacing, joins: list.joins });
     }
 
+    /// The summary that a box with details is closed to.
+    fn summary_of(&self, details: NodeId) -> Option<NodeId> {
+        let is_details = self.tree.tag(details) == Some(Tag::Details);
+        self.tree.children(details).find(|child| is_details && self.tree.tag(*child) == Some(Tag::Summary))
+    }
+
     /// A summary has to be HTML like its surroundings, where Markdown is not read.
     fn summary(&mut self, id: NodeId) {
-        let mut text = String::new();
-        for node in self.tree.descendants(id) {
-            if let Kind::Text { start, end } = self.tree.kind(node) {
-                text.push_str(self.tree.text(start, end));
-            }
-        }
+        let text = code::content(self.tree, id);
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         self.blocks.new_line();
         let plain = words.join(" ").replace('&', "&amp;").replace('<', "&lt;");
@@ -471,7 +489,9 @@ impl<'a> Walker<'a> {
     fn image(&mut self, id: NodeId) {
         let attr = |name| self.tree.attr(id, name);
         // A page that loads images late has the real address elsewhere.
-        let src = [AttrName::DataSrc, AttrName::Src].into_iter().find_map(|name| attr(name).filter(|s| !s.is_empty()));
+        let src = [AttrName::DataSrc, AttrName::Src]
+            .into_iter()
+            .find_map(|name| attr(name).filter(|s| !s.is_empty()));
         let alt = attr(AttrName::Alt).unwrap_or_default();
         let Some(url) = src.or(attr(AttrName::Src)).and_then(|src| self.links.resolve(src)) else {
             return self.inline.text(alt);
@@ -487,9 +507,13 @@ impl<'a> Walker<'a> {
 
     fn embedded(&mut self, id: NodeId, name: &str) {
         let source = self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Source));
-        let src = [Some(id), source].into_iter().flatten().find_map(|node| self.tree.attr(node, AttrName::Src));
-        let Some(url) = src.filter(|src| !src.is_empty()).and_then(|src| self.links.resolve(src)) else { return };
-        let title = self.tree.attr(id, AttrName::Title).filter(|title| !title.trim().is_empty()).unwrap_or(name);
+        let src =
+            [Some(id), source].into_iter().flatten().find_map(|node| self.tree.attr(node, AttrName::Src));
+        let Some(url) = src.filter(|src| !src.is_empty()).and_then(|src| self.links.resolve(src)) else {
+            return;
+        };
+        let title =
+            self.tree.attr(id, AttrName::Title).filter(|title| !title.trim().is_empty()).unwrap_or(name);
         self.inline.open(Span::Link { url, title: String::new() });
         self.inline.text(title);
         self.inline.close();

@@ -39,9 +39,11 @@ impl Provider for Google {
     fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError> {
         let missing = || SearchError(MISSING.to_owned());
         let key = surroundings.credential("GOOGLE_SEARCH_API_KEY", "google-api-key").ok_or_else(missing)?;
-        let engine = surroundings.credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id").ok_or_else(missing)?;
+        let engine =
+            surroundings.credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id").ok_or_else(missing)?;
         let base = surroundings.base_url("TOOLWRIGHT_GOOGLE_URL", "https://www.googleapis.com")?;
-        let mut url = base.join("/customsearch/v1").map_err(|_| SearchError("invalid base URL".to_owned()))?;
+        let mut url =
+            base.join("/customsearch/v1").map_err(|_| SearchError("invalid base URL".to_owned()))?;
         url.query_pairs_mut()
             .append_pair("key", &key)
             .append_pair("cx", &engine)
@@ -51,8 +53,10 @@ impl Provider for Google {
         let secrets = [key.as_str(), engine.as_str()];
         let exchange = Exchange::new("Google Custom Search", MISSING, &secrets, surroundings, query.timeout);
         let domains = Domains::new(&query.allowed_domains, &query.blocked_domains);
-        let answers: Vec<Result<Json, SearchError>> =
-            requests(&url, &domains).iter().map(|url| exchange.get(url, &[("accept", "application/json")])).collect();
+        let answers: Vec<Result<Json, SearchError>> = requests(&url, &domains)
+            .iter()
+            .map(|url| exchange.get(url, &[("accept", "application/json")]))
+            .collect();
         let lists = merge_errors(answers)?;
         let lists = lists.iter().map(|answer| {
             let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -57,7 +57,8 @@ pub struct Hit {
 impl Hit {
     /// The result in the shape that agents get.
     pub fn to_json(&self) -> Json {
-        let mut json = serde_json::json!({"title": self.title, "url": self.url, "description": self.description});
+        let mut json =
+            serde_json::json!({"title": self.title, "url": self.url, "description": self.description});
         if let Some(date) = &self.published_date {
             json["published_date"] = Json::from(date.as_str());
         }
@@ -161,7 +162,10 @@ impl<'a> Exchange<'a> {
                 // A date says when; a number is of seconds.
                 let seconds = wait.as_deref().filter(|wait| wait.ends_with(|c: char| c.is_ascii_digit()));
                 let unit = seconds.map_or("", |_| " seconds");
-                Err(self.error(&format!("has had too many requests (HTTP 429){}{unit}", wait.unwrap_or_default())))
+                Err(self.error(&format!(
+                    "has had too many requests (HTTP 429){}{unit}",
+                    wait.unwrap_or_default()
+                )))
             }
             (200, Some(json)) => Ok(json),
             (200, None) if answer.body.trim_ascii().is_empty() => Err(self.error("sent an empty answer")),
@@ -176,7 +180,8 @@ impl<'a> Exchange<'a> {
     fn error(&self, what: &str) -> SearchError {
         let mut text = format!("{} {what}", self.name);
         for secret in self.secrets {
-            text = text.replace(secret, "***");
+            let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+            text = text.replace(secret, "***").replace(&in_url, "***");
         }
         SearchError(text)
     }

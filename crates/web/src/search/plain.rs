@@ -5,8 +5,8 @@ use crate::markdown::Options;
 
 /// Tags that stand in titles and snippets. Others are text: `Vec<u8>` is a title, too.
 const TAGS: [&str; 22] = [
-    "a", "abbr", "b", "bdi", "br", "cite", "code", "div", "em", "font", "i", "li", "mark", "p", "s", "small", "span",
-    "strong", "sub", "sup", "u", "wbr",
+    "a", "abbr", "b", "bdi", "br", "cite", "code", "div", "em", "font", "i", "li", "mark", "p", "s", "small",
+    "span", "strong", "sub", "sup", "u", "wbr",
 ];
 
 /// The text of a snippet, on one line.

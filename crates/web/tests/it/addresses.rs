@@ -15,14 +15,60 @@ fn no_spelling_of_a_private_address_is_connected_to() {
     let port = server.address.port();
     let special = "Failed to fetch URL: the address is private, local or otherwise special";
     for host in [
-        "127.0.0.1", "127.1", "127.0.1", "0.0.0.0", "0", "2130706433", "017700000001", "0177.0.0.1", "0x7f.0.0.1",
-        "0x7f000001", "0x7F.1", "0177.0.0.0x1", "127.0.0.1.", "127.255.255.254", "10.0.0.1", "10.1", "192.168.1.1", "192.168.257",
-        "172.16.0.1", "169.254.169.254", "0xa9fea9fe", "2852039166", "100.64.0.1", "[::1]", "[::]", "[0:0:0:0:0:0:0:1]",
-        "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::FFFF:7F00:0001]", "[::127.0.0.1]", "[::7f00:1]", "[64:ff9b::127.0.0.1]",
-        "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[2002:7f00:0001:0000::1]", "[2001:0:4136:e378:8000:63bf:80ff:fffe]",
-        "[fe80::1]", "[fd00::1]", "[fec0::1]", "[ff02::1]", "localhost", "LOCALHOST", "LocalHost", "localhost.", "a.localhost",
-        "ｌｏｃａｌｈｏｓｔ", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "𝐥𝐨𝐜𝐚𝐥𝐡𝐨𝐬𝐭", "local\u{ad}host", "１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1",
-        "%6c%6f%63%61%6c%68%6f%73%74", "%31%32%37.0.0.1",
+        "127.0.0.1",
+        "127.1",
+        "127.0.1",
+        "0.0.0.0",
+        "0",
+        "2130706433",
+        "017700000001",
+        "0177.0.0.1",
+        "0x7f.0.0.1",
+        "0x7f000001",
+        "0x7F.1",
+        "0177.0.0.0x1",
+        "127.0.0.1.",
+        "127.255.255.254",
+        "10.0.0.1",
+        "10.1",
+        "192.168.1.1",
+        "192.168.257",
+        "172.16.0.1",
+        "169.254.169.254",
+        "0xa9fea9fe",
+        "2852039166",
+        "100.64.0.1",
+        "[::1]",
+        "[::]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::FFFF:7F00:0001]",
+        "[::127.0.0.1]",
+        "[::7f00:1]",
+        "[64:ff9b::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "[2002:7f00:0001:0000::1]",
+        "[2001:0:4136:e378:8000:63bf:80ff:fffe]",
+        "[fe80::1]",
+        "[fd00::1]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "localhost",
+        "LOCALHOST",
+        "LocalHost",
+        "localhost.",
+        "a.localhost",
+        "ｌｏｃａｌｈｏｓｔ",
+        "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ",
+        "𝐥𝐨𝐜𝐚𝐥𝐡𝐨𝐬𝐭",
+        "local\u{ad}host",
+        "１２７.0.0.1",
+        "127。0。0。1",
+        "①②⑦.0.0.1",
+        "%6c%6f%63%61%6c%68%6f%73%74",
+        "%31%32%37.0.0.1",
     ] {
         assert_eq!(refused(&format!("http://{host}:{port}/"), &[], &[]), special, "{host}");
         assert_eq!(refused(&format!("HTTPS://{host}/"), &[], &[]), special, "{host}");
@@ -35,7 +81,10 @@ fn no_spelling_of_a_private_address_is_connected_to() {
         ("127.0.0.256", "invalid IPv4 address"),
         ("0x7f.0.0.0.1", "invalid IPv4 address"),
     ] {
-        assert_eq!(refused(&format!("http://{host}:{port}/"), &[], &[]), format!("Failed to fetch URL: invalid URL: {why}"));
+        assert_eq!(
+            refused(&format!("http://{host}:{port}/"), &[], &[]),
+            format!("Failed to fetch URL: invalid URL: {why}")
+        );
     }
     for user in ["user@", "user:pass@", "example.com@", "example.com:80@"] {
         let error = refused(&format!("http://{user}127.0.0.1:{port}/"), &[], &[]);
@@ -52,8 +101,16 @@ fn no_spelling_of_a_private_address_is_connected_to() {
     for host in ["127.0.0.1", "localhost", "0x7f.1"] {
         let input = json!({"url": format!("http://{host}:{port}/")}).to_string();
         assert_eq!(run(FETCH, &["--allow-private"], &[], &input).content(), "secret", "{host}");
-        assert_eq!(run(FETCH, &[], &[("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "1")], &input).content(), "secret", "{host}");
-        assert_eq!(run(FETCH, &[], &[("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "0")], &input).error(), special, "{host}");
+        assert_eq!(
+            run(FETCH, &[], &[("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "1")], &input).content(),
+            "secret",
+            "{host}"
+        );
+        assert_eq!(
+            run(FETCH, &[], &[("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "0")], &input).error(),
+            special,
+            "{host}"
+        );
     }
 }
 
@@ -62,7 +119,9 @@ fn a_proxy_is_asked_only_for_what_may_be_asked() {
     let proxy = Server::start(|head, wire| {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = match path.as_str() {
-            "/inside" => wire.write_all(&response("302 Found", &["Location: http://169.254.169.254/latest"], "")),
+            "/inside" => {
+                wire.write_all(&response("302 Found", &["Location: http://169.254.169.254/latest"], ""))
+            }
             "/local" => wire.write_all(&response("302 Found", &["Location: http://localhost/"], "")),
             _ => wire.write_all(&html("<p>through the proxy")),
         };
@@ -91,5 +150,8 @@ fn a_proxy_is_asked_only_for_what_may_be_asked() {
     let input = json!({"url": direct.url("/")}).to_string();
     assert_eq!(run(FETCH, &["--allow-private"], &variables, &input).content(), "direct");
     let variables = [("all_proxy", "not a proxy")];
-    assert_eq!(refused("http://8.8.8.8/", &[], &variables), "Failed to fetch URL: the proxy's URL is invalid");
+    assert_eq!(
+        refused("http://8.8.8.8/", &[], &variables),
+        "Failed to fetch URL: the proxy's URL is invalid"
+    );
 }

@@ -23,7 +23,11 @@ fn a_page_over_http_and_https() {
     assert_eq!(answer.stderr, "");
     let head = plain.requests().remove(0).to_ascii_lowercase();
     assert!(head.starts_with("get /a/b http/1.1\r\n"), "{head}");
-    assert!(head.contains("\r\nuser-agent: toolwright-web/") && head.contains("\r\naccept-encoding: gzip, br\r\n"), "{head}");
+    assert!(
+        head.contains("\r\nuser-agent: toolwright-web/")
+            && head.contains("\r\naccept-encoding: gzip, br\r\n"),
+        "{head}"
+    );
 
     let authority = Authority::new();
     let secure = Server::start_tls(&authority, |_, wire| drop(wire.write_all(&html(PAGE))));
@@ -116,19 +120,27 @@ fn compressed_and_chunked_answers() {
         let header = format!("Content-Encoding: {encoding}");
         let server = Server::fixed(response("200 OK", &["Content-Type: text/html", &header], body));
         assert_eq!(fetch(&server.url("/")).content().matches("squeezed").count(), 100, "{encoding}");
-        let broken = Server::fixed(response("200 OK", &["Content-Type: text/html", &header], b"no such thing"));
+        let broken =
+            Server::fixed(response("200 OK", &["Content-Type: text/html", &header], b"no such thing"));
         assert!(fetch(&broken.url("/")).error().starts_with("Failed to fetch URL: "), "{encoding}");
     }
-    let unknown = Server::fixed(response("200 OK", &["Content-Type: text/html", "Content-Encoding: zstd"], b"x"));
-    assert_eq!(fetch(&unknown.url("/")).error(), "Failed to fetch URL: content encoding `zstd` is not supported");
+    let unknown =
+        Server::fixed(response("200 OK", &["Content-Type: text/html", "Content-Encoding: zstd"], b"x"));
+    assert_eq!(
+        fetch(&unknown.url("/")).error(),
+        "Failed to fetch URL: content encoding `zstd` is not supported"
+    );
     let chunked = Server::fixed(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n\
          4;ext=1\r\n<p>a\r\n7\r\nb</p>xy\r\n0\r\nTrailer: 1\r\n\r\n",
     );
     assert_eq!(fetch(&chunked.url("/")).content(), "ab\n\nxy");
-    let cut = Server::fixed("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n<p>a\r\nZZ");
+    let cut = Server::fixed(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n<p>a\r\nZZ",
+    );
     assert!(fetch(&cut.url("/")).error().starts_with("Failed to fetch URL: "));
-    let short = Server::fixed("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<p>a");
+    let short =
+        Server::fixed("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<p>a");
     assert!(fetch(&short.url("/")).error().starts_with("Failed to fetch URL: "));
     let until_closed = Server::fixed("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>old");
     assert_eq!(fetch(&until_closed.url("/")).content(), "old");
@@ -137,21 +149,32 @@ fn compressed_and_chunked_answers() {
 #[test]
 fn every_family_of_encodings() {
     let utf16 = |text: &str, little: bool| -> Vec<u8> {
-        text.encode_utf16().flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
+        text.encode_utf16()
+            .flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() })
+            .collect()
     };
-    let encode = |label: &str, text: &str| encoding_rs::Encoding::for_label(label.as_bytes()).unwrap().encode(text).0.into_owned();
+    let encode = |label: &str, text: &str| {
+        encoding_rs::Encoding::for_label(label.as_bytes()).unwrap().encode(text).0.into_owned()
+    };
     let russian = "<p>Привет, мир! Это длинное предложение на русском языке.";
     let japanese = "<p>日本語のページです。これは長い文章で、文字コードを推測できます。";
     let chinese = "<p>中文网页的内容。这是一个比较长的句子，可以用来猜测编码。";
     let with_meta = |label: &str, text: &str| {
-        let mut bytes = format!("<html><head><meta http-equiv='Content-Type' content='text/html; charset={label}'></head>").into_bytes();
+        let mut bytes = format!(
+            "<html><head><meta http-equiv='Content-Type' content='text/html; charset={label}'></head>"
+        )
+        .into_bytes();
         bytes.extend(encode(label, text));
         bytes
     };
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("text/html; charset=UTF-8", russian.as_bytes().to_vec(), russian),
         ("text/html", [b"\xef\xbb\xbf".as_slice(), russian.as_bytes()].concat(), russian),
-        ("text/html; charset=windows-1251", [b"\xff\xfe".as_slice(), &utf16(russian, true)].concat(), russian),
+        (
+            "text/html; charset=windows-1251",
+            [b"\xff\xfe".as_slice(), &utf16(russian, true)].concat(),
+            russian,
+        ),
         ("text/html", [b"\xfe\xff".as_slice(), &utf16(japanese, false)].concat(), japanese),
         ("text/html; charset=utf-16le", utf16(chinese, true), chinese),
         ("text/html; charset=\"windows-1251\"", encode("windows-1251", russian), russian),
@@ -166,14 +189,20 @@ fn every_family_of_encodings() {
         ("text/html", encode("gbk", chinese), chinese),
         ("text/plain", encode("windows-1251", "Привет, мир! Просто текст."), "<p>Привет, мир! Просто текст."),
         ("text/html; charset=nonsense", russian.as_bytes().to_vec(), russian),
-        ("application/xhtml+xml", [b"<?xml version='1.0' encoding='windows-1251'?>".as_slice(), &encode("windows-1251", russian)].concat(), russian),
+        (
+            "application/xhtml+xml",
+            [b"<?xml version='1.0' encoding='windows-1251'?>".as_slice(), &encode("windows-1251", russian)]
+                .concat(),
+            russian,
+        ),
     ];
     for (content_type, body, expected) in cases {
         let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
         let content = fetch(&server.url("/")).content();
         assert_eq!(format!("<p>{content}"), expected, "{content_type}");
     }
-    let broken = Server::fixed(response("200 OK", &["Content-Type: text/html; charset=utf-8"], b"<p>caf\xe9!"));
+    let broken =
+        Server::fixed(response("200 OK", &["Content-Type: text/html; charset=utf-8"], b"<p>caf\xe9!"));
     assert_eq!(fetch(&broken.url("/")).content(), "caf\u{fffd}!");
 }
 

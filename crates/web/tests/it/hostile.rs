@@ -26,7 +26,9 @@ fn endless(wire: &mut dyn Wire, head: &[u8], piece: &[u8]) {
 #[test]
 fn bodies_without_end() {
     let too_large = "Failed to fetch URL: the answer is larger than 10 MiB";
-    let plain = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>more "));
+    let plain = Server::start(|_, wire| {
+        endless(wire, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>more ")
+    });
     assert_eq!(bounded(fetch(&plain.url("/"))).error(), too_large);
     let chunked = Server::start(|_, wire| {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -34,7 +36,9 @@ fn bodies_without_end() {
     });
     assert_eq!(bounded(fetch(&chunked.url("/"))).error(), too_large);
     let declared = Server::start(|_, wire| {
-        let _ = wire.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1073741824\r\n\r\n<p>x");
+        let _ = wire.write_all(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1073741824\r\n\r\n<p>x",
+        );
         std::thread::sleep(Duration::from_secs(60));
     });
     let run = bounded(fetch(&declared.url("/")));
@@ -69,7 +73,10 @@ fn floods_of_headers() {
     let error = bounded(fetch(&many.url("/"))).error();
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
     let long = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\nX-Flood: ", b"more"));
-    assert_eq!(bounded(fetch(&long.url("/"))).error(), "Failed to fetch URL: the headers of the answer are too large");
+    assert_eq!(
+        bounded(fetch(&long.url("/"))).error(),
+        "Failed to fetch URL: the headers of the answer are too large"
+    );
     let informing = Server::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
     let error = bounded(fetch(&informing.url("/"))).error();
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
@@ -92,17 +99,24 @@ fn servers_that_take_their_time() {
     let servers = [
         ("silence", Server::start(|_, _| std::thread::sleep(Duration::from_secs(60)))),
         ("head", Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: "))),
-        ("body", Server::start(move |_, wire| {
-            let _ = wire.write_all(page);
-            drip(wire, b"<p>slow");
-        })),
-        ("redirects", Server::start(|_, wire| {
-            std::thread::sleep(Duration::from_millis(300));
-            let _ = wire.write_all(&response("302 Found", &["Location: /"], ""));
-        })),
+        (
+            "body",
+            Server::start(move |_, wire| {
+                let _ = wire.write_all(page);
+                drip(wire, b"<p>slow");
+            }),
+        ),
+        (
+            "redirects",
+            Server::start(|_, wire| {
+                std::thread::sleep(Duration::from_millis(300));
+                let _ = wire.write_all(&response("302 Found", &["Location: /"], ""));
+            }),
+        ),
         ("secure", Server::start_tls(&authority, |_, wire| drip(wire, b"x"))),
     ];
-    let options = FetchOptions { allow_private: true, timeout: Duration::from_millis(800), ..FetchOptions::default() };
+    let options =
+        FetchOptions { allow_private: true, timeout: Duration::from_millis(800), ..FetchOptions::default() };
     for (name, server) in servers {
         let start = Instant::now();
         // TLS that never begins: a client speaks first, and the server is no TLS server.
@@ -125,7 +139,9 @@ fn servers_that_take_their_time() {
 fn pages_that_mean_harm() {
     let attributes: String = (0..20_000).map(|n| format!(" a{n}=b")).collect();
     let lists = format!("{}core{}", "<ul><li>x".repeat(3_000), "</ul>".repeat(3_000));
-    let nested = |tag: &str, count: usize| format!("{}core{}<p>after", format!("<{tag}>").repeat(count), format!("</{tag}>").repeat(count));
+    let nested = |tag: &str, count: usize| {
+        format!("{}core{}<p>after", format!("<{tag}>").repeat(count), format!("</{tag}>").repeat(count))
+    };
     let fonts: String = (0..5_000).map(|n| format!("<p><font size={n}>x")).collect();
     for (name, page, needle) in [
         ("100,000 divs", nested("div", 100_000), "core"),
@@ -164,7 +180,10 @@ fn pages_at_the_limit_of_size() {
         ("markup characters", fill("*_`[")),
         ("entities", fill("&lt;")),
         ("cells", format!("<table>{}", fill("<td>x"))),
-        ("attributes of one tag", format!("<p {}>", (0..1_000_000).map(|n| format!("a{n} ")).collect::<String>())),
+        (
+            "attributes of one tag",
+            format!("<p {}>", (0..1_000_000).map(|n| format!("a{n} ")).collect::<String>()),
+        ),
         ("comments", fill("<!---->")),
         ("links", fill("<a href=x>y</a>")),
     ] {
@@ -172,7 +191,10 @@ fn pages_at_the_limit_of_size() {
         let run = fetch(&server.url("/"));
         assert!(run.peak < MEMORY, "{name}: {} KiB", run.peak);
         assert!(run.elapsed < Duration::from_secs(20), "{name}: {:?}", run.elapsed);
-        assert!(run.code == 0 || run.error() == "Failed to parse HTML: Invalid document structure", "{name}: {run:?}");
+        assert!(
+            run.code == 0 || run.error() == "Failed to parse HTML: Invalid document structure",
+            "{name}: {run:?}"
+        );
     }
 }
 
@@ -186,7 +208,10 @@ fn guards_of_the_conversion() {
     let page = "<p>some <b>text</b></p>".repeat(1000);
     assert_eq!(markdown(&page, None, &options(|o| o.max_nodes = 100)), Err(ConversionError::TooLarge));
     assert_eq!(markdown(&page, None, &options(|o| o.max_output = 1000)), Err(ConversionError::TooLarge));
-    assert_eq!(markdown(&page, None, &options(|o| o.deadline = Some(Instant::now()))), Err(ConversionError::TooSlow));
+    assert_eq!(
+        markdown(&page, None, &options(|o| o.deadline = Some(Instant::now()))),
+        Err(ConversionError::TooSlow)
+    );
     let deep = format!("{}<p>text{}<p>after", "<section>".repeat(40), "</section>".repeat(40));
     assert_eq!(markdown(&deep, None, &options(|o| o.max_depth = 16)).as_deref(), Ok("text\n\nafter"));
 }

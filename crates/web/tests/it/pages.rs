@@ -12,21 +12,42 @@ fn convert(html: &str) -> String {
 fn pages_as_markdown() {
     for (html, expected) in [
         // Nothing of it is to be read.
-        ("<head><title>t</title></head><nav>n</nav><script>s</script><style>s</style><template>t</template>x", "x"),
-        ("<noscript>n</noscript><svg><text>s</text></svg><p hidden>h</p><p style='Display : none'>d</p>x", "x"),
-        ("<p hidden=until-found>kept</p><header>h</header><footer>f</footer><aside>a</aside>", "kept\n\nh\n\nf\n\na"),
+        (
+            "<head><title>t</title></head><nav>n</nav><script>s</script><style>s</style><template>t</template>x",
+            "x",
+        ),
+        (
+            "<noscript>n</noscript><svg><text>s</text></svg><p hidden>h</p><p style='Display : none'>d</p>x",
+            "x",
+        ),
+        (
+            "<p hidden=until-found>kept</p><header>h</header><footer>f</footer><aside>a</aside>",
+            "kept\n\nh\n\nf\n\na",
+        ),
         ("<!-- c --><?pi?><p>&nbsp;</p><div> </div>", ""),
         // White space.
         ("<p>  a \n\t b  <b> c </b> d</p>", "a b **c** d"),
         ("a<span> </span>b<i> </i>c", "a b c"),
         ("<p>a<p>b<div>c<div>d</div>e</div>", "a\n\nb\n\nc\n\nd\n\ne"),
         // Addresses.
-        ("<a href=c.html>x</a> <a href=/c>x</a> <a href='#s'>x</a>", "[x](https://example.com/a/c.html) [x](https://example.com/c) [x](https://example.com/a/b.html?q=1#s)"),
-        ("<base href=/base/><a href=c>x</a><img src=d.png alt=i>", "[x](https://example.com/base/c)![i](https://example.com/base/d.png)"),
+        (
+            "<a href=c.html>x</a> <a href=/c>x</a> <a href='#s'>x</a>",
+            "[x](https://example.com/a/c.html) [x](https://example.com/c) [x](https://example.com/a/b.html?q=1#s)",
+        ),
+        (
+            "<base href=/base/><a href=c>x</a><img src=d.png alt=i>",
+            "[x](https://example.com/base/c)![i](https://example.com/base/d.png)",
+        ),
         ("<a href='javascript:x()'>a</a> <a>b</a> <a href=x></a><a name=n></a>", "a b"),
         ("<a href='?a=b c'>x</a>", "[x](https://example.com/a/b.html?a=b%20c)"),
-        ("<img src='data:image/png;base64,xx' alt=text> <img data-src=late.png src='data:image/gif,x'>", "text ![](https://example.com/a/late.png)"),
-        ("<a href=x><h3>Card</h3><p>text</p></a>", "### [Card](https://example.com/a/x)\n\n[text](https://example.com/a/x)"),
+        (
+            "<img src='data:image/png;base64,xx' alt=text> <img data-src=late.png src='data:image/gif,x'>",
+            "text ![](https://example.com/a/late.png)",
+        ),
+        (
+            "<a href=x><h3>Card</h3><p>text</p></a>",
+            "### [Card](https://example.com/a/x)\n\n[text](https://example.com/a/x)",
+        ),
         // Formatting where delimiters do not work.
         ("<b>Note:</b>text", "<strong>Note:</strong>text"),
         ("a<i>b</i>c <i>d</i><i>e</i>", "a*b*c *d*_e_"),
@@ -38,10 +59,16 @@ fn pages_as_markdown() {
         ("x<sup>2</sup> H<sub>2</sub>O", "x<sup>2</sup> H<sub>2</sub>O"),
         ("<q>said</q>", "\"said\""),
         // Code.
-        ("<code>a`b</code> <tt>c</tt> <code><b>d</b> <a href=x>e</a></code>", "``a`b`` `c` `d `[`e`](https://example.com/a/x)"),
+        (
+            "<code>a`b</code> <tt>c</tt> <code><b>d</b> <a href=x>e</a></code>",
+            "``a`b`` `c` `d `[`e`](https://example.com/a/x)",
+        ),
         ("<pre>\n a\n  b\n</pre>", "```\n a\n  b\n```"),
         ("<pre class='language-rust'><code><span>fn</span> x()<br>y</code></pre>", "```rust\nfn x()\ny\n```"),
-        ("<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>", "```python\nx\n```"),
+        (
+            "<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>",
+            "```python\nx\n```",
+        ),
         ("<pre lang=c>x</pre><pre>```</pre>", "```c\nx\n```\n\n````\n```\n````"),
         ("<ol><li><p>a <code>b</p></li><li><p>c</p></li></ol><p>d", "1. a `b`\n\n2. `c`\n\n`d`"),
         // Lines.
@@ -54,31 +81,66 @@ fn pages_as_markdown() {
         ("<ol start=-5><li>a</ol><ol start=99999999999><li>b</ol>", "1. a\n\n1) b"),
         ("<ul><li><p>a</p><p>b</p></li><li>c</li></ul>", "- a\n\n  b\n\n- c"),
         ("<li>alone</li>", "alone"),
-        ("<ul><li><input type=checkbox> a<li><input type=checkbox checked>b<li>c</ul>", "- [ ] a\n- [x] b\n- c"),
+        (
+            "<ul><li><input type=checkbox> a<li><input type=checkbox checked>b<li>c</ul>",
+            "- [ ] a\n- [x] b\n- c",
+        ),
         ("<ul><li><label><input type=checkbox checked> a</label></ul>", "- [x] a"),
-        ("<dl><dt>Term</dt><dd>one</dd><dd>two</dd><dt><code>b</code></dt><dd><p>three</p></dd></dl>", "**Term**\n\n- one\n\n- two\n\n**`b`**\n\n- three"),
+        (
+            "<dl><dt>Term</dt><dd>one</dd><dd>two</dd><dt><code>b</code></dt><dd><p>three</p></dd></dl>",
+            "**Term**\n\n- one\n\n- two\n\n**`b`**\n\n- three",
+        ),
         // Tables.
         ("<table><tr><th>a<th>b<tr><td>1<td>2</table>", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
-        ("<table><caption>C</caption><tr><td>a|b<td><ul><li>x<li>y</ul></table>", "C\n\n|  |  |\n| --- | --- |\n| a\\|b | x<br>y |"),
+        (
+            "<table><caption>C</caption><tr><td>a|b<td><ul><li>x<li>y</ul></table>",
+            "C\n\n|  |  |\n| --- | --- |\n| a\\|b | x<br>y |",
+        ),
         ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"),
-        ("<table><tr><th colspan=2>a<th>b<tr><td>1<td>2<td>3</table>", "| a |  | b |\n| --- | --- | --- |\n| 1 | 2 | 3 |"),
-        ("<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3</table>", "| a | b |\n| --- | --- |\n| 1 | 2 |\n|  | 3 |"),
+        (
+            "<table><tr><th colspan=2>a<th>b<tr><td>1<td>2<td>3</table>",
+            "| a |  | b |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
+        ),
+        (
+            "<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3</table>",
+            "| a | b |\n| --- | --- |\n| 1 | 2 |\n|  | 3 |",
+        ),
         ("<table><tr><td><h2>left</h2><td><p>right</table>", "## left\n\nright"),
         ("<table role=presentation><tr><th>a<th>b</table>", "a\n\nb"),
         ("<table><tr><td>only<tr><td>column</table>", "only\n\ncolumn"),
         ("<table><tr><td><table><tr><th>in<th>ner</table></table>", "| in | ner |\n| --- | --- |"),
-        ("<table><tr><th>a<th>b<tr><td><pre>x\ny|z</pre><td><table><tr><td>n</table></table>", "| a | b |\n| --- | --- |\n| `x`<br>`y\\|z` | n |"),
+        (
+            "<table><tr><th>a<th>b<tr><td><pre>x\ny|z</pre><td><table><tr><td>n</table></table>",
+            "| a | b |\n| --- | --- |\n| `x`<br>`y\\|z` | n |",
+        ),
         ("<table></table><table><tr></table>x", "x"),
         // Boxes.
         ("<blockquote>a<blockquote>b</blockquote></blockquote>", "> a\n>\n> > b"),
-        ("<details><summary>More <b>&amp;</b></summary><p>text</details>", "<details>\n<summary>More &amp;</summary>\n\ntext\n\n</details>"),
-        ("<figure><img src=a.png alt=A><figcaption>cap</figcaption></figure>", "![A](https://example.com/a/a.png)\n\ncap"),
+        (
+            "<details><summary>More <b>&amp;</b></summary><p>text</details>",
+            "<details>\n<summary>More &amp;</summary>\n\ntext\n\n</details>",
+        ),
+        (
+            "<summary>alone</summary><details>a<summary>b</summary><summary>c</summary></details>",
+            "alone\n\n<details>\n<summary>b</summary>\n\na\n\nc\n\n</details>",
+        ),
+        ("<body style='display:none' hidden><p>shown later", "shown later"),
+        (
+            "<figure><img src=a.png alt=A><figcaption>cap</figcaption></figure>",
+            "![A](https://example.com/a/a.png)\n\ncap",
+        ),
         ("a<hr>b", "a\n\n---\n\nb"),
         ("<select><option>a<option>b</select>", "a b"),
         // What is embedded.
-        ("<iframe src=/v title='A video'></iframe> <video src=m.mp4>no</video> <audio><source src=s.ogg></audio>", "[A video](https://example.com/v) [video](https://example.com/a/m.mp4) [audio](https://example.com/a/s.ogg)"),
+        (
+            "<iframe src=/v title='A video'></iframe> <video src=m.mp4>no</video> <audio><source src=s.ogg></audio>",
+            "[A video](https://example.com/v) [video](https://example.com/a/m.mp4) [audio](https://example.com/a/s.ogg)",
+        ),
         ("<iframe></iframe><video></video>x", "x"),
-        ("<math alttext='x^2'><mi>x</mi></math> <math><semantics><mi>y</mi><annotation>tex</annotation></semantics></math>", "x^2 y"),
+        (
+            "<math alttext='x^2'><mi>x</mi></math> <math><semantics><mi>y</mi><annotation>tex</annotation></semantics></math>",
+            "x^2 y",
+        ),
         // What is not HTML.
         ("", ""),
         ("plain text, 1 < 2 &amp;&amp; a&lt;b", "plain text, 1 < 2 && a\\<b"),

@@ -13,7 +13,8 @@ fn schema(program: &str) -> Json {
 
 #[test]
 fn schemas_are_those_of_the_contract() {
-    let domains = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+    let domains =
+        |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
     let brave = json!({
         "name": "web_search_brave",
         "description": "Search the web using Brave Search API and use the results to inform responses. Provides up-to-date information for current events and recent data. Returns search result information formatted as search result blocks, including links as markdown hyperlinks.",
@@ -49,9 +50,11 @@ fn the_two_searches_differ_in_name_and_provider_only() {
     let text = |program: &str| run(program, &["--schema"], &[], "").stdout;
     let (brave, google) = (text(BRAVE), text(GOOGLE));
     assert_ne!(brave, google);
-    let neutral = brave
-        .replacen("\"web_search_brave\"", "\"web_search_google\"", 1)
-        .replacen("Brave Search API", "Google Custom Search API", 1);
+    let neutral = brave.replacen("\"web_search_brave\"", "\"web_search_google\"", 1).replacen(
+        "Brave Search API",
+        "Google Custom Search API",
+        1,
+    );
     assert_eq!(neutral, google, "byte for byte");
 }
 
@@ -130,18 +133,48 @@ fn bad_fields_of_a_fetch_are_named() {
         (json!({"url": url, "offset": "1"}), "`offset` is not a whole number from 1"),
         (json!({"url": url, "limit": null}), "`limit` is not a whole number from 1"),
         (json!({"url": url, "limit": 0}), "`limit` is not a whole number from 1"),
-        (json!({"url": "example.com/page"}), "Failed to fetch URL: invalid URL: it has no scheme; write `https://…`"),
+        (
+            json!({"url": "example.com/page"}),
+            "Failed to fetch URL: invalid URL: it has no scheme; write `https://…`",
+        ),
         (json!({"url": "http://"}), "Failed to fetch URL: invalid URL: empty host"),
         (json!({"url": "https:///"}), "Failed to fetch URL: invalid URL: empty host"),
-        (json!({"url": "file:///etc/passwd"}), "Failed to fetch URL: `file` URLs are not supported, only `http` and `https`"),
-        (json!({"url": "javascript:alert(1)"}), "Failed to fetch URL: `javascript` URLs are not supported, only `http` and `https`"),
-        (json!({"url": "data:text/html,x"}), "Failed to fetch URL: `data` URLs are not supported, only `http` and `https`"),
-        (json!({"url": "ftp://example.com/"}), "Failed to fetch URL: `ftp` URLs are not supported, only `http` and `https`"),
-        (json!({"url": "http://user:secret@example.com/"}), "Failed to fetch URL: URLs with credentials are not supported"),
-        (json!({"url": "http://user@example.com/"}), "Failed to fetch URL: URLs with credentials are not supported"),
-        (json!({"url": "http://example.com:0/"}), "Failed to fetch URL: invalid URL: port 0 cannot be connected to"),
-        (json!({"url": "http://example.com:99999/"}), "Failed to fetch URL: invalid URL: invalid port number"),
-        (json!({"url": "http://exa mple.com/"}), "Failed to fetch URL: invalid URL: invalid international domain name"),
+        (
+            json!({"url": "file:///etc/passwd"}),
+            "Failed to fetch URL: `file` URLs are not supported, only `http` and `https`",
+        ),
+        (
+            json!({"url": "javascript:alert(1)"}),
+            "Failed to fetch URL: `javascript` URLs are not supported, only `http` and `https`",
+        ),
+        (
+            json!({"url": "data:text/html,x"}),
+            "Failed to fetch URL: `data` URLs are not supported, only `http` and `https`",
+        ),
+        (
+            json!({"url": "ftp://example.com/"}),
+            "Failed to fetch URL: `ftp` URLs are not supported, only `http` and `https`",
+        ),
+        (
+            json!({"url": "http://user:secret@example.com/"}),
+            "Failed to fetch URL: URLs with credentials are not supported",
+        ),
+        (
+            json!({"url": "http://user@example.com/"}),
+            "Failed to fetch URL: URLs with credentials are not supported",
+        ),
+        (
+            json!({"url": "http://example.com:0/"}),
+            "Failed to fetch URL: invalid URL: port 0 cannot be connected to",
+        ),
+        (
+            json!({"url": "http://example.com:99999/"}),
+            "Failed to fetch URL: invalid URL: invalid port number",
+        ),
+        (
+            json!({"url": "http://exa mple.com/"}),
+            "Failed to fetch URL: invalid URL: invalid international domain name",
+        ),
     ] {
         assert_eq!(run(FETCH, &["--allow-private"], &[], &input.to_string()).error(), expected, "{input}");
     }

@@ -1,6 +1,5 @@
 //! Both searches against a server that answers as the providers do.
 
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -107,7 +106,10 @@ fn brave_results_are_mapped() {
     let head = server.requests().remove(0);
     assert!(head.starts_with("GET /res/v1/web/search?"), "{head}");
     let lower = head.to_ascii_lowercase();
-    assert!(lower.contains(&format!("\r\nx-subscription-token: {KEY}\r\n")) && lower.contains("\r\naccept: application/json\r\n"));
+    assert!(
+        lower.contains(&format!("\r\nx-subscription-token: {KEY}\r\n"))
+            && lower.contains("\r\naccept: application/json\r\n")
+    );
     let expected = [("q", "tides & currents"), ("count", "20")].map(|(k, v)| (k.to_owned(), v.to_owned()));
     assert_eq!(parameters(&head), expected);
     for (allowed, blocked, expected) in [
@@ -144,7 +146,8 @@ fn google_results_are_mapped() {
 #[test]
 fn google_is_narrowed_by_domain() {
     let answer = |head: &str, wire: &mut dyn Wire| {
-        let site = parameters(head).into_iter().find(|(name, _)| name == "siteSearch").map(|(_, value)| value);
+        let site =
+            parameters(head).into_iter().find(|(name, _)| name == "siteSearch").map(|(_, value)| value);
         let item = |n: u8, host: &str| json!({"title": format!("{host} {n}"), "link": format!("https://{host}/{n}"), "snippet": ""});
         let body = match site.as_deref() {
             Some("fails.example") => return drop(wire.write_all(&json_answer("500 Oops", &json!({})))),
@@ -157,7 +160,11 @@ fn google_is_narrowed_by_domain() {
         let heads = server.requests();
         let of = |head: &String| {
             let find = |name: &str| {
-                parameters(head).into_iter().find(|(key, _)| key == name).map(|(_, value)| value).unwrap_or_default()
+                parameters(head)
+                    .into_iter()
+                    .find(|(key, _)| key == name)
+                    .map(|(_, value)| value)
+                    .unwrap_or_default()
             };
             (find("siteSearch"), find("siteSearchFilter"))
         };
@@ -172,10 +179,20 @@ fn google_is_narrowed_by_domain() {
             vec![pair("a.example", "i"), pair("b.example", "i")],
             vec!["a.example 1", "b.example 1", "a.example 2", "b.example 2"],
         ),
-        (json!(["a.example", "fails.example"]), json!([]), vec![pair("a.example", "i"), pair("fails.example", "i")], vec!["a.example 1", "a.example 2"]),
+        (
+            json!(["a.example", "fails.example"]),
+            json!([]),
+            vec![pair("a.example", "i"), pair("fails.example", "i")],
+            vec!["a.example 1", "a.example 2"],
+        ),
         (json!([]), json!(["a.example"]), vec![pair("a.example", "e")], vec!["both.example 1"]),
         (json!([]), json!(["a.example", "b.example"]), vec![pair("", "")], vec![]),
-        (json!(["a.example", "both.example"]), json!(["both.example"]), vec![pair("a.example", "i"), pair("both.example", "i")], vec!["a.example 1", "a.example 2"]),
+        (
+            json!(["a.example", "both.example"]),
+            json!(["both.example"]),
+            vec![pair("a.example", "i"), pair("both.example", "i")],
+            vec!["a.example 1", "a.example 2"],
+        ),
     ] {
         let server = Server::start(answer);
         let input = json!({"query": "tides", "allowed_domains": allowed, "blocked_domains": blocked});
@@ -191,10 +208,20 @@ fn google_is_narrowed_by_domain() {
 
 #[test]
 fn answers_with_nothing_in_them_are_no_results() {
-    for body in [json!({}), json!({"web": {}}), json!({"web": {"results": []}, "items": []}), json!({"items": null, "web": null}), json!([])] {
+    for body in [
+        json!({}),
+        json!({"web": {}}),
+        json!({"web": {"results": []}, "items": []}),
+        json!({"items": null, "web": null}),
+        json!([]),
+    ] {
         let server = Server::fixed(json_answer("200 OK", &body));
         for program in [BRAVE, GOOGLE] {
-            assert_eq!(search(program, &server, &json!({"query": "ab"})).json(), json!({"results": []}), "{body}");
+            assert_eq!(
+                search(program, &server, &json!({"query": "ab"})).json(),
+                json!({"results": []}),
+                "{body}"
+            );
         }
     }
 }
@@ -291,14 +318,24 @@ fn credentials_come_from_variables_then_files() {
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, text: &str| std::fs::write(Path::new(&folder).join(name), text).unwrap();
     let go = |program: &str, variables: &[(&str, &str)]| {
-        let mut all = vec![("HOME", home.path().to_str().unwrap()), ("TOOLWRIGHT_BRAVE_URL", base.as_str()), ("TOOLWRIGHT_GOOGLE_URL", base.as_str())];
+        let mut all = vec![
+            ("HOME", home.path().to_str().unwrap()),
+            ("TOOLWRIGHT_BRAVE_URL", base.as_str()),
+            ("TOOLWRIGHT_GOOGLE_URL", base.as_str()),
+        ];
         all.extend_from_slice(variables);
         run(program, &[], &all, r#"{"query": "ab"}"#)
     };
     for blank in ["", "  "] {
         assert_eq!(go(BRAVE, &[("BRAVE_API_KEY", blank)]).error(), NO_BRAVE);
-        assert_eq!(go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", KEY), ("GOOGLE_SEARCH_ENGINE_ID", blank)]).error(), NO_GOOGLE);
-        assert_eq!(go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", blank), ("GOOGLE_SEARCH_ENGINE_ID", ENGINE)]).error(), NO_GOOGLE);
+        assert_eq!(
+            go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", KEY), ("GOOGLE_SEARCH_ENGINE_ID", blank)]).error(),
+            NO_GOOGLE
+        );
+        assert_eq!(
+            go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", blank), ("GOOGLE_SEARCH_ENGINE_ID", ENGINE)]).error(),
+            NO_GOOGLE
+        );
         write("brave-api-key", blank);
     }
     assert_eq!(go(BRAVE, &[]).error(), NO_BRAVE);
@@ -322,7 +359,8 @@ fn credentials_come_from_variables_then_files() {
 fn both_searches_over_https() {
     let authority = Authority::new();
     let bodies = Arc::new(json!({"web": brave_answer()["web"], "items": google_answer()["items"]}));
-    let server = Server::start_tls(&authority, move |_, wire| drop(wire.write_all(&json_answer("200 OK", &bodies))));
+    let server =
+        Server::start_tls(&authority, move |_, wire| drop(wire.write_all(&json_answer("200 OK", &bodies))));
     let base = server.url("");
     let file = authority.file();
     let variables = [
@@ -339,17 +377,31 @@ fn both_searches_over_https() {
     }
     // A certificate that nobody vouches for, and a host that is not there: the key stays out of the message.
     for (program, name) in [(BRAVE, "Brave Search failed: "), (GOOGLE, "Google Custom Search failed: ")] {
-        for base in [server.url(""), "http://no-such-name.invalid".to_owned(), "https://127.0.0.1:1".to_owned()] {
-            let variables = variables.map(|(k, v)| if k.ends_with("_URL") { (k, base.as_str()) } else { (k, v) });
+        for base in
+            [server.url(""), "http://no-such-name.invalid".to_owned(), "https://127.0.0.1:1".to_owned()]
+        {
+            let variables =
+                variables.map(|(k, v)| if k.ends_with("_URL") { (k, base.as_str()) } else { (k, v) });
             let other = Authority::new();
             let other = other.file();
-            let variables = variables.map(|(k, v)| if k == "SSL_CERT_FILE" { (k, other.to_str().unwrap()) } else { (k, v) });
+            let variables = variables
+                .map(|(k, v)| if k == "SSL_CERT_FILE" { (k, other.to_str().unwrap()) } else { (k, v) });
             let error = run(program, &[], &variables, r#"{"query": "tides"}"#).error();
             assert!(error.starts_with(name) && !error.contains(KEY) && !error.contains(ENGINE), "{error}");
         }
     }
-    let bad = run(BRAVE, &[], &[("BRAVE_API_KEY", KEY), ("TOOLWRIGHT_BRAVE_URL", "no url")], r#"{"query": "tides"}"#);
+    let bad = run(
+        BRAVE,
+        &[],
+        &[("BRAVE_API_KEY", KEY), ("TOOLWRIGHT_BRAVE_URL", "no url")],
+        r#"{"query": "tides"}"#,
+    );
     assert_eq!(bad.error(), "TOOLWRIGHT_BRAVE_URL is not a URL");
-    let newline = run(BRAVE, &[], &[("BRAVE_API_KEY", "a\nb"), ("TOOLWRIGHT_BRAVE_URL", &server.url(""))], r#"{"query": "tides"}"#);
+    let newline = run(
+        BRAVE,
+        &[],
+        &[("BRAVE_API_KEY", "a\nb"), ("TOOLWRIGHT_BRAVE_URL", &server.url(""))],
+        r#"{"query": "tides"}"#,
+    );
     assert!(!newline.error().contains("a\nb"));
 }

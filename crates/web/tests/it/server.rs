@@ -31,7 +31,10 @@ impl Server {
     }
 
     /// Answers over TLS, with a certificate for `localhost` and `127.0.0.1`.
-    pub(crate) fn start_tls(authority: &Authority, handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static) -> Server {
+    pub(crate) fn start_tls(
+        authority: &Authority,
+        handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static,
+    ) -> Server {
         Server::serve(Some(authority.server.clone()), Arc::new(handler))
     }
 
@@ -74,7 +77,12 @@ impl Server {
     }
 }
 
-fn converse(stream: TcpStream, tls: Option<Arc<ServerConfig>>, handler: &Handler, requests: &Mutex<Vec<String>>) {
+fn converse(
+    stream: TcpStream,
+    tls: Option<Arc<ServerConfig>>,
+    handler: &Handler,
+    requests: &Mutex<Vec<String>>,
+) {
     let mut wire: Box<dyn Wire> = match tls {
         Some(config) => Box::new(StreamOwned::new(ServerConnection::new(config).expect("a session"), stream)),
         None => Box::new(stream),
@@ -103,7 +111,8 @@ fn read_head(wire: &mut dyn Wire) -> String {
 /// A response with a body of known length.
 pub(crate) fn response(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
-    let mut bytes = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len()).into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len()).into_bytes();
     for header in headers {
         bytes.extend_from_slice(header.as_bytes());
         bytes.extend_from_slice(b"\r\n");
@@ -132,7 +141,8 @@ impl Authority {
             CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("a certificate");
         let key = KeyPair::generate().expect("a key");
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "pages.example".to_owned()];
-        let leaf = CertificateParams::new(names).expect("names").signed_by(&key, &authority).expect("a certificate");
+        let leaf =
+            CertificateParams::new(names).expect("names").signed_by(&key, &authority).expect("a certificate");
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

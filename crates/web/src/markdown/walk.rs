@@ -462,7 +462,7 @@ impl<'a> Walker<'a> {
                     self.inline.write(&mut text, "", Breaks::Tags);
                 }
                 size += text.len() + 3;
-                cells.push(table::escape_pipes(&text));
+                cells.push(table::escape_pipes(text));
             }
             if size > self.options.max_output {
                 return Err(ConversionError::TooLarge);

@@ -298,7 +298,8 @@ impl<'a> Walker<'a> {
         match tag {
             Tag::Quote => self.blocks.end_level(),
             Tag::List | Tag::OrderedList | Tag::DefinitionList => {
-                if self.lists.pop().is_some_and(|list| list.inset) {
+                let list = self.lists.pop();
+                if list.is_some_and(|list| list.inset) {
                     self.blocks.end_level();
                 }
             }

@@ -49,9 +49,12 @@ fn needs_backslash(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = &text.as_bytes()[at + 1..];
     match text.as_bytes()[at] {
+        // Alone between words; at an end of the text it could come to stand beside a delimiter.
         b'*' => {
-            let alone = |byte: Option<u8>| byte.is_some_and(is_space);
-            !(alone(text[..at].bytes().next_back()) && alone(after.first().copied()))
+            let (left, right) = (&text.as_bytes()[..at], after);
+            let alone =
+                left.last().copied().is_some_and(is_space) && right.first().copied().is_some_and(is_space);
+            !alone || left.trim_ascii().is_empty() || right.trim_ascii().is_empty()
         }
         // Within a word it is only a letter.
         b'_' => {

@@ -4,8 +4,8 @@ use toolwright_web::{Options, markdown};
 use url::Url;
 
 fn convert(html: &str) -> String {
-    let base = Url::parse("https://example.com/a/b.html?q=1#f").unwrap();
-    markdown(html, Some(&base), &Options::default()).unwrap()
+    let base = Url::parse("https://example.com/a/b.html?q=1#f").expect("a URL");
+    markdown(html, Some(&base), &Options::default()).expect("no guard stops it")
 }
 
 #[test]
@@ -49,6 +49,7 @@ fn pages_as_markdown() {
             "### [Card](https://example.com/a/x)\n\n[text](https://example.com/a/x)",
         ),
         // Formatting where delimiters do not work.
+        ("<i> *\n</i> a * b", "*\\** a * b"),
         ("<b>Note:</b>text", "<strong>Note:</strong>text"),
         ("a<i>b</i>c <i>d</i><i>e</i>", "a*b*c *d*_e_"),
         ("<b><p>one</p><p>two</p></b>", "**one**\n\n**two**"),

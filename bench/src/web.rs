@@ -51,9 +51,9 @@ fn pages() -> Vec<(&'static str, String)> {
         "<table><thead><tr><th>town</th><th align=\"right\">ships</th><th>since</th><th>note</th></tr></thead><tbody>",
     );
     for n in 0..2000 {
-        let _ = write!(
+        let _ = writeln!(
             figures,
-            "<tr class=\"r{}\"><td><a href=\"/t/{n}\">Town {n}</a></td><td align=\"right\">{}</td><td>{}</td><td>a|b <b>x</b></td></tr>\n",
+            "<tr class=\"r{}\"><td><a href=\"/t/{n}\">Town {n}</a></td><td align=\"right\">{}</td><td>{}</td><td>a|b <b>x</b></td></tr>",
             n % 2,
             n * 7,
             1800 + n % 200
@@ -62,9 +62,9 @@ fn pages() -> Vec<(&'static str, String)> {
     figures.push_str("</tbody></table>");
     let mut index = String::from("<ul>");
     for n in 0..2500 {
-        let _ = write!(
+        let _ = writeln!(
             index,
-            "<li class=\"entry\"><a href=\"entry-{n}.html\">entry_{n}</a>, <a href=\"#e{n}\">[{n}]</a><ul><li>see also <a href=\"https://example.org/{n}\">{n}</a></li></ul></li>\n"
+            "<li class=\"entry\"><a href=\"entry-{n}.html\">entry_{n}</a>, <a href=\"#e{n}\">[{n}]</a><ul><li>see also <a href=\"https://example.org/{n}\">{n}</a></li></ul></li>"
         );
     }
     index.push_str("</ul>");

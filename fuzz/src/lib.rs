@@ -48,7 +48,8 @@ pub fn script(data: &[u8]) {
 /// Any page becomes Markdown within the bounds, twice the same, with all links absolute or as they were.
 pub fn html(data: &[u8]) {
     let text = toolwright_web::decode(data.to_vec());
-    let options = toolwright_web::Options { max_depth: 64, max_nodes: 20_000, ..toolwright_web::Options::default() };
+    let options =
+        toolwright_web::Options { max_depth: 64, max_nodes: 20_000, ..toolwright_web::Options::default() };
     let Ok(document) = toolwright_web::Document::parse(&text, &options) else { return };
     let first = document.to_markdown(None, &options);
     assert_eq!(first, document.to_markdown(None, &options));

@@ -2,7 +2,7 @@
 //! protocol that the three executables speak.
 //!
 //! What is not here: anything of the rest of the project, and the outside world. Arguments, variables and standard streams
-//! come from the executables; a page comes from the network only through [`fetch`].
+//! come from the executables; a page comes from the network only through [`fetch()`].
 //!
 //! ```
 //! use toolwright_web::{Options, markdown};

@@ -3,6 +3,9 @@
 /// Lists and quotes within one another; deeper ones go on at the same indent, or lines would be mostly indent.
 const MAX_LEVELS: usize = 32;
 
+/// As wide as the widest marker: nine digits, a dot and a space.
+const SPACES: &str = "           ";
+
 /// What a block is, as far as its neighbours care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Block {
@@ -133,14 +136,14 @@ impl Blocks {
         }
         self.level().last = Some(Block::List);
         self.out.push_str(marker);
-        self.enter(&" ".repeat(marker.len()), place.spacing);
+        self.enter(&SPACES[..marker.len().min(SPACES.len())], place.spacing);
         self.fresh = true;
     }
 
     /// Goes on at the indent of an item that was ended.
     pub(super) fn resume_item(&mut self, width: usize, spacing: Spacing) {
-        let indent = if self.is_deep() { 0 } else { width };
-        self.enter(&" ".repeat(indent), spacing);
+        let indent = if self.is_deep() { 0 } else { width.min(SPACES.len()) };
+        self.enter(&SPACES[..indent], spacing);
         self.level().last = Some(Block::List);
     }
 

@@ -49,9 +49,12 @@ fn needs_backslash(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = &text.as_bytes()[at + 1..];
     match text.as_bytes()[at] {
+        // Alone between words; at an end of the text it could come to stand beside a delimiter.
         b'*' => {
-            let alone = |byte: Option<u8>| byte.is_some_and(is_space);
-            !(alone(text[..at].bytes().next_back()) && alone(after.first().copied()))
+            let (left, right) = (&text.as_bytes()[..at], after);
+            let alone =
+                left.last().copied().is_some_and(is_space) && right.first().copied().is_some_and(is_space);
+            !alone || left.trim_ascii().is_empty() || right.trim_ascii().is_empty()
         }
         // Within a word it is only a letter.
         b'_' => {
@@ -102,6 +105,12 @@ pub(super) fn line_start(line: &str, first: bool) -> Option<usize> {
 /// Appends a link's destination.
 pub(super) fn push_destination(out: &mut String, url: &str) {
     let bytes = url.as_bytes();
+    let plain = |b: &u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'?' | b'=' | b'#' | b'%')
+    };
+    if bytes.iter().all(plain) {
+        return out.push_str(url);
+    }
     // Parentheses that do not match would end the destination early.
     let mut open = 0_i64;
     let matched = bytes.iter().all(|byte| {
@@ -133,10 +142,10 @@ pub(super) fn push_destination(out: &mut String, url: &str) {
 
 /// Appends a link's title, quotes included; nothing for an empty one.
 pub(super) fn push_title(out: &mut String, title: &str) {
-    let words: Vec<&str> = title.split_ascii_whitespace().collect();
-    if words.is_empty() {
+    if title.trim_ascii().is_empty() {
         return;
     }
+    let words: Vec<&str> = title.split_ascii_whitespace().collect();
     let title = words.join(" ");
     out.push_str(" \"");
     for (at, c) in title.char_indices() {

@@ -69,6 +69,8 @@ pub(super) struct Inline {
     /// Whether white space that comes now adds nothing.
     after_space: bool,
     has_content: bool,
+    /// The signs of the spans that are open while it is written; empty otherwise.
+    signs: Vec<(usize, Sign)>,
 }
 
 impl Inline {
@@ -197,16 +199,10 @@ impl Inline {
         }
         if self.has_content {
             self.settle();
-            Painter {
-                inline: self,
-                out,
-                prefix,
-                breaks,
-                signs: Vec::new(),
-                at_line_start: true,
-                first_line: true,
-            }
-            .paint();
+            let signs = std::mem::take(&mut self.signs);
+            self.signs =
+                Painter { inline: self, out, prefix, breaks, signs, at_line_start: true, first_line: true }
+                    .paint();
         }
         self.text.clear();
         self.marks.clear();
@@ -307,7 +303,7 @@ struct Painter<'a> {
 }
 
 impl Painter<'_> {
-    fn paint(&mut self) {
+    fn paint(mut self) -> Vec<(usize, Sign)> {
         let start = self.out.len();
         let mut done = 0;
         for index in 0..self.inline.marks.len() {
@@ -336,6 +332,8 @@ impl Painter<'_> {
         }
         self.text(done, self.inline.text.len(), self.inline.marks.len());
         trim_spaces(self.out, start);
+        self.signs.clear();
+        self.signs
     }
 
     /// Whether anything follows that makes a break before it worth keeping.

@@ -90,7 +90,7 @@ fn arranges(tree: &Tree, table: NodeId, grid: &Grid, columns: usize) -> bool {
     if has_header {
         return false;
     }
-    let blocks = tree.descendants(table).filter(|id| {
+    let mut blocks = tree.descendants(table).filter(|id| {
         matches!(
             tree.tag(*id),
             Some(
@@ -104,7 +104,7 @@ fn arranges(tree: &Tree, table: NodeId, grid: &Grid, columns: usize) -> bool {
             )
         )
     });
-    columns < 2 || grid.rows.len() < 2 || blocks.count() > 0
+    columns < 2 || grid.rows.len() < 2 || blocks.next().is_some()
 }
 
 /// The rows, groups and cells of a table, without what is within its cells.
@@ -174,8 +174,8 @@ impl Grid {
 }
 
 /// A cell's Markdown with its pipes out of the way.
-pub(super) fn escape_pipes(cell: &str) -> String {
-    cell.replace('|', "\\|")
+pub(super) fn escape_pipes(cell: String) -> String {
+    if cell.contains('|') { cell.replace('|', "\\|") } else { cell }
 }
 
 /// Whether there is anything to see below a node.

@@ -47,6 +47,8 @@ pub(super) struct Walker<'a> {
     lists: Vec<List>,
     /// For every `<li>` and `<dd>` that is open, whether it is an item of a list.
     items: Vec<bool>,
+    /// For every `<a>` that is open, whether it leads anywhere.
+    anchors: Vec<bool>,
     leaf: Option<Leaf>,
     code_depth: usize,
     /// The box of a task whose text is still to come.
@@ -64,6 +66,7 @@ impl<'a> Walker<'a> {
             inline: Inline::new(),
             lists: Vec::new(),
             items: Vec::new(),
+            anchors: Vec::new(),
             leaf: None,
             code_depth: 0,
             task: None,
@@ -143,10 +146,18 @@ impl<'a> Walker<'a> {
     fn is_hidden(&self, id: NodeId) -> bool {
         let hidden = self.tree.attr(id, AttrName::Hidden);
         let style = self.tree.attr(id, AttrName::Style);
-        hidden.is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-            || style.is_some_and(|style| {
-                declaration(style, "display").is_some_and(|v| v.eq_ignore_ascii_case("none"))
-            })
+        if hidden.is_none() && style.is_none() {
+            return false;
+        }
+        // A page that hides itself as a whole does so until its script has run.
+        let parent = self.tree.parent(id);
+        let is_page = parent == Some(Tree::ROOT)
+            || parent.and_then(|parent| self.tree.parent(parent)) == Some(Tree::ROOT);
+        !is_page
+            && (hidden.is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
+                || style.is_some_and(|style| {
+                    declaration(style, "display").is_some_and(|v| v.eq_ignore_ascii_case("none"))
+                }))
     }
 
     fn enter_block(&mut self, id: NodeId, tag: Tag) -> Result<bool, ConversionError> {
@@ -176,13 +187,13 @@ impl<'a> Walker<'a> {
             Tag::Details => {
                 self.blocks.begin(Block::Html, true);
                 self.blocks.out.push_str("<details>");
-                let summary =
-                    self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Summary));
-                if let Some(summary) = summary {
+                if let Some(summary) = self.summary_of(id) {
                     self.summary(summary);
                 }
             }
-            Tag::Summary => return Ok(false),
+            Tag::Summary => {
+                return Ok(self.tree.parent(id).and_then(|parent| self.summary_of(parent)) != Some(id));
+            }
             Tag::Table => return self.table(id).map(|shown| !shown),
             _ => {}
         }
@@ -198,7 +209,9 @@ impl<'a> Walker<'a> {
                 self.code_depth += 1;
             }
             Tag::Link => {
-                if let Some(span) = self.link(id) {
+                let span = self.link(id);
+                self.anchors.push(span.is_some());
+                if let Some(span) = span {
                     self.inline.open(span);
                 }
             }
@@ -252,7 +265,7 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Link => {
-                if self.link(id).is_some() {
+                if self.anchors.pop() == Some(true) {
                     self.inline.close();
                 }
             }
@@ -285,7 +298,8 @@ impl<'a> Walker<'a> {
         match tag {
             Tag::Quote => self.blocks.end_level(),
             Tag::List | Tag::OrderedList | Tag::DefinitionList => {
-                if self.lists.pop().is_some_and(|list| list.inset) {
+                let list = self.lists.pop();
+                if list.is_some_and(|list| list.inset) {
                     self.blocks.end_level();
                 }
             }
@@ -384,14 +398,15 @@ impl<'a> Walker<'a> {
         self.blocks.begin_item(&marker, Item { first, spacing: list.spacing, joins: list.joins });
     }
 
+    /// The summary that a box with details is closed to.
+    fn summary_of(&self, details: NodeId) -> Option<NodeId> {
+        let is_details = self.tree.tag(details) == Some(Tag::Details);
+        self.tree.children(details).find(|child| is_details && self.tree.tag(*child) == Some(Tag::Summary))
+    }
+
     /// A summary has to be HTML like its surroundings, where Markdown is not read.
     fn summary(&mut self, id: NodeId) {
-        let mut text = String::new();
-        for node in self.tree.descendants(id) {
-            if let Kind::Text { start, end } = self.tree.kind(node) {
-                text.push_str(self.tree.text(start, end));
-            }
-        }
+        let text = code::content(self.tree, id);
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         self.blocks.new_line();
         let plain = words.join(" ").replace('&', "&amp;").replace('<', "&lt;");
@@ -448,7 +463,7 @@ impl<'a> Walker<'a> {
                     self.inline.write(&mut text, "", Breaks::Tags);
                 }
                 size += text.len() + 3;
-                cells.push(table::escape_pipes(&text));
+                cells.push(table::escape_pipes(text));
             }
             if size > self.options.max_output {
                 return Err(ConversionError::TooLarge);

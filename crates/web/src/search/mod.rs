@@ -180,7 +180,8 @@ impl<'a> Exchange<'a> {
     fn error(&self, what: &str) -> SearchError {
         let mut text = format!("{} {what}", self.name);
         for secret in self.secrets {
-            text = text.replace(secret, "***");
+            let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+            text = text.replace(secret, "***").replace(&in_url, "***");
         }
         SearchError(text)
     }

@@ -4,8 +4,8 @@ use toolwright_web::{Options, markdown};
 use url::Url;
 
 fn convert(html: &str) -> String {
-    let base = Url::parse("https://example.com/a/b.html?q=1#f").unwrap();
-    markdown(html, Some(&base), &Options::default()).unwrap()
+    let base = Url::parse("https://example.com/a/b.html?q=1#f").expect("a URL");
+    markdown(html, Some(&base), &Options::default()).expect("no guard stops it")
 }
 
 #[test]
@@ -49,6 +49,7 @@ fn pages_as_markdown() {
             "### [Card](https://example.com/a/x)\n\n[text](https://example.com/a/x)",
         ),
         // Formatting where delimiters do not work.
+        ("<i> *\n</i> a * b", "*\\** a * b"),
         ("<b>Note:</b>text", "<strong>Note:</strong>text"),
         ("a<i>b</i>c <i>d</i><i>e</i>", "a*b*c *d*_e_"),
         ("<b><p>one</p><p>two</p></b>", "**one**\n\n**two**"),
@@ -120,6 +121,11 @@ fn pages_as_markdown() {
             "<details><summary>More <b>&amp;</b></summary><p>text</details>",
             "<details>\n<summary>More &amp;</summary>\n\ntext\n\n</details>",
         ),
+        (
+            "<summary>alone</summary><details>a<summary>b</summary><summary>c</summary></details>",
+            "alone\n\n<details>\n<summary>b</summary>\n\na\n\nc\n\n</details>",
+        ),
+        ("<body style='display:none' hidden><p>shown later", "shown later"),
         (
             "<figure><img src=a.png alt=A><figcaption>cap</figcaption></figure>",
             "![A](https://example.com/a/a.png)\n\ncap",

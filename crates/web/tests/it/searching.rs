@@ -82,7 +82,7 @@ fn titles(run: &Run) -> Vec<String> {
 
 fn parameters(head: &str) -> Vec<(String, String)> {
     let path = head.split(' ').nth(1).unwrap_or_default();
-    let url = Url::parse("http://x").unwrap().join(path).unwrap();
+    let url = Url::parse("http://x").and_then(|base| base.join(path)).expect("a URL");
     url.query_pairs().into_owned().collect()
 }
 

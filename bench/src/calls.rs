@@ -221,7 +221,15 @@ async fn runner_alone() {
             let allowed = Duration::from_secs(30);
             let cancel = CancellationToken::new();
             let budget = Budget { deadline: Instant::now() + allowed, allowed, cancel, output: 1 << 20 };
-            let call = Call { tool: &tool, arguments: &arguments, environment: &[], budget: &budget };
+            let functions = toolwright_exec::knowledge::FunctionLimits::default();
+            let call = Call {
+                tool: &tool,
+                arguments: &arguments,
+                body: None,
+                limits: &functions,
+                environment: &[],
+                budget: &budget,
+            };
             let start = Instant::now();
             let outcome = Nothing.run(call, &Quiet).await;
             let time = start.elapsed();

@@ -147,21 +147,23 @@ impl Runner {
             let time = Allowed::of(&entry, &request, &limits);
             let known = Known::of(&entry, &self.parts, &limits);
             let mut warnings = Vec::new();
+            // In boxes: most calls have no knowledge, and none should carry the room for it.
             if let Some(known) = &known {
-                let judging = time.within(&request, started, &entry.id, known.judge(&request.arguments));
+                let judging =
+                    time.within(&request, started, &entry.id, Box::pin(known.judge(&request.arguments)));
                 warnings = judging.await??;
             }
             let permit = enter(&entry, &request, &time, started).await?;
             let budget = time.budget(&request, &limits, started);
             let work = async {
                 let prepared = match &known {
-                    Some(known) => known.prepare(&request.arguments).await?,
+                    Some(known) => Box::pin(known.prepare(&request.arguments)).await?,
                     None => None,
                 };
                 let arguments = prepared.as_ref().unwrap_or(&request.arguments);
                 let outcome = self.execute(&entry, arguments, &limits, &budget, host).await?;
                 match &known {
-                    Some(known) => known.respond(outcome).await,
+                    Some(known) => Box::pin(known.respond(outcome)).await,
                     None => Ok(outcome),
                 }
             };

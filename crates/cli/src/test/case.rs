@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use toolwright_catalog::{Catalog, Load};
-use toolwright_exec::knowledge::{FunctionLimits, Knowledge, Role};
+use toolwright_exec::knowledge::{FunctionLimits, Knowledge};
 use toolwright_exec::{Log, Quiet, Request, code};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Example, InputSchema};
@@ -197,12 +197,6 @@ impl Bench<'_> {
                 None => Status::Passed,
             };
         };
-        let named = error.as_ref().and_then(|error| error.validator.as_deref());
-        if let Some(id) = named.map(|id| id.strip_prefix("validators.").unwrap_or(id))
-            && knowledge.function(Role::Validator, id).is_none()
-        {
-            return failed(format!("there is no validator `{id}` (UNRESOLVED_REFERENCE)"));
-        }
         let judged =
             knowledge.judge(&case.command, input, Some(self.pool), self.limits, &Log::default()).await;
         if judged.no_sandbox.is_some() {

@@ -11,7 +11,7 @@ use anyhow::bail;
 use futures::StreamExt;
 use toolwright_catalog::{Catalog, Event, Load, Plan, Reader};
 use toolwright_exec::Log;
-use toolwright_source::{Pointer, Severity, render};
+use toolwright_source::{Diagnostic, Severity, render};
 
 use self::case::{Case, Status, Tried};
 use crate::args::{SourceArgs, TestArgs, TestForm};
@@ -86,11 +86,15 @@ fn tell_of_errors(load: &Load) -> bool {
     for name in &load.unparsed {
         sources::note(&format!("`{name}` could not be parsed and is skipped"));
     }
-    // A list of examples that cannot be read is one that cannot be tried.
-    let missed = |path: &Pointer| path.tokens().any(|token| token == "examples");
+    // A list of examples that cannot be read is one that cannot be tried; nor is what stands behind a mistake
+    // of the text.
+    let missed = |diagnostic: &&Diagnostic| match diagnostic.code.name {
+        "INVALID_TYPE" => diagnostic.path.tokens().any(|token| token == "examples"),
+        name => ["INVALID_SYNTAX", "INVALID_ENCODING", "TOO_DEEP"].contains(&name),
+    };
     load.files.iter().any(|file| file.reading.is_none())
         || !load.unparsed.is_empty()
-        || errors.iter().any(|diagnostic| missed(&diagnostic.path) && diagnostic.code.name == "INVALID_TYPE")
+        || errors.iter().any(missed)
 }
 
 fn reader(args: &TestArgs) -> Reader {
@@ -101,7 +105,7 @@ fn reader(args: &TestArgs) -> Reader {
 /// The definitions that were named, else those of the configuration.
 fn load(args: &TestArgs) -> anyhow::Result<Load> {
     if !args.sources.is_empty() || !args.command.is_empty() {
-        return sources::load_named(&args.sources, &args.command, reader(args));
+        return sources::load_named(&args.sources, &args.command, reader(args), |_| {});
     }
     match sources::configuration(args.config.as_deref())? {
         Some(config) => sources::load_plan(Plan::of_config(&config, &sources::variable)),

@@ -499,3 +499,173 @@ fn real_definitions_pass_and_fail_as_they_must() {
     );
     assert_eq!(run.code, 1);
 }
+
+/// A toolset whose command `echo` has one validator with this code, in front of the server `good`.
+fn judged_by(code: &str, more: &str) -> String {
+    let code: String = code.lines().map(|line| format!("          {line}\n")).collect();
+    format!(
+        "tool:\n  schema_version: 2.0\n  id: odd\n  type: mcp\n  name: Odd\n  version: 1.0.0\n  description: For trying validators.\n  commands: [echo]\n  mcp_specific:\n    server_command: \"{} mcp good\"\n    transport: stdio\n  executable_knowledge:\n    validators:\n      - id: judge\n        validates: echo\n        language: javascript\n        function: |\n{code}{more}",
+        misbehave()
+    )
+}
+
+#[test]
+fn answers_that_are_no_verdicts_refuse() {
+    let text = judged_by("module.exports = (args) => args.answer;", "");
+    let folder = folder(&[("odd.yaml", text.as_bytes())]);
+    for (answer, expected) in [
+        (json!({"valid": true, "errors": []}), None),
+        (json!({"valid": true, "errors": "bad title"}), Some("bad title")),
+        (json!({"valid": true, "errors": ["a"]}), Some("a")),
+        (json!({"valid": false}), Some("validator `judge` refuses the arguments and does not say why")),
+        (
+            json!(5),
+            Some(
+                "INVALID_VALIDATOR_RESULT: validator `judge` answered `5`, expected { valid: boolean, errors: string[] }",
+            ),
+        ),
+    ] {
+        let args = json!({"answer": answer}).to_string();
+        let run = run(folder.path(), &["call", "odd:echo", "--from", "odd.yaml", "--json", "--args", &args]);
+        let said = json_of(&run);
+        assert_eq!(said["error"]["errors"][0]["message"].as_str(), expected, "{answer}: {said}");
+        assert_eq!(run.code, i32::from(expected.is_some()), "{answer}");
+    }
+    let eval =
+        run(folder.path(), &["eval", "odd.yaml", "--validator", "judge", "--args", r#"{"answer": 5}"#]);
+    assert!(eval.code == 1 && eval.stderr.starts_with("INVALID_VALIDATOR_RESULT: "), "{eval:?}");
+}
+
+#[test]
+fn a_broken_validator_shows_nothing_about_an_example() {
+    let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
+    for code in
+        ["function ( {", "module.exports = () => nope.x;", "const x = 1;", "module.exports = () => 5;"]
+    {
+        let folder = folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
+        let run = run(folder.path(), &["test", "odd.yaml"]);
+        assert_eq!(run.code, 1, "{code}: {run:?}");
+        assert!(run.stdout.contains("a validator could not judge it:"), "{code}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_green() {
+    let not_a_list = judged_by(
+        "module.exports = () => ({ valid: true, errors: [] });",
+        "  examples: { echo: { scenario: success } }\n",
+    );
+    let folder = folder(&[
+        ("broken.yaml", b"tool:\n  id: [broken\n"),
+        ("unknown.yaml", b"hello: 1\n"),
+        ("list.yaml", not_a_list.as_bytes()),
+        ("bad/toolwright.toml", b"garbage [[[\n"),
+    ]);
+    for file in ["broken.yaml", "unknown.yaml", "list.yaml"] {
+        let run = run(folder.path(), &["test", file]);
+        assert!(run.code == 2 && run.stderr.contains(file), "{file}: {run:?}");
+    }
+    let run = run(&folder.path().join("bad"), &["test"]);
+    assert!(run.code != 0 && run.stderr.contains("toolwright.toml"), "{run:?}");
+}
+
+#[test]
+fn bodies_that_are_none() {
+    let manifest = |names: &[&str]| {
+        let tool = |name: &&str| json!({"name": name, "description": "A tool for trying bodies.", "capabilities": [], "inputSchema": {"type": "object"}});
+        let tools: Vec<Json> = names.iter().map(tool).collect();
+        json!({"btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": [], "tools": tools})
+            .to_string()
+    };
+    let bodies = [
+        ("torn", "export default (", "NOT_RUNNABLE", "SYNTAX"),
+        ("wants", "import fs from 'fs'; export default () => 1;", "NOT_RUNNABLE", "SYNTAX"),
+        ("empty", "const a = 1;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
+        ("value", "export default 7;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
+        ("text", "export default () => { throw 'a text'; };", "TOOL_FAILED", "a text"),
+        (
+            "sub",
+            "class Mine extends BTCPError { constructor() { super('MINE', { message: 'mine' }); this.name = 'Mine'; } }\nexport default () => { throw new Mine(); };",
+            "TOOL_FAILED",
+            "mine",
+        ),
+        (
+            "bare",
+            "export default () => { throw new BTCPError('NO_WORDS', null); };",
+            "TOOL_FAILED",
+            "NO_WORDS",
+        ),
+    ];
+    let names: Vec<&str> = bodies.iter().map(|(name, ..)| *name).chain(["pipe"]).collect();
+    let folder = folder(&[("b.json", manifest(&names).as_bytes())]);
+    for (name, body, ..) in bodies {
+        std::fs::write(folder.path().join(format!("{name}.js")), body).expect("a file");
+    }
+    // A body that is a pipe would be waited for.
+    let pipe = folder.path().join("pipe.js");
+    assert!(Command::new("/usr/bin/mkfifo").arg(&pipe).status().expect("it starts").success());
+    for (name, _, code, part) in bodies.into_iter().chain([("pipe", "", "NOT_RUNNABLE", "no body")]) {
+        let run = run(folder.path(), &["call", &format!("b:{name}"), "--from", "b.json", "--json"]);
+        let error = &json_of(&run)["error"];
+        assert_eq!((run.code, &error["code"]), (1, &json!(code)), "{name}: {error}");
+        let message = error["message"].as_str().expect("a text");
+        assert!(message.contains(part), "{name}: {message}");
+        let own = match name {
+            "sub" => json!("MINE"),
+            "bare" => json!("NO_WORDS"),
+            _ => Json::Null,
+        };
+        assert_eq!(error["toolCode"], own, "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_schema_that_refuses_is_explained_by_what_was_learnt() {
+    let typed = board().replace(
+        "  commands: [echo, add, text, fail]\n",
+        "  tools:\n    - id: echo\n      inputSchema: { type: object, properties: { owner: { type: integer } } }\n",
+    );
+    let folder = folder(&[("board.yaml", typed.as_bytes())]);
+    let run = run(
+        folder.path(),
+        &[
+            "call",
+            "board:echo",
+            "--from",
+            "board.yaml",
+            "--json",
+            "--args",
+            r#"{"title": "x", "owner": "Ann"}"#,
+        ],
+    );
+    let error = &json_of(&run)["error"];
+    assert_eq!(error["code"], "INPUT_INVALID", "{error}");
+    assert_eq!(error["advice"][0]["correct"], "echo({ title: 'x', owner: 17 })", "{error}");
+}
+
+#[test]
+fn an_odd_answer_of_a_server_breaks_nothing() {
+    let server = r#"
+while read -r line; do
+  case "$line" in *'"id":'*) ;; *) continue ;; esac
+  id=${line#*'"id":'}; id=${id%%[,\}]*}
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}' ;;
+    *) result='{"content":[],"structuredContent":{"echo":{"owner":1}},"_meta":[1]}' ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done
+"#;
+    let text = board()
+        .replace(&format!("{} mcp good", misbehave()), "/bin/sh server.sh")
+        .replace("processes: echo", "description: unused")
+        .replace("payload_schemas:", "payload_notes:");
+    let folder = folder(&[("board.yaml", text.as_bytes()), ("server.sh", server.as_bytes())]);
+    let run = run(
+        folder.path(),
+        &["call", "board:echo", "--from", "board.yaml", "--json", "--args", r#"{"title": "x"}"#],
+    );
+    let result = json_of(&run);
+    assert_eq!((run.code, &result["_meta"]["toolwright/fields"]["owner"]["of"]), (0, &json!(1)), "{result}");
+}

@@ -115,8 +115,8 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
         }
         Err(failure) => {
             output::say(&format!("{}\n", output::visible_lines(&failure.to_text())));
-            let known = |detail: &&String| failure.message.contains(detail.trim());
-            if let Some(detail) = failure.detail.as_ref().filter(|detail| !known(detail)) {
+            let known = |detail: &&str| failure.message.contains(detail.trim());
+            if let Some(detail) = failure.detail.as_deref().filter(|detail| !known(detail)) {
                 output::say(&format!("detail: {}\n", output::visible_lines(detail.trim())));
             }
             Ok(Exit::Findings)

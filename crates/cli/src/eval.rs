@@ -37,8 +37,8 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let knowledge =
         load.files.iter().filter_map(|file| file.reading.as_ref()).find_map(toolwright_catalog::knowledge);
     let Some(knowledge) = knowledge else {
-        let errors = load.files.iter().flat_map(|file| &file.diagnostics);
-        match errors.filter(|diagnostic| diagnostic.severity == Severity::Error).next() {
+        let mut errors = load.files.iter().flat_map(|file| &file.diagnostics);
+        match errors.find(|diagnostic| diagnostic.severity == Severity::Error) {
             Some(wrong) => bail!("{}", render::concise(wrong)),
             None => bail!("`{file}` has no functions: only AIOS definitions do"),
         }

@@ -35,13 +35,13 @@ pub struct Failure {
     /// What to do; the code's own suggestion unless something better is known.
     pub suggestion: String,
     /// Every value that is wrong, for the two codes about values.
-    pub faults: Vec<Fault>,
+    pub faults: Box<[Fault]>,
     /// Lessons of the definition that fit.
-    pub advice: Vec<Advice>,
+    pub advice: Box<[Advice]>,
     /// The tool's own code for what went wrong, where it has one.
-    pub own_code: Option<String>,
+    pub own_code: Option<Box<str>>,
     /// For the log only: it may hold what a stranger printed.
-    pub detail: Option<String>,
+    pub detail: Option<Box<str>>,
 }
 
 impl Failure {
@@ -51,8 +51,8 @@ impl Failure {
             code,
             message: message.into(),
             suggestion: code.suggestion.to_owned(),
-            faults: Vec::new(),
-            advice: Vec::new(),
+            faults: Box::default(),
+            advice: Box::default(),
             own_code: None,
             detail: None,
         }
@@ -68,7 +68,7 @@ impl Failure {
     /// Gives the tool's own code.
     #[must_use]
     pub(crate) fn own_code(mut self, code: impl Into<String>) -> Failure {
-        self.own_code = Some(code.into());
+        self.own_code = Some(code.into().into());
         self
     }
 
@@ -76,7 +76,7 @@ impl Failure {
     #[must_use]
     pub fn detail(mut self, text: impl Into<String>) -> Failure {
         let text = text.into();
-        self.detail = (!text.trim().is_empty()).then_some(text);
+        self.detail = (!text.trim().is_empty()).then_some(text.into());
         self
     }
 
@@ -102,7 +102,7 @@ impl Failure {
             "errors": faults.collect::<Vec<_>>(),
         });
         if let Some(own) = &self.own_code {
-            json["toolCode"] = own.as_str().into();
+            json["toolCode"] = (&**own).into();
         }
         if !self.advice.is_empty() {
             let advice = self.advice.iter().map(|advice| {

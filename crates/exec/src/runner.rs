@@ -281,7 +281,7 @@ impl<'a> Known<'a> {
         let faults = judged.errors.into_iter().map(|message| Fault { path: String::new(), message });
         let mut failure = Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
         failure.faults = faults.collect();
-        failure.advice = advice;
+        failure.advice = advice.into();
         Err(failure)
     }
 
@@ -308,7 +308,7 @@ fn check_input(entry: &Entry, arguments: &Json) -> Result<(), Failure> {
             if let Some(knowledge) = &entry.knowledge {
                 let said: Vec<String> =
                     failure.faults.iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect();
-                failure.advice = knowledge.advice(entry.tool.name.as_str(), arguments, &said);
+                failure.advice = knowledge.advice(entry.tool.name.as_str(), arguments, &said).into();
             }
             Err(failure)
         }

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
             if role == Role::Validator && output.cpu > SLOW {
                 sources::note(&format!("the validator took {} ms, more than 50", milliseconds(output.cpu)));
             }
-            succeed(&output, args.json)
+            succeed(output, args.json)
         }
         Some(Err(error)) => fail(code, &error, args.json),
     }
@@ -103,12 +103,14 @@ fn say_log(log: &[LogLine]) {
     output::say(&text);
 }
 
-fn succeed(output: &Output, as_json: bool) -> anyhow::Result<Exit> {
+fn succeed(output: Output, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(output.cpu);
     if as_json {
-        let all = json!({
-            "result": output.value, "log": lines(&output.log), "cpuMs": ms, "memoryBytes": output.memory,
+        let mut all = json!({
+            "result": null, "log": lines(&output.log), "cpuMs": ms, "memoryBytes": output.memory,
         });
+        // Moved, not copied: it may be large.
+        all["result"] = output.value;
         output::print_raw(&format!("{all:#}\n"))?;
         return Ok(Exit::Clean);
     }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::error::{Code, Error};
 use crate::guest::{CUT, Failure};
 use crate::host::{HostError, HostFunctions};
-use crate::limits::{MAX_DEPTH, MAX_HOST_CALLS};
+use crate::limits::{BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, max_parts, parts};
 use crate::output::{Level, LogLine};
 use crate::process::Worker;
 use crate::wire::{self, Body, Frame, HEAD, Kind};
@@ -150,8 +150,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn next_frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
-        // Bytecode may be several times as long as its source, which is input.
-        let cap = self.limits.output.max(self.limits.input * 8).max(FAILURE) + SLACK;
+        let cap = self.limits.output.max(BYTECODE).max(FAILURE) + SLACK;
         let Some((kind, end)) = wire::first(&self.worker.incoming, cap)? else { return Ok(None) };
         let rest = self.worker.incoming.split_off(end);
         let frame = std::mem::replace(&mut self.worker.incoming, rest);
@@ -160,7 +159,6 @@ impl<'a> Conversation<'a> {
 
     /// Takes one frame, head included; an answer ends the conversation.
     fn take(&mut self, kind: Kind, frame: Vec<u8>, pending: &mut Pending) -> Result<Option<Answer>, Error> {
-        let nonsense = || Error::new(Code::WorkerDied, "the worker spoke nonsense and was killed");
         let odd = |_| nonsense();
         let mut body = Body(&frame[HEAD..]);
         match kind {
@@ -292,14 +290,23 @@ impl Pending<'_> {
             return Err(wire::bad("a host function that does not exist"));
         };
         let is_too_much = self.calls.len() + self.answers.len() >= MAX_HOST_CALLS;
-        if is_too_much || body.0.len() > limits.output + SLACK {
+        if is_too_much {
             return Err(wire::bad("more than a guest may ask of the host"));
         }
+        bear(body.0, limits)?;
         let arguments = serde_json::from_slice(body.0)?;
         let answer = host.call(name, arguments);
         self.calls.push(Box::pin(async move { (id, answer.await) }));
         Ok(())
     }
+}
+
+/// Refuses JSON that would take too much memory when it is read: the worker is not trusted to have counted.
+fn bear(json: &[u8], limits: &Limits) -> io::Result<()> {
+    if json.len() > limits.output || parts(json) > max_parts(limits.output) {
+        return Err(wire::bad("more than a guest may say"));
+    }
+    Ok(())
 }
 
 /// An answer as JSON, if it may go in.
@@ -327,14 +334,31 @@ pub(crate) fn is_shallow(json: &Json, depth: usize) -> bool {
 }
 
 impl Answer {
-    /// The failure that the worker tells.
-    pub(crate) fn failure(&self) -> Error {
-        let told = (self.body.len() <= FAILURE).then(|| Failure::from_json(&self.body)).flatten();
-        let mut error =
-            told.unwrap_or_else(|| Error::new(Code::WorkerDied, "the worker spoke nonsense and was killed"));
-        error.cpu = self.cpu;
-        error
+    /// The bytecode that was asked for.
+    pub(crate) fn program(self) -> Result<Vec<u8>, Error> {
+        if self.kind == Kind::Compiled { Ok(self.body) } else { Err(nonsense()) }
     }
+
+    /// The result that was asked for.
+    pub(crate) fn result(&self, limits: &Limits) -> Result<Json, Error> {
+        if self.kind != Kind::Done {
+            return Err(nonsense());
+        }
+        bear(&self.body, limits).map_err(|_| nonsense())?;
+        serde_json::from_slice(&self.body).map_err(|_| nonsense())
+    }
+
+    /// The failure that the worker tells; nonsense if it tells none.
+    pub(crate) fn failure(&self) -> Result<Error, Error> {
+        let told = (self.body.len() <= FAILURE).then(|| Failure::from_json(&self.body)).flatten();
+        let mut error = told.ok_or_else(nonsense)?;
+        error.cpu = self.cpu;
+        Ok(error)
+    }
+}
+
+fn nonsense() -> Error {
+    Error::new(Code::WorkerDied, "the worker spoke nonsense and was killed")
 }
 
 /// The first frame of a worker: its greeting.

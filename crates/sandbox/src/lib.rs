@@ -35,7 +35,7 @@ pub use host::{HostError, HostFunctions};
 #[doc(hidden)]
 pub use in_process::InProcess;
 pub use jail::{JailReport, Layer};
-pub use limits::{Limits, MAX_DEPTH, MAX_HOST_CALLS};
+pub use limits::{Limits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
 pub use output::{Input, Level, LogLine, Output};
 pub use pool::{OnJail, Pool, PoolOptions};
 pub use process::WorkerCommand;

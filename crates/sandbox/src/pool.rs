@@ -151,15 +151,15 @@ impl Pool {
         let mut request = Frame::new(Kind::Compile);
         request.u64(limits.cpu.as_nanos() as u64).u64(limits.memory as u64).u64(limits.stack as u64);
         request.u8(u8::from(form == Form::Module)).u8(file as u8).terminated(source.as_bytes());
-        let asked = self.0.ask(request, &limits, None, &[]).await;
-        let (answer, _) = asked.map_err(|mut error| {
+        let asked = self.0.ask(request, &limits, None, &[], Answer::program).await;
+        let (bytecode, _) = asked.map_err(|mut error| {
             error.place = error.place.map(|place| in_characters(source, place));
             error
         })?;
         Ok(Program(Arc::new(Compiled {
             form,
             entry: camel_case(id.unwrap_or_default()),
-            bytecode: answer.body,
+            bytecode,
             source: (!source.is_ascii()).then(|| source.into()),
             names: if form == Form::Script { declared_names(source) } else { Vec::new() },
         })))
@@ -175,18 +175,18 @@ impl Pool {
     ) -> Result<Output, Error> {
         let names = host.map(HostFunctions::names).unwrap_or_default();
         let request = request(program, input, limits, &names)?;
-        let asked = self.0.ask(request, limits, host, &names).await;
-        let (answer, log) = asked.map_err(|mut error| {
-            if let Some(source) = &program.0.source {
-                error.place = error.place.map(|place| in_characters(source, place));
+        let read = |answer: Answer| {
+            let value = answer.result(limits)?;
+            Ok(Output { value, log: Vec::new(), cpu: answer.cpu, memory: answer.memory })
+        };
+        match self.0.ask(request, limits, host, &names, read).await {
+            Ok((output, log)) => Ok(Output { log, ..output }),
+            Err(mut error) => {
+                if let Some(source) = &program.0.source {
+                    error.place = error.place.map(|place| in_characters(source, place));
+                }
+                Err(error)
             }
-            error
-        })?;
-        match serde_json::from_slice(&answer.body) {
-            Ok(value) if answer.body.len() <= limits.output => {
-                Ok(Output { value, log, cpu: answer.cpu, memory: answer.memory })
-            }
-            _ => Err(Error::new(Code::WorkerDied, "the worker spoke nonsense")),
         }
     }
 
@@ -272,14 +272,15 @@ impl Inner {
         runtime.block_on(future)
     }
 
-    /// Has one request answered. Gives the log too, which an error carries itself.
-    async fn ask(
+    /// Has one request answered, in words that `read` understands. Gives the log too, which an error carries itself.
+    async fn ask<T>(
         &self,
         request: Frame,
         limits: &Limits,
         host: Option<&dyn HostFunctions>,
         names: &[String],
-    ) -> Result<(Answer, Vec<crate::LogLine>), Error> {
+        read: impl FnOnce(Answer) -> Result<T, Error>,
+    ) -> Result<(T, Vec<crate::LogLine>), Error> {
         let request = request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
         let permit = Arc::clone(&self.turns).acquire_owned().await;
         let mut turn = Turn { turns: Arc::clone(&self.turns), permit: permit.ok() };
@@ -291,9 +292,11 @@ impl Inner {
         let answer = conversation.finish(host, names, &mut turn).await;
         let log = std::mem::take(&mut conversation.log);
         drop(conversation);
+        // Only a worker whose answer made sense serves again.
         let answer = answer.and_then(|answer| {
+            let told = if answer.kind == Kind::Failed { Err(answer.failure()?) } else { Ok(read(answer)?) };
             busy.put_back();
-            if answer.kind == Kind::Failed { Err(answer.failure()) } else { Ok(answer) }
+            told
         });
         match answer {
             Ok(answer) => Ok((answer, log)),

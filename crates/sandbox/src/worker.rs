@@ -9,6 +9,10 @@ use crate::wire::{self, Frame, HEAD, Kind};
 
 /// No request is longer than that; the parent's own limits are far below.
 const REQUEST: usize = 512 << 20;
+/// The stack that a worker wants: what the limits allow a guest, and as much again.
+const STACK: u64 = 8 << 20;
+/// What of the stack is kept for the worker itself and for the engine between two looks at its depth.
+const STACK_RESERVE: u64 = 1 << 20;
 
 /// Turns this process into a worker. To be called before anything else: before threads, before the environment is read.
 /// Standard input is the socket that the pool gave.
@@ -19,9 +23,10 @@ pub fn worker_main() -> ExitCode {
 /// A worker whose jail lacks layers, as on a kernel without them. For tests of what the pool says to that.
 #[doc(hidden)]
 pub fn worker_main_lacking(layers: &[Layer]) -> ExitCode {
+    let stack = raise_stack();
     let report = jail::enter(layers);
     // Its end is that the parent is gone or broken; there is nobody to tell.
-    let _ = serve(&mut Socket::default(), &report.to_json().to_string());
+    let _ = serve(&mut Socket::default(), &report.to_json().to_string(), stack);
     ExitCode::SUCCESS
 }
 
@@ -31,11 +36,28 @@ pub fn jail_this_process() {
     jail::enter(&[]);
 }
 
-fn serve(socket: &mut Socket, report: &str) -> io::Result<()> {
+/// Makes room for the deepest calls, where whoever started us left less, and says what a guest may use of it.
+fn raise_stack() -> usize {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the system fills the structure, or reads it. The stack of the first thread grows up to the limit of the moment.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        if limit.rlim_cur < STACK {
+            let raised = libc::rlimit { rlim_cur: STACK.min(limit.rlim_max), ..limit };
+            if libc::setrlimit(libc::RLIMIT_STACK, &raised) == 0 {
+                limit = raised;
+            }
+        }
+    }
+    // Never 0, which the engine takes for no limit at all.
+    limit.rlim_cur.saturating_sub(STACK_RESERVE).max(limit.rlim_cur / 8).max(1) as usize
+}
+
+fn serve(socket: &mut Socket, report: &str, stack: usize) -> io::Result<()> {
     let mut hello = Frame::new(Kind::Hello);
     hello.rest(wire::MAGIC).u32(wire::VERSION).rest(report.as_bytes());
     socket.send(&hello.finish()?)?;
-    let mut guest = Guest::new()?;
+    let mut guest = Guest::new(stack)?;
     loop {
         guest.answer(socket)?;
     }

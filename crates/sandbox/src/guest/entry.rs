@@ -3,7 +3,7 @@
 
 use rquickjs_sys as qjs;
 
-use super::failure::Failure;
+use super::failure::{Failure, cut};
 use super::js::{Js, Kind, Outcome, Terminated, Value};
 use crate::error::Code;
 
@@ -116,7 +116,7 @@ fn declared<'r, 'n>(js: Js<'r>, names: &[&'n str]) -> Vec<(&'n str, Value<'r>)> 
 }
 
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {
-    let shown = names.iter().take(8).map(|name| format!("`{}`", name.as_ref()));
+    let shown = names.iter().take(8).map(|name| format!("`{}`", cut(name.as_ref(), 64)));
     let more = if names.len() > 8 { ", …" } else { "" };
     shown.collect::<Vec<_>>().join(", ") + more
 }

@@ -4,6 +4,9 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::{Code, Error, Place};
 
+/// No message is longer, whatever went into it: what a worker tells has a cap.
+const MESSAGE: usize = 8 << 10;
+
 /// The worker's half of an [`Error`]; log and time travel apart.
 pub(crate) struct Failure {
     pub(crate) code: Code,
@@ -15,7 +18,8 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Failure {
-        Failure { code, message: message.into(), name: None, place: None, fields: None }
+        let message = cut(&message.into(), MESSAGE);
+        Failure { code, message, name: None, place: None, fields: None }
     }
 
     pub(crate) fn to_json(&self) -> Json {
@@ -44,4 +48,12 @@ impl Failure {
         }
         Some(error)
     }
+}
+
+/// Text up to about `most` bytes, and a sign where it was cut.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(most)])
 }

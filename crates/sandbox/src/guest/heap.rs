@@ -3,6 +3,10 @@
 //! Why not the C library's: a runtime that ran out of memory in the middle of something cannot be freed object by object
 //! without tripping over the engine's own assertions; here nothing is freed at the end, the region is just used again. Its
 //! first pages stay warm, which makes a fresh runtime cheap. And the limit is ours, so we know when it was hit.
+//!
+//! Blocks that are given back wait in a list of their size. When twice the limit has been touched that way, larger ones are
+//! cut, neighbours that are free are joined, and what still fits nowhere is mapped by itself: a program that goes through
+//! many sizes neither takes more nor is refused what it gave back.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -21,15 +25,25 @@ const HEADER: usize = 8;
 const LARGE_HEADER: usize = 32;
 /// Sizes up to here are rounded to 16, above to an eighth of a power of two.
 const FINE: usize = 1024;
-const CLASSES: usize = FINE / 16 + 8 * 8;
+const CLASSES: usize = FINE / 16 + 7 * 8;
+/// In the header of a block that was given back; sizes are multiples of 16.
+const FREE: usize = 1;
+/// In the header of a block that is a mapping of its own.
+const MAPPED: usize = 2;
 
 /// The guest's memory, and how much of it is in use.
 pub(super) struct Heap {
     base: *mut u8,
-    /// How much of the region was ever handed out in this call.
+    /// How much of the region is handed out or waits in a list: whole blocks, one behind the other.
     top: usize,
-    /// Blocks that were given back, by size.
-    free: [*mut Free; CLASSES + 1],
+    /// How far `top` may go.
+    most: usize,
+    /// How far it went in this call.
+    touched: usize,
+    /// Bytes that were given back since neighbours were last joined.
+    released: usize,
+    /// Blocks that were given back, each in the list of the largest class that it can serve.
+    free: [*mut Free; CLASSES],
     large: *mut Large,
     live: usize,
     peak: usize,
@@ -55,7 +69,10 @@ impl Heap {
         Ok(Heap {
             base,
             top: 0,
-            free: [ptr::null_mut(); CLASSES + 1],
+            most: REGION,
+            touched: 0,
+            released: 0,
+            free: [ptr::null_mut(); CLASSES],
             large: ptr::null_mut(),
             live: 0,
             peak: 0,
@@ -79,9 +96,11 @@ impl Heap {
         self.exceeded
     }
 
-    /// From now on no more than `limit` bytes may be in use.
+    /// From now on no more than `limit` bytes may be in use, and no more than twice what that leaves may be touched.
     pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
+        let room = limit.saturating_sub(self.live).saturating_mul(2);
+        self.most = self.top.saturating_add(room).min(REGION);
         self.peak = self.live;
         self.exceeded = false;
     }
@@ -99,12 +118,14 @@ impl Heap {
                 libc::munmap(block.cast(), (*block).length);
             }
         }
-        if self.top > WARM {
+        if self.touched > WARM {
             // SAFETY: the range lies within the region, which is ours; its pages read as zeros from now on.
-            unsafe { libc::madvise(self.base.add(WARM).cast(), self.top - WARM, libc::MADV_DONTNEED) };
+            unsafe { libc::madvise(self.base.add(WARM).cast(), self.touched - WARM, libc::MADV_DONTNEED) };
         }
         self.top = 0;
-        self.free = [ptr::null_mut(); CLASSES + 1];
+        self.touched = 0;
+        self.released = 0;
+        self.free = [ptr::null_mut(); CLASSES];
         self.live = 0;
         self.set_limit(usize::MAX);
     }
@@ -123,27 +144,117 @@ impl Heap {
         if block > self.limit.saturating_sub(self.live) {
             return self.refuse();
         }
-        let start = if self.free[class].is_null() {
-            // One more header at the end, so that blocks and not headers are aligned to 16.
-            if self.top + block + HEADER > REGION {
-                return self.refuse();
-            }
-            // SAFETY: the range was just found to lie within the region.
-            let start = unsafe { self.base.add(self.top + HEADER) };
-            self.top += block;
-            start
-        } else {
-            let start = self.free[class];
-            // SAFETY: blocks in the list are ours and hold a link.
-            self.free[class] = unsafe { (*start).next };
-            // A free block is threaded through its payload, behind the header.
-            start.cast::<u8>().wrapping_sub(HEADER)
+        let Some(start) = self.place(class, block) else {
+            // Below that a page would be mostly waste.
+            return if block > FINE { self.allocate_large(size) } else { self.refuse() };
         };
         self.count(block);
         // SAFETY: `start` begins a block of `block` bytes, at least 16.
         unsafe {
             start.cast::<usize>().write(block);
             start.add(HEADER)
+        }
+    }
+
+    /// Where a block of this class can begin: the fastest way first.
+    fn place(&mut self, class: usize, block: usize) -> Option<*mut u8> {
+        if let Some(start) = self.reuse(class, block).or_else(|| self.extend(block)) {
+            return Some(start);
+        }
+        let larger = |heap: &mut Heap| (class..CLASSES).find_map(|class| heap.reuse(class, block));
+        larger(self).or_else(|| {
+            // It takes a walk through all blocks, so there must be something to gain, and much if there is another way.
+            let gain = if block > FINE { self.top / 16 } else { block };
+            if self.released < gain {
+                return None;
+            }
+            self.join();
+            larger(self).or_else(|| self.extend(block))
+        })
+    }
+
+    /// The last block of a list, cut to what is wanted.
+    fn reuse(&mut self, class: usize, block: usize) -> Option<*mut u8> {
+        let free = self.free[class];
+        if free.is_null() {
+            return None;
+        }
+        // SAFETY: blocks in the list are ours and hold a link behind their header; what is cut off lies within this one.
+        unsafe {
+            self.free[class] = (*free).next;
+            let start = free.cast::<u8>().sub(HEADER);
+            let size = start.cast::<usize>().read() & !FREE;
+            if size > block {
+                self.enlist(start.add(block), size - block);
+            }
+            Some(start)
+        }
+    }
+
+    /// A block from the part of the region that is in no use yet.
+    fn extend(&mut self, block: usize) -> Option<*mut u8> {
+        // One more header at the end, so that blocks and not headers are aligned to 16.
+        if self.top + block + HEADER > self.most {
+            return None;
+        }
+        // SAFETY: the range was just found to lie within the region.
+        let start = unsafe { self.header(self.top) };
+        self.top += block;
+        self.touched = self.touched.max(self.top);
+        Some(start)
+    }
+
+    /// The header of the block at `offset`.
+    ///
+    /// # Safety
+    /// The offset is not beyond `top`, nor `top` at the region's end.
+    unsafe fn header(&self, offset: usize) -> *mut u8 {
+        // SAFETY: the caller's.
+        unsafe { self.base.add(offset + HEADER) }
+    }
+
+    /// Enters a free block into its list.
+    ///
+    /// # Safety
+    /// `size` bytes from `start`, at least 16, are ours and in no use.
+    unsafe fn enlist(&mut self, start: *mut u8, size: usize) {
+        let (class, served) = class_of(size.min(LARGE));
+        let class = if served > size { class - 1 } else { class };
+        // SAFETY: the caller's.
+        unsafe {
+            start.cast::<usize>().write(size | FREE);
+            let free = start.add(HEADER).cast::<Free>();
+            free.write(Free { next: self.free[class] });
+            self.free[class] = free;
+        }
+    }
+
+    /// Makes one block of free ones that lie side by side; those at the end go back to what is in no use yet.
+    fn join(&mut self) {
+        self.released = 0;
+        self.free = [ptr::null_mut(); CLASSES];
+        let (mut offset, top) = (0, self.top);
+        while offset < top {
+            // SAFETY: blocks lie one behind the other up to `top`, and every header tells where the next begins.
+            unsafe {
+                let start = self.header(offset);
+                let mut end = offset;
+                while end < top {
+                    let size = self.header(end).cast::<usize>().read();
+                    if size & FREE == 0 {
+                        break;
+                    }
+                    end += size & !FREE;
+                }
+                if end == top {
+                    self.top = offset;
+                    return;
+                }
+                if end > offset {
+                    self.enlist(start, end - offset);
+                }
+                offset = end + self.header(end).cast::<usize>().read();
+            }
         }
     }
 
@@ -171,7 +282,7 @@ impl Heap {
             }
             self.large = block;
             let payload = block.cast::<u8>().add(LARGE_HEADER);
-            payload.sub(HEADER).cast::<usize>().write(length);
+            payload.sub(HEADER).cast::<usize>().write(length | MAPPED);
             payload
         }
     }
@@ -201,17 +312,16 @@ impl Heap {
         }
         // SAFETY: the caller's: a header lies before the payload, and a large one has its links before that.
         unsafe {
-            let block = payload.sub(HEADER).cast::<usize>().read();
+            let header = payload.sub(HEADER).cast::<usize>().read();
+            let block = header & !MAPPED;
             self.live -= block;
-            if block > LARGE {
+            if header != block {
                 let large = payload.sub(LARGE_HEADER).cast::<Large>();
                 self.unlink(large);
                 libc::munmap(large.cast(), block);
             } else {
-                let (class, _) = class_of(block);
-                let free = payload.cast::<Free>();
-                free.write(Free { next: self.free[class] });
-                self.free[class] = free;
+                self.released += block;
+                self.enlist(payload.sub(HEADER), block);
             }
         }
     }
@@ -225,9 +335,10 @@ impl Heap {
         // SAFETY: the caller's: `payload` has a header and `usable` bytes; the new block holds at least as many as
         // are copied; a large block that stays large keeps its header at the front when its mapping moves.
         unsafe {
-            let block = payload.sub(HEADER).cast::<usize>().read();
+            let header = payload.sub(HEADER).cast::<usize>().read();
+            let block = header & !MAPPED;
             let usable = usable_size(payload);
-            if block > LARGE && size.saturating_add(HEADER) > LARGE {
+            if header != block && size.saturating_add(HEADER) > LARGE {
                 return self.remap(payload, block, size);
             }
             if size <= usable && (block <= 64 || size > usable / 2) {
@@ -301,8 +412,8 @@ fn large_length(size: usize) -> Option<usize> {
 /// `payload` was handed out by a heap.
 unsafe fn usable_size(payload: *const u8) -> usize {
     // SAFETY: the caller's: the size of the block lies before it.
-    let block = unsafe { payload.sub(HEADER).cast::<usize>().read() };
-    block - if block > LARGE { LARGE_HEADER } else { HEADER }
+    let header = unsafe { payload.sub(HEADER).cast::<usize>().read() };
+    if header & MAPPED == 0 { header - HEADER } else { (header & !MAPPED) - LARGE_HEADER }
 }
 
 fn map(length: usize) -> std::io::Result<*mut u8> {
@@ -451,6 +562,9 @@ mod tests {
                     }
                 }
             }
+            if step % 97 == 0 {
+                heap.join();
+            }
             if blocks.len() > 200 {
                 let (payload, ..) = blocks.swap_remove(roll(blocks.len()));
                 // SAFETY: as above.
@@ -463,6 +577,52 @@ mod tests {
             unsafe { heap.release(payload) };
         }
         assert_eq!(heap.live(), 0);
+    }
+
+    #[test]
+    fn what_is_given_back_serves_every_size() {
+        let mut heap = Heap::reserve().expect("address space");
+        let limit = 4 << 20;
+        heap.set_limit(limit);
+        let sizes = (3..17).flat_map(|power| [(1usize << power) - 8, (3 << power) / 2]);
+        for size in sizes.clone().chain(sizes.rev()) {
+            let blocks: Vec<*mut u8> = (0..(limit - (64 << 10)) / (size.max(16) * 5 / 4 + 16))
+                .map(|index| {
+                    let payload = heap.allocate(size);
+                    assert!(!payload.is_null(), "block {index} of {size} bytes");
+                    // SAFETY: the block has that many bytes.
+                    unsafe { fill(payload, size, 0xaa) };
+                    payload
+                })
+                .collect();
+            for payload in blocks {
+                // SAFETY: every block is given back once.
+                unsafe { heap.release(payload) };
+            }
+        }
+        assert!(heap.touched <= 2 * limit, "{} bytes were touched", heap.touched);
+        assert!(!heap.exceeded() && heap.live() == 0);
+    }
+
+    #[test]
+    fn holes_that_nothing_fits_into_are_not_free() {
+        let mut heap = Heap::reserve().expect("address space");
+        heap.set_limit(1 << 20);
+        for size in (16..4096).step_by(16) {
+            let mut blocks = Vec::new();
+            while heap.live() < 900 << 10 && !heap.exceeded() {
+                blocks.push(heap.allocate(size));
+            }
+            // Every second block stays, so that no two free ones are neighbours.
+            for payload in blocks.into_iter().step_by(2) {
+                // SAFETY: it was just handed out, or is null.
+                unsafe { heap.release(payload) };
+            }
+            if heap.exceeded() {
+                break;
+            }
+        }
+        assert!(heap.touched <= 2 << 20, "{} bytes were touched", heap.touched);
     }
 
     #[test]

@@ -447,6 +447,14 @@ impl<'r> Value<'r> {
         unsafe { self.js.outcome(qjs::JS_ToString(self.js.context, self.raw)) }
     }
 
+    /// The value as a number; may run code.
+    pub(super) fn to_number(&self) -> Outcome<f64> {
+        let mut number = 0.0;
+        // SAFETY: the value is live; the engine fills the number.
+        let result = unsafe { qjs::JS_ToFloat64(self.js.context, &mut number, self.raw) };
+        if result < 0 { Err(Pending) } else { Ok(number) }
+    }
+
     /// Shows the text of a string to `read`. Half characters, which only JavaScript has, become U+FFFD.
     pub(super) fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Outcome<T> {
         let mut length: qjs::size_t = 0;
@@ -485,8 +493,8 @@ pub(super) enum PromiseState<'r> {
 }
 
 impl<'r> Atom<'r> {
-    /// Shows the name to `read`.
-    pub(super) fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Outcome<T> {
+    /// Shows the name to `read`, and whether it is whole: half characters became U+FFFD.
+    pub(super) fn with_text<T>(&self, read: impl FnOnce(&str, bool) -> T) -> Outcome<T> {
         let mut length: qjs::size_t = 0;
         // SAFETY: as for the text of values.
         unsafe {
@@ -495,14 +503,14 @@ impl<'r> Atom<'r> {
                 return Err(Pending);
             }
             let text = well_formed(std::slice::from_raw_parts(bytes.cast(), length as usize));
-            let result = read(&text);
+            let result = read(&text, matches!(text, Cow::Borrowed(_)));
             qjs::JS_FreeCString(self.js.context, bytes);
             Ok(result)
         }
     }
 
     pub(super) fn text(&self) -> Outcome<String> {
-        self.with_text(str::to_owned)
+        self.with_text(|text, _| text.to_owned())
     }
 }
 

@@ -2,8 +2,9 @@
 //! error with its place, but for properties that are `undefined`, which are left out. The guest's code runs here only
 //! where the language says so (getters, proxies, `toJSON`); none of its functions is asked what anything is.
 
-use super::js::{Atom, Kind, Pending, Value};
-use crate::limits::MAX_DEPTH;
+use super::js::{Atom, Js, Kind, Outcome, Pending, Value};
+use super::state::State;
+use crate::limits::{MAX_DEPTH, max_parts, weight};
 
 /// Why a value could not be written.
 pub(super) enum Unwritten {
@@ -17,6 +18,8 @@ pub(super) enum Unwritten {
     },
     /// It is longer than the cap.
     TooLarge,
+    /// It has more parts than its reader can bear.
+    TooManyParts,
     /// Time is up.
     Late,
 }
@@ -50,40 +53,93 @@ impl Unwritten {
 }
 
 /// Writes values up to a number of bytes.
-pub(super) struct Writer<'a, 'r> {
+pub(super) struct Writer<'a, 'l, 'r> {
     out: Vec<u8>,
     cap: usize,
+    parts: usize,
+    depth: usize,
     /// The objects around the one that is written: a cycle leads back to one of them.
     around: Vec<usize>,
     to_json: Atom<'r>,
     /// Asked now and then whether time is up: no code of the guest may run for long here.
-    is_late: &'a dyn Fn() -> bool,
+    state: &'a State<'l>,
     written: u32,
 }
 
-impl<'a, 'r> Writer<'a, 'r> {
+impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
+    fn new(js: Js<'r>, cap: usize, depth: usize, state: &'a State<'l>) -> Outcome<Writer<'a, 'l, 'r>> {
+        let to_json = js.atom("toJSON")?;
+        Ok(Writer { out: Vec::new(), cap, parts: 0, depth, around: Vec::new(), to_json, state, written: 0 })
+    }
+
+    /// One value, of at most `cap` bytes and `depth` levels.
     pub(super) fn write(
         value: &Value<'r>,
         cap: usize,
-        is_late: &'a dyn Fn() -> bool,
+        depth: usize,
+        state: &'a State<'l>,
     ) -> Result<Vec<u8>, Unwritten> {
-        let to_json = value.js().atom("toJSON")?;
-        let mut writer = Writer { out: Vec::new(), cap, around: Vec::new(), to_json, is_late, written: 0 };
-        if value.kind() == Kind::Undefined {
-            return Err(Unwritten::not_json("`undefined`"));
-        }
-        writer.value(value, "")?;
+        let mut writer = Writer::new(value.js(), cap, depth, state)?;
+        writer.value(value, || Ok(String::new()))?;
         Ok(writer.out)
     }
 
-    fn value(&mut self, value: &Value<'r>, key: &str) -> Result<(), Unwritten> {
+    /// A list of arguments, where `undefined` is `null`. What went wrong comes with the number of the argument.
+    pub(super) fn write_arguments(
+        js: Js<'r>,
+        arguments: &[Value<'r>],
+        state: &'a State<'l>,
+    ) -> Result<Vec<u8>, (usize, Unwritten)> {
+        let at = |index: usize| move |bad| (index + 1, bad);
+        let writer = Writer::new(js, state.output, MAX_DEPTH - 1, state);
+        let mut writer = writer.map_err(|Pending| (0, Unwritten::Threw))?;
+        writer.mark(b'[').map_err(at(0))?;
+        for (index, argument) in arguments.iter().enumerate() {
+            if index > 0 {
+                writer.mark(b',').map_err(at(index))?;
+            }
+            if argument.kind() == Kind::Undefined {
+                writer.put(b"null").map_err(at(index))?;
+            } else {
+                writer.value(argument, || Ok(index.to_string())).map_err(at(index))?;
+            }
+        }
+        writer.mark(b']').map_err(at(arguments.len()))?;
+        Ok(writer.out)
+    }
+
+    fn value(&mut self, value: &Value<'r>, key: impl FnOnce() -> Outcome<String>) -> Result<(), Unwritten> {
+        match self.replacement(value, key)? {
+            Some(replaced) => self.plain(&replaced),
+            None => self.plain(value),
+        }
+    }
+
+    /// What `toJSON` gives, if there is one. It is not asked again.
+    fn replacement(
+        &self,
+        value: &Value<'r>,
+        key: impl FnOnce() -> Outcome<String>,
+    ) -> Outcome<Option<Value<'r>>> {
+        if !value.is_object() || value.is_function() {
+            return Ok(None);
+        }
+        let to_json = value.get(&self.to_json)?;
+        if !to_json.is_function() {
+            return Ok(None);
+        }
+        let key = value.js().string(&key()?)?;
+        to_json.call(value, &[&key]).map(Some)
+    }
+
+    fn plain(&mut self, value: &Value<'r>) -> Result<(), Unwritten> {
         self.written = self.written.wrapping_add(1);
-        if self.written.is_multiple_of(1024) && (self.is_late)() {
+        if self.written.is_multiple_of(1024) && self.state.is_over() {
             return Err(Unwritten::Late);
         }
         match value.kind() {
             Kind::Object if value.is_function() => Err(Unwritten::not_json("a function")),
-            Kind::Object => self.object(value, key),
+            Kind::Object => self.structure(value),
             _ => self.primitive(value),
         }
     }
@@ -102,30 +158,13 @@ impl<'a, 'r> Writer<'a, 'r> {
         }
     }
 
-    fn object(&mut self, value: &Value<'r>, key: &str) -> Result<(), Unwritten> {
-        let to_json = value.get(&self.to_json)?;
-        if to_json.is_function() {
-            let key = value.js().string(key)?;
-            let replaced = to_json.call(value, &[&key])?;
-            return match replaced.kind() {
-                Kind::Object if replaced.is_function() => Err(Unwritten::not_json("a function")),
-                Kind::Object => self.structure(&replaced),
-                _ => self.primitive(&replaced),
-            };
-        }
-        self.structure(value)
-    }
-
     fn structure(&mut self, value: &Value<'r>) -> Result<(), Unwritten> {
         let address = value.address();
         if self.around.contains(&address) {
             return Err(Unwritten::not_json("part of a cycle"));
         }
-        if self.around.len() == MAX_DEPTH {
-            return Err(Unwritten::NotJson {
-                what: format!("nested deeper than {MAX_DEPTH} levels"),
-                path: Vec::new(),
-            });
+        if self.around.len() == self.depth {
+            return Err(Unwritten::not_json(format!("nested deeper than {} levels", self.depth)));
         }
         self.around.push(address);
         if value.is_array() {
@@ -133,7 +172,10 @@ impl<'a, 'r> Writer<'a, 'r> {
         } else {
             match value.class_name().as_deref() {
                 Some("Object" | "Arguments") => self.members(value)?,
-                Some("Number" | "String" | "Boolean") => self.boxed(value)?,
+                // Of these three the language asks the object for its value, but for the last.
+                Some("Number") => self.number(value.to_number()?)?,
+                Some("String") => self.primitive(&value.to_js_string()?)?,
+                Some("Boolean") => self.primitive(&self.state.unboxed(value)?)?,
                 _ if value.is_proxy() => self.members(value)?,
                 Some(class) => return Err(Unwritten::not_json(format!("a `{class}`, which has no JSON"))),
                 None => return Err(Unwritten::not_json("no plain object")),
@@ -144,62 +186,50 @@ impl<'a, 'r> Writer<'a, 'r> {
     }
 
     fn array(&mut self, value: &Value<'r>) -> Result<(), Unwritten> {
-        self.put(b"[")?;
+        self.mark(b'[')?;
         for index in 0..value.length()? {
             if index > 0 {
-                self.put(b",")?;
+                self.mark(b',')?;
             }
             let item = value.get_index(index)?;
-            // The name is only wanted by `toJSON`.
-            self.value(&item, "").map_err(|bad| bad.below(|| format!("[{index}]")))?;
+            self.value(&item, || Ok(index.to_string())).map_err(|bad| bad.below(|| format!("[{index}]")))?;
         }
-        self.put(b"]")
+        self.mark(b']')
     }
 
     fn members(&mut self, value: &Value<'r>) -> Result<(), Unwritten> {
-        self.put(b"{")?;
+        self.mark(b'{')?;
         let names = value.names()?;
         let mut is_first = true;
         for index in 0..names.len() {
             let name = names.at(index);
-            let member = value.get(&name)?;
+            let mut member = value.get(&name)?;
+            if let Some(replaced) = self.replacement(&member, || name.text())? {
+                member = replaced;
+            }
             if member.kind() == Kind::Undefined {
                 continue;
             }
             if !is_first {
-                self.put(b",")?;
+                self.mark(b',')?;
             }
             is_first = false;
-            name.with_text(|text| self.string(text))??;
-            self.put(b":")?;
-            let key = if member.is_object() { name.text()? } else { String::new() };
-            self.value(&member, &key).map_err(|bad| bad.below(|| step(&name.text().unwrap_or_default())))?;
+            name.with_text(|text, is_whole| match is_whole {
+                true => self.string(text),
+                // Two such names may become the same.
+                false => Err(Unwritten::not_json("an object with half a character in a key")),
+            })??;
+            self.mark(b':')?;
+            self.plain(&member).map_err(|bad| bad.below(|| step(&name.text().unwrap_or_default())))?;
         }
-        self.put(b"}")
+        self.mark(b'}')
     }
 
-    /// `new Number(1)`, which is an object.
-    fn boxed(&mut self, value: &Value<'r>) -> Result<(), Unwritten> {
-        let value_of = value.get_str("valueOf")?;
-        if !value_of.is_function() {
-            return Err(Unwritten::not_json("no plain object"));
+    fn number(&mut self, value: f64) -> Result<(), Unwritten> {
+        if !value.is_finite() {
+            return Err(Unwritten::not_json(format!("`{}`", number(value))));
         }
-        let inner = value_of.call(value, &[])?;
-        self.primitive(&inner)
-    }
-
-    fn number(&mut self, number: f64) -> Result<(), Unwritten> {
-        if !number.is_finite() {
-            return Err(Unwritten::not_json(format!(
-                "`{}`",
-                if number.is_nan() { "NaN" } else { "Infinity" }
-            )));
-        }
-        // Whole numbers without a point, as JavaScript writes them; beyond 2^53 they are no more exact than a float.
-        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
-            return self.put((number as i64).to_string().as_bytes());
-        }
-        self.put(serde_json::Number::from_f64(number).map_or_else(String::new, |n| n.to_string()).as_bytes())
+        self.put(number(value).as_bytes())
     }
 
     fn string(&mut self, text: &str) -> Result<(), Unwritten> {
@@ -211,10 +241,34 @@ impl<'a, 'r> Writer<'a, 'r> {
         self.put(b"")
     }
 
+    /// Punctuation, which is where parts are counted.
+    fn mark(&mut self, byte: u8) -> Result<(), Unwritten> {
+        self.parts += weight(byte);
+        if self.parts > max_parts(self.cap) {
+            return Err(Unwritten::TooManyParts);
+        }
+        self.put(&[byte])
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Result<(), Unwritten> {
         self.out.extend_from_slice(bytes);
         if self.out.len() > self.cap { Err(Unwritten::TooLarge) } else { Ok(()) }
     }
+}
+
+/// A number as JavaScript writes it.
+pub(super) fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    // Whole numbers without a point; beyond 2^53 they are no more exact than a float.
+    if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0 {
+        return (value as i64).to_string();
+    }
+    serde_json::Number::from_f64(value).map_or_else(String::new, |number| number.to_string())
 }
 
 /// A property in a path: `.name`, or quoted where a dot would not do.

@@ -16,6 +16,7 @@ use std::time::Duration;
 use rquickjs_sys as qjs;
 
 use crate::error::Code;
+use crate::limits::{BYTECODE, MAX_DEPTH, max_parts};
 use crate::wire::{Body, Frame, HEAD, Kind, bad};
 use entry::Entry;
 pub(crate) use failure::Failure;
@@ -32,6 +33,8 @@ const ROOM_PER_BYTE: usize = 64;
 /// Serves one parent until it is gone.
 pub(crate) struct Guest {
     heap: Box<Heap>,
+    /// No call may use more of the stack: the system would kill it.
+    most_stack: usize,
 }
 
 /// What a parent asks for, as it lies in the frame.
@@ -53,8 +56,8 @@ struct Request<'a> {
 }
 
 impl Guest {
-    pub(crate) fn new() -> io::Result<Guest> {
-        Ok(Guest { heap: Box::new(Heap::reserve()?) })
+    pub(crate) fn new(most_stack: usize) -> io::Result<Guest> {
+        Ok(Guest { heap: Box::new(Heap::reserve()?), most_stack })
     }
 
     /// Answers one request. An error means that there is nobody to answer to.
@@ -75,13 +78,13 @@ impl Guest {
         // SAFETY: the heap is boxed and ours; the state is gone before it is used again.
         let state = unsafe { State::new(link, heap, started, request.cpu, request.output, request.log) };
         let mut memory = 0;
-        let result = realm::with_fresh(heap, &state, request.stack, |js| {
+        let result = realm::with_fresh(heap, &state, request.stack.min(self.most_stack), |js| {
             // SAFETY: the engine is not running.
             let load = |limit| unsafe { (*heap).set_limit(limit) };
             load(ROOM + ROOM_PER_BYTE * request.input());
             // JSON has no cycles.
             js.collect_at(usize::MAX);
-            let loaded = load_input(js, request);
+            let loaded = state.keep(js).and_then(|()| load_input(js, request));
             let Ok((module, args)) = loaded else {
                 return Err(Failure::new(Code::InputTooLarge, "the input takes too much memory"));
             };
@@ -109,7 +112,7 @@ impl Guest {
         let heap: *mut Heap = &mut *self.heap;
         // SAFETY: as in `run`.
         let state = unsafe { State::new(link, heap, started, cpu, 0, 0) };
-        let result = realm::with_fresh(heap, &state, stack, |js| {
+        let result = realm::with_fresh(heap, &state, stack.min(self.most_stack), |js| {
             // SAFETY: the engine is not running.
             unsafe { (*heap).set_limit(ROOM + memory) };
             let form = if is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };
@@ -126,6 +129,15 @@ impl Guest {
                     failure.code = Code::Syntax;
                 }
                 failure
+            })
+        });
+        let result = result.map(|compiled| {
+            compiled.and_then(|bytecode| match bytecode.len() {
+                ..=BYTECODE => Ok(bytecode),
+                length => Err(Failure::new(
+                    Code::InputTooLarge,
+                    format!("the program has {length} bytes when compiled, more than the {BYTECODE} allowed"),
+                )),
             })
         });
         reply(Kind::Compiled, result, state.cpu(), 0)
@@ -234,13 +246,20 @@ fn call<'r>(
         Entry::Result(value) => value,
     };
     let value = settle(js, state, value)?;
-    Writer::write(&value, request.output, &|| state.is_over()).map_err(|unwritten| match unwritten {
+    Writer::write(&value, request.output, MAX_DEPTH, state).map_err(|unwritten| match unwritten {
         Unwritten::Threw => threw(Pending),
         Unwritten::NotJson { what, path } => Failure::new(Code::NotJson, Unwritten::sentence(&what, &path)),
         Unwritten::Late => Failure::new(Code::Timeout, "the program used up its time"),
         Unwritten::TooLarge => Failure::new(
             Code::OutputTooLarge,
             format!("the result is larger than the {} bytes that are allowed", request.output),
+        ),
+        Unwritten::TooManyParts => Failure::new(
+            Code::OutputTooLarge,
+            format!(
+                "the result has more than the {} parts that are allowed: a list or an object counts as 4, a comma or a colon as 1",
+                max_parts(request.output)
+            ),
         ),
     })
 }

@@ -7,8 +7,9 @@ use rquickjs_sys as qjs;
 
 use super::heap::{self, Heap};
 use super::js::{Js, Kind, Outcome, Pending, Value};
-use super::json::{Unwritten, Writer};
+use super::json::{Unwritten, Writer, number};
 use super::state::State;
+use crate::limits::MAX_DEPTH;
 
 /// What the engine brings and the sandbox takes away. What is not in the list of intrinsics below is never made:
 /// `performance`, `WeakRef`, `FinalizationRegistry`, `DOMException`, `atob`.
@@ -209,9 +210,10 @@ unsafe extern "C" fn console_line(
         }
         line.push_str(&shown(value, state));
     }
-    state.log(level as u8, &line);
-    // A getter that threw while its object was shown is nobody's business but the log's.
+    // Who is to run no more has no more to say either.
     if !state.is_over() {
+        state.log(level as u8, &line);
+        // A getter that threw while its object was shown is nobody's business but the log's.
         drop(js.take_exception());
     }
     qjs::JS_UNDEFINED
@@ -230,14 +232,12 @@ fn shown(value: &Value, state: &State) -> String {
         Kind::BigInt | Kind::Symbol => {
             format!("[{}]", if value.kind() == Kind::BigInt { "BigInt" } else { "symbol" })
         }
-        Kind::Number(number) if !number.is_finite() => {
-            if number.is_nan() { "NaN" } else { "Infinity" }.to_owned()
-        }
+        Kind::Number(value) => number(value),
         Kind::Object if value.is_function() => "[function]".to_owned(),
         Kind::Object if value.is_error() => {
             value.to_js_string().map(|value| text(&value)).unwrap_or_default()
         }
-        _ => match Writer::write(value, SHOWN, &|| state.is_over()) {
+        _ => match Writer::write(value, SHOWN, MAX_DEPTH, state) {
             Ok(json) => String::from_utf8(json).unwrap_or_default(),
             Err(Unwritten::TooLarge) => "[object too long to show]".to_owned(),
             Err(_) => format!("[{}]", value.class_name().unwrap_or_default()),
@@ -271,29 +271,12 @@ fn promised<'r>(js: Js<'r>, state: &State, arguments: &[Value<'r>], name: u32) -
     }
 }
 
-/// The arguments as a JSON array. An argument that is `undefined` is `null` there.
-fn arguments_json(js: Js, state: &State, arguments: &[Value]) -> Outcome<Vec<u8>> {
-    let mut json = vec![b'['];
-    for (index, argument) in arguments.iter().enumerate() {
-        if index > 0 {
-            json.push(b',');
-        }
-        if argument.kind() == Kind::Undefined {
-            json.extend_from_slice(b"null");
-            continue;
-        }
-        let left = state.output.saturating_sub(json.len());
-        match Writer::write(argument, left, &|| state.is_over()) {
-            Ok(written) => json.extend_from_slice(&written),
-            Err(Unwritten::Threw) => return Err(Pending),
-            Err(Unwritten::NotJson { what, .. }) => {
-                return Err(throw(js, &format!("argument {} is {what}", index + 1)));
-            }
-            Err(Unwritten::TooLarge | Unwritten::Late) => {
-                return Err(throw(js, "the arguments are larger than allowed"));
-            }
-        }
-    }
-    json.push(b']');
-    Ok(json)
+/// The arguments as a JSON array.
+fn arguments_json<'r>(js: Js<'r>, state: &State, arguments: &[Value<'r>]) -> Outcome<Vec<u8>> {
+    Writer::write_arguments(js, arguments, state).map_err(|(argument, unwritten)| match unwritten {
+        Unwritten::Threw => Pending,
+        Unwritten::NotJson { what, .. } => throw(js, &format!("argument {argument} is {what}")),
+        Unwritten::TooManyParts => throw(js, "the arguments have more parts than allowed"),
+        Unwritten::TooLarge | Unwritten::Late => throw(js, "the arguments are larger than allowed"),
+    })
 }

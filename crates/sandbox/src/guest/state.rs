@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::heap::Heap;
-use super::js::{Js, Value};
+use super::js::{Js, Outcome, Value};
 use crate::limits::MAX_HOST_CALLS;
 use crate::wire::{Frame, Kind};
 
@@ -34,6 +34,8 @@ pub(super) struct State<'l> {
     pub(super) collect_at: Cell<usize>,
     log_left: Cell<usize>,
     pub(super) output: usize,
+    /// `Boolean.prototype.valueOf`, from before the guest could touch it: only the engine knows what such an object holds.
+    value_of_boolean: Cell<rquickjs_sys::JSValue>,
     awaited: RefCell<Vec<Option<Awaited>>>,
     /// The link broke: there is nobody to work for.
     pub(super) broken: RefCell<Option<io::Error>>,
@@ -59,6 +61,7 @@ impl<'l> State<'l> {
             collect_at: Cell::new(usize::MAX),
             log_left: Cell::new(log),
             output,
+            value_of_boolean: Cell::new(rquickjs_sys::JS_UNDEFINED),
             awaited: RefCell::default(),
             broken: RefCell::default(),
         }
@@ -91,6 +94,20 @@ impl<'l> State<'l> {
         if let Err(error) = sent {
             *self.broken.borrow_mut() = Some(error);
         }
+    }
+
+    /// Remembers what the guest may change.
+    pub(super) fn keep(&self, js: Js) -> Outcome<()> {
+        let value_of = js.global().get_str("Boolean")?.get_str("prototype")?.get_str("valueOf")?;
+        self.value_of_boolean.set(value_of.give_away());
+        Ok(())
+    }
+
+    /// What a `Boolean` object holds.
+    pub(super) fn unboxed<'r>(&self, boxed: &Value<'r>) -> Outcome<Value<'r>> {
+        // SAFETY: `keep` was given it by the same runtime, and nobody gives it back.
+        let value_of = unsafe { boxed.js().share(self.value_of_boolean.get()) };
+        value_of.call(boxed, &[])
     }
 
     /// Bytes that the log still has room for.

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::failure::Failure;
+use super::failure::{Failure, cut};
 use super::js::{Kind, Value};
-use super::json::Writer;
+use super::json::{Writer, number};
 use super::state::State;
 use crate::error::{Code, Place};
+use crate::limits::MAX_DEPTH;
 
 /// The file name that the guest's program goes by in stack traces.
 pub(super) const PROGRAM: &str = "program.js";
@@ -14,6 +15,8 @@ pub(super) const PROGRAM: &str = "program.js";
 const MESSAGE: usize = 4 << 10;
 /// How much of the other properties is told.
 const FIELDS: usize = 16 << 10;
+/// How deep each of them may be nested: a failure wraps them twice.
+const FIELD_DEPTH: usize = MAX_DEPTH - 2;
 
 /// The failure that an exception stands for. `None`: the engine had no memory left to make one.
 pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
@@ -40,7 +43,11 @@ pub(super) fn over(state: &State) -> Option<Failure> {
 fn error(thrown: &Value, state: &State) -> Failure {
     let name = property(thrown, "name").unwrap_or_else(|| "Error".to_owned());
     let message = property(thrown, "message").unwrap_or_default();
-    let is_overflow = name == "RangeError" && message == "Maximum call stack size exceeded";
+    // The second is what the engine says of a regular expression.
+    let is_overflow = matches!(
+        (name.as_str(), message.as_str()),
+        ("RangeError", "Maximum call stack size exceeded") | ("SyntaxError", "stack overflow")
+    );
     let code = if is_overflow { Code::StackOverflow } else { Code::Threw };
     let place = stack(thrown).as_deref().and_then(innermost);
     let mut failure = Failure::new(code, message);
@@ -52,7 +59,7 @@ fn error(thrown: &Value, state: &State) -> Failure {
 
 fn other(thrown: &Value, state: &State) -> Failure {
     let what = match thrown.kind() {
-        Kind::String => format!("the string {:?}", cut(thrown.text().unwrap_or_default())),
+        Kind::String => format!("the string {:?}", cut(&thrown.text().unwrap_or_default(), MESSAGE)),
         Kind::Undefined => "`undefined`".to_owned(),
         Kind::Null => "`null`".to_owned(),
         Kind::Object if thrown.is_function() => "a function".to_owned(),
@@ -61,7 +68,7 @@ fn other(thrown: &Value, state: &State) -> Failure {
             None => "an object".to_owned(),
         },
         Kind::Bool(value) => format!("`{value}`"),
-        Kind::Number(value) => format!("`{value}`"),
+        Kind::Number(value) => format!("`{}`", number(value)),
         Kind::BigInt => "a BigInt".to_owned(),
         Kind::Symbol => "a symbol".to_owned(),
         Kind::Other => "no value".to_owned(),
@@ -76,7 +83,7 @@ fn other(thrown: &Value, state: &State) -> Failure {
 /// A property that is a string, cut to what can be shown.
 fn property(thrown: &Value, name: &str) -> Option<String> {
     match thrown.get_str(name) {
-        Ok(value) if value.kind() == Kind::String => value.with_text(cut_str).ok(),
+        Ok(value) if value.kind() == Kind::String => value.with_text(|text| cut(text, MESSAGE)).ok(),
         Ok(_) => None,
         Err(_) => {
             drop(thrown.js().take_exception());
@@ -91,17 +98,6 @@ fn stack(thrown: &Value) -> Option<String> {
     value?.text().ok()
 }
 
-fn cut(text: String) -> String {
-    cut_str(&text)
-}
-
-fn cut_str(text: &str) -> String {
-    if text.len() <= MESSAGE {
-        return text.to_owned();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(MESSAGE)])
-}
-
 /// The place of the innermost frame that is in the program.
 pub(super) fn innermost(stack: &str) -> Option<Place> {
     stack.lines().find_map(|line| {
@@ -114,6 +110,11 @@ pub(super) fn innermost(stack: &str) -> Option<Place> {
 
 /// Own properties that are JSON and whose reading runs no getter.
 fn fields(thrown: &Value, state: &State) -> Option<Map<String, Json>> {
+    // Whose properties are its items may have millions.
+    let class = thrown.class_name().unwrap_or_default();
+    if thrown.is_array() || class.ends_with("Array") || class == "String" {
+        return None;
+    }
     let mut fields = Map::new();
     let mut left = FIELDS;
     let names = thrown.names().ok()?;
@@ -124,7 +125,7 @@ fn fields(thrown: &Value, state: &State) -> Option<Map<String, Json>> {
             continue;
         }
         let Ok(Some((value, _))) = thrown.own_data(&name) else { continue };
-        if let Ok(json) = Writer::write(&value, left, &|| state.is_over())
+        if let Ok(json) = Writer::write(&value, left, FIELD_DEPTH, state)
             && let Ok(json_value) = serde_json::from_slice(&json)
         {
             left = left.saturating_sub(json.len() + text.len());

@@ -1,8 +1,10 @@
 //! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and then tries what a worker must
 //! not be able to do, one line per attempt. `--parent WORKER` has a pool itself, says which worker is at work, and waits to be
-//! killed.
+//! killed. `--lie KIND` is no worker at all: it answers every call with a frame of that kind that holds the source text.
 
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -20,7 +22,38 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some("--parent") => parent(&words[1]),
+        Some("--lie") => {
+            // Its end is that the parent is gone.
+            let _ = words[1].parse().map(lie);
+            ExitCode::SUCCESS
+        }
         _ => worker_main_lacking(&Layer::ALL.into_iter().filter(lacking).collect::<Vec<_>>()),
+    }
+}
+
+/// Speaks as a worker does, without being one.
+fn lie(kind: u8) -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let say = |kind: u8, body: &[u8]| {
+        let mut frame = (body.len() as u32 + 1).to_le_bytes().to_vec();
+        frame.push(kind);
+        frame.extend_from_slice(body);
+        (&socket).write_all(&frame)
+    };
+    say(4, b"twsandbx\x01\0\0\0{}")?;
+    let mut source = vec![0; 16];
+    loop {
+        let mut head = [0; 4];
+        (&socket).read_exact(&mut head)?;
+        let mut frame = vec![0; u32::from_le_bytes(head) as usize];
+        (&socket).read_exact(&mut frame)?;
+        if frame[0] == 1 {
+            // Behind the kind: three limits, form, file and a length; a NUL at the end.
+            source.extend_from_slice(&frame[1 + 24 + 2 + 4..frame.len() - 1]);
+            say(5, &[0; 17])?;
+        } else {
+            say(kind, &source)?;
+        }
     }
 }
 

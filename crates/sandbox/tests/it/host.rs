@@ -97,6 +97,23 @@ fn what_they_give_and_take() {
             json!("argument 1 is a function"),
         ),
         (
+            "let a = []; for (let i = 1; i < 127; i++) a = [a]; module.exports = () => { try { ping(1, a); } catch (e) { return e.message; } }",
+            json!("argument 2 is nested deeper than 126 levels"),
+        ),
+        // These go out; what comes back holds them two levels deeper.
+        (
+            "let a = []; for (let i = 1; i < 126; i++) a = [a]; module.exports = () => ping(a).catch((e) => e.message)",
+            json!("the answer is nested deeper than 127 levels"),
+        ),
+        (
+            "module.exports = () => { try { ping(1, new Array(1e5).fill([])); } catch (e) { return e.message; } }",
+            json!("the arguments have more parts than allowed"),
+        ),
+        (
+            "module.exports = () => { try { ping(...new Array(2e4).fill([1, 2, 3, 4, 5, 6, 7])); } catch (e) { return e.message; } }",
+            json!("the arguments have more parts than allowed"),
+        ),
+        (
             "module.exports = () => { try { ping('x'.repeat(2e6)); } catch (e) { return e.message; } }",
             json!("the arguments are larger than allowed"),
         ),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use toolwright_sandbox::{Code, Form, Input, Level, Limits, LogLine};
 
-use crate::support::{ALONE, POOL, assert_alive, pool, run, run_with, script, tight};
+use crate::support::{ALONE, POOL, assert_alive, pool, resident, run, run_with, script, tight};
 
 #[test]
 fn input_has_caps_of_its_own() {
@@ -123,6 +123,72 @@ fn errors_carry_the_log() {
 }
 
 #[test]
+fn who_hit_a_limit_says_no_more() {
+    let source = "console.log('before'); const a = []; try { for (;;) a.push(1); } catch { console.log('after'); console.log(); }";
+    let error = run(source).expect_err("too much");
+    assert_eq!(error.code, Code::MemoryLimit);
+    assert_eq!(error.log.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["before"]);
+}
+
+/// The most memory that a process ever had resident.
+fn peak(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    peak.and_then(|kibibytes| kibibytes.trim().parse::<usize>().ok()).expect("a number") << 10
+}
+
+#[test]
+fn memory_that_was_given_back_is_used_again_whatever_its_size() {
+    let sizes =
+        "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) sizes.push(s);";
+    let fill = "const fill = (s) => { const k = []; const n = Math.floor(6e6 / (s * 1.125 + 160)); for (let i = 0; i < n; i++) k.push(new ArrayBuffer(s)); return k; };";
+    let limits = Limits { cpu: Duration::from_secs(60), wall: Duration::from_secs(120), ..Limits::default() };
+    for (then, fits) in [
+        // From small to large and back: nothing is in use in between.
+        ("for (const s of [...sizes, ...sizes.reverse()]) fill(s); return 1", true),
+        // Every tenth block stays, so that nothing large fits in between.
+        (
+            "const kept = []; for (const s of sizes) fill(s).forEach((b, i) => { if (i % 10 === 0) kept.push(b); }); return 1",
+            false,
+        ),
+        // As much as there can be of every size that the heap has a list for.
+        (
+            "for (let b = 131072; b > 64; b -= Math.max(16, b >> 4 & ~15)) { const k = []; try { for (let i = 0; i < 6.8e6 / (b + 132); i++) k.push(new ArrayBuffer(b - 8)); } catch { } } for (;;) sizes.push(...sizes)",
+            false,
+        ),
+    ] {
+        let pool = pool(1);
+        let program = script(&pool, &format!("module.exports = () => {{ {sizes} {fill} {then}; }}"));
+        let outcome = pool.run_blocking(&program, &Input::default(), &limits, None);
+        match outcome {
+            Ok(output) => assert_eq!((output.value, fits), (json!(1), true)),
+            Err(error) => assert_eq!((error.code, fits), (Code::MemoryLimit, false), "{error}"),
+        }
+        let peak = peak(pool.idle()[0]);
+        assert!(peak < 40 << 20, "a guest of 8 MiB made its worker take {peak} bytes: {then}");
+    }
+}
+
+#[test]
+fn a_result_costs_its_reader_little() {
+    let _alone = ALONE.write();
+    let limits = Limits { memory: 64 << 20, ..Limits::default() };
+    for source in [
+        "new Array(39300).fill([0])",
+        "new Array(32700).fill({ '': 0 })",
+        "new Array(190000).fill('a')",
+        "Object.fromEntries(new Array(95000).fill(1).map((one, i) => [i.toString(36), one]))",
+        "(() => { let a = {}; for (let i = 1; i < 120; i++) a = { '': a }; return new Array(320).fill(a); })()",
+    ] {
+        let before = resident();
+        let output = run_with(&format!("module.exports = () => {source}"), json!({}), &limits).expect(source);
+        let growth = resident().saturating_sub(before);
+        assert!(growth < 32 << 20, "{source}: the parent grew by {growth} bytes");
+        drop(output);
+    }
+}
+
+#[test]
 fn the_caller_decides_about_limits() {
     let work = "module.exports = () => { let n = 0; for (let i = 0; i < 3e6; i++) n += i; return n; }";
     let at = |milliseconds| Limits { cpu: Duration::from_millis(milliseconds), ..Limits::default() };
@@ -203,6 +269,11 @@ fn compiling_has_limits_too() {
     }
     let error = POOL.compile_blocking(&"x".repeat(2 << 20), Form::Script, None).expect_err("too long");
     assert_eq!(error.code, Code::InputTooLarge);
+    // Every function carries its own text.
+    let nested = format!("{}/*{}*/1{}", "(() => ".repeat(100), "x".repeat(150_000), ")".repeat(100));
+    let error = POOL.compile_blocking(&nested, Form::Script, None).expect_err("too long");
+    assert_eq!(error.code, Code::InputTooLarge);
+    assert!(error.message.ends_with("bytes when compiled, more than the 8388608 allowed"), "{error}");
     let error = POOL.compile_blocking("a \0 b", Form::Script, None).expect_err("no JavaScript");
     assert_eq!(error.code, Code::Syntax);
 }

@@ -54,6 +54,55 @@ fn each_layer_can_be_required() {
 }
 
 #[test]
+fn a_small_stack_is_made_larger_or_not_used_up() {
+    let deep = "const f = () => 1 + f(); f();";
+    let worker = env!("CARGO_BIN_EXE_toolwright-sandbox-worker");
+    // The soft limit can be raised, the hard one cannot.
+    for limit in ["ulimit -S -s 2048", "ulimit -s 2048", "ulimit -s 1024", "ulimit -s 512"] {
+        let shell = WorkerCommand::new("/bin/sh").arg("-c").arg(format!("{limit}; exec '{worker}'"));
+        let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(shell) });
+        let program = pool.compile_blocking(deep, Form::Script, None).expect("it compiles");
+        let limits = Limits { stack: 4 << 20, ..Limits::default() };
+        let error = pool.run_blocking(&program, &Input::default(), &limits, None).expect_err("too deep");
+        assert_eq!(error.code, Code::StackOverflow, "{limit}: {error}");
+        assert_alive(&pool);
+        assert_eq!(pool.started(), 1, "{limit}");
+    }
+}
+
+#[test]
+fn a_worker_that_lies_is_killed() {
+    let many = format!("[{}0]", "[0],".repeat(200_000));
+    let long = format!("\"{}\"", "x".repeat((1 << 20) - 2));
+    let limits = Limits { output: (1 << 20) - 1, ..Limits::default() };
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    // `6` is a result, `7` a failure, `5` bytecode, which nobody asked for.
+    for (kind, body) in [
+        ("6", many.as_str()),
+        ("6", &long),
+        ("6", &deep),
+        ("6", "{"),
+        ("6", ""),
+        ("5", "1"),
+        ("7", "{"),
+        ("7", r#"{"code":"NO_SUCH_CODE","message":"x"}"#),
+        ("7", r#"{"code":"THREW"}"#),
+    ] {
+        let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", kind])) });
+        let program = pool.compile_blocking(body, Form::Script, None).expect("it says so");
+        let error = pool.run_blocking(&program, &Input::default(), &limits, None);
+        let error = error.expect_err("it makes no sense");
+        assert_eq!(error.code, Code::WorkerDied, "{kind} {body:.40}");
+        assert_eq!(pool.idle(), [0; 0], "it must not serve again: {kind} {body:.40}");
+    }
+    let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", "6"])) });
+    let program = pool.compile_blocking("[1]", Form::Script, None).expect("it says so");
+    let output = pool.run_blocking(&program, &Input::default(), &Limits::default(), None);
+    assert_eq!(output.expect("this one does").value, json!([1]));
+    assert_eq!(pool.idle().len(), 1);
+}
+
+#[test]
 fn a_worker_outlives_the_thread_and_the_runtime_that_started_it() {
     let pool = crate::support::pool(1);
     let program = {

@@ -9,6 +9,10 @@ module.exports = { version: 1, one: () => 'one' };
 module.exports = { other: () => 'other', theEntry: () => 'the entry' };
 //// module.exports holds several, none of them the entry => NO_ENTRY_POINT several functions are exported (`a`, `b`), none called `theEntry`
 module.exports = { a: () => 1, b: () => 2 };
+//// several with long names => NO_ENTRY_POINT `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…`, `b
+const long = (letter) => letter.repeat(200000); module.exports = { [long('a')]: () => 1, [long('b')]: () => 2 };
+//// several with names that are no names => NO_ENTRY_POINT …`
+for (const c of '\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u007f😀') exports[c.repeat(100000)] = () => 1;
 //// exports => 3
 exports.x = () => 3;
 //// exports goes before the value => "exports"

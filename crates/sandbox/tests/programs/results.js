@@ -16,7 +16,7 @@ module.exports = () => 1n;
 module.exports = () => [10n ** 30n];
 //// NaN => NOT_JSON `NaN`
 module.exports = () => NaN;
-//// Infinity inside => NOT_JSON `result["a b"]` is `Infinity`
+//// Infinity inside => NOT_JSON `result["a b"]` is `-Infinity`
 module.exports = () => ({ 'a b': -1 / 0 });
 //// a cycle => NOT_JSON `result.self` is part of a cycle
 module.exports = () => { const a = {}; a.self = a; return a; };
@@ -61,6 +61,17 @@ module.exports = () => new Date(0);
 module.exports = () => ({ d: 1, toJSON() { return { k: 'd' }; } });
 //// toJSON gets the key => {"d":"d"}
 module.exports = () => ({ d: { toJSON(key) { return key; } } });
+//// toJSON gets the index => ["0",["0","1"]]
+const item = { toJSON(key) { return typeof key === 'string' ? key : 'none'; } }; module.exports = () => [item, [item, item]];
+//// toJSON gets no key at the top => ""
+module.exports = () => ({ toJSON(key) { return key; } });
+//// toJSON that returns nothing leaves the property out => {"a":1,"c":2}
+module.exports = () => ({ a: 1, b: { toJSON() { } }, c: 2 });
+//// toJSON that returns nothing in a list => NOT_JSON `result[0]` is `undefined`
+module.exports = () => [{ toJSON() { } }];
+//// what toJSON returns is not asked again => {"x":1}
+const again = { value() { throw new Error('asked twice'); } };
+module.exports = () => ({ toJSON() { return Object.defineProperty({ x: 1 }, 'toJSON', again); } });
 //// toJSON that returns a function => NOT_JSON a function
 module.exports = () => ({ toJSON() { return () => 1; } });
 //// toJSON that throws => THREW no
@@ -77,6 +88,11 @@ module.exports = () => { const { proxy, revoke } = Proxy.revocable({}, {}); revo
 module.exports = () => new Proxy(() => 1, {});
 //// boxed values => [1,"x",false]
 module.exports = () => [new Number(1), new String('x'), new Boolean(false)];
+//// boxed values are asked as the language says => [2,"y",false]
+const asked = (value, how, answer) => Object.defineProperty(value, how, { value: () => answer });
+module.exports = () => [asked(new Number(1), 'valueOf', 2), asked(new String('x'), 'toString', 'y'), asked(new Boolean(false), 'valueOf', true)];
+//// nobody can change what a boxed boolean holds => [true]
+Boolean.prototype.valueOf = () => 'changed'; module.exports = () => [new Boolean(true)];
 //// instances are their own properties => {"x":1}
 class P { x = 1; get y() { return 2; } #z = 3; } module.exports = () => new P();
 //// no prototype => {"a":1}
@@ -89,8 +105,8 @@ module.exports = () => [0, -0, -1, 1.5, 1e21, 2 ** 53 - 1, 1e-7, 123456789012345
 module.exports = () => ['a\u0000b', 'ä😀', '"\\\n\u2028'];
 //// half characters become U+FFFD => ["a\ufffdb","\ufffd","\ufffd\ufffd","😀"]
 module.exports = () => ['a\ud800b', '\udc00', '\udc00\ud800', '\ud83d\ude00'];
-//// half characters in keys => {"\ufffd":1}
-module.exports = () => ({ '\ud800': 1 });
+//// half characters in keys => NOT_JSON `result.a` is an object with half a character in a key
+module.exports = () => ({ a: { '\ud800': 1, '\udc00': 2 } });
 //// __proto__ is a key like others, out => {"__proto__":1}
 module.exports = () => JSON.parse('{"__proto__":1}');
 //// __proto__ is a key like others, in => [{"__proto__":{"x":1}},"undefined"]
@@ -117,6 +133,15 @@ module.exports = () => 'x'.repeat(2e6);
 module.exports = () => new Array(4e5).fill(12345);
 //// shared parts that unfold => OUTPUT_TOO_LARGE
 module.exports = () => { let a = ['x']; for (let i = 0; i < 60; i++) a = [a, a]; return a; };
+//// many small lists => OUTPUT_TOO_LARGE more than the 196608 parts
+module.exports = () => new Array(260000).fill([0]);
+//// many small objects => OUTPUT_TOO_LARGE parts
+module.exports = () => new Array(149700).fill({ '': 0 });
+//// many empty lists => OUTPUT_TOO_LARGE parts
+module.exports = () => new Array(300000).fill([]);
+//// punctuation in strings is no part => 600000
+//@ length
+module.exports = () => '[{,:'.repeat(150000);
 //// a long key => OUTPUT_TOO_LARGE
 module.exports = () => ({ ['k'.repeat(2e6)]: 1 });
 //// escapes count => OUTPUT_TOO_LARGE

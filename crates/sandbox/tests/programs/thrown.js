@@ -51,6 +51,21 @@ throw Object.assign(new Error('x'), { code: 'NOT_FOUND', suggestion: 'look elsew
 //// getters are not asked for what it carries => THREW Error: x
 //@ fields {"b":1}
 throw Object.defineProperty(Object.assign(new Error('x'), { b: 1 }), 'a', { enumerable: true, get() { throw 1; } });
+//// what it carries is not too deep => THREW Error: x
+//@ fields {"e":1}
+let a = []; for (let i = 1; i < 126; i++) a = [a]; throw Object.assign(new Error('x'), { d: a, e: 1 });
+//// what it carries is as deep as it may be => THREW Error: x
+let a = []; for (let i = 1; i < 125; i++) a = [a]; throw Object.assign(new Error('x'), { d: a });
+//// what a rejection carries is far too deep => THREW an object
+let a = []; for (let i = 1; i < 1000; i++) a = [a]; module.exports = () => Promise.reject({ d: a });
+//// a typed array => THREW threw an object
+throw new Uint8Array(1e6);
+//// a long list => THREW threw an object
+throw new Array(3e5).fill(1);
+//// a boxed string => THREW threw an object
+throw new String('x'.repeat(1e6));
+//// minus infinity => THREW threw `-Infinity`
+throw -Infinity;
 //// a string => THREW threw the string "text", which is no Error
 throw 'text';
 //// null => THREW threw `null`
@@ -109,5 +124,7 @@ module.exports = /(/;
 export default 1;
 //// a return at the top => SYNTAX
 return 1;
+//// a regex that is nested too deeply => STACK_OVERFLOW
+new RegExp('(?:'.repeat(1e5) + ')'.repeat(1e5));
 //// a syntax error in eval is thrown => THREW SyntaxError
 eval(')');

@@ -50,6 +50,7 @@ fn pages_as_markdown() {
         ),
         // Formatting where delimiters do not work.
         ("<i> *\n</i> a * b", "*\\** a * b"),
+        ("<del><i>.</i><del>a</del></del>", "~~<em>.</em>a~~"),
         ("<b>Note:</b>text", "<strong>Note:</strong>text"),
         ("a<i>b</i>c <i>d</i><i>e</i>", "a*b*c *d*_e_"),
         ("<b><p>one</p><p>two</p></b>", "**one**\n\n**two**"),

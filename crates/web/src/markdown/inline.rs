@@ -216,8 +216,20 @@ impl Inline {
         }
     }
 
-    /// Moves white space and breaks out of spans, where delimiters do not bear them, and drops empty spans.
+    /// Brings spans into a form that can be written. What is dropped may have been in the way of what moves.
     fn settle(&mut self) {
+        loop {
+            let before = self.marks.len();
+            self.move_space();
+            self.drop_idle();
+            if self.marks.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Moves white space and breaks out of spans, where delimiters do not bear them.
+    fn move_space(&mut self) {
         let Inline { text, marks, .. } = self;
         let end_of = |(at, mark): &(usize, Mark)| if let Mark::Code(end) = mark { *end } else { *at };
         for index in (0..marks.len()).rev() {
@@ -254,7 +266,6 @@ impl Inline {
                 }
             }
         }
-        self.drop_idle();
     }
 
     /// Drops spans that show nothing: empty ones, and links and strokes within their like.

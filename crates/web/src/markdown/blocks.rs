@@ -132,7 +132,9 @@ impl Blocks {
         if place.first {
             self.begin(Block::List, place.joins);
         } else if !std::mem::take(&mut self.fresh) {
-            self.next_line(place.spacing);
+            // What stood between two items without being one ended the list.
+            let goes_on = self.level().last == Some(Block::List);
+            self.next_line(if goes_on { place.spacing } else { Spacing::Loose });
         }
         self.level().last = Some(Block::List);
         self.out.push_str(marker);

@@ -45,7 +45,6 @@ enum Sign {
     Delimiter(&'static str),
     Tag(&'static str),
     Link,
-    None,
 }
 
 /// What stands beside a delimiter, as CommonMark tells it apart.
@@ -217,8 +216,20 @@ impl Inline {
         }
     }
 
-    /// Moves white space and breaks out of spans, where delimiters do not bear them, and drops empty spans.
+    /// Brings spans into a form that can be written. What is dropped may have been in the way of what moves.
     fn settle(&mut self) {
+        loop {
+            let before = self.marks.len();
+            self.move_space();
+            self.drop_idle();
+            if self.marks.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Moves white space and breaks out of spans, where delimiters do not bear them.
+    fn move_space(&mut self) {
         let Inline { text, marks, .. } = self;
         let end_of = |(at, mark): &(usize, Mark)| if let Mark::Code(end) = mark { *end } else { *at };
         for index in (0..marks.len()).rev() {
@@ -255,18 +266,23 @@ impl Inline {
                 }
             }
         }
-        self.drop_empty();
     }
 
-    fn drop_empty(&mut self) {
-        let mut opened: Vec<(usize, usize)> = Vec::new();
+    /// Drops spans that show nothing: empty ones, and links and strokes within their like.
+    fn drop_idle(&mut self) {
+        let mut opened: Vec<(usize, usize, bool)> = Vec::new();
         let mut contents = 0;
         for index in 0..self.marks.len() {
             match self.marks[index].1 {
-                Mark::Open(_) => opened.push((index, contents)),
+                Mark::Open(span) => {
+                    let kind = &self.spans[span];
+                    let repeats = matches!(kind, Span::Deleted | Span::Link { .. })
+                        && opened.iter().any(|(open, ..)| self.is_same_kind(*open, kind));
+                    opened.push((index, contents, repeats));
+                }
                 Mark::Close(_) => {
-                    let Some((open, before)) = opened.pop() else { continue };
-                    if self.marks[open].0 >= self.marks[index].0 && before == contents {
+                    let Some((open, before, repeats)) = opened.pop() else { continue };
+                    if repeats || (self.marks[open].0 >= self.marks[index].0 && before == contents) {
                         self.marks[open].1 = Mark::Gone;
                         self.marks[index].1 = Mark::Gone;
                     }
@@ -276,6 +292,11 @@ impl Inline {
             }
         }
         self.marks.retain(|(_, mark)| !matches!(mark, Mark::Gone));
+    }
+
+    fn is_same_kind(&self, mark: usize, kind: &Span) -> bool {
+        let same = std::mem::discriminant(kind);
+        matches!(self.marks[mark].1, Mark::Open(span) if std::mem::discriminant(&self.spans[span]) == same)
     }
 }
 
@@ -397,9 +418,8 @@ impl Painter<'_> {
                 }
                 self.out.push('[');
             }
-            Sign::None => {}
         }
-        self.at_line_start = self.at_line_start && sign == Sign::None;
+        self.at_line_start = false;
         self.signs.push((span, sign));
     }
 
@@ -424,15 +444,13 @@ impl Painter<'_> {
         let (delimiters, tag): (&[&'static str], _) = match kind {
             Span::Emphasis => (&["*", "_"], "em"),
             Span::Strong => (&["**", "__"], "strong"),
-            Span::Deleted if self.encloses(kind).next().is_some() => return Sign::None,
             Span::Deleted => (&["~~"], "del"),
             Span::Kept(name) => return Sign::Tag(name),
-            Span::Link { .. } if self.signs.iter().any(|(_, sign)| *sign == Sign::Link) => return Sign::None,
             Span::Link { .. } => return Sign::Link,
         };
         let marks = &self.inline.marks;
         let close = marks[index..].iter().position(|(_, mark)| matches!(mark, Mark::Close(s) if *s == span));
-        let Some(close) = close.map(|offset| index + offset) else { return Sign::None };
+        let Some(close) = close.map(|offset| index + offset) else { return Sign::Tag(tag) };
         let fits = |delimiter: &&&'static str| self.fits(delimiter, kind, index, close);
         delimiters.iter().find(fits).map_or(Sign::Tag(tag), |delimiter| Sign::Delimiter(delimiter))
     }

@@ -50,10 +50,12 @@ fn pages_as_markdown() {
         ),
         // Formatting where delimiters do not work.
         ("<i> *\n</i> a * b", "*\\** a * b"),
+        ("<del><i>.</i><del>a</del></del>", "~~<em>.</em>a~~"),
         ("<b>Note:</b>text", "<strong>Note:</strong>text"),
         ("a<i>b</i>c <i>d</i><i>e</i>", "a*b*c *d*_e_"),
         ("<b><p>one</p><p>two</p></b>", "**one**\n\n**two**"),
         ("<b>a<br></b>b", "**a**\\\nb"),
+        ("<a href=u><i>x</i><i><br></i></a>:", "[*x*](https://example.com/a/u)\\\n:"),
         ("<b><b>x</b></b>", "**__x__**"),
         ("<em></em><b> </b>x", "x"),
         ("<del>a</del><del>b</del>", "~~a~~<del>b</del>"),
@@ -81,6 +83,7 @@ fn pages_as_markdown() {
         ("<ol start=3><li>a<li>b</ol><ol><li value=9>c</ol>", "3. a\n4. b\n\n9) c"),
         ("<ol start=-5><li>a</ol><ol start=99999999999><li>b</ol>", "1. a\n\n1) b"),
         ("<ul><li><p>a</p><p>b</p></li><li>c</li></ul>", "- a\n\n  b\n\n- c"),
+        ("<ol><li>a</li>stray<li>b</li></ol>", "1. a\n\nstray\n\n2. b"),
         ("<li>alone</li>", "alone"),
         (
             "<ul><li><input type=checkbox> a<li><input type=checkbox checked>b<li>c</ul>",

@@ -55,7 +55,7 @@ fn pages_as_markdown() {
         ("a<i>b</i>c <i>d</i><i>e</i>", "a*b*c *d*_e_"),
         ("<b><p>one</p><p>two</p></b>", "**one**\n\n**two**"),
         ("<b>a<br></b>b", "**a**\\\nb"),
-        ("<a href=u><i>x</i><i><br></i></a>:", "[*x*](https://example.com/a/u)\\\n:"),
+        ("<a href=u><i>x</i><i><br></i></a>y", "[*x*](https://example.com/a/u)\\\ny"),
         ("<b><b>x</b></b>", "**__x__**"),
         ("<em></em><b> </b>x", "x"),
         ("<del>a</del><del>b</del>", "~~a~~<del>b</del>"),

@@ -484,10 +484,7 @@ fn every_way_a_function_fails_has_its_code() {
 /// The definitions of others, when they are at hand.
 #[test]
 fn real_definitions_pass_and_fail_as_they_must() {
-    let Some(shared) = std::env::var_os("TOOLWRIGHT_SHARED") else {
-        eprintln!("SKIPPED: TOOLWRIGHT_SHARED is not set, so no real definitions are tested");
-        return;
-    };
+    let Some(shared) = crate::wild::shared("examples_as_tests") else { return };
     let corpus = Path::new(&shared).join("corpus/aios");
     let run = run(&corpus, &["test", ".", "--compat", "--output-format", "json"]);
     let sum: Json = serde_json::from_str(run.stdout.lines().last().expect("a sum")).expect("JSON");

@@ -174,7 +174,7 @@ const NOTES: &[(&str, &[(&str, usize)])] = &[
 ];
 
 /// The folder of shared material; says loudly when it is not there.
-fn shared(test: &str) -> Option<PathBuf> {
+pub(crate) fn shared(test: &str) -> Option<PathBuf> {
     let found = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from);
     if found.is_none() {
         // Past the harness, which hides what a passing test prints.

@@ -53,15 +53,20 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the call in a task of its own, which tells `sink` of its progress and then its result.
-    pub(crate) fn begin(self: &Arc<Self>, agent: &Agent, asked: Asked, sink: impl Sink) {
+    /// Makes the call, and tells `sink` of its progress and then its result.
+    pub(crate) fn make<S: Sink>(
+        self: &Arc<Self>,
+        agent: &Agent,
+        asked: Asked,
+        sink: S,
+    ) -> impl Future<Output = ()> + Send + use<S> {
         let Asked { id, params, progress } = asked;
         let cancel = CancellationToken::new();
         self.all().insert(id.clone(), cancel.clone());
         let (calls, agent) = (Arc::clone(self), agent.clone());
         // Until its answer is on the way: whoever waits for the calls waits for that too.
         let active = agent.active();
-        tokio::spawn(async move {
+        async move {
             let (listener, mut notices) = Listener::new(progress.is_some());
             // Side by side, so that an agent who does not read cannot hold up the work.
             let pass_on = async {
@@ -86,7 +91,7 @@ impl Calls {
                 .await;
             }
             drop(active);
-        });
+        }
     }
 
     /// Cancels the call that a message says is no longer wanted. False if it is about nothing here.

@@ -1,11 +1,16 @@
 //! The sessions of HTTP clients that have shaken hands: rmcp's, but plain calls are answered by
-//! [`Calls`]. An answer that comes soon goes out whole, in one piece with its headers.
+//! [`Calls`]. An answer that comes soon goes out whole, in one piece with its headers; one that takes longer is a
+//! stream of events that a client can come back to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use futures::future::{BoxFuture, Either};
 use futures::stream::{self, Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use http_body_util::combinators::BoxBody;
@@ -16,11 +21,12 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
-use tokio::sync::mpsc;
+use tokio::runtime::Handle;
 
 use crate::Agent;
-use crate::calls::{Asked, Calls, Sink};
+use crate::calls::{Asked, Calls};
 use crate::http::Answer;
+use crate::story::{Cancelled, Story, Teller};
 
 /// How long an answer may take before its client is sent the headers alone.
 const SOON: Duration = Duration::from_secs(2);
@@ -32,24 +38,33 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// The revisions that have sessions and say so in a header.
 const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
-/// Messages about one call that may wait for their client.
-const BEHIND: usize = 16;
+/// The revision whose clients are told at once what to come back with.
+const PRIMED: &str = "2025-11-25";
+/// How long a client that lost its connection waits before it comes back.
+const RETRY: Duration = Duration::from_secs(3);
+/// Stories of one session that are kept for clients that come back.
+const STORIES: usize = 64;
 
 pub(crate) struct Sessions {
     inner: LocalSessionManager,
     agent: Agent,
     open: Mutex<HashMap<SessionId, Session>>,
+    /// How many have been begun.
+    stories: AtomicU64,
 }
 
 struct Session {
     calls: Arc<Calls>,
     /// When rmcp last heard of it.
     heard_of: Instant,
+    /// Those that took longer than a moment, oldest first.
+    stories: VecDeque<Arc<Story>>,
 }
 
 impl Sessions {
     pub(crate) fn new(agent: Agent) -> Sessions {
-        Sessions { inner: LocalSessionManager::default(), agent, open: Mutex::default() }
+        let (inner, open) = (LocalSessionManager::default(), Mutex::default());
+        Sessions { inner, agent, open, stories: AtomicU64::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
@@ -62,7 +77,32 @@ impl Sessions {
         let id = plain_session(headers)?;
         let asked = Asked::from(serde_json::from_slice(body).ok()?).ok()?;
         let calls = self.calls(id)?;
-        Some(answer(&self.agent, &calls, asked).await)
+        let story = Story::new(self.stories.fetch_add(1, Ordering::Relaxed));
+        let mut work = Afloat(Some(Box::pin(calls.make(&self.agent, asked, Teller(Arc::clone(&story))))));
+        let _ = tokio::time::timeout(SOON, async {
+            tokio::select! {
+                biased;
+                () = &mut work => {}
+                () = story.begun() => {}
+            }
+        })
+        .await;
+        // Since 2025-11-25 a client is told at once what to come back with.
+        let primes = headers.get(VERSION).is_some_and(|version| version == PRIMED);
+        let before = if primes { priming(&story) } else { Vec::new() };
+        Some(event_stream(match story.answer_alone() {
+            Err(Cancelled) => Full::default().boxed(),
+            Ok(Some(answer)) => Full::from([before, event(&story, 1, &answer)].concat()).boxed(),
+            Ok(None) => {
+                if let Some(session) = self.open().get_mut(id) {
+                    session.stories.push_back(Arc::clone(&story));
+                    if session.stories.len() > STORIES {
+                        session.stories.pop_front();
+                    }
+                }
+                as_it_goes(&story, before)
+            }
+        }))
     }
 
     /// The calls of a session, unless it is time that rmcp hears of it.
@@ -96,64 +136,65 @@ fn plain_session(headers: &HeaderMap) -> Option<&str> {
     value(SESSION).filter(|_| plain)
 }
 
-struct Messages(mpsc::Sender<ServerJsonRpcMessage>);
+/// A call that goes on where it is waited for, and by itself when that ends: a client that hangs up in a session
+/// has not cancelled it. In a task of its own from the beginning it would cost two more hand-overs.
+struct Afloat(Option<BoxFuture<'static, ()>>);
 
-impl Sink for Messages {
-    async fn send(&self, message: ServerJsonRpcMessage) {
-        let _ = self.0.send(message).await;
+impl Future for Afloat {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(work) = &mut self.0 else { return Poll::Ready(()) };
+        let ended = work.as_mut().poll(context);
+        if ended.is_ready() {
+            self.0 = None;
+        }
+        ended
     }
 }
 
-/// Makes a call and gives its answer: as JSON if that is all there is to say and it comes soon, else as
-/// a stream of events.
-async fn answer(agent: &Agent, calls: &Arc<Calls>, asked: Asked) -> Answer {
-    let (sender, mut messages) = mpsc::channel(BEHIND);
-    calls.begin(agent, asked, Messages(sender));
-    let first = tokio::time::timeout(SOON, messages.recv()).await;
-    let (kind, body) = match first {
-        Ok(Some(last)) if is_last(&last) => ("application/json", Full::new(text(&last)).boxed()),
-        // It was cancelled: there is nothing to say.
-        Ok(None) => ("text/event-stream", Full::default().boxed()),
-        first => ("text/event-stream", events(first.ok().flatten(), messages)),
-    };
-    let mut answer = Response::new(body);
-    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    if kind == "text/event-stream" {
-        answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+impl Drop for Afloat {
+    fn drop(&mut self) {
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
     }
+}
+
+/// A stream of events that is answered with.
+fn event_stream(body: BoxBody<Bytes, Infallible>) -> Answer {
+    let mut answer = Response::new(body);
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     answer
 }
 
-fn is_last(message: &ServerJsonRpcMessage) -> bool {
-    matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
+/// An event without words, whose id a client can come back with.
+fn priming(story: &Story) -> Vec<u8> {
+    format!("id: {}\nretry: {}\ndata: \n\n", story.event(0), RETRY.as_millis()).into_bytes()
 }
 
-fn text(message: &ServerJsonRpcMessage) -> Bytes {
-    serde_json::to_vec(message).expect("it is made of JSON").into()
+fn event(story: &Story, n: usize, message: &ServerJsonRpcMessage) -> Vec<u8> {
+    let mut event = format!("id: {}\ndata: ", story.event(n)).into_bytes();
+    serde_json::to_writer(&mut event, message).expect("it is made of JSON");
+    event.extend_from_slice(b"\n\n");
+    event
 }
 
-/// What is said about one call, as events; its answer is the last of them.
-fn events(
-    first: Option<ServerJsonRpcMessage>,
-    messages: mpsc::Receiver<ServerJsonRpcMessage>,
-) -> BoxBody<Bytes, Infallible> {
-    let events = stream::unfold((first, Some(messages)), async |(first, messages)| {
-        let mut messages = messages?;
-        let message = match first {
-            Some(first) => Some(first),
-            None => match tokio::time::timeout(SILENCE, messages.recv()).await {
-                Ok(message) => Some(message?),
-                Err(_) => None,
-            },
+/// The whole story as it is told, with signs of life where it pauses.
+fn as_it_goes(story: &Arc<Story>, before: Vec<u8>) -> BoxBody<Bytes, Infallible> {
+    let told = Box::pin(story.after(0));
+    let rest = stream::unfold((told, Arc::clone(story)), async |(mut told, story)| {
+        let bytes = match tokio::time::timeout(SILENCE, told.next()).await {
+            Ok(Some((n, message))) => event(&story, n, &message),
+            Ok(None) => return None,
+            Err(_) => b":\n\n".to_vec(),
         };
-        let Some(message) = message else {
-            return Some((Bytes::from_static(b":\n\n"), (None, Some(messages))));
-        };
-        let event = [b"data: ", &*text(&message), b"\n\n"].concat();
-        let more = (!is_last(&message)).then_some(messages);
-        Some((event.into(), (None, more)))
+        Some((bytes, (told, story)))
     });
-    BodyExt::boxed(StreamBody::new(events.map(|event| Ok(Frame::data(event)))))
+    let all = stream::iter((!before.is_empty()).then_some(before)).chain(rest);
+    BodyExt::boxed(StreamBody::new(all.map(|bytes| Ok(Frame::data(Bytes::from(bytes))))))
 }
 
 impl SessionManager for Sessions {
@@ -171,7 +212,8 @@ impl SessionManager for Sessions {
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
         let answer = self.inner.initialize_session(id, message).await?;
         if matches!(answer, ServerJsonRpcMessage::Response(_)) {
-            let session = Session { calls: Arc::default(), heard_of: Instant::now() };
+            let stories = VecDeque::new();
+            let session = Session { calls: Arc::default(), heard_of: Instant::now(), stories };
             self.open().insert(id.clone(), session);
         }
         Ok(answer)
@@ -216,6 +258,18 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.resume(id, last_event_id).await
+        let told = Story::place(&last_event_id).and_then(|(number, n)| {
+            let open = self.open();
+            let story = open.get(id)?.stories.iter().find(|story| story.is(number))?;
+            Some((Arc::clone(story), n))
+        });
+        let Some((story, n)) = told else {
+            return Ok(Either::Left(self.inner.resume(id, last_event_id).await?));
+        };
+        Ok(Either::Right(story.after(n).map(move |(n, message)| {
+            let mut event = ServerSseMessage::default();
+            (event.event_id, event.message) = (Some(story.event(n)), Some(message));
+            event
+        })))
     }
 }

@@ -178,7 +178,9 @@ impl Transport<RoleServer> for Stdio {
                         return Some(*message);
                     }
                     match Asked::from(*message) {
-                        Ok(asked) => self.calls.begin(&self.agent, asked, self.to.clone()),
+                        Ok(asked) => {
+                            tokio::spawn(self.calls.make(&self.agent, asked, self.to.clone()));
+                        }
                         Err(other) => return Some(*other),
                     }
                 }

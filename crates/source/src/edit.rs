@@ -60,7 +60,9 @@ pub enum EditError {
     #[error("two edits touch the same text")]
     Overlap,
     /// YAML counts lines that no editor shows, and what stands on one line is not sure.
-    #[error("the text has a lone carriage return or a byte order mark in its middle")]
+    #[error(
+        "the text has a lone carriage return, a byte order mark in its middle, or a tab before a line's first word"
+    )]
     OddLines,
 }
 
@@ -68,7 +70,10 @@ pub enum EditError {
 fn has_odd_lines(document: &Document) -> bool {
     let text = document.source().text();
     let lone = |(at, _): (usize, _)| text.as_bytes().get(at + 1) != Some(&b'\n');
-    document.syntax() == Syntax::Yaml && (text.match_indices('\r').any(lone) || text.contains('\u{feff}'))
+    // A tab before the first word of a line is white space to some and an indent to others.
+    let tabbed = |line: &str| line.trim_start_matches(' ').starts_with('\t') && !line.trim().is_empty();
+    document.syntax() == Syntax::Yaml
+        && (text.match_indices('\r').any(lone) || text.contains('\u{feff}') || text.lines().any(tabbed))
 }
 
 /// The edits as changes of bytes, sorted and free of overlap.

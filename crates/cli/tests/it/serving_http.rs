@@ -1,6 +1,6 @@
 //! `toolwright serve` on HTTP: what agents see there, who is let in, and what is left behind.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::time::{Duration, Instant};
 
@@ -432,8 +432,17 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
     let quick = session.ask(2, "tools/call", json!({"name": "up__echo", "arguments": {"a": 1}}));
     assert_eq!(
         (kind(&quick).as_str(), quick.headers.contains_key("content-length")),
-        ("application/json", true)
+        ("text/event-stream", true),
+        "{quick:?}"
     );
+    // A client of this revision is told first what it could come back with; one of an older revision is not.
+    assert!(
+        quick.body.starts_with("id: call-0-0\nretry: 3000\ndata: \n\nid: call-0-1\ndata: {"),
+        "{quick:?}"
+    );
+    let older = web.session("2025-06-18");
+    let older = older.ask(2, "tools/call", json!({"name": "up__echo", "arguments": {"a": 1}}));
+    assert!(older.body.starts_with("id: call-1-1\ndata: {"), "{older:?}");
     // Whoever asks in an unusual way gets the same answer in rmcp's way.
     for header in
         [("Origin", format!("http://127.0.0.1:{}", web.port)), ("Mcp-Method", "tools/call".to_owned())]
@@ -442,7 +451,7 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
         headers.push((header.0, &header.1));
         let body = request(&json!(3), "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));
         let unusual = web.post(&headers, &body);
-        assert_eq!(kind(&unusual), "text/event-stream", "{header:?}");
+        assert!(kind(&unusual) == "text/event-stream" && !unusual.body.contains("id: call-"), "{header:?}");
         assert_eq!(unusual.answer(&json!(3))["result"], quick.answer(&json!(2))["result"], "{header:?}");
     }
     // The headers of an answer that takes its time come before it.
@@ -455,9 +464,25 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
     let head = Reply::read_head(&mut reader);
     assert_eq!(kind(&head), "text/event-stream");
     assert!(began.elapsed() < Duration::from_millis(2_900), "{:?}", began.elapsed());
-    let mut rest = String::new();
-    while !rest.contains("\"id\":4") {
-        assert!(std::io::BufRead::read_line(&mut reader, &mut rest).expect("the rest") > 0, "{rest}");
+    // Who loses the connection meanwhile comes back with the last id, once and again, and hears the rest.
+    let until = |reader: &mut dyn BufRead, wanted: &str| {
+        let mut seen = String::new();
+        while !seen.contains(wanted) {
+            assert!(reader.read_line(&mut seen).expect("more") > 0, "{seen}");
+        }
+        seen
+    };
+    until(&mut reader, "id: call-2-0\n");
+    drop(reader);
+    for _ in 0..2 {
+        let mut headers = session.headers().to_vec();
+        headers.push(("Last-Event-ID", "call-2-0"));
+        let mut stream = web.connect();
+        stream.write_all(&web.bytes("GET", "/mcp", &headers, "")).expect("it reads");
+        let mut reader = BufReader::new(stream);
+        assert_eq!(Reply::read_head(&mut reader).status, 200);
+        let rest = until(&mut reader, "call-2-1\n");
+        assert!(rest.contains("\"id\":4"), "{rest}");
     }
     // A session that is ended takes its calls along.
     let file = path.join("ended");

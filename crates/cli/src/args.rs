@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use toolwright_catalog::Reader;
 use toolwright_source::Severity;
 
 /// One toolchain for the tools that AI agents call.
@@ -58,14 +59,45 @@ pub(crate) struct Inputs {
     /// An MCP server to start, behind `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// Read every file as this format instead of detecting it
-    #[arg(long, value_name = "ID", value_parser = format_names())]
-    pub(crate) format: Option<String>,
-    /// Treat what definitions in the wild do all the time as warnings
-    #[arg(long)]
-    pub(crate) compat: bool,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+/// What is read by the commands that take a configuration's sources where none is named.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Chosen {
+    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool` programs.
+    /// Without any, all sources of `toolwright.toml`
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// An MCP server to start, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// The configuration; otherwise `toolwright.toml` here or in the nearest folder above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
+}
+
+/// How files are read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Manner {
+    /// Read every file as this format instead of detecting it
+    #[arg(long, value_name = "ID", value_parser = format_names())]
+    format: Option<String>,
+    /// Treat what definitions in the wild do all the time as warnings
+    #[arg(long)]
+    compat: bool,
+}
+
+impl Manner {
+    pub(crate) fn reader(&self, rules: bool) -> Reader {
+        let format = self.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
+        Reader { format, compat: self.compat, rules }
+    }
 }
 
 fn format_names() -> clap::builder::PossibleValuesParser {
@@ -109,22 +141,8 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool` programs.
-    /// Without any, all sources of `toolwright.toml`
-    #[arg(value_name = "SOURCE")]
-    pub(crate) sources: Vec<String>,
-    /// An MCP server to start, behind `--`
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    /// The configuration whose levels hold; otherwise `toolwright.toml` here or in the nearest folder above
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Read every file as this format instead of detecting it
-    #[arg(long, value_name = "ID", value_parser = format_names())]
-    pub(crate) format: Option<String>,
-    /// Treat what definitions in the wild do all the time as warnings
-    #[arg(long)]
-    pub(crate) compat: bool,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
     /// Repair what can be repaired without changing what it means
     #[arg(long)]
     pub(crate) fix: bool,
@@ -221,16 +239,8 @@ pub(crate) struct SandboxArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestArgs {
-    /// Files, folders, URLs of MCP servers, `mcpServers` files, `*-tool` programs. Without any, all sources of
-    /// `toolwright.toml`
-    #[arg(value_name = "SOURCE")]
-    pub(crate) sources: Vec<String>,
-    /// An MCP server to start, behind `--`
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    /// The configuration; otherwise `toolwright.toml` here or in the nearest folder above
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
     /// Call the tools and compare what they answer; without it, no tool runs
     #[arg(long)]
     pub(crate) run: bool,
@@ -243,12 +253,6 @@ pub(crate) struct TestArgs {
     /// Examples at once; by default as many as there are cores
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
-    /// Read every file as this format instead of detecting it
-    #[arg(long, value_name = "ID", value_parser = format_names())]
-    pub(crate) format: Option<String>,
-    /// Treat what definitions in the wild do all the time as warnings
-    #[arg(long)]
-    pub(crate) compat: bool,
     /// How results are written to standard output
     #[arg(long, value_enum, default_value_t = TestForm::Tree, value_name = "FORM")]
     pub(crate) output_format: TestForm,

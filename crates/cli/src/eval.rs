@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_catalog::Reader;
-use toolwright_exec::knowledge::{Code, Role, input, read_verdict};
+use toolwright_exec::knowledge::{Code, Role, SLOW, input, read_verdict};
 use toolwright_sandbox::{Error, LogLine, Output};
 use toolwright_source::words::nearest_word;
 use toolwright_source::{Severity, render};
@@ -13,9 +13,6 @@ use toolwright_source::{Severity, render};
 use crate::args::EvalArgs;
 use crate::output::{self, Exit};
 use crate::{sandbox, sources};
-
-/// A validator that takes longer is slow.
-const SLOW: std::time::Duration = std::time::Duration::from_millis(50);
 
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let is_stdin = toolwright_catalog::is_stdin(&args.file);

@@ -67,9 +67,7 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 
 /// Reads everything that `show` and `list` name.
 pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
-    let format = inputs.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-    let reader = Reader { format, compat: inputs.compat, rules: false };
-    load_named(&inputs.sources, &inputs.command, reader, |_| {})
+    load_named(&inputs.sources, &inputs.command, inputs.manner.reader(false), |_| {})
 }
 
 /// Reads sources as they were named on the command line. Servers and programs are asked. `then` is done with each

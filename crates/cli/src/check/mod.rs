@@ -59,7 +59,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 
 /// What the configuration asks for, if there is one: the one named, else the one found from here.
 fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
-    let Some(path) = sources::configuration(args.config.as_deref())? else { return Ok(None) };
+    let Some(path) = sources::configuration(args.chosen.config.as_deref())? else { return Ok(None) };
     let plan = Plan::of_config(&path, &sources::variable);
     // Without its levels nobody can say what is an error. What is wrong with a source is told with
     // what is wrong with its tools.
@@ -78,16 +78,15 @@ fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
 }
 
 pub(super) fn reader(args: &CheckArgs) -> Reader {
-    let format = args.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-    Reader { format, compat: args.compat, rules: true }
+    args.chosen.manner.reader(true)
 }
 
 fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     let (scripts, others): (Vec<String>, Vec<String>) =
-        args.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
-    let mut load = if !others.is_empty() || !args.command.is_empty() {
+        args.chosen.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
+    let mut load = if !others.is_empty() || !args.chosen.command.is_empty() {
         let then = if fix::Mode::of(args).is_some() { |_: &mut Loaded| {} } else { shed };
-        sources::load_named(&others, &args.command, reader(args), then)?
+        sources::load_named(&others, &args.chosen.command, reader(args), then)?
     } else if !scripts.is_empty() {
         Load::default()
     } else if let Some(mut plan) = configured {

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use futures::StreamExt;
-use toolwright_catalog::{Catalog, Event, Load, Plan, Reader};
+use toolwright_catalog::{Catalog, Event, Load, Plan};
 use toolwright_exec::Log;
 use toolwright_source::{Diagnostic, Severity, render};
 
 use self::case::{Case, Status, Tried};
-use crate::args::{SourceArgs, TestArgs, TestForm};
+use crate::args::{Chosen, SourceArgs, TestArgs, TestForm};
 use crate::output::{self, Exit};
 use crate::{sandbox, sources};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
     }
     let began = Instant::now();
-    let limits = sources::limits(args.config.as_deref())?;
+    let limits = sources::limits(args.chosen.config.as_deref())?;
     let pool = sandbox::pool(args.sandbox.require_jail)?;
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let tried: Vec<Tried> = sources::runtime()?.block_on(async {
@@ -97,17 +97,13 @@ fn tell_of_errors(load: &Load) -> bool {
         || errors.iter().any(missed)
 }
 
-fn reader(args: &TestArgs) -> Reader {
-    let format = args.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-    Reader { format, compat: args.compat, rules: false }
-}
-
 /// The definitions that were named, else those of the configuration.
 fn load(args: &TestArgs) -> anyhow::Result<Load> {
-    if !args.sources.is_empty() || !args.command.is_empty() {
-        return sources::load_named(&args.sources, &args.command, reader(args), |_| {});
+    let Chosen { sources, command, config, manner } = &args.chosen;
+    if !sources.is_empty() || !command.is_empty() {
+        return sources::load_named(sources, command, manner.reader(false), |_| {});
     }
-    match sources::configuration(args.config.as_deref())? {
+    match sources::configuration(config.as_deref())? {
         Some(config) => sources::load_plan(Plan::of_config(&config, &sources::variable)),
         None => bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`"),
     }
@@ -116,9 +112,9 @@ fn load(args: &TestArgs) -> anyhow::Result<Load> {
 /// The same sources, with tools that can be called.
 async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
     let source = SourceArgs {
-        config: args.config.clone(),
-        from: args.sources.clone(),
-        command: args.command.clone(),
+        config: args.chosen.config.clone(),
+        from: args.chosen.sources.clone(),
+        command: args.chosen.command.clone(),
         sandbox: args.sandbox.clone(),
     };
     let listener = Arc::new(|event: &Event| match event {
@@ -127,7 +123,7 @@ async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         }
         _ => {}
     });
-    let catalog = sources::catalog(&source, reader(args), Log::default(), listener)?;
+    let catalog = sources::catalog(&source, args.chosen.manner.reader(false), Log::default(), listener)?;
     catalog.load_all().await;
     Ok(catalog)
 }

@@ -9,7 +9,7 @@ use super::{Code, FunctionLimits, Knowledge, Role, input};
 use crate::{Json, Log};
 
 /// A validator that takes longer is slow, though it is heard (aios seed, Validators: target under 50 ms).
-const SLOW: Duration = Duration::from_millis(50);
+pub const SLOW: Duration = Duration::from_millis(50);
 
 /// What validators say about arguments.
 #[derive(Debug, Default)]

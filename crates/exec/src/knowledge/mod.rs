@@ -16,7 +16,7 @@ use std::sync::Arc;
 use toolwright_model::{Knowledge as Model, Stage};
 
 pub use code::{Code, FunctionLimits, Role, Show, input};
-pub use judge::{Judged, read_verdict};
+pub use judge::{Judged, SLOW, read_verdict};
 pub(crate) use respond::Bench;
 
 use crate::{Advice, Json};
@@ -51,13 +51,12 @@ impl Knowledge {
         for (n, helper) in model.helpers.iter().enumerate() {
             code(Role::Helper, n, helper);
         }
-        let number = |list: usize| 0..list;
-        let processors = number(model.processors.len());
+        let processors = model.processors.iter().enumerate();
         let processors =
-            processors.map(|n| code(Role::Processor, n, &model.processors[n].function)).collect();
-        let validators = number(model.validators.len());
+            processors.map(|(n, processor)| code(Role::Processor, n, &processor.function)).collect();
+        let validators = model.validators.iter().enumerate();
         let validators =
-            validators.map(|n| code(Role::Validator, n, &model.validators[n].function)).collect();
+            validators.map(|(n, validator)| code(Role::Validator, n, &validator.function)).collect();
         let empty = functions.is_empty();
         (!empty).then_some(Knowledge { model, functions, validators, processors })
     }

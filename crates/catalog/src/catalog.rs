@@ -1,24 +1,27 @@
 //! The tools of all sources, kept in the runner: loaded side by side, each source for itself, and
 //! loaded again when something changes.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
-use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::{Entry, Runner, Toolbox};
-use toolwright_model::{Binding, Server};
+use toolwright_exec::{Entry, Runner, Standing, Toolbox};
+use toolwright_model::{Binding, InputSchema, Namespace, Server};
 use toolwright_source::Diagnostic;
 
 use crate::gate::{Lanes, gate};
+use crate::hosted::Hosted;
 use crate::live::{SpecLoad, Unloaded, load_spec};
 use crate::plan::{Plan, Spec, What};
+use crate::slot::Slot;
 use toolwright_source::codes;
 
 /// How often files are looked at for changes.
@@ -66,21 +69,6 @@ pub struct Catalog {
     changes: watch::Sender<u64>,
 }
 
-struct Slot {
-    spec: Spec,
-    entries: Vec<Arc<Entry>>,
-    /// The permits of its toolsets, which outlive a reload.
-    lanes: Lanes,
-    /// Where the bodies of its tools are looked for.
-    bodies: Vec<PathBuf>,
-    /// Whether a first attempt to load it has ended.
-    tried: bool,
-    /// Whether somebody keeps it loaded.
-    followed: bool,
-    /// Ends what follows this source.
-    gone: CancellationToken,
-}
-
 impl Catalog {
     /// The catalog of a plan. Nothing is loaded yet.
     pub fn new(runner: Arc<Runner>, planner: Planner, listener: Listener) -> Arc<Catalog> {
@@ -123,27 +111,57 @@ impl Catalog {
     /// one that `id` starts with, or all when it does not say. Returns what could not be loaded.
     pub async fn load_for(&self, id: &str) -> Vec<Unloaded> {
         let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
-        let wanted = |spec: &&Spec| match (&spec.what, id.split_once(':')) {
-            (What::Server(_, Some(namespace)), Some((wanted, _))) => namespace.as_str() == wanted,
+        let namespace = id.split_once(':').map(|(namespace, _)| namespace);
+        let wanted = |spec: &&Spec| match (&spec.what, namespace) {
+            (What::Server(_, Some(own)), Some(wanted)) => own.as_str() == wanted,
             _ => true,
         };
-        let (servers, others): (Vec<&Spec>, Vec<&Spec>) =
+        let (mut servers, others): (Vec<&Spec>, Vec<&Spec>) =
             specs.iter().filter(wanted).partition(|spec| matches!(spec.what, What::Server(..)));
+        let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
+        let mut unloaded = self.load_until(id, others.collect()).await;
+        // A bare name could be that of another tool as well, so it waited for all of them.
+        let found = self.runner.toolbox().find(id).map(Arc::clone);
+        if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
+            return unloaded;
+        }
+        // A definition that was found needs its own server, and no other.
+        let namespace_of_found = found.as_ref().and_then(|entry| entry.id.namespace.as_ref());
+        let namespace = namespace_of_found.map(Namespace::as_str).or(namespace);
+        if found.is_some() {
+            servers.clear();
+        }
+        let guests = self.guests(|guest| namespace.is_none_or(|wanted| guest.as_str() == wanted));
+        let guests = guests.iter().map(|(spec, hosted)| self.meet(spec, hosted).boxed());
+        let servers = servers.into_iter().map(|spec| self.load_one(spec).boxed());
+        unloaded.extend(self.load_until(id, guests.chain(servers).collect()).await);
+        unloaded
+    }
+
+    /// Waits for loads, until there is a tool with exactly this id.
+    async fn load_until(
+        &self,
+        id: &str,
+        mut loads: FuturesUnordered<BoxFuture<'_, Vec<Unloaded>>>,
+    ) -> Vec<Unloaded> {
         let mut unloaded = Vec::new();
-        for group in [others, servers] {
-            let mut loads: FuturesUnordered<_> = group.into_iter().map(|spec| self.load_one(spec)).collect();
-            while let Some(failed) = loads.next().await {
-                unloaded.extend(failed);
-                if self.runner.toolbox().get(id).is_some() {
-                    return unloaded;
-                }
-            }
-            // A bare name could be that of another tool as well, so it waits for all of a group.
-            if self.runner.toolbox().find(id).is_some() {
-                return unloaded;
+        while let Some(failed) = loads.next().await {
+            unloaded.extend(failed);
+            if self.runner.toolbox().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
+                break;
             }
         }
         unloaded
+    }
+
+    /// The toolsets on servers that their definitions name, where they came from, by their namespace.
+    fn guests(&self, wanted: impl Fn(&Namespace) -> bool) -> Vec<(Spec, Arc<Hosted>)> {
+        let slots = self.slots();
+        let of_slot = |slot: &Slot| {
+            let guests = slot.guests.iter().filter(|guest| wanted(&guest.hosted.namespace));
+            guests.map(|guest| (slot.spec.clone(), Arc::clone(&guest.hosted))).collect::<Vec<_>>()
+        };
+        slots.iter().flat_map(of_slot).collect()
     }
 
     /// Loads everything, once. Returns what could not be loaded.
@@ -181,22 +199,45 @@ impl Catalog {
         let catalog = Arc::clone(self);
         let until = until.clone();
         tokio::spawn(async move {
-            let follow = catalog.keep_loaded(&spec);
+            let follow = catalog.keep_loaded(&spec, &until);
             until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
         });
     }
 
-    async fn keep_loaded(&self, spec: &Spec) {
-        let What::Server(server, _) = &spec.what else {
-            self.load_one(spec).await;
-            return;
-        };
-        let upstream = self.runner.parts().upstreams.get(server);
-        let mut changes = upstream.changes();
+    async fn keep_loaded(self: &Arc<Self>, spec: &Spec, until: &CancellationToken) {
+        match &spec.what {
+            What::Server(server, _) => self.keep_asking(server, || self.load_one(spec)).await,
+            _ => self.load_and_follow(spec, until).await,
+        }
+    }
+
+    /// Loads a source of definitions, and follows the servers that they name.
+    async fn load_and_follow(self: &Arc<Self>, spec: &Spec, until: &CancellationToken) {
+        self.load_one(spec).await;
+        let mut slots = self.slots();
+        let guests = slots.iter_mut().filter(|slot| slot.spec == *spec).flat_map(|slot| &mut slot.guests);
+        for guest in guests.filter(|guest| !guest.followed) {
+            guest.followed = true;
+            let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
+            let (hosted, gone) = (Arc::clone(&guest.hosted), guest.gone.clone());
+            tokio::spawn(async move {
+                let follow = catalog.keep_asking(&hosted.server, || catalog.meet(&spec, &hosted));
+                until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
+            });
+        }
+    }
+
+    /// Asks a server for its tools, again whenever they change, and now and then while it gives no answer.
+    async fn keep_asking<F: Future<Output = Vec<Unloaded>>>(
+        &self,
+        server: &Arc<Server>,
+        ask: impl Fn() -> F,
+    ) {
+        let mut changes = self.runner.parts().upstreams.get(server).changes();
         let mut pause = RETRY.0;
         loop {
             changes.mark_unchanged();
-            if self.load_one(spec).await.is_empty() {
+            if ask().await.is_empty() {
                 pause = RETRY.0;
                 if changes.changed().await.is_err() {
                     return;
@@ -212,7 +253,7 @@ impl Catalog {
 
     /// Whether every source has been tried.
     pub fn is_settled(&self) -> bool {
-        self.slots().iter().all(|slot| slot.tried)
+        self.slots().iter().all(Slot::is_settled)
     }
 
     /// Waits until every source has been tried, but no longer than `time`.
@@ -240,32 +281,73 @@ impl Catalog {
         let limits = self.runner.limits();
         let mut entries = Vec::new();
         let mut bodies = Vec::new();
-        let mut lanes = self
-            .slots()
-            .iter()
-            .find(|slot| slot.spec == *spec)
-            .map(|slot| slot.lanes.clone())
-            .unwrap_or_default();
+        let mut hosted = Vec::new();
+        let mut lanes = self.lanes_of(spec);
         for loaded in found.files {
             let gated = gate(loaded, &limits, spec, &mut lanes);
             gated.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
             entries.extend(gated.entries);
             bodies.extend(gated.bodies);
+            hosted.extend(gated.hosted);
         }
         if worked || !entries.is_empty() {
-            let aside = entries.iter().filter(|e| e.standing != toolwright_exec::Standing::Ready).count();
-            let ready = entries.len() - aside;
-            self.tell(Event::Loaded { source: spec.name.clone(), ready, aside });
+            let own = hosted.iter().flat_map(|hosted| hosted.own.iter().map(|(_, entry)| entry));
+            self.tell_loaded(&spec.name, entries.iter().chain(own));
         }
         let mut slots = self.slots();
         if let Some(slot) = slots.iter_mut().find(|slot| slot.spec == *spec) {
             slot.tried = true;
             slot.lanes = lanes;
             slot.bodies = bodies;
+            slot.host(hosted);
             // A server that is away for a moment keeps its place in the list.
             if worked || !entries.is_empty() {
                 slot.entries = entries;
             }
+        }
+        drop(slots);
+        self.refill();
+        unloaded
+    }
+
+    /// The permits of a source's toolsets.
+    fn lanes_of(&self, spec: &Spec) -> Lanes {
+        let slots = self.slots();
+        slots.iter().find(|slot| slot.spec == *spec).map(|slot| slot.lanes.clone()).unwrap_or_default()
+    }
+
+    fn tell_loaded<'e>(&self, source: &str, entries: impl Iterator<Item = &'e Arc<Entry>>) {
+        let (ready, aside): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.standing == Standing::Ready);
+        let (ready, aside) = (ready.len(), aside.len());
+        self.tell(Event::Loaded { source: source.to_owned(), ready, aside });
+    }
+
+    /// Asks the server that a definition names for its tools. Returns why it gave no answer.
+    async fn meet(&self, spec: &Spec, hosted: &Arc<Hosted>) -> Vec<Unloaded> {
+        let mut lanes = self.lanes_of(spec);
+        let met = hosted.meet(spec, self.runner.parts(), &self.runner.limits(), &mut lanes).await;
+        let (met, unloaded) = match met {
+            Ok(met) => {
+                met.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
+                self.tell_loaded(hosted.namespace.as_str(), met.entries.iter());
+                (Some(met.entries), Vec::new())
+            }
+            Err(failure) => {
+                let unloaded = Unloaded { source: hosted.namespace.to_string(), failure };
+                self.tell(Event::Unloaded(unloaded.clone()));
+                (None, vec![unloaded])
+            }
+        };
+        let mut slots = self.slots();
+        let slot = slots.iter_mut().find(|slot| slot.spec == *spec);
+        let guest = slot.and_then(|slot| {
+            slot.lanes.extend(lanes);
+            slot.guests.iter_mut().find(|guest| Arc::ptr_eq(&guest.hosted, hosted))
+        });
+        if let Some(guest) = guest {
+            guest.tried = true;
+            // A server that is away for a moment keeps its tools in the list.
+            guest.met = met.or(guest.met.take());
         }
         drop(slots);
         self.refill();
@@ -277,12 +359,12 @@ impl Catalog {
         let slots = self.slots();
         let mut toolbox = Toolbox::default();
         let mut twice = BTreeSet::new();
-        for entry in slots.iter().flat_map(|slot| &slot.entries) {
+        for entry in slots.iter().flat_map(Slot::tools) {
             if let Err(entry) = toolbox.add(Arc::clone(entry)) {
                 twice.insert(entry.id.to_string());
             }
         }
-        let servers: Vec<_> = slots.iter().flat_map(servers_of).collect();
+        let servers: Vec<_> = slots.iter().flat_map(Slot::servers).collect();
         // Under the lock, so that an older state never comes after a newer one.
         self.runner.replace(toolbox);
         self.runner.parts().upstreams.keep(&servers);
@@ -311,18 +393,7 @@ impl Catalog {
             let known = old.iter().position(|slot| slot.spec == spec);
             slots.push(match known {
                 Some(n) => old.remove(n),
-                None => {
-                    let gone = CancellationToken::new();
-                    Slot {
-                        spec,
-                        entries: Vec::new(),
-                        lanes: HashMap::new(),
-                        bodies: Vec::new(),
-                        tried: false,
-                        followed: false,
-                        gone,
-                    }
-                }
+                None => Slot::new(spec),
             });
         }
         old.iter().for_each(|slot| slot.gone.cancel());
@@ -357,7 +428,7 @@ impl Catalog {
             for (spec, print) in &now {
                 let before = of_slots.iter().find(|(known, _)| known == spec);
                 if before.is_some_and(|(_, before)| before != print) {
-                    self.load_one(spec).await;
+                    self.load_and_follow(spec, until).await;
                 }
             }
             of_slots = now;
@@ -382,19 +453,10 @@ impl Catalog {
     }
 }
 
-/// The servers of a source: itself, or those its definitions name.
-fn servers_of(slot: &Slot) -> Vec<Arc<Server>> {
-    match &slot.spec.what {
-        What::Server(server, _) => vec![Arc::clone(server)],
-        _ => {
-            let bindings = slot.entries.iter().map(|entry| &entry.tool.details.binding);
-            let servers = bindings.filter_map(|binding| match binding {
-                Binding::Server { server, .. } => Some(Arc::clone(server)),
-                _ => None,
-            });
-            servers.collect()
-        }
-    }
+/// Whether only its server can say what it takes.
+fn waits_for_its_server(entry: &Entry) -> bool {
+    let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
+    on_a_server && entry.tool.input == InputSchema::Deferred && entry.standing == Standing::Ready
 }
 
 /// A number that changes when one of the files does.

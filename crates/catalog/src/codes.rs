@@ -12,6 +12,7 @@ toolwright_source::codes! {
     UNSET_VARIABLE Error "A `${VAR}` refers to an environment variable that is not set. Set it, or write `${VAR:-default}`."
     INVALID_REFERENCE Error "A `${…}` cannot be filled in here. `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}` can."
     SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no shell takes it apart. Its arguments belong into `args`."
+    COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. Such a command is set aside; the others are served."
     IGNORED_SETTING Warning "The client this file was written for heeds the setting, and it is not heeded here."
 }
 

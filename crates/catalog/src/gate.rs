@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use toolwright_exec::{Entry, Lane, Limits};
 use toolwright_formats::Reading;
-use toolwright_model::{Binding, Draft, InputSchema, Server, Tool, Variable};
+use toolwright_model::{Binding, Draft, Given, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
 use toolwright_source::{Diagnostic, Pointer, Severity, locate};
 
 use crate::code;
+use crate::hosted::Hosted;
 use crate::live::environment_of;
 use crate::load::Loaded;
 use crate::plan::Spec;
@@ -24,6 +25,8 @@ pub(crate) struct Gated {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Where bodies were looked for, there or not.
     pub(crate) bodies: Vec<PathBuf>,
+    /// The document's commands, in place of `entries`, if they are tools of a server that it names.
+    pub(crate) hosted: Option<Hosted>,
 }
 
 /// The permits of each toolset, by where it was read from.
@@ -46,17 +49,25 @@ pub(crate) fn gate(loaded: Loaded, limits: &Limits, spec: &Spec, lanes: &mut Lan
         .map(|d| (d.path.clone(), format!("{} ({})", d.message, d.code.name)))
         .collect();
     let of_the_whole = errors.iter().find(|(at, _)| !tools.iter().any(|tool| is_within(at, tool)));
+    let mut own = Vec::new();
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
-        let own = errors.iter().find(|(at, _)| is_within(at, &tools[n]));
-        let reason = of_the_whole.or(own).map(|(_, text)| text.clone());
+        let its_own = errors.iter().find(|(at, _)| is_within(at, &tools[n]));
+        let reason = of_the_whole.or(its_own).map(|(_, text)| text.clone());
         let entry = admit(draft, n, &reading, reason, &lane, &mut gated.diagnostics);
         if let Some(mut entry) = entry {
             entry.environment.clone_from(environment);
             entry.knowledge.clone_from(&knowledge);
             gated.bodies.extend(bodies.and_then(|folder| code::embody(&mut entry, folder)));
             complete(&mut entry.tool.details.binding, folder.as_deref(), environment);
-            gated.entries.push(Arc::new(entry));
+            own.push((n, Arc::new(entry)));
         }
+    }
+    match (reading.toolset.server, reading.toolset.namespace) {
+        (Some(server), Given::Ok(namespace)) if of_the_whole.is_none() => {
+            let server = with_variables(&server, environment);
+            gated.hosted = Some(Hosted { namespace, server, own, origin: reading.origin });
+        }
+        _ => gated.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
     gated
 }
@@ -150,20 +161,25 @@ fn complete(binding: &mut Binding, folder: Option<&Path>, environment: &[(OsStri
         (Binding::Local { entry_point, .. }, Some(folder)) => {
             *entry_point = folder.join(&*entry_point).display().to_string();
         }
-        (Binding::Server { server, .. }, _) if !environment.is_empty() => {
-            let mut filled = Server::clone(server);
-            for (name, value) in environment {
-                let value = Some(value.to_string_lossy().into_owned());
-                match filled.environment.iter_mut().find(|variable| *name == *variable.name) {
-                    Some(variable) => variable.value = value,
-                    None => {
-                        let name = name.to_string_lossy().into_owned();
-                        filled.environment.push(Variable { name, value, ..Variable::default() });
-                    }
-                }
-            }
-            *server = Arc::new(filled);
-        }
+        (Binding::Server { server, .. }, _) => *server = with_variables(server, environment),
         _ => {}
     }
+}
+
+fn with_variables(server: &Arc<Server>, environment: &[(OsString, OsString)]) -> Arc<Server> {
+    if environment.is_empty() {
+        return Arc::clone(server);
+    }
+    let mut filled = Server::clone(server);
+    for (name, value) in environment {
+        let value = Some(value.to_string_lossy().into_owned());
+        match filled.environment.iter_mut().find(|variable| *name == *variable.name) {
+            Some(variable) => variable.value = value,
+            None => {
+                let name = name.to_string_lossy().into_owned();
+                filled.environment.push(Variable { name, value, ..Variable::default() });
+            }
+        }
+    }
+    Arc::new(filled)
 }

@@ -26,10 +26,12 @@ mod expand;
 mod files;
 mod forms;
 mod gate;
+mod hosted;
 mod live;
 mod load;
 mod plan;
 mod servers;
+mod slot;
 
 pub use catalog::{Catalog, Event, Listener, Planner};
 pub use code::knowledge;

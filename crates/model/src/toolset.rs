@@ -1,6 +1,8 @@
 //! What one document or one server defines.
 
-use crate::{Capability, Draft, Example, Given, Knowledge, Limits, Namespace, Rest, Tool, Version};
+use std::sync::Arc;
+
+use crate::{Capability, Draft, Example, Given, Knowledge, Limits, Namespace, Rest, Server, Tool, Version};
 
 /// Who offers a toolset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Toolset<T = Tool> {
     pub declares: Option<Vec<Given<Capability>>>,
     /// What holds for a tool that does not say otherwise.
     pub limits: Limits,
+    /// The server that its tools are on, where the definition names one for all.
+    pub server: Option<Arc<Server>>,
     /// What it knows about its tools.
     pub knowledge: Knowledge,
     /// The tools, in order.
@@ -52,6 +56,7 @@ impl<T> Default for Toolset<T> {
             provider: None,
             declares: None,
             limits: Limits::default(),
+            server: None,
             knowledge: Knowledge::default(),
             tools: Vec::new(),
             stray_examples: Vec::new(),

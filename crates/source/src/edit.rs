@@ -160,8 +160,13 @@ impl<'d> Page<'d> {
         {
             return TextEdit { span: Span::new(0, self.text.len()), text };
         }
-        // A comment needs white space before it.
-        let tail = if self.text[span.end as usize..].starts_with('#') { " " } else { "" };
+        let tail = match &self.text[span.end as usize..] {
+            // A comment needs white space before it.
+            rest if rest.starts_with('#') => " ",
+            // The end of a document without a value needs a line of its own.
+            rest if span.start == span.end && rest.starts_with("...") => self.newline,
+            _ => "",
+        };
         TextEdit { span, text: lead + &text + tail }
     }
 

@@ -544,10 +544,74 @@ fn served(mode: &str) -> String {
     )
 }
 
+/// The same, with commands that only their server can say more about.
+fn served_with(mode: &str, commands: &str) -> String {
+    let written = served(mode);
+    let (head, _) = written.split_once("  tools:").unwrap();
+    format!("{head}  commands: {commands}\n")
+}
+
+#[tokio::test]
+async fn what_a_definition_leaves_open_its_server_says() {
+    let defs = served_with("changing", "[echo, add, vanished]");
+    let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
+    let described = |id: &str| {
+        let toolbox = bench.catalog.runner().toolbox();
+        let tool = &toolbox.get(id).unwrap().tool;
+        (tool.input.to_json(), tool.output.is_some(), tool.description.is_some())
+    };
+    let (input, output, description) = described("served:add");
+    assert_eq!(input["required"], json!(["a", "b"]));
+    assert!(output && description);
+    assert!(bench.call("served:add", json!({"a": 1})).await.unwrap_err().starts_with("INPUT_INVALID"));
+    assert_eq!(bench.call("served:add", json!({"a": 1, "b": 2})).await.unwrap(), json!({"sum": 3}));
+    // What the server has not is set aside alone, at its place; what else it has is there as well.
+    assert!(bench.has("!served:vanished") && bench.has("served:pid"), "{:?}", bench.ids());
+    let said = bench.call("served:vanished", json!({})).await.unwrap_err();
+    assert!(said.contains("QUARANTINED") && said.contains("COMMAND_NOT_ON_SERVER"), "{said}");
+    let problem = bench.events("COMMAND_NOT_ON_SERVER");
+    assert!(
+        problem.len() == 1 && problem[0].contains("/tool/commands/2: the server has no tool `vanished`"),
+        "{problem:?}"
+    );
+    assert!(!bench.has("served:added"));
+    assert_eq!(bench.code("served:echo").await, "ok");
+    bench.until("a change of the server is followed", |bench| bench.has("served:added")).await;
+    // A change of the file as well, without a moment in which the server's tools are not there.
+    bench.write("tools/a.yaml", &served_with("changing", "[echo, add]"));
+    bench
+        .until("it is read again", |bench| {
+            assert!(bench.has("served:added"));
+            bench.ids().iter().all(|id| !id.contains("vanished"))
+        })
+        .await;
+    assert_eq!(bench.running().len(), 1);
+    bench.catalog.runner().close().await;
+}
+
+#[tokio::test]
+async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("late-tool");
+    let defs = served_with("good", "[add]")
+        .replace(&format!("{} mcp good", misbehave()), &program.display().to_string());
+    write(&folder.path().join("toolwright.toml"), TOOLS);
+    write(&folder.path().join("tools/a.yaml"), &defs);
+    let bench = Bench::over(folder).await;
+    bench.catalog.settled(SOON).await;
+    assert_eq!(bench.ids(), ["served:add"]);
+    assert!(bench.events("unloaded served")[0].contains("SPAWN_FAILED"), "{:?}", bench.events(""));
+    assert_eq!(bench.code("served:add").await, "SPAWN_FAILED");
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    bench.until("its server is there at last", |bench| bench.has("served:echo")).await;
+    assert_eq!(bench.code("served:add").await, "INPUT_INVALID");
+    bench.catalog.runner().close().await;
+}
+
 #[tokio::test]
 async fn a_definition_that_names_another_server_lets_go_of_the_first() {
     let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))]).await;
-    assert_eq!(bench.ids(), ["served:pid"], "{:#?}", bench.events(""));
+    assert!(bench.has("served:pid"), "{:#?}", bench.events(""));
     let pid = bench.call("served:pid", json!({})).await.unwrap();
     bench.write("tools/a.yaml", &served("paged"));
     bench.until("it is read again", |bench| bench.events("loaded defs").len() == 2).await;
@@ -563,13 +627,24 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
     write(&folder.path().join("toolwright.toml"), &config);
     write(&folder.path().join(SCRIPT.0), SCRIPT.1);
     write(&folder.path().join("tools/a.yaml"), &local("a", &[("one", ANYTHING)]));
+    write(&folder.path().join("tools/b.yaml"), &served("good"));
+    write(
+        &folder.path().join("tools/c.yaml"),
+        &served_with("good", "[image]").replace("id: served", "id: open"),
+    );
     let path = folder.path().join("toolwright.toml");
     for (id, loaded) in [
         ("a:one", vec!["defs"]),
         ("one", vec!["defs"]),
+        // Whose schema is written needs no server yet; whose is not, its own; an unknown one as well.
+        ("served:pid", vec!["defs"]),
+        ("pid", vec!["defs"]),
+        ("open:image", vec!["defs", "open"]),
+        ("image", vec!["defs", "open"]),
+        ("served:echo", vec!["defs", "served"]),
         ("good:echo", vec!["defs", "good"]),
         ("none:echo", vec!["defs"]),
-        ("echo", vec!["defs", "good", "paged"]),
+        ("echo", vec!["defs", "good", "open", "paged", "served"]),
     ] {
         let events = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&events);

@@ -22,6 +22,9 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     if args.exact && !args.run {
         bail!("`--exact` compares what tools answer, which only `--run` asks them for");
     }
+    if args.run && args.chosen.sources.iter().any(|source| toolwright_catalog::is_stdin(source.as_ref())) {
+        bail!("`--run` calls tools from where they are, so `-` cannot be a source: name the file");
+    }
     let load = load(args)?;
     let unread = tell_of_errors(&load);
     let mut cases = case::all(&load);

@@ -20,6 +20,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("UNSET_VARIABLE", "catalog/tests/it/config.rs"),
     ("INVALID_REFERENCE", "catalog/tests/it/config.rs"),
     ("SUSPICIOUS_COMMAND", "catalog/tests/it/servers.rs"),
+    // It takes a server.
+    ("COMMAND_NOT_ON_SERVER", "catalog/tests/it/catalog.rs"),
     ("IGNORED_SETTING", "catalog/tests/it/servers.rs"),
 ];
 

@@ -18,7 +18,7 @@ pub(crate) fn board() -> String {
   name: Board
   version: 1.0.0
   description: Cards on a board, in front of a server that repeats what it is told.
-  commands: [echo, add, text, fail]
+  commands: [echo, add, fail]
   executable_knowledge:
     helpers:
       - id: pick
@@ -139,6 +139,17 @@ fn a_good_call_is_judged_and_processed() {
     // Without a processor the answer is left alone.
     let (code, result) = call(folder.path(), "board:add", json!({"a": 1, "b": 2}));
     assert_eq!((code, &result["structuredContent"]), (0, &json!({"sum": 3})), "{result}");
+    // The server says what the definition does not: the types of arguments, and further tools.
+    let added = run(folder.path(), &["call", "board:add", "a=1", "b=2"]);
+    assert!(added.code == 0 && added.stdout.contains("\"sum\": 3"), "{added:?}");
+    let (code, result) = call(folder.path(), "board:pid", json!({}));
+    assert_eq!(code, 0, "{result}");
+    let text = board().replace("[echo, add, fail]", "[echo, add, fail, shout]");
+    std::fs::write(folder.path().join("board.yaml"), text).expect("a file");
+    let missing = run(folder.path(), &["call", "board:shout"]);
+    let place = "board.yaml:8:31: error[COMMAND_NOT_ON_SERVER]: the server has no tool `shout`";
+    assert!(missing.code == 1 && missing.stderr.contains(place), "{missing:?}");
+    assert!(missing.stderr.contains("QUARANTINED: "), "{missing:?}");
 }
 
 #[test]
@@ -393,6 +404,7 @@ fn examples_are_tests() {
     // What cannot be run is one sentence and exit 2.
     for (args, part) in [
         (&["shop.json", "--exact"][..], "only `--run`"),
+        (&["-", "--run"], "name the file"),
         (&["shop.json", "--filter", "no such"], "no example of 2 has a name"),
         (&["no-such-file.yaml"], "no-such-file.yaml"),
         (&[], "there is nothing to test"),
@@ -619,7 +631,7 @@ fn bodies_that_are_none() {
 #[test]
 fn a_schema_that_refuses_is_explained_by_what_was_learnt() {
     let typed = board().replace(
-        "  commands: [echo, add, text, fail]\n",
+        "  commands: [echo, add, fail]\n",
         "  tools:\n    - id: echo\n      inputSchema: { type: object, properties: { owner: { type: integer } } }\n",
     );
     let folder = folder(&[("board.yaml", typed.as_bytes())]);

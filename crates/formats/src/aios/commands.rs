@@ -57,6 +57,7 @@ pub(super) fn read(
         }
         toolset.tools.push(draft);
     }
+    toolset.server = host.server;
     note_binding(tool, toolset, origin);
     let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {

@@ -211,9 +211,10 @@ fn yaml_in_corners() {
     let cases: Vec<(&str, Edit, &str)> = vec![
         // A block scalar without an indent is the whole document.
         (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
-        // A lone carriage return ends a line too.
-        // Nothing but a comment.
+        // Nothing but a comment, or the marks of a document.
         ("# c", replace("", json!(1)), "1 # c"),
+        ("...", replace("", json!("new: value")), "\"new: value\"\n..."),
+        ("---\n...\n", replace("", json!(1)), "--- 1\n...\n"),
         // The last line has no end.
         ("a: 1", insert("/b", json!(2)), "a: 1\nb: 2"),
         ("a  :", insert("/b", json!(2)), "a  :\nb: 2"),

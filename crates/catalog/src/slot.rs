@@ -1,0 +1,102 @@
+//! One source in the catalog: what it gave so far, and what of it changes by itself.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::Entry;
+use toolwright_model::Server;
+
+use crate::gate::Lanes;
+use crate::hosted::Hosted;
+use crate::plan::{Spec, What};
+
+pub(crate) struct Slot {
+    pub(crate) spec: Spec,
+    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) guests: Vec<Guest>,
+    /// The permits of its toolsets, which outlive a reload.
+    pub(crate) lanes: Lanes,
+    /// Where the bodies of its tools are looked for.
+    pub(crate) bodies: Vec<PathBuf>,
+    /// Whether a first attempt to load it has ended.
+    pub(crate) tried: bool,
+    /// Whether somebody keeps it loaded.
+    pub(crate) followed: bool,
+    /// Ends what follows this source.
+    pub(crate) gone: CancellationToken,
+}
+
+/// A toolset on a server that its definition names.
+pub(crate) struct Guest {
+    pub(crate) hosted: Arc<Hosted>,
+    /// What came of asking the server.
+    pub(crate) met: Option<Vec<Arc<Entry>>>,
+    /// Whether a first attempt to ask it has ended.
+    pub(crate) tried: bool,
+    /// Whether somebody keeps asking it.
+    pub(crate) followed: bool,
+    /// Ends what follows its server.
+    pub(crate) gone: CancellationToken,
+}
+
+impl Slot {
+    pub(crate) fn new(spec: Spec) -> Slot {
+        Slot {
+            spec,
+            entries: Vec::new(),
+            guests: Vec::new(),
+            lanes: Lanes::new(),
+            bodies: Vec::new(),
+            tried: false,
+            followed: false,
+            gone: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.tried && self.guests.iter().all(|guest| guest.tried)
+    }
+
+    /// Takes over what definitions gave. What servers said before holds until they are asked again.
+    pub(crate) fn host(&mut self, hosted: Vec<Hosted>) {
+        let mut old = std::mem::take(&mut self.guests);
+        for hosted in hosted {
+            let before = old.iter().position(|guest| guest.hosted.is_like(&hosted));
+            let before = before.map(|place| old.swap_remove(place));
+            self.guests.push(Guest {
+                hosted: Arc::new(hosted),
+                tried: before.as_ref().is_some_and(|guest| guest.tried),
+                followed: false,
+                gone: self.gone.child_token(),
+                met: before.and_then(|guest| {
+                    guest.gone.cancel();
+                    guest.met
+                }),
+            });
+        }
+        old.iter().for_each(|guest| guest.gone.cancel());
+    }
+
+    /// Its tools as far as they are known.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.iter().chain(self.guests.iter().flat_map(Guest::tools))
+    }
+
+    /// Its servers: itself, or those its definitions name.
+    pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
+        match &self.spec.what {
+            What::Server(server, _) => vec![Arc::clone(server)],
+            _ => self.guests.iter().map(|guest| Arc::clone(&guest.hosted.server)).collect(),
+        }
+    }
+}
+
+impl Guest {
+    fn tools(&self) -> Box<dyn Iterator<Item = &Arc<Entry>> + '_> {
+        match &self.met {
+            Some(met) => Box::new(met.iter()),
+            None => Box::new(self.hosted.own.iter().map(|(_, entry)| entry)),
+        }
+    }
+}

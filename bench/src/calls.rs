@@ -225,7 +225,7 @@ async fn runner_alone() {
             let call = Call {
                 tool: &tool,
                 arguments: &arguments,
-                body: None,
+                body: Err(""),
                 limits: &functions,
                 environment: &[],
                 budget: &budget,

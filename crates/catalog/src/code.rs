@@ -65,22 +65,31 @@ pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
         return None;
     }
     let path = body_path(&entry.tool.name, folder);
-    if let Some(source) = read_body(&path) {
-        let file = path.display().to_string();
-        let show: Show = Arc::new(move |line, column| format!("{file}:{line}:{column}"));
-        entry.body = Some(Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
-    }
+    let file = path.display().to_string();
+    let body = read_body(&path).map_err(|why| format!("`{file}` {why}").into());
+    let show: Show = Arc::new(move |line, column| format!("{file}:{line}:{column}"));
+    entry.body = body.map(|source| Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
     Some(path)
 }
 
-/// The text of a body; nothing if it is no file, too large, or no text.
-fn read_body(path: &Path) -> Option<String> {
+/// The text of a body; else what is wrong with the file.
+fn read_body(path: &Path) -> Result<String, String> {
     // Asked before it is opened: opening a pipe waits for whoever writes to it.
-    path.metadata().ok().filter(|file| file.is_file() && file.len() <= MAX_BODY)?;
-    let mut text = String::new();
-    let mut file = std::fs::File::open(path).ok()?.take(MAX_BODY + 1);
-    file.read_to_string(&mut text).ok()?;
-    (text.len() as u64 <= MAX_BODY).then_some(text)
+    match path.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err("does not exist".to_owned()),
+        Err(error) => return Err(format!("cannot be read: {}", crate::files::plain(&error))),
+        Ok(file) if !file.is_file() => return Err("is no file".to_owned()),
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BODY + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("cannot be read: {}", crate::files::plain(&error)))?;
+    if bytes.len() as u64 > MAX_BODY {
+        return Err(format!("is larger than {} KiB", MAX_BODY >> 10));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| format!("is not UTF-8 (byte {} is wrong)", error.utf8_error().valid_up_to()))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 #[cfg(test)]

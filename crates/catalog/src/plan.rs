@@ -104,7 +104,13 @@ impl Plan {
     /// Whether it is only a part of what somebody wrote: a file could not be read, or not parsed.
     pub fn is_broken(&self) -> bool {
         let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
-        !self.failures.is_empty() || self.diagnostics.iter().any(broken)
+        !self.failures.is_empty() || self.diagnostics.iter().any(broken) || self.bad_limit().is_some()
+    }
+
+    /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
+    pub fn bad_limit(&self) -> Option<&Diagnostic> {
+        let is_limit = |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
+        self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
 
     /// Adds a source, unless it is there already or its name is another's.

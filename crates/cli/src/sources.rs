@@ -172,6 +172,10 @@ pub(crate) fn catalog(
     listener: Listener,
 ) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args, reader)?;
+    if let Some(wrong) = planner().bad_limit() {
+        let help: String = wrong.help.iter().map(|help| format!(" ({help})")).collect();
+        bail!("{}{help}", render::concise(wrong));
+    }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
     let parts = Parts { sandbox: Some(pool), ..parts(log) };
     let runner = Arc::new(Runner::new(parts, toolwright_exec::Limits::default()));

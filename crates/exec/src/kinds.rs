@@ -16,8 +16,8 @@ pub struct Call<'a> {
     pub tool: &'a Tool,
     /// The arguments.
     pub arguments: &'a Json,
-    /// Its body, if it is one of JavaScript and was found.
-    pub body: Option<&'a Code>,
+    /// Its body, if it is one of JavaScript; else why there is none.
+    pub body: Result<&'a Code, &'a str>,
     /// What functions may use.
     pub limits: &'a FunctionLimits,
     /// What its source adds to the environment.

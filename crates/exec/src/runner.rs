@@ -220,7 +220,7 @@ impl Runner {
             let message = format!("`{}` cannot be run here (binding: {how})", entry.id);
             return Err(Failure::new(&code::NOT_RUNNABLE, message));
         };
-        let (body, environment) = (entry.body.as_deref(), entry.environment.as_slice());
+        let (body, environment) = (entry.body.as_deref().map_err(|why| &**why), entry.environment.as_slice());
         let limits = &limits.functions;
         executor.run(Call { tool: &entry.tool, arguments, body, limits, environment, budget }, host).await
     }
@@ -282,6 +282,9 @@ impl<'a> Known<'a> {
         let mut failure = Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
         failure.faults = faults.collect();
         failure.advice = advice.into();
+        if judged.broken {
+            failure = failure.suggest("the definition is at fault, not the call: mend the validator");
+        }
         Err(failure)
     }
 

@@ -36,8 +36,8 @@ pub struct Entry {
     pub environment: Vec<(OsString, OsString)>,
     /// What its toolset knows.
     pub knowledge: Option<Arc<Knowledge>>,
-    /// Its body, if it is one of JavaScript and was found.
-    pub body: Option<Arc<Code>>,
+    /// Its body, if it is one of JavaScript; else why there is none.
+    pub body: Result<Arc<Code>, Box<str>>,
     pub(crate) input: Option<Schema>,
     pub(crate) output: Option<Schema>,
 }
@@ -64,7 +64,7 @@ impl Entry {
             lane,
             environment: Vec::new(),
             knowledge: None,
-            body: None,
+            body: Err("".into()),
             input,
             output,
         })
@@ -82,7 +82,7 @@ impl Entry {
             lane,
             environment: Vec::new(),
             knowledge: None,
-            body: None,
+            body: Err("".into()),
             input: None,
             output: None,
         }

@@ -24,6 +24,8 @@ use crate::{Json, Limits};
 /// How long beyond its time a guest may go on before its worker is killed: long enough for the engine to notice by itself, which
 /// costs no worker.
 const GRACE: Duration = Duration::from_millis(20);
+/// How long a guest has its turn for itself.
+const LONG: Duration = Duration::from_millis(50);
 /// What a frame may have around what the limits cap.
 const SLACK: usize = 64 << 10;
 /// How much is read at a time.
@@ -64,10 +66,29 @@ struct Pending<'a> {
 }
 
 /// Permission to use the processor. Given back while the guest waits for the host, so that a call made by a host function
-/// can never wait for the one that made it.
+/// can never wait for the one that made it, and by guests that take long, so that quick ones need not wait for them.
 pub(crate) struct Turn {
     pub(crate) turns: Arc<Semaphore>,
+    /// Places beside the turns, for guests that take long.
+    pub(crate) aside: Arc<Semaphore>,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
+    pub(crate) is_aside: bool,
+}
+
+impl Turn {
+    /// Makes room for others if there is a place beside; the system shares the processors among all who run.
+    fn step_aside(&mut self) {
+        if self.permit.is_some()
+            && !self.is_aside
+            && let Ok(place) = Arc::clone(&self.aside).try_acquire_owned()
+        {
+            (self.permit, self.is_aside) = (Some(place), true);
+        }
+    }
+
+    fn end(&mut self) {
+        (self.permit, self.is_aside) = (None, false);
+    }
 }
 
 impl<'a> Conversation<'a> {
@@ -85,7 +106,7 @@ impl<'a> Conversation<'a> {
             log_left: limits.log + CUT.len() + SLACK,
             wall_used: Duration::ZERO,
             running_since: Some(now),
-            next_check: now + (limits.cpu + GRACE).min(limits.wall),
+            next_check: now + (limits.cpu + GRACE).min(limits.wall).min(LONG),
         })
     }
 
@@ -107,7 +128,7 @@ impl<'a> Conversation<'a> {
             }
             if self.running_since.is_none() {
                 if pending.answers.is_empty() {
-                    turn.permit = None;
+                    turn.end();
                 } else if turn.permit.is_some() {
                     self.pass_on(&mut pending)?;
                 } else if next_turn.is_none() {
@@ -122,7 +143,7 @@ impl<'a> Conversation<'a> {
                     moved.map_err(|error| self.died(&error))?;
                     // A worker that never stops talking must not talk itself out of this.
                     if Instant::now() >= next_check {
-                        self.check_time()?;
+                        self.look(turn)?;
                     }
                 }
                 Some(answer) = pending.calls.next(), if !pending.calls.is_empty() => {
@@ -132,7 +153,7 @@ impl<'a> Conversation<'a> {
                     next_turn = None;
                     turn.permit = permit;
                 }
-                () = tokio::time::sleep_until(next_check) => self.check_time()?,
+                () = tokio::time::sleep_until(next_check) => self.look(turn)?,
             }
         }
     }
@@ -210,6 +231,16 @@ impl<'a> Conversation<'a> {
         // Nothing is known to be late yet; the next look decides when to look again.
         self.next_check = now + GRACE;
         self.write_some().map_err(|error| self.died(&error))
+    }
+
+    /// Looks after a guest that does not end.
+    fn look(&mut self, turn: &mut Turn) -> Result<(), Error> {
+        self.check_time()?;
+        turn.step_aside();
+        if !turn.is_aside {
+            self.next_check = self.next_check.min(Instant::now() + LONG);
+        }
+        Ok(())
     }
 
     /// Kills a guest that overruns, or says when to look again.

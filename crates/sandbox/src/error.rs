@@ -87,7 +87,7 @@ pub struct Place {
 }
 
 /// Why there is no result.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct Error {
     /// What went wrong, for programs.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// The most address space a worker has, whatever the limits of a call say.
 pub(crate) const ADDRESS_SPACE: u64 = 1 << 30;
+/// With less than this a worker does not get through its first call.
+pub(crate) const LEAST_ADDRESS_SPACE: u64 = 640 << 20;
 /// The deepest nesting of JSON that goes in or comes out.
 pub const MAX_DEPTH: usize = 127;
 /// The most host functions that may be answering one call at a time.

@@ -11,7 +11,7 @@ use crate::call::{Answer, Conversation, Turn, is_shallow};
 use crate::error::{Code, Error};
 use crate::host::HostFunctions;
 use crate::jail::JailReport;
-use crate::limits::MAX_DEPTH;
+use crate::limits::{LEAST_ADDRESS_SPACE, MAX_DEPTH};
 use crate::output::{Input, Output};
 use crate::process::{Midwife, Worker, WorkerCommand};
 use crate::program::{Compiled, camel_case, declared_names, in_characters};
@@ -22,6 +22,8 @@ use crate::{Form, Json, Limits, Program};
 const GREETING: Duration = Duration::from_secs(10);
 /// A greeting is not longer than this.
 const GREETING_BYTES: usize = 16 << 10;
+/// Guests that take long and leave their turns to others. Each has a worker of its own, so this bounds memory.
+const ASIDE: usize = 16;
 const MEMORY: usize = 256 << 20;
 const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
 
@@ -30,7 +32,8 @@ const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
 pub struct PoolOptions {
     /// The program that becomes a worker. Never guessed: a test harness that starts itself would run its tests again.
     pub worker: WorkerCommand,
-    /// How many guests may run at a time; at least one. A guest that waits for a host function does not count.
+    /// How many guests may run at a time; at least one. A guest that waits for a host function does not count, nor do a few
+    /// that have been running for long.
     pub workers: usize,
     /// Whether a worker whose jail lacks a layer is refused.
     pub require_jail: bool,
@@ -64,6 +67,7 @@ struct Inner {
     options: PoolOptions,
     midwife: OnceLock<Midwife>,
     turns: Arc<Semaphore>,
+    aside: Arc<Semaphore>,
     idle: Mutex<Vec<Worker>>,
     busy: Mutex<Vec<u32>>,
     jail: OnceLock<JailReport>,
@@ -86,6 +90,7 @@ impl Pool {
             options,
             midwife: OnceLock::new(),
             turns,
+            aside: Arc::new(Semaphore::new(ASIDE)),
             idle: Mutex::default(),
             busy: Mutex::default(),
             jail: OnceLock::new(),
@@ -154,6 +159,9 @@ impl Pool {
         let asked = self.0.ask(request, &limits, None, &[], Answer::program).await;
         let (bytecode, _) = asked.map_err(|mut error| {
             error.place = error.place.map(|place| in_characters(source, place));
+            if matches!(error.code, Code::Timeout | Code::MemoryLimit | Code::StackOverflow) {
+                error.message = format!("it is too much to compile: {}", error.message);
+            }
             error
         })?;
         Ok(Program(Arc::new(Compiled {
@@ -283,7 +291,8 @@ impl Inner {
     ) -> Result<(T, Vec<crate::LogLine>), Error> {
         let request = request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
         let permit = Arc::clone(&self.turns).acquire_owned().await;
-        let mut turn = Turn { turns: Arc::clone(&self.turns), permit: permit.ok() };
+        let (turns, aside) = (Arc::clone(&self.turns), Arc::clone(&self.aside));
+        let mut turn = Turn { turns, aside, permit: permit.ok(), is_aside: false };
         // From here to `put_back` the worker dies if this future is dropped or fails.
         let mut busy = Busy::new(self.take().await?, self);
         let worker = busy.worker.as_mut().expect("it was just put there");
@@ -320,7 +329,7 @@ impl Inner {
 
     fn put_back(&self, worker: Worker) {
         let mut idle = lock(&self.idle);
-        // More than these exist only while guests wait for the host.
+        // More than these exist only while guests wait for the host or take long.
         if idle.len() < self.options.workers.max(1) {
             idle.push(worker);
         }
@@ -338,6 +347,14 @@ impl Inner {
                 self.midwife.get_or_init(|| hired)
             }
         };
+        if let Some(limit) = crate::jail::too_little_address_space() {
+            return Err(Error::start(format!(
+                "the layer `resource-limits` leaves no room for a worker: this process may use only {} MiB of addresses \
+                 (`ulimit -v`), and a worker needs {} MiB",
+                limit >> 20,
+                LEAST_ADDRESS_SPACE >> 20
+            )));
+        }
         let mut worker = midwife.deliver().await.map_err(cannot)?;
         self.started.fetch_add(1, Ordering::Relaxed);
         let greeting =

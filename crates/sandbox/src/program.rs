@@ -62,15 +62,26 @@ pub(crate) fn camel_case(id: &str) -> String {
     name
 }
 
-/// Names that follow `function`, `const`, `let` or `var` somewhere in the text: what is declared at the top is among them.
-/// Whether it is, the worker sees when the program has run.
+/// Names that may be declared, by what stands around them in the text: what is declared at the top is among them. Whether it
+/// is, the worker sees when the program has run.
 pub(crate) fn declared_names(source: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut declares = false;
     let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
     let mut names = Vec::new();
-    for word in source.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()) {
-        if declares && !word.starts_with(|c: char| c.is_numeric()) && seen.insert(word) {
+    let mut at = 0;
+    for part in source.split_inclusive(|c: char| !is_part(c)) {
+        let word = part.trim_end_matches(|c: char| !is_part(c));
+        let (before, after) = (source[..at].trim_end(), source[at + word.len()..].trim_start());
+        at += part.len();
+        if word.is_empty() {
+            continue;
+        }
+        // `f =` and not `f ==`; a member of a pattern; behind a comment.
+        let is_set = after.starts_with('=') && !after.starts_with("==");
+        let is_member = before.ends_with(['{', ',', '[', ':']) && after.starts_with(['}', ',', ']']);
+        let may_be = declares || is_set || is_member || before.ends_with("*/");
+        if may_be && !word.starts_with(|c: char| c.is_numeric()) && seen.insert(word) {
             names.push(word.to_owned());
         }
         declares = matches!(word, "function" | "const" | "let" | "var");

@@ -11,7 +11,7 @@ use toolwright_catalog::{Catalog, Load};
 use toolwright_exec::knowledge::{FunctionLimits, Knowledge};
 use toolwright_exec::{Log, Quiet, Request, code};
 use toolwright_formats::Reading;
-use toolwright_model::{Draft, Example, InputSchema};
+use toolwright_model::{Binding, Draft, Example, InputSchema};
 use toolwright_sandbox::Pool;
 use toolwright_schema::Schema;
 use toolwright_source::Pointer;
@@ -178,6 +178,7 @@ impl Bench<'_> {
         no_sandbox: &mut Option<String>,
     ) -> Status {
         let Example { scenario, input, output, error, .. } = &case.example;
+        let scenario = scenario.as_deref().filter(|scenario| !scenario.trim().is_empty());
         let Some(scenario) = scenario else { return Status::Skipped("it has no `scenario`".to_owned()) };
         let failed = |line: String| Status::Failed(vec![line]);
         let Some(input) = input else { return failed("it has no `input`".to_owned()) };
@@ -202,6 +203,10 @@ impl Bench<'_> {
         if judged.no_sandbox.is_some() {
             *no_sandbox = judged.no_sandbox;
             return failed("it could not be judged".to_owned());
+        }
+        let expected = refused.and_then(|expected| expected.message.as_deref());
+        if expected.is_some_and(|message| judged.thrown.iter().any(|thrown| thrown.contains(message))) {
+            return Status::Passed;
         }
         if judged.broken {
             // A validator that cannot do its work refuses a call, but shows nothing about an example.
@@ -256,9 +261,12 @@ impl Bench<'_> {
             return Status::Failed(vec![format!("the tool says that it failed: {}", outcome.texts())]);
         }
         let Some(expected) = &case.example.output else { return Status::Passed };
-        let value = match (&outcome.structured, expected) {
-            // A text is compared as one, also if it could be read as JSON.
-            (None, Json::String(_)) => Json::String(outcome.texts()),
+        // A text is compared as one, also if it could be read as JSON; of a body it is known to be one.
+        let toolbox = catalog.runner().toolbox();
+        let has_body =
+            toolbox.get(&case.tool).is_some_and(|entry| entry.tool.details.binding == Binding::Script);
+        let value = match &outcome.structured {
+            None if has_body || expected.is_string() => Json::String(outcome.texts()),
             _ => outcome.value(),
         };
         let mut wrong = Vec::new();

@@ -64,10 +64,11 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     if let Some(why) = tried.iter().find_map(|tried| tried.no_sandbox.as_ref()) {
         bail!("the sandbox cannot start: {why}");
     }
-    Ok(match (load.failures.is_empty() && !unread, failed) {
-        (false, _) => Exit::CouldNotRun,
-        (true, true) => Exit::Findings,
-        (true, false) => Exit::Clean,
+    Ok(match () {
+        () if !load.failures.is_empty() => Exit::CouldNotRun,
+        () if failed => Exit::Findings,
+        () if unread => Exit::CouldNotRun,
+        () => Exit::Clean,
     })
 }
 

@@ -305,7 +305,8 @@ fn bodies_beside_the_manifest_are_tools() {
     assert_eq!(page["error"]["code"], "BROWSER_REQUIRED", "{page}");
     let (_, bare) = call("{}", &["shop:bare"]);
     assert_eq!(bare["error"]["code"], "NOT_RUNNABLE", "{bare}");
-    assert_eq!(bare["error"]["message"], "`bare` has no body: there is no `bare.js` beside its manifest");
+    let said = bare["error"]["message"].as_str().expect("a text");
+    assert!(said.starts_with("`bare` has no body: `") && said.ends_with("bare.js` does not exist"), "{said}");
 }
 
 #[test]
@@ -548,6 +549,11 @@ fn answers_that_are_no_verdicts_refuse() {
 #[test]
 fn a_broken_validator_shows_nothing_about_an_example() {
     let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
+    // One that throws what the example expects has refused it.
+    let throws = "module.exports = () => { throw new Error('no validator likes this'); };";
+    let folder_of = |code: &str| folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
+    let run_of = |code: &str| run(folder_of(code).path(), &["test", "odd.yaml"]);
+    assert_eq!(run_of(throws).code, 0, "{:?}", run_of(throws));
     for code in
         ["function ( {", "module.exports = () => nope.x;", "const x = 1;", "module.exports = () => 5;"]
     {
@@ -579,6 +585,76 @@ fn what_cannot_be_read_is_not_green() {
 }
 
 #[test]
+fn examples_with_holes() {
+    let passes = "module.exports = () => ({ valid: true, errors: [] });";
+    let blank = "  examples:\n    echo:\n      - scenario: ''\n        input: {}\n        output: {}\n";
+    let unread =
+        "  examples:\n    echo:\n      - scenario: failure_other\n        input: {}\n        error: a text\n";
+    for (example, code, part) in [(blank, 0, "1 skipped"), (unread, 1, "1 failed")] {
+        let folder = folder(&[("odd.yaml", judged_by(passes, example).as_bytes())]);
+        let run = run(folder.path(), &["test", "odd.yaml"]);
+        assert!(run.code == code && run.stdout.contains(part), "{run:?}");
+    }
+}
+
+#[test]
+fn what_is_too_much_to_compile_is_tried_once() {
+    let names: Vec<String> = (0..100_000).map(|n| format!("a{n}")).collect();
+    let bomb = judged_by(&format!("var {}; module.exports = () => 1;", names.join(",")), "");
+    let (folder, path) = configured("[[source]]\nname = \"odd\"\npath = \"odd.yaml\"\n");
+    std::fs::write(path.join("odd.yaml"), bomb).expect("a file");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let refused = client.call("odd__echo", json!({}));
+    let said = refused["content"][0]["text"].as_str().expect("a text");
+    assert!(said.contains("TIMEOUT: it is too much to compile"), "{said}");
+    assert!(said.contains("the definition is at fault, not the call: mend the validator"), "{said}");
+    let began = std::time::Instant::now();
+    assert_eq!(client.call("odd__echo", json!({})), refused);
+    assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
+#[test]
+fn texts_and_values_are_not_the_same_answer() {
+    let tool = json!({"name": "same", "description": "Answers what it is given.", "capabilities": [],
+        "inputSchema": {"type": "object"}, "examples": [
+            {"input": {"v": "5"}, "output": 5}, {"input": {"v": 5}, "output": 5}, {"input": {"v": "5"}, "output": "5"}]});
+    let manifest =
+        json!({"btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": [], "tools": [tool]});
+    let folder =
+        folder(&[("b.json", manifest.to_string().as_bytes()), ("same.js", b"export default ({ v }) => v;")]);
+    let run = run(folder.path(), &["test", "b.json", "--run"]);
+    assert!(run.stdout.contains("3 examples: 2 passed, 1 failed"), "{run:?}");
+    assert!(run.stdout.contains("the answer is \"5\", expected 5"), "{run:?}");
+}
+
+#[test]
+fn limits_that_cannot_be_read_are_not_looser_ones() {
+    let (folder, path) =
+        configured("[[source]]\nname = \"odd\"\npath = \"odd.yaml\"\n[limits]\nvalidator_timeout = \"x\"\n");
+    let passes = judged_by("module.exports = () => ({ valid: true, errors: [] });", "");
+    std::fs::write(path.join("odd.yaml"), passes).expect("a file");
+    for args in [&["call", "odd:echo"][..], &["serve"], &["test", "--run"]] {
+        let run = run(folder.path(), args);
+        assert!(run.code == 2 && run.stderr.contains("validator_timeout"), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn a_lesson_needs_no_functions_to_be_told() {
+    let text = format!(
+        "tool:\n  schema_version: 2.0\n  id: odd\n  type: mcp\n  name: Odd\n  version: 1.0.0\n  description: For trying lessons.\n  \
+         tools:\n    - id: echo\n      description: Says it again\n      inputSchema: {{ type: object, required: [colour] }}\n  \
+         mcp_specific:\n    server_command: \"{} mcp good\"\n    transport: stdio\n  \
+         anti_patterns:\n    - pattern: no_colour\n      description: Forgetting the colour\n      wrong: await client.echo({{}})\n      correct: \"echo({{ colour: 'red' }})\"\n",
+        misbehave()
+    );
+    let folder = folder(&[("odd.yaml", text.as_bytes())]);
+    let run = run(folder.path(), &["call", "odd:echo", "--from", "odd.yaml"]);
+    assert!(run.code == 1 && run.stderr.contains("INPUT_INVALID"), "{run:?}");
+    assert!(run.stderr.contains("echo({ colour: 'red' })"), "{run:?}");
+}
+
+#[test]
 fn bodies_that_are_none() {
     let manifest = |names: &[&str]| {
         let tool = |name: &&str| json!({"name": name, "description": "A tool for trying bodies.", "capabilities": [], "inputSchema": {"type": "object"}});
@@ -599,13 +675,25 @@ fn bodies_that_are_none() {
             "mine",
         ),
         (
+            "short",
+            "export default () => { throw new BTCPError('SHORT', 'only a text'); };",
+            "TOOL_FAILED",
+            "only a text",
+        ),
+        (
+            "long",
+            "export default () => { throw new BTCPError('LONG', { message: 'm', suggestion: 'again '.repeat(4000) }); };",
+            "TOOL_FAILED",
+            "m",
+        ),
+        (
             "bare",
             "export default () => { throw new BTCPError('NO_WORDS', null); };",
             "TOOL_FAILED",
             "NO_WORDS",
         ),
     ];
-    let names: Vec<&str> = bodies.iter().map(|(name, ..)| *name).chain(["pipe"]).collect();
+    let names: Vec<&str> = bodies.iter().map(|(name, ..)| *name).chain(["pipe", "latin", "huge"]).collect();
     let folder = folder(&[("b.json", manifest(&names).as_bytes())]);
     for (name, body, ..) in bodies {
         std::fs::write(folder.path().join(format!("{name}.js")), body).expect("a file");
@@ -613,7 +701,14 @@ fn bodies_that_are_none() {
     // A body that is a pipe would be waited for.
     let pipe = folder.path().join("pipe.js");
     assert!(Command::new("/usr/bin/mkfifo").arg(&pipe).status().expect("it starts").success());
-    for (name, _, code, part) in bodies.into_iter().chain([("pipe", "", "NOT_RUNNABLE", "no body")]) {
+    std::fs::write(folder.path().join("latin.js"), b"export default () => '\xe9';").expect("a file");
+    std::fs::write(folder.path().join("huge.js"), vec![b' '; 2 << 20]).expect("a file");
+    let unread = [
+        ("pipe", "", "NOT_RUNNABLE", "pipe.js` is no file"),
+        ("latin", "", "NOT_RUNNABLE", "latin.js` is not UTF-8 (byte 22 is wrong)"),
+        ("huge", "", "NOT_RUNNABLE", "huge.js` is larger than 1024 KiB"),
+    ];
+    for (name, _, code, part) in bodies.into_iter().chain(unread) {
         let run = run(folder.path(), &["call", &format!("b:{name}"), "--from", "b.json", "--json"]);
         let error = &json_of(&run)["error"];
         assert_eq!((run.code, &error["code"]), (1, &json!(code)), "{name}: {error}");
@@ -622,6 +717,8 @@ fn bodies_that_are_none() {
         let own = match name {
             "sub" => json!("MINE"),
             "bare" => json!("NO_WORDS"),
+            "short" => json!("SHORT"),
+            "long" => json!("LONG"),
             _ => Json::Null,
         };
         assert_eq!(error["toolCode"], own, "{name}: {error}");

@@ -1,5 +1,7 @@
 //! The sandbox through this binary: `doctor`, and the worker that it is itself.
 
+use std::process::Command;
+
 use serde_json::{Value as Json, json};
 use toolwright_sandbox::{Form, Input, Limits, Pool, PoolOptions, WorkerCommand};
 
@@ -31,6 +33,23 @@ fn doctor_names_every_layer() {
       seccomp            ok       can make no system call but those of computing
     every layer of the jail is there
     ");
+}
+
+/// Who is limited more than the jail wants keeps the jail whole; who is limited too much is told so.
+#[test]
+fn limits_of_the_shell_are_kept() {
+    let doctor = |kilobytes: u64| {
+        let script = format!("ulimit -v {kilobytes}; exec \"$0\" doctor");
+        let run = Command::new("/bin/sh").args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")]).output();
+        let run = run.expect("a shell");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (run.status.code(), text(&run.stdout), text(&run.stderr))
+    };
+    let (code, stdout, stderr) = doctor(900_000);
+    assert!(code == Some(0) && stdout.contains("every layer of the jail is there"), "{stdout}{stderr}");
+    let (code, _, stderr) = doctor(400_000);
+    assert!(code == Some(2) && stderr.contains("START_FAILED: the layer `resource-limits`"), "{stderr}");
+    assert!(stderr.contains("390 MiB of addresses (`ulimit -v`), and a worker needs 640 MiB"), "{stderr}");
 }
 
 #[test]

@@ -44,8 +44,7 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"typo\"\nexecutabels = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"good\"]\n\n\
-         [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"exit-start\"]\n\n\
-         [limits]\ntimeout = \"long\"\nmax_concurent = 3\n",
+         [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"exit-start\"]\n",
         misbehave()
     ));
     let call = run(folder.path(), &["call", "up:add", "a=1", "b=2"]);
@@ -53,9 +52,24 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
     for words in [
         "toolwright.toml:3:1: error[UNKNOWN_KEY]: unknown key `executabels`",
         "toolwright.toml:10:8: error[DUPLICATE_SOURCE]: two sources have the name `up`",
-        "toolwright.toml:14:11: error[INVALID_TYPE]: `timeout` is a string, expected an integer",
     ] {
         assert!(call.stderr.contains(words), "{words}: {}", call.stderr);
+    }
+    // A limit that cannot be read would be looser than it was meant: nothing runs.
+    let good = format!("[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n", misbehave());
+    for (limit, words) in [
+        (
+            "timeout = \"long\"",
+            "toolwright.toml:5:11: error[INVALID_TYPE]: `timeout` is a string, expected an integer",
+        ),
+        ("max_concurent = 3", "unknown key `max_concurent` (did you mean `max_concurrent`?)"),
+    ] {
+        std::fs::write(path.join("toolwright.toml"), format!("{good}[limits]\n{limit}\n")).expect("a file");
+        for command in [&["call", "up:echo"][..], &["serve"]] {
+            let refused = run(folder.path(), command);
+            assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:?}");
+            assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
+        }
     }
     std::fs::write(path.join("toolwright.toml"), "[[source]\nname = ").expect("a file");
     for command in [&["call", "echo"][..], &["serve"]] {
@@ -70,15 +84,13 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
 fn an_unknown_key_comes_with_a_suggestion() {
     let (folder, _) = configured(&format!(
         "[[source]]\nname = \"typo\"\nexecutabels = \"tools\"\n\n\
-         [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n\n[limits]\nmax_concurent = 3\n",
+         [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
         misbehave()
     ));
     for args in [&["call", "up:echo"][..], &["serve"]] {
         let run = run(folder.path(), args);
         assert_eq!(run.code, 0, "{run:?}");
-        for words in ["did you mean `executables`?", "did you mean `max_concurrent`?"] {
-            assert!(run.stderr.contains(words), "{args:?}, {words}: {}", run.stderr);
-        }
+        assert!(run.stderr.contains("did you mean `executables`?"), "{args:?}: {}", run.stderr);
     }
 }
 

@@ -22,12 +22,15 @@ pub(crate) const KIND: Kind = Kind {
 /// btcp seed, Error Responses: what a body throws to say why, under a code of its own.
 const PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
-    const { message, suggestion } = options ?? {};
+    const { message, suggestion } = typeof options === 'string' ? { message: options } : (options ?? {});
     super(message ?? String(code));
     this.name = 'BTCPError';
     this.btcp = true;
     this.code = code;
-    if (suggestion !== undefined) this.suggestion = suggestion;
+    if (suggestion !== undefined) {
+      const text = typeof suggestion === 'string' ? suggestion : JSON.stringify(suggestion);
+      this.suggestion = text.length > 4000 ? text.slice(0, 4000) + '…' : text;
+    }
   }
 }
 globalThis.BTCPError = BTCPError;";
@@ -50,12 +53,12 @@ impl Executor for Bodies {
                 let message = format!("`{name}` needs `{need}`, which only a page in a browser has");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
             }
-            let Some(body) = call.body else {
-                let message = format!("`{name}` has no body: there is no `{name}.js` beside its manifest");
+            let body = call.body.map_err(|why| {
+                let message = format!("`{name}` has no body: {why}");
                 let help =
                     "write one with a default export, or name its folder as `implementations` of the source";
-                return Err(Failure::new(&code::NOT_RUNNABLE, message).suggest(help));
-            };
+                Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
+            })?;
             let Some(pool) = &self.parts.sandbox else {
                 return Err(Failure::new(
                     &code::SANDBOX_FAILED,

@@ -113,11 +113,11 @@ impl Mistake<'_> {
         if !calls && calls_of(example).next().is_some() {
             return None;
         }
-        // An argument that is missing is known from the errors alone: then the example must show it.
+        // An argument that is missing is known from the errors alone: then the example must show it or the call.
         let about_it = if self.named {
             shared > 0 || (calls && shown > 0)
         } else {
-            shared > 0 && (shown > 0 || example.is_empty())
+            shared > 0 && (shown > 0 || calls || example.is_empty())
         };
         if !about_it {
             return None;
@@ -130,7 +130,8 @@ impl Mistake<'_> {
 
 /// The names before open brackets: `update_task({` calls one.
 fn calls_of(example: &str) -> impl Iterator<Item = &str> {
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    // Of `client.update_task(` it is the last part.
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let name = move |(at, _)| example[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
     // `new Date(` is a value, `catch (` a word of the language: no command is called.
     let is_call = |name: &&str| !name.is_empty() && !name.starts_with(|c: char| c.is_uppercase());

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use toolwright_sandbox::{Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool, Program};
+use toolwright_sandbox::{
+    Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool, Program,
+};
 
 use crate::{Json, Log};
 
@@ -34,6 +36,9 @@ impl Role {
         }
     }
 }
+
+/// Bytes that may go in, however little may come out.
+const LEAST_INPUT: usize = 4 << 20;
 
 /// What functions may use. The configuration says so; no definition changes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +78,8 @@ impl FunctionLimits {
         let memory = if role == Role::Body { self.body_memory } else { self.memory };
         // A busy machine must not fail a good function.
         let wall = cpu * 10 + Duration::from_secs(5);
-        Limits { cpu, wall, memory, input: 4 * self.output, output: self.output, ..Limits::default() }
+        let input = (4 * self.output).max(LEAST_INPUT);
+        Limits { cpu, wall, memory, input, output: self.output, ..Limits::default() }
     }
 }
 
@@ -89,7 +95,8 @@ pub struct Code {
     source: String,
     form: Form,
     show: Option<Show>,
-    program: OnceCell<Program>,
+    /// What came of compiling it, unless a worker was to blame.
+    program: OnceCell<Result<Program, Error>>,
 }
 
 impl fmt::Debug for Code {
@@ -133,9 +140,12 @@ impl Code {
         limits: &Limits,
         host: Option<&dyn HostFunctions>,
     ) -> Result<Output, Error> {
-        let compile = || pool.compile(&self.source, self.form, Some(&self.id));
+        let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
+            Err(error) if matches!(error.code, Failed::StartFailed | Failed::WorkerDied) => Err(error),
+            compiled => Ok(compiled),
+        };
         let program = self.program.get_or_try_init(compile).await?;
-        pool.run(program, input, limits, host).await
+        pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await
     }
 
     /// Where in its file a place of its text is.
@@ -157,7 +167,7 @@ impl Code {
     pub fn explain(&self, error: &Error) -> String {
         let (role, id) = (self.role.name(), &self.id);
         let what = match (&error.name, error.code) {
-            (Some(name), toolwright_sandbox::Code::Threw) => format!("threw {name}: {}", error.message),
+            (Some(name), Failed::Threw) => format!("threw {name}: {}", error.message),
             _ => format!("failed with {}: {}", error.code, error.message),
         };
         match error.place {

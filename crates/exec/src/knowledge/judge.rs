@@ -20,6 +20,8 @@ pub struct Judged {
     pub warnings: Vec<String>,
     /// Whether a validator could not do its work. The call is refused all the same.
     pub broken: bool,
+    /// What validators threw, in their own words.
+    pub thrown: Vec<String>,
     /// Why no validator can run at all.
     pub no_sandbox: Option<String>,
 }
@@ -69,6 +71,9 @@ impl Knowledge {
                     }
                     judged.errors.push(code.explain(&error));
                     judged.broken = true;
+                    if error.code == Kinds::Threw {
+                        judged.thrown.push(error.message);
+                    }
                 }
             }
         }

@@ -57,7 +57,7 @@ impl Knowledge {
         let validators = model.validators.iter().enumerate();
         let validators =
             validators.map(|(n, validator)| code(Role::Validator, n, &validator.function)).collect();
-        let empty = functions.is_empty();
+        let empty = functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
         (!empty).then_some(Knowledge { model, functions, validators, processors })
     }
 

@@ -29,7 +29,7 @@ pub(super) fn of_script<'r>(
     if value.is_function() {
         return Ok(Ok(Entry::Call(value)));
     }
-    if value.kind() != Kind::Undefined {
+    if value.kind() != Kind::Undefined && !says_nothing(module, &value)? {
         return Ok(Ok(Entry::Result(value)));
     }
     let mut declared = declared(module.js(), names);
@@ -45,6 +45,14 @@ pub(super) fn of_script<'r>(
         }
         (None, _) => Err(none("the program exports nothing callable, has no value and declares no function")),
     })
+}
+
+/// Whether a script has its value only by chance: that of a directive, or of setting `module.exports`.
+fn says_nothing(module: &Value<'_>, value: &Value<'_>) -> Outcome<bool> {
+    if value.kind() == Kind::String {
+        return value.with_text(|text| text == "use strict");
+    }
+    Ok(value.is_object() && module.get_str("exports")?.address() == value.address())
 }
 
 /// The default export of a module.

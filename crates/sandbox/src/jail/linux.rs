@@ -85,14 +85,30 @@ fn limit_resources() -> io::Result<()> {
         (libc::RLIMIT_MEMLOCK, 0),
         (libc::RLIMIT_MSGQUEUE, 0),
     ];
-    for (resource, value) in limits {
+    let set = limits.map(|(resource, value)| {
+        // Who is limited more already stays so.
+        let value = value.min(hard_limit(resource));
         let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
         // SAFETY: the structure is read.
-        check(unsafe { libc::setrlimit(resource, &limit) })?;
-    }
+        check(unsafe { libc::setrlimit(resource, &limit) })
+    });
     // No other process of this user may look into this one.
     // SAFETY: takes numbers only.
-    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })
+    let hidden = check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) });
+    // All are tried before the first that failed is told of.
+    set.into_iter().chain([hidden]).collect()
+}
+
+/// The most that this process may raise a limit to.
+pub(super) fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is written.
+    if unsafe { libc::getrlimit(resource, &mut limit) } < 0 { u64::MAX } else { limit.rlim_max }
+}
+
+/// The addresses that this process may use, and so its children.
+pub(super) fn address_space() -> u64 {
+    hard_limit(libc::RLIMIT_AS)
 }
 
 fn filter_system_calls() -> io::Result<()> {

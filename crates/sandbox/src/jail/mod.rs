@@ -5,6 +5,8 @@ mod linux;
 
 use serde_json::{Map, Value as Json};
 
+use crate::limits::LEAST_ADDRESS_SPACE;
+
 /// The layers of the jail, from the outside in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layer {
@@ -124,6 +126,15 @@ pub(crate) fn enter(without: &[Layer]) -> JailReport {
         (layer, enter_layer(layer).err().map(|error| error.to_string()))
     };
     JailReport { layers: Layer::ALL.map(enter).to_vec() }
+}
+
+/// The addresses that this process may use, if they are too few for a worker.
+pub(crate) fn too_little_address_space() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    let limit = linux::address_space();
+    #[cfg(not(target_os = "linux"))]
+    let limit = u64::MAX;
+    (limit < LEAST_ADDRESS_SPACE).then_some(limit)
 }
 
 #[cfg(target_os = "linux")]

@@ -150,6 +150,33 @@ fn a_guest_that_takes_all_it_can_starves_nobody() {
 }
 
 #[test]
+fn guests_that_take_long_let_quick_ones_pass() {
+    let pool = pool(1);
+    let endless = script(&pool, "for (;;);");
+    let good = script(&pool, "module.exports = ({ n }) => n");
+    let limits =
+        Limits { cpu: Duration::from_secs(600), wall: Duration::from_secs(600), ..Limits::default() };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let input = Input::default();
+        let hogs = (0..4).map(|_| pool.run(&endless, &input, &limits, None));
+        let mut hogging = Box::pin(futures::future::select_all(hogs.map(Box::pin)));
+        for n in 0..20 {
+            let (args, limits) = (Input::args(json!({ "n": n })), Limits::default());
+            let call = tokio::time::timeout(Duration::from_secs(20), pool.run(&good, &args, &limits, None));
+            let output = tokio::select! {
+                output = call => output.expect("a turn").expect("a result"),
+                _ = &mut hogging => panic!("they never end"),
+            };
+            assert_eq!(output.value, json!(n));
+        }
+        assert_eq!(pool.busy().len(), 4, "they still run");
+        drop(hogging);
+        assert_eq!(pool.busy().len(), 0);
+    });
+}
+
+#[test]
 fn a_worker_that_dies_idle_is_replaced_unnoticed() {
     let pool = pool(1);
     assert_alive(&pool);

@@ -61,6 +61,20 @@ const LIMIT = 16; const NAMES = ['a']; function real() { return LIMIT; }
 function real() { const parseInt = () => 17; return parseInt(); }
 //// several declared functions => NO_ENTRY_POINT 2 functions are declared (`a`, `b`)
 function a() { } function b() { }
+//// a directive is no value => 18
+'use strict';
+function real() { return 18; }
+//// a comment before the name => 19
+function /* the check */ real() { return 19; }
+//// the second of two names => 30
+let limit = 30, check = () => limit;
+//// a name of a pattern => 31
+const { limit, check } = { limit: 31, check: () => 31 };
+//// what is exported and cannot be called is no result => 32
+function real() { return 32; }
+module.exports = { version: 1 };
+//// nothing callable is exported => NO_ENTRY_POINT the program exports nothing callable
+module.exports = { version: 1 };
 //// nothing => NO_ENTRY_POINT
 //// only a constant => NO_ENTRY_POINT
 const x = 1;

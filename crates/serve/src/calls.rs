@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProgressToken,
-    RequestId, ServerJsonRpcMessage, ServerNotification, ServerResult,
+    CallToolRequestParams, ClientJsonRpcMessage, ClientNotification, ProgressToken, RequestId,
+    ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -31,20 +31,25 @@ pub(crate) struct Asked {
     progress: Option<ProgressToken>,
 }
 
+/// A request for a call, without the many kinds of messages that rmcp tries one after the other: that takes four times as
+/// long, a quarter of what a call costs here.
+#[derive(serde::Deserialize)]
+struct Plain<'a> {
+    jsonrpc: &'a str,
+    id: RequestId,
+    method: &'a str,
+    params: CallToolRequestParams,
+}
+
 impl Asked {
-    /// The call that a message asks for; any other message comes back. So does one that says itself
+    /// The call that a message asks for, if it is a plain one: any other message is rmcp's. So is one that says itself
     /// which revision it is of: that is the new way, without a handshake.
-    pub(crate) fn from(message: ClientJsonRpcMessage) -> Result<Asked, Box<ClientJsonRpcMessage>> {
-        let ClientJsonRpcMessage::Request(request) = message else { return Err(Box::new(message)) };
-        let meta = request.request.get_meta();
-        let progress = meta.get_progress_token();
+    pub(crate) fn read(text: &[u8]) -> Option<Asked> {
+        let Plain { jsonrpc, id, method, mut params } = serde_json::from_slice(text).ok()?;
+        let meta = params.meta.take().unwrap_or_default();
         let alone = meta.keys().any(|key| key.starts_with("io.modelcontextprotocol/"));
-        match request.request {
-            ClientRequest::CallToolRequest(call) if !alone => {
-                Ok(Asked { id: request.id, params: call.params, progress })
-            }
-            _ => Err(Box::new(ClientJsonRpcMessage::Request(request))),
-        }
+        let progress = meta.get_progress_token();
+        (jsonrpc == "2.0" && method == "tools/call" && !alone).then_some(Asked { id, params, progress })
     }
 }
 

@@ -75,7 +75,7 @@ impl Sessions {
     /// `None` leaves it to rmcp, which also has the words for what is wrong with others.
     pub(crate) async fn answer(&self, headers: &HeaderMap, body: &[u8]) -> Option<Answer> {
         let id = plain_session(headers)?;
-        let asked = Asked::from(serde_json::from_slice(body).ok()?).ok()?;
+        let asked = Asked::read(body)?;
         let calls = self.calls(id)?;
         let story = Story::new(self.stories.fetch_add(1, Ordering::Relaxed));
         let mut work = Afloat(Some(Box::pin(calls.make(&self.agent, asked, Teller(Arc::clone(&story))))));

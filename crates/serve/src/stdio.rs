@@ -162,7 +162,13 @@ impl Transport<RoleServer> for Stdio {
                 return None;
             };
             let said = match line {
-                Line::Whole(line) => read(line),
+                Line::Whole(line) => match Asked::read(line).filter(|_| self.shaken_hands) {
+                    Some(asked) => {
+                        tokio::spawn(self.calls.make(&self.agent, asked, self.to.clone()));
+                        continue;
+                    }
+                    None => read(line),
+                },
                 Line::TooLong(id) => {
                     Said::Bad(ErrorCode::INVALID_REQUEST, "the message has more than 16 MiB", id)
                 }
@@ -174,15 +180,7 @@ impl Transport<RoleServer> for Stdio {
                     if !self.greeted || self.calls.cancelled_by(&message) {
                         continue;
                     }
-                    if !self.shaken_hands {
-                        return Some(*message);
-                    }
-                    match Asked::from(*message) {
-                        Ok(asked) => {
-                            tokio::spawn(self.calls.make(&self.agent, asked, self.to.clone()));
-                        }
-                        Err(other) => return Some(*other),
-                    }
+                    return Some(*message);
                 }
                 Said::Blank => {}
                 Said::Bad(code, message, id) => {

@@ -20,9 +20,9 @@ use crate::limits::{BYTECODE, MAX_DEPTH, max_parts};
 use crate::wire::{Body, Frame, HEAD, Kind, bad};
 use entry::Entry;
 pub(crate) use failure::Failure;
-use heap::Heap;
 use js::{Js, Outcome, Pending, PromiseState, Terminated, Value};
 use json::{Unwritten, Writer};
+use realm::Fresh;
 use state::State;
 pub(crate) use state::{CUT, Link};
 
@@ -32,7 +32,7 @@ const ROOM_PER_BYTE: usize = 64;
 
 /// Serves one parent until it is gone.
 pub(crate) struct Guest {
-    heap: Box<Heap>,
+    realm: Fresh,
     /// No call may use more of the stack: the system would kill it.
     most_stack: usize,
 }
@@ -57,7 +57,7 @@ struct Request<'a> {
 
 impl Guest {
     pub(crate) fn new(most_stack: usize) -> io::Result<Guest> {
-        Ok(Guest { heap: Box::new(Heap::reserve()?), most_stack })
+        Ok(Guest { realm: Fresh::new()?, most_stack })
     }
 
     /// Answers one request. An error means that there is nobody to answer to.
@@ -70,15 +70,17 @@ impl Guest {
             Kind::Compile => self.compile(link, &mut Body(body), started)?,
             _ => return Err(bad("a request of an unknown kind")),
         };
-        link.send(&reply)
+        link.send(&reply)?;
+        self.realm.renew();
+        Ok(())
     }
 
     fn run(&mut self, link: &mut dyn Link, request: &Request, started: Duration) -> io::Result<Vec<u8>> {
-        let heap: *mut Heap = &mut *self.heap;
+        let heap = self.realm.heap();
         // SAFETY: the heap is boxed and ours; the state is gone before it is used again.
         let state = unsafe { State::new(link, heap, started, request.cpu, request.output, request.log) };
         let mut memory = 0;
-        let result = realm::with_fresh(heap, &state, request.stack.min(self.most_stack), |js| {
+        let result = self.realm.enter(&state, request.stack.min(self.most_stack), |js| {
             // SAFETY: the engine is not running.
             let load = |limit| unsafe { (*heap).set_limit(limit) };
             load(ROOM + ROOM_PER_BYTE * request.input());
@@ -109,10 +111,10 @@ impl Guest {
         let (is_module, file) = (body.u8()? == 1, body.u8()?);
         let source = Terminated::new(body.bytes()?).ok_or_else(|| bad("source without its end"))?;
         let file = if file == 0 { c"program.js" } else { c"prelude.js" };
-        let heap: *mut Heap = &mut *self.heap;
+        let heap = self.realm.heap();
         // SAFETY: as in `run`.
         let state = unsafe { State::new(link, heap, started, cpu, 0, 0) };
-        let result = realm::with_fresh(heap, &state, stack.min(self.most_stack), |js| {
+        let result = self.realm.enter(&state, stack.min(self.most_stack), |js| {
             // SAFETY: the engine is not running.
             unsafe { (*heap).set_limit(ROOM + memory) };
             let form = if is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };

@@ -2,6 +2,7 @@
 //! finely, and what is lent to the program.
 
 use std::ffi::{c_int, c_void};
+use std::io;
 
 use rquickjs_sys as qjs;
 
@@ -20,33 +21,76 @@ const SHOWN: usize = 16 << 10;
 /// Own properties that programs may change but not stumble over.
 pub(super) const HIDDEN: u32 = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE;
 
-/// Runs `inside` in a fresh realm, and forgets all of its memory afterwards. `None`: there is no memory for a realm.
-pub(super) fn with_fresh<T>(
+/// A realm in which nothing has run yet. It fills its heap, and is good for one call.
+pub(super) struct Fresh {
+    /// Boxed and ours; the engine has this pointer too.
     heap: *mut Heap,
-    state: &State,
-    stack: usize,
-    inside: impl for<'r> FnOnce(Js<'r>) -> T,
-) -> Option<T> {
-    // SAFETY: the heap is empty and stays in place; the engine runs on this thread alone. `inside` works for any `'r`, so
-    // nothing of the realm is in what it returns, and clearing the heap ends the realm as a whole. The state is behind
-    // the opaque pointers for exactly that long.
-    unsafe {
-        let runtime = qjs::JS_NewRuntime2(&heap::FUNCTIONS, heap.cast());
-        if runtime.is_null() {
-            (*heap).clear();
+    /// Null if there was no memory for it.
+    context: *mut qjs::JSContext,
+}
+
+impl Fresh {
+    /// The first realm.
+    pub(super) fn new() -> io::Result<Fresh> {
+        let heap = Box::into_raw(Box::new(Heap::reserve()?));
+        let mut fresh = Fresh { heap, context: std::ptr::null_mut() };
+        fresh.renew();
+        Ok(fresh)
+    }
+
+    /// Forgets all memory of the realm and makes another. Two thirds of what a small call takes, so it is done while nobody
+    /// waits: when the answer is on its way.
+    pub(super) fn renew(&mut self) {
+        // SAFETY: the heap stays in place; the engine runs on this thread alone, and not now. Nothing of the old realm is
+        // left outside of it (see `enter`), so clearing the heap ends it as a whole.
+        self.context = unsafe {
+            (*self.heap).clear();
+            let runtime = qjs::JS_NewRuntime2(&heap::FUNCTIONS, self.heap.cast());
+            if runtime.is_null() {
+                std::ptr::null_mut()
+            } else {
+                qjs::JS_SetModuleLoaderFunc(runtime, Some(refuse_import), None, std::ptr::null_mut());
+                context(runtime).unwrap_or(std::ptr::null_mut())
+            }
+        };
+    }
+
+    /// The memory that the realm is in.
+    pub(super) fn heap(&self) -> *mut Heap {
+        self.heap
+    }
+
+    /// Runs `inside` in the realm, which must be renewed afterwards. `None`: there was no memory for a realm.
+    pub(super) fn enter<T>(
+        &mut self,
+        state: &State,
+        stack: usize,
+        inside: impl for<'r> FnOnce(Js<'r>) -> T,
+    ) -> Option<T> {
+        let context = std::mem::replace(&mut self.context, std::ptr::null_mut());
+        if context.is_null() {
             return None;
         }
-        qjs::JS_SetMaxStackSize(runtime, stack as qjs::size_t);
-        let opaque: *mut c_void = std::ptr::from_ref(state).cast_mut().cast();
-        qjs::JS_SetInterruptHandler(runtime, Some(interrupt), opaque);
-        qjs::JS_SetModuleLoaderFunc(runtime, Some(refuse_import), None, std::ptr::null_mut());
-        let context = context(runtime);
-        let result = context.map(|context| {
+        // SAFETY: the context is of a realm that nothing has run in, and is given away here: nothing will again. `inside`
+        // works for any `'r`, so nothing of the realm is in what it returns. The state is behind the opaque pointers for
+        // as long as anything runs.
+        unsafe {
+            let runtime = qjs::JS_GetRuntime(context);
+            // The depth is counted from here.
+            qjs::JS_UpdateStackTop(runtime);
+            qjs::JS_SetMaxStackSize(runtime, stack as qjs::size_t);
+            let opaque: *mut c_void = std::ptr::from_ref(state).cast_mut().cast();
+            qjs::JS_SetInterruptHandler(runtime, Some(interrupt), opaque);
             qjs::JS_SetContextOpaque(context, opaque);
-            inside(Js::new(context))
-        });
-        (*heap).clear();
-        result
+            Some(inside(Js::new(context)))
+        }
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // SAFETY: it came out of a box, and whatever is in it ends with it.
+        drop(unsafe { Box::from_raw(self.heap) });
     }
 }
 
@@ -153,7 +197,7 @@ unsafe fn callback<'r, 's>(
     count: c_int,
     arguments: *mut qjs::JSValue,
 ) -> (Js<'r>, &'s State<'s>, Vec<Value<'r>>) {
-    // SAFETY: `with_fresh` puts the state there before anything can run, and it outlives the realm.
+    // SAFETY: `enter` puts the state there before anything can run, and it outlives the realm.
     unsafe {
         let js = Js::new(context);
         let state = &*qjs::JS_GetContextOpaque(context).cast::<State>();
@@ -163,7 +207,7 @@ unsafe fn callback<'r, 's>(
 }
 
 unsafe extern "C" fn interrupt(runtime: *mut qjs::JSRuntime, opaque: *mut c_void) -> c_int {
-    // SAFETY: `with_fresh` gave the state, which outlives the realm; the runtime is the one that calls.
+    // SAFETY: `enter` gave the state, which outlives the realm; the runtime is the one that calls.
     let state = unsafe { &*opaque.cast::<State>() };
     let collect_at = state.collect_at.get() as qjs::size_t;
     // SAFETY: as above. The engine puts the next collection off by half of what is in use, which may be beyond the limit.

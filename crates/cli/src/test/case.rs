@@ -87,8 +87,32 @@ fn of_reading(reading: &Reading) -> Vec<Case> {
             });
         }
     }
-    if reading.format.0 == "aios" {
-        cases.extend(strays(reading));
+    cases.extend(if reading.format.0 == "aios" { strays(reading) } else { of_schemas(reading) });
+    cases
+}
+
+/// The examples of input schemas, which is where MCP tools have them.
+fn of_schemas(reading: &Reading) -> Vec<Case> {
+    let source = reading.origin.document().source();
+    let mut cases = Vec::new();
+    for (n, draft) in reading.toolset.tools.iter().enumerate() {
+        let (Some(id), Some(InputSchema::Written(schema))) =
+            (draft.id(reading.toolset.namespace.ok()), draft.input.ok())
+        else {
+            continue;
+        };
+        for (m, input) in schema["examples"].as_array().into_iter().flatten().enumerate() {
+            let at = Pointer::root().child("tools").child(n).child("inputSchema").child("examples").child(m);
+            cases.push(Case {
+                file: source.name().to_owned(),
+                line: source.line_column(reading.origin.place(&at).value.start as usize).line,
+                tool: id.to_string(),
+                name: format!("example {} of its schema", m + 1),
+                command: draft.name.ok().map(ToString::to_string).unwrap_or_default(),
+                example: Example { input: Some(input.clone()), ..Example::default() },
+                kind: kind_of(reading, draft, None),
+            });
+        }
     }
     cases
 }

@@ -346,6 +346,44 @@ pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
 }
 
 #[test]
+fn examples_of_mcp_tools_are_tests() {
+    let list = json!({"tools": [{
+        "name": "add",
+        "description": "Adds two numbers.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+            "required": ["a", "b"],
+            "examples": [{"a": 1, "b": 2}, {"a": 1}]
+        },
+        "outputSchema": {"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]},
+        "examples": [
+            {"description": "Two and two", "input": {"a": 2, "b": 2}, "output": {"sum": 4}},
+            {"input": {"a": 2, "b": 2}, "output": {"total": 4}}
+        ]
+    }]});
+    let text = serde_json::to_string_pretty(&list).expect("JSON");
+    let folder = folder(&[("list.json", text.as_bytes())]);
+    let run = run(folder.path(), &["test", "list.json", "--format", "mcp", "--output-format", "json"]);
+    let lines: Vec<Json> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<(&str, &str)> = lines
+        .iter()
+        .take(4)
+        .map(|line| (line["example"].as_str().expect("a text"), line["status"].as_str().expect("a text")))
+        .collect();
+    let expected = [
+        ("Two and two", "passed"),
+        ("example 2", "failed"),
+        ("example 1 of its schema", "passed"),
+        ("example 2 of its schema", "failed"),
+    ];
+    assert_eq!((run.code, told.as_slice()), (1, &expected[..]), "{}", run.stdout);
+    let place = text.lines().position(|line| line.contains("\"total\"")).expect("it is there");
+    let line = lines[1]["line"].as_u64().expect("a number") as usize;
+    assert!(line < place && place < line + 6, "{line}: {}", run.stdout);
+}
+
+#[test]
 fn examples_are_tests() {
     let folder = folder(&[
         ("shop.json", SHOP.as_bytes()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright_model::{Annotations, Details, Draft, Icon, Rest, Tags, Toolset};
+use toolwright_model::{Annotations, Details, Draft, Example, Icon, Rest, Tags, Toolset};
 use toolwright_source::{Document, Kind, Node, Origin, Pointer};
 
 use super::{ANNOTATIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
@@ -50,9 +50,17 @@ fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = Pointer::root().child("tools").child(index);
     take::note_taken(origin, &at.child("tags"), node.get("tags"), Kind::String);
-    origin.note(at, node);
+    origin.note(at.clone(), node);
     let mut rest = Rest::default();
-    take::keep(node, TOOL, ID, &mut rest);
+    let examples = examples(node);
+    if examples.is_some() {
+        take::note_taken(origin, &at.child("examples"), node.get("examples"), Kind::Map);
+    }
+    for (name, value) in take::unclaimed(node, TOOL) {
+        if name != "examples" || examples.is_none() {
+            rest.keep(ID, name, value);
+        }
+    }
     if let Some(execution) = node.get("execution") {
         rest.keep(ID, "execution", execution.to_json());
     }
@@ -67,6 +75,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
         details: Details {
             title: take::text(node, "title"),
             tags: Tags::new(take::texts(node, "tags")),
+            examples: examples.unwrap_or_default(),
             annotations: take::object(node, "annotations").map(read_annotations).unwrap_or_default(),
             icons: take::objects(node, "icons").map(read_icon).collect(),
             meta: take::object(node, "_meta").map(|meta| take::rest(meta, &[])),
@@ -74,6 +83,22 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
             ..Details::default()
         },
     }
+}
+
+/// Calls that show how it is used, written as BTCP writes them. MCP says nothing about the field, so anything else in it is not ours.
+fn examples(node: Node<'_>) -> Option<Vec<Example>> {
+    let list = node.get("examples").filter(|list| list.kind() == Kind::List)?;
+    let example = |item: Node<'_>| {
+        let input = item.get("input").filter(|input| input.kind() == Kind::Map)?.to_json();
+        Some(Example {
+            description: take::text(item, "description"),
+            input: Some(input),
+            output: item.get("output").map(Node::to_json),
+            rest: take::rest(item, &["description", "input", "output"]),
+            ..Example::default()
+        })
+    };
+    take::items(list).map(example).collect()
 }
 
 fn read_annotations(node: Node<'_>) -> Annotations {

@@ -38,7 +38,7 @@ impl Fresh {
         Ok(fresh)
     }
 
-    /// Forgets all memory of the realm and makes another. Two thirds of what a small call takes, so it is done while nobody
+    /// Forgets all memory of the realm and makes another. Half of what a small call takes, so it is done while nobody
     /// waits: when the answer is on its way.
     pub(super) fn renew(&mut self) {
         // SAFETY: the heap stays in place; the engine runs on this thread alone, and not now. Nothing of the old realm is

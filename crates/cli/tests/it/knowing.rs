@@ -509,6 +509,7 @@ fn every_way_a_function_fails_has_its_code() {
         ("no-entry", "const a = 1;", "NO_ENTRY_POINT"),
         ("syntax", "function ( {", "SYNTAX"),
         ("wants", "module.exports = () => require('fs');", "THREW"),
+        ("flood", "module.exports = () => 'x'.repeat(2e6);", "OUTPUT_TOO_LARGE"),
     ];
     let helpers: String = cases.iter().map(|(id, body, _)| function(id, body)).collect();
     let text = format!(
@@ -530,6 +531,61 @@ fn every_way_a_function_fails_has_its_code() {
             assert!(at.starts_with(&format!("bad.yaml:{first}:")), "{at} in {body}");
         }
     }
+}
+
+/// A worker that is killed from outside costs its call, and that is said.
+#[test]
+fn a_worker_that_is_killed_has_its_code() {
+    let text = "tool:\n  schema_version: 2.0\n  id: slow\n  type: local\n  name: Slow\n  version: 1.0.0\n  description: Takes its time.\n  executable_knowledge:\n    helpers:\n      - id: endless\n        language: javascript\n        runtime: isolated_vm\n        function: for (;;);\n";
+    let (folder, path) = configured("[limits]\nfunction_timeout = 60000\n");
+    std::fs::write(path.join("slow.yaml"), text).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.args(["eval", "slow.yaml", "--helper", "endless", "--json"]).current_dir(folder.path());
+    let eval = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let worker = until("its worker", LONG, || {
+        let children = format!("/proc/{0}/task/{0}/children", eval.id());
+        let of_threads = std::fs::read_dir(format!("/proc/{}/task", eval.id())).ok()?.flatten();
+        let all = of_threads.map(|thread| thread.path().join("children")).chain([children.into()]);
+        let text: String = all.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+        // It is at work when it has used up some time.
+        let busy = |pid: &&str| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.split(' ').nth(13).and_then(|ticks| ticks.parse::<u64>().ok()).is_some_and(|ticks| ticks > 5)
+        };
+        text.split_whitespace().find(busy).map(str::to_owned)
+    });
+    assert!(Command::new("/bin/kill").args(["-9", &worker]).status().expect("it starts").success());
+    let output = eval.wait_with_output().expect("it ends");
+    let json: Json = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((output.status.code(), &json["error"]["code"]), (Some(1), &json!("WORKER_DIED")), "{json}");
+}
+
+/// Every function of others' definitions runs: it gives a result, or stumbles over being given nothing.
+#[test]
+fn real_functions_run() {
+    let Some(shared) = crate::wild::shared("real_functions") else { return };
+    let corpus = Path::new(&shared).join("corpus/aios");
+    let shown = run(&corpus, &["show", "--json", "--compat", "."]);
+    let shown: Json = serde_json::from_str(&shown.stdout).expect("JSON");
+    let (mut results, mut tried) = (0, 0);
+    for toolset in shown["toolsets"].as_array().expect("a list") {
+        for (kind, flag) in
+            [("helpers", "--helper"), ("processors", "--processor"), ("validators", "--validator")]
+        {
+            for function in toolset["knowledge"][kind].as_array().expect("a list") {
+                let (file, id) =
+                    (toolset["file"].as_str().expect("a text"), function["id"].as_str().expect("a text"));
+                let eval = run(&corpus, &["eval", file, flag, id, "--json"]);
+                let code = json_of(&eval)["error"]["code"].as_str().map(str::to_owned);
+                let fine = eval.code == 0
+                    || code.as_deref().is_some_and(|code| ["THREW", "NOT_JSON"].contains(&code));
+                assert!(fine, "{file}, {id}: {eval:?}");
+                tried += 1;
+                results += u32::from(eval.code == 0);
+            }
+        }
+    }
+    assert!(tried >= 30 && results * 2 > tried, "{results} of {tried}");
 }
 
 /// The definitions of others, when they are at hand.

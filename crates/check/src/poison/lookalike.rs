@@ -8,9 +8,9 @@ use super::plain::{fold_char, is_invisible, latin_twin};
 /// Alike are: letters that look the same, upper and lower case, `l` `1` `I`, `o` `0`, `rn` `m`, `vv` `w`, and
 /// names that differ in where `_`, `-`, `.` and spaces stand.
 pub(crate) fn skeleton(name: &str) -> String {
-    let mut letters = String::with_capacity(name.len());
+    let mut letters = String::new();
     if name.is_ascii() {
-        letters.extend(name.chars().map(|c| c.to_ascii_lowercase()));
+        letters = name.to_ascii_lowercase();
     } else {
         let visible: String = name.chars().filter(|c| !is_invisible(*c)).collect();
         for c in visible.chars() {
@@ -31,7 +31,7 @@ pub(crate) fn skeleton(name: &str) -> String {
         before = Some(c);
     }
     for (pair, alike) in [("rn", "m"), ("vv", "w")] {
-        if bones.contains(pair) {
+        if bones.as_bytes().windows(2).any(|two| two == pair.as_bytes()) {
             bones = bones.replace(pair, alike);
         }
     }

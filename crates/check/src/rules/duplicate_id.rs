@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use toolwright_model::{Draft, Function, ToolId};
+use toolwright_model::{Draft, Function, Namespace, ToolId, ToolName};
 use toolwright_source::codes::DUPLICATE_ID;
 use toolwright_source::{Finding, Pointer, words};
 
@@ -51,7 +51,7 @@ fn functions<'a>(
 fn tools(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
-        let Some(id) = id(subject, tool) else { continue };
+        let Some(id) = parts(subject, tool).map(id_of) else { continue };
         let at = at.child("name");
         let Some(first) = first.get(&id) else {
             first.insert(id, at);
@@ -66,33 +66,38 @@ fn tools(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, Finding)) {
-    let mut first: HashMap<ToolId, usize> = HashMap::new();
+    let mut first: HashMap<(Option<&Namespace>, &ToolName), usize> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
         let mut told = 0;
-        for (at, tool) in subject.tools() {
-            let Some(id) = id(subject, tool) else { continue };
-            let owner = *first.entry(id.clone()).or_insert(n);
+        for (t, tool) in subject.toolset.tools.iter().enumerate() {
+            let Some(parts) = parts(subject, tool) else { continue };
+            let owner = *first.entry(parts).or_insert(n);
             // Within one document the rule above has told.
             if owner == n || told == MAX_FINDINGS {
                 continue;
             }
             told += 1;
             let other = words::shorten(subjects[owner].origin.document().source().name());
-            let message = format!("`{id}` is also the id of a tool in `{other}`");
-            let finding = Finding::new(&DUPLICATE_ID, at.child("name"), message);
+            let message = format!("`{}` is also the id of a tool in `{other}`", id_of(parts));
+            let at = Pointer::root().child("tools").child(t).child("name");
+            let finding = Finding::new(&DUPLICATE_ID, at, message);
             out(n, finding.help("of tools with one id, the first that is loaded stays"));
         }
     }
 }
 
-/// The id of a tool; none where a part of it is bad, or where an AIOS tool lacks its namespace.
-fn id(subject: &Subject<'_>, tool: &Draft) -> Option<ToolId> {
+/// The parts of a tool's id; none where one of them is bad, or where an AIOS tool lacks its namespace.
+fn parts<'a>(subject: &Subject<'a>, tool: &'a Draft) -> Option<(Option<&'a Namespace>, &'a ToolName)> {
     let namespace = &subject.toolset.namespace;
     let unknown = namespace.is_bad() || subject.is("aios") && namespace.ok().is_none();
     if tool.namespace.is_bad() || unknown && tool.namespace.ok().is_none() {
         return None;
     }
-    tool.id(namespace.ok())
+    Some((tool.namespace.ok().or(namespace.ok()), tool.name.ok()?))
+}
+
+fn id_of((namespace, name): (Option<&Namespace>, &ToolName)) -> ToolId {
+    ToolId { namespace: namespace.cloned(), name: name.clone() }
 }
 
 #[cfg(test)]

@@ -225,9 +225,16 @@ fn fetch_lines(question: &Map<String, Json>, options: &FetchOptions) -> Result<J
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
     let markdown =
         page.into_markdown().map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
-    let lines: Vec<&str> =
-        markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit).collect();
-    Ok(json!({"content": lines.join("\n"), "lines_read": lines.len()}))
+    let mut content = String::new();
+    let mut lines_read = 0;
+    for line in markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit) {
+        if lines_read > 0 {
+            content.push('\n');
+        }
+        content.push_str(line);
+        lines_read += 1;
+    }
+    Ok(json!({"content": content, "lines_read": lines_read}))
 }
 
 fn search(

@@ -127,6 +127,7 @@ impl Tag {
             local_name!("video") => Tag::Embedded("video"),
             local_name!("audio") => Tag::Embedded("audio"),
             local_name!("embed") => Tag::Embedded("embed"),
+            local_name!("object") => Tag::Embedded("object"),
             local_name!("source") => Tag::Source,
             local_name!("br") => Tag::LineBreak,
             local_name!("hr") => Tag::Rule,
@@ -185,13 +186,15 @@ pub(crate) enum AttrName {
     Checked,
     Class,
     Colspan,
-    DataSrc,
     Hidden,
     Href,
     Lang,
+    /// The address of what is loaded late, by one of the names that scripts use.
+    LateSrc,
     Role,
     Rowspan,
     Src,
+    Srcset,
     Start,
     Style,
     Title,
@@ -224,7 +227,14 @@ impl AttrName {
             local_name!("rowspan") => (AttrName::Rowspan, matches!(tag, Tag::HeaderCell | Tag::Cell)),
             local_name!("role") => (AttrName::Role, tag == Tag::Table),
             local_name!("alttext") => (AttrName::AltText, tag == Tag::Math),
-            _ => (AttrName::DataSrc, tag == Tag::Image && &**name == "data-src"),
+            local_name!("srcset") => (AttrName::Srcset, tag == Tag::Image),
+            local_name!("data") => (AttrName::Src, tag == Tag::Embedded("object")),
+            _ if !matches!(tag, Tag::Image | Tag::Embedded(_)) => return None,
+            _ => match &**name {
+                "data-src" | "data-lazy-src" | "data-original" => (AttrName::LateSrc, true),
+                "data-srcset" => (AttrName::Srcset, tag == Tag::Image),
+                _ => return None,
+            },
         };
         used.then_some(attr)
     }

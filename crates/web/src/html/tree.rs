@@ -48,6 +48,7 @@ struct Node {
 #[derive(Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
+    /// Wanted by html5ever, and gone when it is done.
     names: Vec<Option<QualName>>,
     text: String,
     attrs: Vec<(AttrName, StrTendril)>,
@@ -269,7 +270,9 @@ impl TreeSink for Builder {
     type ElemName<'a> = Name<'a>;
 
     fn finish(self) -> Tree {
-        self.tree.into_inner()
+        let mut tree = self.tree.into_inner();
+        tree.names = Vec::new();
+        tree
     }
 
     fn parse_error(&self, _: Cow<'static, str>) {}

@@ -1,6 +1,7 @@
 //! Preformatted text: its content line by line, and the language it is in.
 
 use super::escape::{is_space, longest_run};
+use super::shown::is_hidden;
 use crate::html::{AttrName, Kind, NodeId, Tag, Tree};
 
 /// The text below `id` as it stands there, without the new line that ends it.
@@ -12,7 +13,7 @@ pub(super) fn content(tree: &Tree, id: NodeId) -> String {
         match tree.kind(node) {
             Kind::Text { start, end } => code.push_str(tree.text(start, end)),
             Kind::Element { tag: Tag::LineBreak, .. } => code.push('\n'),
-            Kind::Element { tag: Tag::Hidden, .. } => descend = false,
+            Kind::Element { .. } if is_hidden(tree, node) => descend = false,
             Kind::Element { tag, .. } if tag.is_block() && !code.is_empty() && !code.ends_with('\n') => {
                 code.push('\n');
             }

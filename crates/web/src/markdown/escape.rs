@@ -102,15 +102,18 @@ pub(super) fn line_start(line: &str, first: bool) -> Option<usize> {
     escape.then_some(0)
 }
 
-/// Appends a link's destination.
-pub(super) fn push_destination(out: &mut String, url: &str) {
-    let bytes = url.as_bytes();
+/// Appends a link's destination, given in parts.
+pub(super) fn push_destination(out: &mut String, parts: &[&str]) {
     let plain = |b: &u8| {
         b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'?' | b'=' | b'#' | b'%')
     };
-    if bytes.iter().all(plain) {
-        return out.push_str(url);
+    let start = out.len();
+    out.extend(parts.iter().copied());
+    if out.as_bytes()[start..].iter().all(plain) {
+        return;
     }
+    let url = out.split_off(start);
+    let bytes = url.as_bytes();
     // Parentheses that do not match would end the destination early.
     let mut open = 0_i64;
     let matched = bytes.iter().all(|byte| {

@@ -6,6 +6,7 @@ mod code;
 mod escape;
 mod inline;
 mod links;
+mod shown;
 mod table;
 mod walk;
 

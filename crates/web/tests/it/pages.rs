@@ -118,6 +118,19 @@ fn pages_as_markdown() {
             "| a | b |\n| --- | --- |\n| `x`<br>`y\\|z` | n |",
         ),
         ("<table></table><table><tr></table>x", "x"),
+        (
+            "<table><caption hidden>no</caption><caption>C</caption><caption>D</caption><tr><th>a<th hidden>no<th>b\
+             <tr hidden><td>no<td>no<tbody style='display:none'><tr><td>no<tbody><tr><td style='display: none'>no<td>1<td>2</table>",
+            "C\n\nD\n\n| a | b |\n| --- | --- |\n| 1 | 2 |",
+        ),
+        (
+            "<table><tr><th>a<th>b<tr><td><pre>if x:\n\n    y\n</pre><td><pre>\tz</pre></table>",
+            "| a | b |\n| --- | --- |\n| `if x:`<br><br>`    y` | `\tz` |",
+        ),
+        (
+            "<table><tr><th>a<th>b<tr><td><code>a\\|b</code><td>c\\|d</table>",
+            "| a | b |\n| --- | --- |\n| <code>a\\\\&#124;b</code> | c\\\\&#124;d |",
+        ),
         // Boxes.
         ("<blockquote>a<blockquote>b</blockquote></blockquote>", "> a\n>\n> > b"),
         (
@@ -142,6 +155,23 @@ fn pages_as_markdown() {
         ),
         ("<iframe></iframe><video></video>x", "x"),
         (
+            "<video><p>see <a href=v.mp4>the film</a></p></video><object>fallback</object>",
+            "see [the film](https://example.com/a/v.mp4)\n\nfallback",
+        ),
+        (
+            "<object data=x.pdf title=Plan>no</object> <iframe data-src=/late></iframe>",
+            "[Plan](https://example.com/a/x.pdf) [iframe](https://example.com/late)",
+        ),
+        (
+            "<img src='' alt=only><img alt=a srcset=', s.png 1x, t.png 2x'><img alt=b data-srcset='u.png, v.png 2x' src='data:x,'>",
+            "only![a](https://example.com/a/s.png)![b](https://example.com/a/u.png)",
+        ),
+        (
+            "<img src=spacer.gif data-lazy-src=l.png><img data-original=o.png src='data:image/gif,'>",
+            "![](https://example.com/a/l.png)![](https://example.com/a/o.png)",
+        ),
+        ("<base href='data:text/html,x'><a href=c>x</a>", "[x](https://example.com/a/c)"),
+        (
             "<math alttext='x^2'><mi>x</mi></math> <math><semantics><mi>y</mi><annotation>tex</annotation></semantics></math>",
             "x^2 y",
         ),
@@ -152,6 +182,19 @@ fn pages_as_markdown() {
         ("<p>unclosed <b>bold <i>both", "unclosed **bold _both_**"),
     ] {
         assert_eq!(convert(html), expected, "{html}");
+    }
+}
+
+#[test]
+fn cells_beyond_the_last_column_are_joined_to_it() {
+    let row = |tag: &str| (0..300).map(|n| format!("<{tag}>c{n}")).collect::<String>();
+    let text = convert(&format!("<table><tr>{}<tr>{}</table>", row("th"), row("td")));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    for line in [lines[0], lines[2]] {
+        assert_eq!(line.matches(" |").count(), 256);
+        assert!((0..300).all(|n| line.contains(&format!("c{n}"))), "{line}");
+        assert!(line.ends_with("c298<br>c299 |"), "{line}");
     }
 }
 

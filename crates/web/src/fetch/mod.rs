@@ -54,6 +54,7 @@ impl Default for FetchOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Html,
+    Xhtml,
     Text,
 }
 
@@ -75,7 +76,8 @@ impl Page {
             return Ok(text);
         }
         let deadline = deadline.min(Instant::now() + CONVERSION);
-        let options = markdown::Options { deadline: Some(deadline), ..markdown::Options::default() };
+        let xhtml = content == Content::Xhtml;
+        let options = markdown::Options { deadline: Some(deadline), xhtml, ..markdown::Options::default() };
         let document = crate::html::Document::parse(&text, &options)?;
         // The source is not needed any more, and may be large.
         drop(text);
@@ -130,7 +132,7 @@ fn page(answer: Answer, url: Url, deadline: Instant) -> Result<Page, FetchError>
     let content_type = answer.header("content-type").map(str::to_owned);
     let content = content_of(content_type.as_deref(), &answer.body)?;
     let label = content_type.as_deref().and_then(charset::label_of);
-    let text = charset::decode(answer.body, label, content == Content::Html, url.domain());
+    let text = charset::decode(answer.body, label, content != Content::Text, url.domain());
     Ok(Page { url, content, text, deadline })
 }
 
@@ -144,7 +146,8 @@ fn content_of(content_type: Option<&str>, body: &[u8]) -> Result<Content, FetchE
     let kind =
         content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
-        "text/html" | "application/xhtml+xml" => Ok(Content::Html),
+        "text/html" => Ok(Content::Html),
+        "application/xhtml+xml" => Ok(Content::Xhtml),
         "application/json" | "application/markdown" | "application/x-ndjson" => Ok(Content::Text),
         "" if body.contains(&0) && !body.starts_with(&[0xff, 0xfe]) && !body.starts_with(&[0xfe, 0xff]) => {
             Err(FetchError::Other("the page is binary and does not say what it is".to_owned()))

@@ -100,6 +100,10 @@ impl Tree {
         some(self.nodes[id as usize].next)
     }
 
+    pub(crate) fn previous_sibling(&self, id: NodeId) -> Option<NodeId> {
+        some(self.nodes[id as usize].previous)
+    }
+
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(self.first_child(id), |child| self.next_sibling(*child))
     }
@@ -185,7 +189,10 @@ impl Tree {
     }
 
     fn element(&mut self, name: QualName, attributes: Vec<Attribute>) -> NodeId {
-        let tag = Tag::of(&name.ns, &name.local);
+        let tag = match Tag::of(&name.ns, &name.local) {
+            Tag::Inline if attributes.iter().any(|attr| is_drawing(&name.local, attr)) => Tag::Hidden,
+            tag => tag,
+        };
         let attrs = self.attrs.len() as u32;
         for attribute in attributes {
             if let Some(attr) = AttrName::of(tag, &attribute.name.local) {
@@ -198,6 +205,15 @@ impl Tree {
             self.base = href.map(|(_, value)| value.clone());
         }
         self.push(Kind::Element { tag, attrs, attr_count }, Some(name))
+    }
+}
+
+/// Whether an element is a formula drawn for the eye, beside the same formula in MathML: KaTeX and MathJax have both.
+fn is_drawing(name: &LocalName, attr: &Attribute) -> bool {
+    match attr.name.local {
+        local_name!("class") => &*attr.value == "katex-html",
+        local_name!("aria-hidden") => *name == local_name!("nobr") && &*attr.value == "true",
+        _ => false,
     }
 }
 

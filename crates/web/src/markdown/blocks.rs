@@ -64,6 +64,12 @@ impl Blocks {
         self.fresh
     }
 
+    /// Whether the last block was a list that `marker` goes on with.
+    pub(super) fn is_after_item(&mut self, marker: char) -> bool {
+        let level = self.level();
+        level.last == Some(Block::List) && level.last_marker == Some(marker)
+    }
+
     /// The output and the prefix of its lines, for writers of whole blocks.
     pub(super) fn parts(&mut self) -> (&mut String, &str) {
         (&mut self.out, &self.prefix)
@@ -82,7 +88,8 @@ impl Blocks {
         }
         let apart = match (last, block) {
             _ if spacing == Spacing::Loose || !joins => true,
-            (Some(Block::Quote), Block::Quote) => true,
+            // HTML goes on up to a blank line.
+            (Some(Block::Html), _) | (Some(Block::Quote), Block::Quote) => true,
             (_, Block::List | Block::Quote | Block::Code | Block::Heading) => false,
             (Some(Block::Heading | Block::Code), Block::Paragraph) => false,
             _ => true,

@@ -51,10 +51,10 @@ fn needs_backslash(text: &str, at: usize) -> bool {
     match text.as_bytes()[at] {
         // Alone between words; at an end of the text it could come to stand beside a delimiter.
         b'*' => {
-            let (left, right) = (&text.as_bytes()[..at], after);
-            let alone =
-                left.last().copied().is_some_and(is_space) && right.first().copied().is_some_and(is_space);
-            !alone || left.trim_ascii().is_empty() || right.trim_ascii().is_empty()
+            let (left, right) = (&text[..at], &text[at + 1..]);
+            let alone = left.ends_with(|c: char| c.is_ascii() && is_space(c as u8))
+                && right.starts_with(|c: char| c.is_ascii() && is_space(c as u8));
+            !alone || left.trim_end().is_empty() || right.trim_start().is_empty()
         }
         // Within a word it is only a letter.
         b'_' => {

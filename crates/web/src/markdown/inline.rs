@@ -175,16 +175,21 @@ impl Inline {
             self.text.truncate(start);
             return self.space();
         }
-        if let Some((_, Mark::Code(before))) = self.marks.last_mut()
-            && *before == start
-        {
-            // Code right behind code: two fences in a row would be one.
-            *before = end;
-        } else if end > start {
-            self.marks.push((start, Mark::Code(end)));
-            self.has_content = true;
-            self.after_space = false;
+        if end > start {
+            self.mark_code(start);
         }
+    }
+
+    /// What the text has from `start` on is code.
+    fn mark_code(&mut self, start: usize) {
+        let end = self.text.len();
+        match self.marks.last_mut() {
+            // Code right behind code: two fences in a row would be one.
+            Some((_, Mark::Code(before))) if *before == start => *before = end,
+            _ => self.marks.push((start, Mark::Code(end))),
+        }
+        self.has_content = true;
+        self.after_space = false;
     }
 
     /// A line of code, its white space as it stands.
@@ -195,9 +200,7 @@ impl Inline {
         self.interrupt_code(|inline| {
             let start = inline.text.len();
             inline.text.push_str(line);
-            inline.marks.push((start, Mark::Code(inline.text.len())));
-            inline.has_content = true;
-            inline.after_space = false;
+            inline.mark_code(start);
         });
     }
 

@@ -1,5 +1,5 @@
 //! The walk over a page. It goes by the links of the tree, not by recursion, so depth costs nothing; only a table calls it
-//! again for its cells, in which no further table is laid out.
+//! again for its cells, in which no further table is laid out, and a box with details for its summary.
 
 use url::Url;
 
@@ -153,9 +153,10 @@ impl<'a> Walker<'a> {
             Tag::Heading(_) => self.leaf = Some(Leaf::Heading(id)),
             Tag::Quote => self.blocks.begin_quote(),
             Tag::List | Tag::OrderedList | Tag::DefinitionList => self.begin_list(id, tag),
-            Tag::Item | Tag::Definition => self.begin_item(),
+            Tag::Item | Tag::Definition => self.begin_item(id),
             Tag::Term => {
-                if let Some(list) = self.lists.last_mut() {
+                let level = self.blocks.depth();
+                if let Some(list) = self.lists.last_mut().filter(|list| list.level == level) {
                     (list.first, list.joins) = (true, false);
                 }
                 self.inline.open(Span::Strong);
@@ -171,7 +172,7 @@ impl<'a> Walker<'a> {
                 self.blocks.begin(Block::Html, true);
                 self.blocks.out.push_str("<details>");
                 if let Some(summary) = self.summary_of(id) {
-                    self.summary(summary);
+                    self.summary(summary)?;
                 }
             }
             Tag::Summary => {
@@ -217,6 +218,11 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Choice => self.inline.space(),
+            Tag::Control
+                if self.tree.previous_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) =>
+            {
+                self.inline.space();
+            }
             Tag::Quotation => self.inline.text("\""),
             Tag::Math => {
                 if let Some(text) = self.tree.attr(id, AttrName::AltText) {
@@ -251,6 +257,9 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Choice => self.inline.space(),
+            Tag::Control if self.tree.next_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) => {
+                self.inline.space();
+            }
             Tag::Quotation => self.inline.text("\""),
             tag => {
                 if span(tag).is_some() && !self.inline.is_code() {
@@ -326,24 +335,25 @@ impl<'a> Walker<'a> {
         let start = out.len();
         out.push(' ');
         self.inline.write(out, prefix, Breaks::Tags, &self.links);
+        out.truncate(start + out[start..].trim_end().len());
         // Number signs at the end would be taken for the end of the heading.
         let text = out[start..].trim_end_matches('#').len();
         if start + text < out.len() && out[..start + text].ends_with(' ') {
             out.insert(start + text, '\\');
         }
-        out.truncate(start + out[start..].trim_end_matches(' ').len());
     }
 
     fn begin_list(&mut self, id: NodeId, tag: Tag) {
         let tree = self.tree;
-        let items =
-            || tree.children(id).filter(|c| matches!(tree.tag(*c), Some(Tag::Item | Tag::Definition)));
+        let is_item =
+            |id: &NodeId| matches!(tree.tag(*id), Some(Tag::Item | Tag::Definition)) && !is_hidden(tree, *id);
+        let items = || tree.children(id).filter(is_item);
         let has_paragraph = |item| tree.children(item).any(|c| tree.tag(c) == Some(Tag::Paragraph));
         let spacing = if items().any(has_paragraph) { Spacing::Loose } else { Spacing::Tight };
         let number = (tag == Tag::OrderedList).then(|| {
             let first = items().next().and_then(|item| tree.attr(item, AttrName::Value));
             let start = first.or_else(|| tree.attr(id, AttrName::Start));
-            start.and_then(|n| n.trim().parse().ok()).filter(|n| *n <= 999_999_999).unwrap_or(1)
+            start.and_then(number).unwrap_or(1)
         });
         // An empty item, or another number than one, cannot follow a line of text.
         let joins = number.is_none_or(|n| n == 1) && items().next().is_some_and(|item| !is_blank(tree, item));
@@ -362,10 +372,24 @@ impl<'a> Walker<'a> {
         self.lists.push(List { level, number, marker, spacing, first: true, joins, width: 2, inset });
     }
 
-    fn begin_item(&mut self) {
-        let list = self.lists.last_mut().filter(|list| list.level == self.blocks.depth());
-        self.items.push(list.is_some());
-        let Some(list) = list else { return };
+    fn begin_item(&mut self, id: NodeId) {
+        self.items.push(true);
+        let Some(list) = self.lists.last_mut().filter(|list| list.level == self.blocks.depth()) else {
+            // An item without a list is shown as one of a list all the same.
+            let first = !self.blocks.is_after_item('-');
+            let marker = if first { self.blocks.choose_marker('-', '*') } else { '-' };
+            let place = Item { first, spacing: Spacing::Tight, joins: false };
+            return self.blocks.begin_item(&format!("{marker} "), place);
+        };
+        let value = self.tree.attr(id, AttrName::Value).and_then(number);
+        if let (Some(next), Some(value)) = (&mut list.number, value)
+            && *next != value
+        {
+            // Readers count on by themselves, so another number needs another list.
+            *next = value;
+            list.marker = if list.marker == '.' { ')' } else { '.' };
+            (list.first, list.joins) = (true, false);
+        }
         let marker = match &mut list.number {
             Some(number) => {
                 let marker = format!("{number}{} ", list.marker);
@@ -382,16 +406,28 @@ impl<'a> Walker<'a> {
     /// The summary that a box with details is closed to.
     fn summary_of(&self, details: NodeId) -> Option<NodeId> {
         let is_details = self.tree.tag(details) == Some(Tag::Details);
-        self.tree.children(details).find(|child| is_details && self.tree.tag(*child) == Some(Tag::Summary))
+        let is_summary = |id: &NodeId| self.tree.tag(*id) == Some(Tag::Summary) && !is_hidden(self.tree, *id);
+        self.tree.children(details).find(|child| is_details && is_summary(child))
     }
 
-    /// A summary has to be HTML like its surroundings, where Markdown is not read.
-    fn summary(&mut self, id: NodeId) {
+    /// A summary is HTML like its surroundings, where Markdown is read only between blank lines.
+    fn summary(&mut self, id: NodeId) -> Result<(), ConversionError> {
+        let is_more = |tag| matches!(tag, Tag::Heading(_) | Tag::Link | Tag::Image | Tag::Embedded(_));
+        if self.tree.descendants(id).any(|node| self.tree.tag(node).is_some_and(is_more)) {
+            self.blocks.new_line();
+            self.blocks.out.push_str("<summary>");
+            self.walk(id)?;
+            self.flush();
+            self.blocks.begin(Block::Html, false);
+            self.blocks.out.push_str("</summary>");
+            return Ok(());
+        }
         let text = code::content(self.tree, id);
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         self.blocks.new_line();
         let plain = words.join(" ").replace('&', "&amp;").replace('<', "&lt;");
         self.blocks.out.extend(["<summary>", &plain, "</summary>"]);
+        Ok(())
     }
 
     fn preformatted(&mut self, id: NodeId) -> Result<(), ConversionError> {
@@ -477,6 +513,13 @@ impl<'a> Walker<'a> {
         self.inline.close();
         false
     }
+}
+
+/// A number of a list, as far as Markdown has it: what follows the digits does not count.
+fn number(text: &str) -> Option<u32> {
+    let text = text.trim_ascii_start();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    text[..digits].parse().ok().filter(|number| *number <= 999_999_999)
 }
 
 /// The formatting that a tag stands for.

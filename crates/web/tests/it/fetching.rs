@@ -214,6 +214,11 @@ fn what_is_text_passes_and_what_is_not_is_refused() {
         ("application/json", "{\"a\": [1,\n2]}\n", "{\"a\": [1,\n2]}"),
         ("application/ld+json; charset=utf-8", "{}", "{}"),
         ("TEXT/HTML", "<h2>x</h2>", "## x"),
+        (
+            "application/xhtml+xml",
+            "<html><head><title/><script src='x'/></head><body><h2>x</h2></body></html>",
+            "## x",
+        ),
         ("text/csv", "a,b", "a,b"),
     ] {
         let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));

@@ -136,6 +136,25 @@ fn servers_that_take_their_time() {
 }
 
 #[test]
+fn the_program_gives_up_in_time() {
+    let servers = [
+        Server::start(|_, _| std::thread::sleep(Duration::from_secs(90))),
+        Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: ")),
+        Server::start(|_, wire| {
+            let _ = wire.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
+            drip(wire, b"<p>slow");
+        }),
+    ];
+    let runs = servers.map(|server| std::thread::spawn(move || fetch(&server.url("/"))));
+    for run in runs {
+        let run = run.join().expect("no panic");
+        assert_eq!(run.error(), "Failed to fetch URL: Connection timeout");
+        assert!((29..33).contains(&run.elapsed.as_secs()), "{:?}", run.elapsed);
+        assert!(run.peak < MEMORY, "{} KiB", run.peak);
+    }
+}
+
+#[test]
 fn pages_that_mean_harm() {
     let attributes: String = (0..20_000).map(|n| format!(" a{n}=b")).collect();
     let lists = format!("{}core{}", "<ul><li>x".repeat(3_000), "</ul>".repeat(3_000));

@@ -78,6 +78,11 @@ impl Tree {
         }
     }
 
+    /// About how many bytes of Markdown there are in it: its text, and a few signs for each element.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len() + 16 * self.nodes.len()
+    }
+
     pub(crate) fn text(&self, start: u32, end: u32) -> &str {
         &self.text[start as usize..end as usize]
     }

@@ -49,9 +49,10 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new() -> Blocks {
+    /// `size` is about how many bytes there will be.
+    pub(super) fn new(size: usize) -> Blocks {
         let page = Level { outer_prefix: 0, spacing: Spacing::Loose, last: None, last_marker: None };
-        Blocks { out: String::new(), prefix: String::new(), levels: vec![page], fresh: true }
+        Blocks { out: String::with_capacity(size), prefix: String::new(), levels: vec![page], fresh: true }
     }
 
     /// How many lists and quotes are around.

@@ -1,16 +1,20 @@
 //! Text as Markdown source: what would be read as markup gets a backslash, and nothing else does.
 
 /// Bytes that may need a backslash within a line.
-const SPECIAL: [bool; 256] = {
+const SPECIAL: [bool; 256] = table(b"\\`*_[]<&~");
+
+/// Bytes that a link's destination may have as they are.
+const PLAIN: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:?=#%");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
-    let bytes = b"\\`*_[]<&~";
     let mut at = 0;
     while at < bytes.len() {
         table[bytes[at] as usize] = true;
         at += 1;
     }
     table
-};
+}
 
 /// White space of HTML, runs of which show as one space.
 pub(super) const fn is_space(byte: u8) -> bool {
@@ -104,12 +108,9 @@ pub(super) fn line_start(line: &str, first: bool) -> Option<usize> {
 
 /// Appends a link's destination, given in parts.
 pub(super) fn push_destination(out: &mut String, parts: &[&str]) {
-    let plain = |b: &u8| {
-        b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'?' | b'=' | b'#' | b'%')
-    };
     let start = out.len();
     out.extend(parts.iter().copied());
-    if out.as_bytes()[start..].iter().all(plain) {
+    if out.as_bytes()[start..].iter().all(|b| PLAIN[*b as usize]) {
         return;
     }
     let url = out.split_off(start);

@@ -62,7 +62,7 @@ impl<'a> Walker<'a> {
             tree,
             options,
             links: Links::new(tree, base_url),
-            blocks: Blocks::new(),
+            blocks: Blocks::new(tree.size()),
             inline: Inline::new(options.max_output),
             lists: Vec::new(),
             items: Vec::new(),

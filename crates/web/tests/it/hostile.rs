@@ -218,6 +218,10 @@ fn pages_at_the_limit_of_size() {
         ),
         ("headings on a long base", format!("{long_base}{}", "<h1><a href=a>b</a></h1>".repeat(60_000))),
         ("unusual addresses on a long base", format!("{long_base}<p>{}", "<img src=' ./a'>".repeat(60_000))),
+        (
+            "a long link around paragraphs",
+            format!("<a href='{0}' title='{0}'>{1}", "A ".repeat(1 << 20), "<p>y".repeat(300_000)),
+        ),
         ("rows beside a wide one", format!("<table><tr>{}{}", "<th>x".repeat(256), many("<tr><td>", 2))),
         ("rows below a tall one", format!("<table><tr><th rowspan=65000 colspan=256>x{}", many("<tr>", 1))),
         ("one row", format!("<table><tr><th>x<tr>{}", many("<td>", 1))),

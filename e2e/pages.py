@@ -14,10 +14,12 @@ from markdown_it import MarkdownIt
 BINARY, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 # Pages of one package, evenly spread.
 PER_PACKAGE = int(os.environ.get("E2E_PAGES", "60"))
-HIDDEN = {"{http://www.w3.org/2000/svg}svg", "head", "nav", "script", "style", "template", "noscript", "svg", "base", "title", "meta", "link"}
+HIDDEN = {"{http://www.w3.org/2000/svg}svg", "head", "nav", "script", "style", "template", "noscript", "noembed", "noframes", "datalist", "svg", "base", "title", "meta", "link"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 # What makes a table without headers a means of layout.
 ARRANGED = HEADINGS | {"table", "pre", "ul", "ol", "menu", "dir", "blockquote", "hr"}
+# What a summary holds that is worth more than one line.
+LEADING = HEADINGS | {"a", "img", "iframe", "frame", "video", "audio", "embed", "object"}
 LAYOUT = {"presentation", "none"}
 RENDER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
 
@@ -103,7 +105,7 @@ class Counts:
         if name == "table" and not flat and is_data(node):
             self.tables += 1
             flat = True
-        if name == "summary":
+        if name == "summary" and not any(tag(inner) in LEADING for inner in node.iter()):
             flat = True
         if name in ("li", "dd") and not flat:
             self.items += 1

@@ -50,6 +50,8 @@ def main():
     assert json.loads(called.stdout) == EXPECTED, called
     refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert refused.returncode == 1 and "private" in refused.stderr, refused
+    shown = subprocess.run([BINARY, "md", url], env=environment, capture_output=True, text=True, timeout=60)
+    assert shown.stdout == EXPECTED["content"] + "\n", shown
     assert asyncio.run(served(url, environment)) == EXPECTED
     print("web tools: called and served from the examples")
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use anyhow::Context;
-use toolwright_web::{FetchOptions, Options, Proxies, decode, fetch, markdown};
+use toolwright_web::{FetchOptions, Options, decode, fetch, markdown};
 
 use crate::args::MdArgs;
 use crate::output::{self, Exit};
@@ -22,12 +22,9 @@ fn is_url(page: &str) -> bool {
 }
 
 fn from_network(args: &MdArgs) -> anyhow::Result<String> {
-    let options = FetchOptions {
-        allow_private: args.allow_private,
-        trust_proxy: args.trust_proxy,
-        proxies: Proxies::from_variables(&variable),
-        ..FetchOptions::default()
-    };
+    let mut options = FetchOptions::from_variables(&variable);
+    options.allow_private |= args.allow_private;
+    options.trust_proxy |= args.trust_proxy;
     let page = fetch(&args.page, &options).with_context(|| format!("cannot fetch `{}`", args.page))?;
     page.into_markdown().with_context(|| format!("cannot convert `{}`", args.page))
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::fetch::{FetchOptions, Proxies, fetch};
+use crate::fetch::{self, FetchOptions, fetch};
 use crate::search::{Provider, Query, Surroundings};
 
 /// Bytes of input; no question is longer.
@@ -21,6 +21,8 @@ pub struct World<'a> {
     pub input: &'a mut dyn Read,
     /// Where the answer goes.
     pub output: &'a mut dyn Write,
+    /// Where it is said that the answer could not be written.
+    pub log: &'a mut dyn Write,
 }
 
 /// One of the three tools.
@@ -41,35 +43,39 @@ struct Switch {
 
 const ALLOW_PRIVATE: Switch = Switch {
     flag: "--allow-private",
-    variable: "TOOLWRIGHT_WEB_ALLOW_PRIVATE",
+    variable: fetch::ALLOW_PRIVATE,
     help: "also fetch from addresses that are not on the public internet",
 };
 const TRUST_PROXY: Switch = Switch {
     flag: "--trust-proxy",
-    variable: "TOOLWRIGHT_WEB_TRUST_PROXY",
+    variable: fetch::TRUST_PROXY,
     help: "leave it to the proxy which addresses may be asked",
 };
 
 /// Runs a tool once; the answer is the exit code.
 pub fn run(tool: Tool, world: World) -> u8 {
-    let World { arguments, variable, input, output } = world;
-    let mut say = |text: &str| output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    let World { arguments, variable, input, output, log } = world;
     let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // Nobody reads on when writing fails, so there is nobody to tell.
-    let _ = match told.as_slice() {
-        ["--schema"] => say(&format!("{:#}\n", tool.schema())),
-        ["--help" | "-h"] => say(&tool.help()),
-        ["--version" | "-V"] => say(&format!("{} {}\n", tool.executable(), env!("CARGO_PKG_VERSION"))),
+    let mut code = 0;
+    let written = match told.as_slice() {
+        ["--schema"] => writeln!(output, "{:#}", tool.schema()),
+        ["--help" | "-h"] => write!(output, "{}", tool.help()),
+        ["--version" | "-V"] => writeln!(output, "{} {}", tool.executable(), env!("CARGO_PKG_VERSION")),
         switches => {
             let answer = tool.answer(switches, variable, input);
-            let code = u8::from(answer.is_err());
-            let json = answer.unwrap_or_else(|error| json!({ "error": error }));
-            let _ = serde_json::to_writer(&mut *output, &json).map(|()| output.write_all(b"\n"));
-            let _ = output.flush();
-            return code;
+            code = u8::from(answer.is_err());
+            let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
+            serde_json::to_writer(&mut *output, &answer).map_err(Into::into).and_then(|()| writeln!(output))
         }
     };
-    0
+    match written.and_then(|()| output.flush()) {
+        Ok(()) => code,
+        Err(error) => {
+            // If that cannot be said either, the exit code remains.
+            let _ = writeln!(log, "{}: cannot write the answer: {error}", tool.executable());
+            1
+        }
+    }
 }
 
 impl Tool {
@@ -136,20 +142,12 @@ impl Tool {
         if let Some(unknown) = arguments.iter().find(|argument| !known(argument)) {
             return Err(format!("unknown argument `{unknown}`; see `{} --help`", self.executable()));
         }
-        let is_on = |switch: &Switch| {
-            let set =
-                variable(switch.variable).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
-            set || arguments.contains(&switch.flag)
-        };
         let question = read_object(input)?;
         match self {
             Tool::Fetch => {
-                let options = FetchOptions {
-                    allow_private: is_on(&ALLOW_PRIVATE),
-                    trust_proxy: is_on(&TRUST_PROXY),
-                    proxies: Proxies::from_variables(variable),
-                    ..FetchOptions::default()
-                };
+                let mut options = FetchOptions::from_variables(variable);
+                options.allow_private |= arguments.contains(&ALLOW_PRIVATE.flag);
+                options.trust_proxy |= arguments.contains(&TRUST_PROXY.flag);
                 fetch_lines(&question, &options)
             }
             Tool::Search(provider) => search(&question, provider, variable),
@@ -225,9 +223,16 @@ fn fetch_lines(question: &Map<String, Json>, options: &FetchOptions) -> Result<J
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
     let markdown =
         page.into_markdown().map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
-    let lines: Vec<&str> =
-        markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit).collect();
-    Ok(json!({"content": lines.join("\n"), "lines_read": lines.len()}))
+    let mut content = String::new();
+    let mut lines_read = 0;
+    for line in markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit) {
+        if lines_read > 0 {
+            content.push('\n');
+        }
+        content.push_str(line);
+        lines_read += 1;
+    }
+    Ok(json!({"content": content, "lines_read": lines_read}))
 }
 
 fn search(

@@ -11,6 +11,7 @@ fn main() -> ExitCode {
         variable: &|name| std::env::var(name).ok(),
         input: &mut std::io::stdin().lock(),
         output: &mut std::io::stdout().lock(),
+        log: &mut std::io::stderr(),
     };
     ExitCode::from(run(Tool::Search(&Brave), world))
 }

@@ -48,6 +48,8 @@ fn is_special_v6(v6: Ipv6Addr) -> bool {
         // IPv4-mapped, and NAT64 under its well-known prefix: as good as the address within.
         [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_special(embedded.into()),
         [first, ..] if first & 0xe000 != 0x2000 => true,
+        // ISATAP: the tunnel leads to the address within.
+        [.., 0 | 0x200, 0x5efe, _, _] => is_special(embedded.into()),
         _ => SPECIAL_V6.iter().any(|(block, bits)| (v6.to_bits() ^ block.to_bits()) >> (128 - bits) == 0),
     }
 }
@@ -96,6 +98,9 @@ mod tests {
             "2001::1",
             "2001:0:7f00:1::",
             "2001:db8::1",
+            "2a00::5efe:10.0.0.1",
+            "2a00::200:5efe:127.0.0.1",
+            "fe80::5efe:8.8.8.8",
             "2002:7f00:1::",
             "2002:a00:1::1",
             "2002:808:808::",
@@ -130,6 +135,7 @@ mod tests {
             "198.20.0.1",
             "223.255.255.255",
             "::ffff:8.8.8.8",
+            "2a00::5efe:8.8.8.8",
             "64:ff9b::8.8.8.8",
             "2606:4700::1111",
             "2001:4860:4860::8888",

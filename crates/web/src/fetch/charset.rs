@@ -10,6 +10,7 @@ const PRESCAN: usize = 4096;
 pub(super) fn label_of(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
+        let value = value.split(',').next().unwrap_or_default();
         name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
     })
 }
@@ -20,7 +21,11 @@ pub(super) fn decode(bytes: Vec<u8>, label: Option<&str>, is_html: bool, host: O
     let declared = || if is_html { declared(&bytes) } else { None };
     let encoding = match Encoding::for_bom(&bytes) {
         Some((encoding, _)) => encoding,
-        None => label.and_then(named).or_else(declared).unwrap_or_else(|| guess(&bytes, host)),
+        None => label
+            .and_then(named)
+            .or_else(|| wide_tag(&bytes))
+            .or_else(declared)
+            .unwrap_or_else(|| guess(&bytes, host)),
     };
     if encoding == UTF_8 && !bytes.starts_with(&[0xef, 0xbb, 0xbf]) {
         return String::from_utf8(bytes)
@@ -29,9 +34,28 @@ pub(super) fn decode(bytes: Vec<u8>, label: Option<&str>, is_html: bool, host: O
     encoding.decode(&bytes).0.into_owned()
 }
 
+/// Whether bytes look like HTML: a tag comes first, in any encoding.
+pub(super) fn begins_with_tag(bytes: &[u8]) -> bool {
+    let text = match Encoding::for_bom(bytes) {
+        Some((_, length)) => &bytes[length..],
+        None => bytes,
+    };
+    text.trim_ascii_start().first() == Some(&b'<') || wide_tag(text).is_some()
+}
+
+/// The encoding of a page that begins with a tag whose characters take two bytes each.
+pub(super) fn wide_tag(bytes: &[u8]) -> Option<&'static Encoding> {
+    match bytes {
+        [b'<', 0, b'!' | b'?' | b'a'..=b'z' | b'A'..=b'Z', 0, ..] => Some(UTF_16LE),
+        [0, b'<', 0, b'!' | b'?' | b'a'..=b'z' | b'A'..=b'Z', ..] => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
 /// What `<meta>` or an XML declaration at the beginning says.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
+    let head = without_comments(&head);
     let xml = head.strip_prefix("<?xml").and_then(|rest| value(rest.split('>').next()?, "encoding"));
     let meta = || {
         let tags =
@@ -41,6 +65,12 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label(xml.or_else(meta)?.as_bytes())?;
     // Whoever could read this far did not read UTF-16.
     Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
+}
+
+fn without_comments(html: &str) -> String {
+    let mut parts = html.split("<!--");
+    let first = parts.next().unwrap_or_default();
+    parts.fold(first.to_owned(), |text, part| text + part.split_once("-->").map_or("", |(_, after)| after))
 }
 
 /// The word behind `name=`, quoted or not.

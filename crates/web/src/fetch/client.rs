@@ -101,6 +101,11 @@ impl Answer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
+
+    /// A header that may hold more than ASCII.
+    pub(crate) fn bytes_of(&self, name: &str) -> Option<&[u8]> {
+        self.headers.get(name).map(|value| value.as_bytes())
+    }
 }
 
 /// Who may be asked, and how much may come back.
@@ -110,7 +115,11 @@ pub(crate) struct Client<'a> {
     pub(crate) proxies: &'a Proxies,
     pub(crate) deadline: Instant,
     pub(crate) max_bytes: usize,
+    pub(crate) look_up: LookUp,
 }
+
+/// Finds the addresses of `host:port` in the time that is left.
+pub(crate) type LookUp = fn(String, Duration) -> Result<Vec<SocketAddr>, FetchError>;
 
 impl Client<'_> {
     pub(crate) fn get(&self, request: &Request) -> Result<Answer, FetchError> {
@@ -124,11 +133,12 @@ impl Client<'_> {
         let guard = Guard {
             allow_private: self.allow_private,
             proxy: proxy.as_ref().map(|proxy| (proxy.host().to_owned(), proxy.port())),
+            look_up: self.look_up,
         };
         if proxy.is_some() && !self.trust_proxy && !self.allow_private {
             let host = request.url.host_str().unwrap_or_default();
             let port = request.url.port_or_known_default().unwrap_or_default();
-            guard.judge(&look_up(format!("{host}:{port}"), left)?)?;
+            guard.judge(&(self.look_up)(format!("{host}:{port}"), left)?)?;
         }
         let config = Config::builder()
             .max_redirects(0)
@@ -156,16 +166,16 @@ impl Client<'_> {
     fn read(&self, answer: &Answer, body: ureq::Body) -> Result<Vec<u8>, FetchError> {
         let too_large =
             || FetchError::Other(format!("the answer is larger than {} MiB", self.max_bytes >> 20));
-        // ureq decodes what it knows and takes the header away.
-        if let Some(encoding) =
-            answer.header("content-encoding").filter(|e| !e.eq_ignore_ascii_case("identity"))
-        {
-            return Err(FetchError::Other(format!("content encoding `{encoding}` is not supported")));
-        }
         if body.content_length().is_some_and(|length| length > self.max_bytes as u64) {
             return Err(too_large());
         }
-        let mut reader = body.into_reader();
+        // ureq decodes what it knows by the usual name, and takes the header away.
+        let encoding = answer.header("content-encoding").unwrap_or_default().trim().to_ascii_lowercase();
+        let mut reader: Box<dyn Read> = match encoding.as_str() {
+            "" | "identity" => Box::new(body.into_reader()),
+            "gzip" | "x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(body.into_reader())),
+            _ => return Err(FetchError::Other(format!("content encoding `{encoding}` is not supported"))),
+        };
         let mut bytes = Vec::new();
         let mut chunk = vec![0; CHUNK];
         loop {
@@ -223,6 +233,7 @@ struct Guard {
     allow_private: bool,
     /// The proxy is chosen by whoever runs us and may be anywhere.
     proxy: Option<(String, u16)>,
+    look_up: LookUp,
 }
 
 impl Guard {
@@ -244,7 +255,7 @@ impl Resolver for Guard {
         let host = uri.host().unwrap_or_default();
         let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
         let port = uri.port_u16().unwrap_or(default);
-        let found = look_up(format!("{host}:{port}"), *timeout.after).map_err(into_ureq)?;
+        let found = (self.look_up)(format!("{host}:{port}"), *timeout.after).map_err(into_ureq)?;
         let is_proxy = self.proxy.as_ref().is_some_and(|(name, number)| name == host && *number == port);
         if !is_proxy {
             self.judge(&found).map_err(into_ureq)?;
@@ -262,7 +273,7 @@ fn into_ureq(error: FetchError) -> ureq::Error {
 }
 
 /// Looks up `host:port`. The system's resolver knows no deadline, so it works in a thread that may be left behind.
-fn look_up(name: String, left: Duration) -> Result<Vec<SocketAddr>, FetchError> {
+pub(crate) fn look_up(name: String, left: Duration) -> Result<Vec<SocketAddr>, FetchError> {
     if let Ok(address) = name.parse::<SocketAddr>() {
         return Ok(vec![address]);
     }
@@ -315,25 +326,47 @@ impl From<ureq::Error> for FetchError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Config, FetchError, Guard, NextTimeout, Proxies, Resolver};
+    use super::{Client, Config, FetchError, Guard, NextTimeout, Proxies, Request, Resolver, look_up};
     use url::Url;
 
     #[test]
     fn one_special_answer_among_public_ones_is_enough_to_refuse() {
-        let guard = Guard { allow_private: false, proxy: None };
+        let guard = Guard { allow_private: false, proxy: None, look_up };
         let public = "93.184.216.34:80".parse().unwrap();
         let private = "10.0.0.7:80".parse().unwrap();
         assert!(guard.judge(&[public]).is_ok());
         assert!(matches!(guard.judge(&[public, private]), Err(FetchError::Refused)));
-        let open = Guard { allow_private: true, proxy: None };
+        let open = Guard { allow_private: true, proxy: None, look_up };
         assert!(open.judge(&[public, private]).is_ok());
+    }
+
+    #[test]
+    fn a_name_with_a_public_and_a_private_answer_is_not_asked() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        server.set_nonblocking(true).unwrap();
+        let url =
+            Url::parse(&format!("http://two.example:{}/", server.local_addr().unwrap().port())).unwrap();
+        let client = Client {
+            allow_private: false,
+            trust_proxy: false,
+            proxies: &Proxies::default(),
+            deadline: std::time::Instant::now() + std::time::Duration::from_secs(20),
+            max_bytes: 1 << 20,
+            look_up: |name, _| {
+                let port = name.rsplit(':').next().unwrap();
+                Ok(["93.184.216.34", "127.0.0.1"].map(|ip| format!("{ip}:{port}").parse().unwrap()).to_vec())
+            },
+        };
+        let error = client.get(&Request { url: &url, headers: &[], check: |_| Ok(()) }).unwrap_err();
+        assert!(matches!(error, FetchError::Refused), "{error}");
+        assert_eq!(server.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     }
 
     #[test]
     fn a_name_is_judged_by_its_addresses() {
         let uri = ureq::http::Uri::from_static("http://localhost:9/");
         let left = NextTimeout { after: std::time::Duration::from_secs(20).into(), ..NextTimeout::default() };
-        let guard = |proxy| Guard { allow_private: false, proxy };
+        let guard = |proxy| Guard { allow_private: false, proxy, look_up };
         let error = guard(None).resolve(&uri, &Config::default(), left).unwrap_err();
         assert!(matches!(FetchError::from(error), FetchError::Refused));
         // The proxy may be anywhere.

@@ -11,10 +11,14 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 use crate::markdown::{self, ConversionError};
-pub(crate) use client::{Answer, Client, Request};
+pub(crate) use client::{Answer, Client, Request, look_up};
 pub use client::{FetchError, Proxies};
 use target::Target;
 
+/// The variable that allows addresses which are not on the public internet.
+pub(crate) const ALLOW_PRIVATE: &str = "TOOLWRIGHT_WEB_ALLOW_PRIVATE";
+/// The variable that leaves it to the proxy what may be asked.
+pub(crate) const TRUST_PROXY: &str = "TOOLWRIGHT_WEB_TRUST_PROXY";
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
 /// How long a page may take to convert. One of 10 MiB takes a fraction of a second; what takes longer was made to.
@@ -50,10 +54,24 @@ impl Default for FetchOptions {
     }
 }
 
+impl FetchOptions {
+    /// What the environment says: `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY` and the variables of proxies.
+    pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> FetchOptions {
+        let is_on = |name| variable(name).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
+        FetchOptions {
+            allow_private: is_on(ALLOW_PRIVATE),
+            trust_proxy: is_on(TRUST_PROXY),
+            proxies: Proxies::from_variables(variable),
+            ..FetchOptions::default()
+        }
+    }
+}
+
 /// What a page is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Html,
+    Xhtml,
     Text,
 }
 
@@ -75,7 +93,8 @@ impl Page {
             return Ok(text);
         }
         let deadline = deadline.min(Instant::now() + CONVERSION);
-        let options = markdown::Options { deadline: Some(deadline), ..markdown::Options::default() };
+        let xhtml = content == Content::Xhtml;
+        let options = markdown::Options { deadline: Some(deadline), xhtml, ..markdown::Options::default() };
         let document = crate::html::Document::parse(&text, &options)?;
         // The source is not needed any more, and may be large.
         drop(text);
@@ -94,6 +113,7 @@ pub fn fetch(url: &str, options: &FetchOptions) -> Result<Page, FetchError> {
             proxies: &options.proxies,
             deadline,
             max_bytes: options.max_bytes,
+            look_up,
         };
         let request = Request { url: target.url(), headers: &[("accept", ACCEPT)], check: check_answer };
         let answer = client.get(&request)?;
@@ -115,8 +135,13 @@ fn check_answer(answer: &Answer) -> Result<(), FetchError> {
 }
 
 fn redirect(answer: &Answer, from: &Url) -> Result<Option<String>, FetchError> {
-    match (answer.status, answer.header("location")) {
-        (301 | 302 | 303 | 307 | 308, Some(location)) => {
+    // Some servers write what is not ASCII as it is.
+    let location = String::from_utf8_lossy(answer.bytes_of("location").unwrap_or_default());
+    match (answer.status, location.trim()) {
+        (status @ (301 | 302 | 303 | 307 | 308), "") => {
+            Err(FetchError::Other(format!("HTTP {status} without a location")))
+        }
+        (301 | 302 | 303 | 307 | 308, location) => {
             let next = from.join(location);
             let next = next.map_err(|_| FetchError::Other("redirected to an invalid URL".to_owned()))?;
             Ok(Some(next.into()))
@@ -130,7 +155,7 @@ fn page(answer: Answer, url: Url, deadline: Instant) -> Result<Page, FetchError>
     let content_type = answer.header("content-type").map(str::to_owned);
     let content = content_of(content_type.as_deref(), &answer.body)?;
     let label = content_type.as_deref().and_then(charset::label_of);
-    let text = charset::decode(answer.body, label, content == Content::Html, url.domain());
+    let text = charset::decode(answer.body, label, content != Content::Text, url.domain());
     Ok(Page { url, content, text, deadline })
 }
 
@@ -141,18 +166,17 @@ pub fn decode(bytes: Vec<u8>) -> String {
 
 /// Reads a content type; `body` is looked at where there is none.
 fn content_of(content_type: Option<&str>, body: &[u8]) -> Result<Content, FetchError> {
-    let kind =
-        content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = content_type.unwrap_or_default().split([';', ',']).next().unwrap_or_default();
+    let kind = kind.trim().to_ascii_lowercase();
     match kind.as_str() {
-        "text/html" | "application/xhtml+xml" => Ok(Content::Html),
+        "text/html" => Ok(Content::Html),
+        "application/xhtml+xml" => Ok(Content::Xhtml),
         "application/json" | "application/markdown" | "application/x-ndjson" => Ok(Content::Text),
+        "" if charset::begins_with_tag(body) => Ok(Content::Html),
         "" if body.contains(&0) && !body.starts_with(&[0xff, 0xfe]) && !body.starts_with(&[0xfe, 0xff]) => {
             Err(FetchError::Other("the page is binary and does not say what it is".to_owned()))
         }
-        "" => {
-            let is_html = body.trim_ascii_start().first() == Some(&b'<');
-            Ok(if is_html { Content::Html } else { Content::Text })
-        }
+        "" => Ok(Content::Text),
         kind if kind.starts_with("text/") || kind.ends_with("+json") => Ok(Content::Text),
         kind => Err(FetchError::Other(format!("content type `{kind}` is not text"))),
     }

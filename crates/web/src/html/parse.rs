@@ -10,7 +10,7 @@ use html5ever::tokenizer::{
     Tag as TagToken, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
-use html5ever::{LocalName, TokenizerResult, local_name};
+use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
 
 use super::tree::{Builder, Kind, NodeId, Tree};
 use crate::markdown::{ConversionError, Options};
@@ -34,6 +34,7 @@ impl Document {
             max_depth: options.max_depth,
             room: Cell::new(options.max_depth),
             dropped: RefCell::default(),
+            xhtml: Cell::new(options.xhtml),
         };
         let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
         let input = BufferQueue::default();
@@ -75,6 +76,8 @@ struct Guard {
     room: Cell<usize>,
     /// The start tags that were swallowed, whose end tags go the same way.
     dropped: RefCell<Vec<LocalName>>,
+    /// Whether `<script/>` is the whole element, as it is in XML.
+    xhtml: Cell<bool>,
 }
 
 impl TokenSink for Guard {
@@ -84,6 +87,13 @@ impl TokenSink for Guard {
         match &token {
             _ if self.builder.sink.is_full() => return TokenSinkResult::Continue,
             Token::TagToken(tag) if !self.lets_through(tag) => return TokenSinkResult::Continue,
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => {
+                if let Some(end) = self.end_of(tag) {
+                    let _ = self.builder.process_token(token, line);
+                    let _ = self.builder.process_token(Token::TagToken(end), line);
+                    return TokenSinkResult::Continue;
+                }
+            }
             _ => {}
         }
         self.builder.process_token(token, line)
@@ -125,6 +135,28 @@ impl Guard {
                 !is_dropped
             }
         }
+    }
+
+    /// The end tag that XML has within a start tag, where HTML does not see it.
+    fn end_of(&self, tag: &TagToken) -> Option<TagToken> {
+        if tag.name == local_name!("html") {
+            let says_so = |attr: &Attribute| {
+                attr.name.local == local_name!("xmlns") && &*attr.value == "http://www.w3.org/1999/xhtml"
+            };
+            self.xhtml.set(self.xhtml.get() || tag.attrs.iter().any(says_so));
+        }
+        // Drawings and formulas are read as XML anyway, and the end of a line break would be another.
+        let is_html = tag.self_closing
+            && self.xhtml.get()
+            && !matches!(tag.name, local_name!("br") | local_name!("svg") | local_name!("math"))
+            && !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
+        is_html.then(|| TagToken {
+            kind: TagKind::EndTag,
+            name: tag.name.clone(),
+            self_closing: false,
+            attrs: Vec::new(),
+            had_duplicate_attributes: false,
+        })
     }
 
     /// The open elements and the formatting that is to be opened again: what the tree builder walks for every tag.

@@ -38,6 +38,8 @@ pub(crate) enum Tag {
     Rule,
     Checkbox,
     Choice,
+    /// A box within the line: between two of them there is space to see, though none to read.
+    Control,
     Details,
     Summary,
     Table,
@@ -67,12 +69,16 @@ impl Tag {
 
     fn of_html(name: &LocalName) -> Tag {
         match *name {
-            local_name!("head")
+            local_name!("datalist")
+            | local_name!("head")
             | local_name!("nav")
+            | local_name!("noembed")
+            | local_name!("noframes")
             | local_name!("noscript")
             | local_name!("script")
             | local_name!("style")
-            | local_name!("template") => Tag::Hidden,
+            | local_name!("template")
+            | local_name!("title") => Tag::Hidden,
             local_name!("address")
             | local_name!("article")
             | local_name!("aside")
@@ -127,11 +133,20 @@ impl Tag {
             local_name!("video") => Tag::Embedded("video"),
             local_name!("audio") => Tag::Embedded("audio"),
             local_name!("embed") => Tag::Embedded("embed"),
+            local_name!("object") => Tag::Embedded("object"),
             local_name!("source") => Tag::Source,
             local_name!("br") => Tag::LineBreak,
             local_name!("hr") => Tag::Rule,
             local_name!("input") => Tag::Checkbox,
             local_name!("option") => Tag::Choice,
+            local_name!("button")
+            | local_name!("label")
+            | local_name!("meter")
+            | local_name!("output")
+            | local_name!("progress")
+            | local_name!("select")
+            | local_name!("textarea")
+            | local_name!("time") => Tag::Control,
             local_name!("details") => Tag::Details,
             local_name!("summary") => Tag::Summary,
             local_name!("table") => Tag::Table,
@@ -185,13 +200,15 @@ pub(crate) enum AttrName {
     Checked,
     Class,
     Colspan,
-    DataSrc,
     Hidden,
     Href,
-    Lang,
+    Language,
+    /// The address of what is loaded late, by one of the names that scripts use.
+    LateSrc,
     Role,
     Rowspan,
     Src,
+    Srcset,
     Start,
     Style,
     Title,
@@ -208,7 +225,7 @@ impl AttrName {
             local_name!("class") => {
                 (AttrName::Class, matches!(tag, Tag::Block | Tag::Preformatted | Tag::Code))
             }
-            local_name!("lang") => (AttrName::Lang, tag == Tag::Preformatted),
+            local_name!("lang") => (AttrName::Language, tag == Tag::Preformatted),
             local_name!("href") => (AttrName::Href, matches!(tag, Tag::Link | Tag::Base)),
             local_name!("src") => (AttrName::Src, matches!(tag, Tag::Image | Tag::Embedded(_) | Tag::Source)),
             local_name!("alt") => (AttrName::Alt, tag == Tag::Image),
@@ -224,7 +241,18 @@ impl AttrName {
             local_name!("rowspan") => (AttrName::Rowspan, matches!(tag, Tag::HeaderCell | Tag::Cell)),
             local_name!("role") => (AttrName::Role, tag == Tag::Table),
             local_name!("alttext") => (AttrName::AltText, tag == Tag::Math),
-            _ => (AttrName::DataSrc, tag == Tag::Image && &**name == "data-src"),
+            local_name!("srcset") => (AttrName::Srcset, tag == Tag::Image),
+            local_name!("data") => (AttrName::Src, tag == Tag::Embedded("object")),
+            _ => match (tag, &**name) {
+                (Tag::Image | Tag::Embedded(_), "data-src" | "data-lazy-src" | "data-original") => {
+                    (AttrName::LateSrc, true)
+                }
+                (Tag::Image, "data-srcset") => (AttrName::Srcset, true),
+                (Tag::Block | Tag::Preformatted | Tag::Code, "data-lang" | "data-language") => {
+                    (AttrName::Language, true)
+                }
+                _ => return None,
+            },
         };
         used.then_some(attr)
     }

@@ -48,6 +48,7 @@ struct Node {
 #[derive(Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
+    /// Wanted by html5ever, and gone when it is done.
     names: Vec<Option<QualName>>,
     text: String,
     attrs: Vec<(AttrName, StrTendril)>,
@@ -77,6 +78,11 @@ impl Tree {
         }
     }
 
+    /// About how many bytes of Markdown there are in it: its text, and a few signs for each element.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len() + 16 * self.nodes.len()
+    }
+
     pub(crate) fn text(&self, start: u32, end: u32) -> &str {
         &self.text[start as usize..end as usize]
     }
@@ -97,6 +103,10 @@ impl Tree {
 
     pub(crate) fn next_sibling(&self, id: NodeId) -> Option<NodeId> {
         some(self.nodes[id as usize].next)
+    }
+
+    pub(crate) fn previous_sibling(&self, id: NodeId) -> Option<NodeId> {
+        some(self.nodes[id as usize].previous)
     }
 
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
@@ -184,7 +194,10 @@ impl Tree {
     }
 
     fn element(&mut self, name: QualName, attributes: Vec<Attribute>) -> NodeId {
-        let tag = Tag::of(&name.ns, &name.local);
+        let tag = match Tag::of(&name.ns, &name.local) {
+            Tag::Inline if attributes.iter().any(|attr| is_drawing(&name.local, attr)) => Tag::Hidden,
+            tag => tag,
+        };
         let attrs = self.attrs.len() as u32;
         for attribute in attributes {
             if let Some(attr) = AttrName::of(tag, &attribute.name.local) {
@@ -197,6 +210,15 @@ impl Tree {
             self.base = href.map(|(_, value)| value.clone());
         }
         self.push(Kind::Element { tag, attrs, attr_count }, Some(name))
+    }
+}
+
+/// Whether an element is a formula drawn for the eye, beside the same formula in MathML: KaTeX and MathJax have both.
+fn is_drawing(name: &LocalName, attr: &Attribute) -> bool {
+    match attr.name.local {
+        local_name!("class") => &*attr.value == "katex-html",
+        local_name!("aria-hidden") => *name == local_name!("nobr") && &*attr.value == "true",
+        _ => false,
     }
 }
 
@@ -269,7 +291,9 @@ impl TreeSink for Builder {
     type ElemName<'a> = Name<'a>;
 
     fn finish(self) -> Tree {
-        self.tree.into_inner()
+        let mut tree = self.tree.into_inner();
+        tree.names = Vec::new();
+        tree
     }
 
     fn parse_error(&self, _: Cow<'static, str>) {}

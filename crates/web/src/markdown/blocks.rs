@@ -49,9 +49,10 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new() -> Blocks {
+    /// `size` is about how many bytes there will be.
+    pub(super) fn new(size: usize) -> Blocks {
         let page = Level { outer_prefix: 0, spacing: Spacing::Loose, last: None, last_marker: None };
-        Blocks { out: String::new(), prefix: String::new(), levels: vec![page], fresh: true }
+        Blocks { out: String::with_capacity(size), prefix: String::new(), levels: vec![page], fresh: true }
     }
 
     /// How many lists and quotes are around.
@@ -62,6 +63,12 @@ impl Blocks {
     /// Whether a list item or quote has begun and holds nothing yet.
     pub(super) fn is_fresh(&self) -> bool {
         self.fresh
+    }
+
+    /// Whether the last block was a list that `marker` goes on with.
+    pub(super) fn is_after_item(&mut self, marker: char) -> bool {
+        let level = self.level();
+        level.last == Some(Block::List) && level.last_marker == Some(marker)
     }
 
     /// The output and the prefix of its lines, for writers of whole blocks.
@@ -82,7 +89,8 @@ impl Blocks {
         }
         let apart = match (last, block) {
             _ if spacing == Spacing::Loose || !joins => true,
-            (Some(Block::Quote), Block::Quote) => true,
+            // HTML goes on up to a blank line.
+            (Some(Block::Html), _) | (Some(Block::Quote), Block::Quote) => true,
             (_, Block::List | Block::Quote | Block::Code | Block::Heading) => false,
             (Some(Block::Heading | Block::Code), Block::Paragraph) => false,
             _ => true,

@@ -1,16 +1,20 @@
 //! Text as Markdown source: what would be read as markup gets a backslash, and nothing else does.
 
 /// Bytes that may need a backslash within a line.
-const SPECIAL: [bool; 256] = {
+const SPECIAL: [bool; 256] = table(b"\\`*_[]<&~");
+
+/// Bytes that a link's destination may have as they are.
+const PLAIN: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:?=#%");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
-    let bytes = b"\\`*_[]<&~";
     let mut at = 0;
     while at < bytes.len() {
         table[bytes[at] as usize] = true;
         at += 1;
     }
     table
-};
+}
 
 /// White space of HTML, runs of which show as one space.
 pub(super) const fn is_space(byte: u8) -> bool {
@@ -51,10 +55,10 @@ fn needs_backslash(text: &str, at: usize) -> bool {
     match text.as_bytes()[at] {
         // Alone between words; at an end of the text it could come to stand beside a delimiter.
         b'*' => {
-            let (left, right) = (&text.as_bytes()[..at], after);
-            let alone =
-                left.last().copied().is_some_and(is_space) && right.first().copied().is_some_and(is_space);
-            !alone || left.trim_ascii().is_empty() || right.trim_ascii().is_empty()
+            let (left, right) = (&text[..at], &text[at + 1..]);
+            let alone = left.ends_with(|c: char| c.is_ascii() && is_space(c as u8))
+                && right.starts_with(|c: char| c.is_ascii() && is_space(c as u8));
+            !alone || left.trim_end().is_empty() || right.trim_start().is_empty()
         }
         // Within a word it is only a letter.
         b'_' => {
@@ -102,15 +106,15 @@ pub(super) fn line_start(line: &str, first: bool) -> Option<usize> {
     escape.then_some(0)
 }
 
-/// Appends a link's destination.
-pub(super) fn push_destination(out: &mut String, url: &str) {
-    let bytes = url.as_bytes();
-    let plain = |b: &u8| {
-        b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'?' | b'=' | b'#' | b'%')
-    };
-    if bytes.iter().all(plain) {
-        return out.push_str(url);
+/// Appends a link's destination, given in parts.
+pub(super) fn push_destination(out: &mut String, parts: &[&str]) {
+    let start = out.len();
+    out.extend(parts.iter().copied());
+    if out.as_bytes()[start..].iter().all(|b| PLAIN[*b as usize]) {
+        return;
     }
+    let url = out.split_off(start);
+    let bytes = url.as_bytes();
     // Parentheses that do not match would end the destination early.
     let mut open = 0_i64;
     let matched = bytes.iter().all(|byte| {

@@ -1,20 +1,20 @@
 //! A run of text with its formatting, collected first and written when the paragraph is complete: whether `*` opens emphasis
 //! depends on the characters on both of its sides, and those are known only then.
 
-use super::escape::{line_start, push_code, push_destination, push_text, push_title};
+use super::escape::{line_start, push_code, push_text};
+use super::links::Links;
+use crate::html::NodeId;
 
 /// Formatting around a piece of text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Span {
     Emphasis,
     Strong,
     Deleted,
     /// An HTML element that Markdown has no sign for.
     Kept(&'static str),
-    Link {
-        url: String,
-        title: String,
-    },
+    /// The element that says where it leads.
+    Link(NodeId),
 }
 
 /// How a line break within the text is written.
@@ -26,17 +26,23 @@ pub(super) enum Breaks {
     Tags,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Mark {
     Open(usize),
     Close(usize),
     /// Code, up to this place in the text.
     Code(usize),
-    /// Markdown that is complete.
-    Raw(String),
+    Image(NodeId),
     Break,
     /// Nothing any more.
     Gone,
+}
+
+impl Mark {
+    /// Whether it shows something by itself.
+    fn is_solid(self) -> bool {
+        matches!(self, Mark::Code(_) | Mark::Image(_))
+    }
 }
 
 /// The signs a span is written with.
@@ -70,11 +76,18 @@ pub(super) struct Inline {
     has_content: bool,
     /// The signs of the spans that are open while it is written; empty otherwise.
     signs: Vec<(usize, Sign)>,
+    /// Bytes of output, beyond which nothing more is written.
+    limit: usize,
 }
 
 impl Inline {
-    pub(super) fn new() -> Inline {
-        Inline { after_space: true, ..Inline::default() }
+    pub(super) fn new(limit: usize) -> Inline {
+        Inline { after_space: true, limit, ..Inline::default() }
+    }
+
+    /// What is still to be written, as bytes: a mark counts as a few of them.
+    pub(super) fn pending(&self) -> usize {
+        self.text.len() + 8 * self.marks.len()
     }
 
     /// Whether there is anything to show.
@@ -121,12 +134,11 @@ impl Inline {
         }
     }
 
-    /// Complete Markdown, such as an image.
-    pub(super) fn raw(&mut self, markdown: String) {
+    pub(super) fn image(&mut self, id: NodeId) {
         self.interrupt_code(|inline| {
-            inline.after_space = markdown.ends_with(' ');
+            inline.after_space = false;
             inline.has_content = true;
-            inline.marks.push((inline.text.len(), Mark::Raw(markdown)));
+            inline.marks.push((inline.text.len(), Mark::Image(id)));
         });
     }
 
@@ -163,16 +175,33 @@ impl Inline {
             self.text.truncate(start);
             return self.space();
         }
-        if let Some((_, Mark::Code(before))) = self.marks.last_mut()
-            && *before == start
-        {
-            // Code right behind code: two fences in a row would be one.
-            *before = end;
-        } else if end > start {
-            self.marks.push((start, Mark::Code(end)));
-            self.has_content = true;
-            self.after_space = false;
+        if end > start {
+            self.mark_code(start);
         }
+    }
+
+    /// What the text has from `start` on is code.
+    fn mark_code(&mut self, start: usize) {
+        let end = self.text.len();
+        match self.marks.last_mut() {
+            // Code right behind code: two fences in a row would be one.
+            Some((_, Mark::Code(before))) if *before == start => *before = end,
+            _ => self.marks.push((start, Mark::Code(end))),
+        }
+        self.has_content = true;
+        self.after_space = false;
+    }
+
+    /// A line of code, its white space as it stands.
+    pub(super) fn code_line(&mut self, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        self.interrupt_code(|inline| {
+            let start = inline.text.len();
+            inline.text.push_str(line);
+            inline.mark_code(start);
+        });
     }
 
     fn interrupt_code(&mut self, work: impl FnOnce(&mut Inline)) {
@@ -185,23 +214,33 @@ impl Inline {
     }
 
     /// Writes what there is and begins anew. Spans that are open are closed, and opened again for what follows.
-    pub(super) fn write(&mut self, out: &mut String, prefix: &str, breaks: Breaks) {
+    pub(super) fn write(&mut self, out: &mut String, prefix: &str, breaks: Breaks, links: &Links) {
         let in_code = self.is_code();
         if in_code {
             // The paragraph ends within the code.
             self.text.truncate(self.text.trim_end().len().max(self.code.unwrap_or_default()));
         }
         self.close_code();
-        let open: Vec<Span> = self.open.iter().map(|index| self.spans[*index].clone()).collect();
+        let open: Vec<Span> = self.open.iter().map(|index| self.spans[*index]).collect();
         while !self.open.is_empty() {
             self.close();
         }
         if self.has_content {
             self.settle();
             let signs = std::mem::take(&mut self.signs);
-            self.signs =
-                Painter { inline: self, out, prefix, breaks, signs, at_line_start: true, first_line: true }
-                    .paint();
+            let painter = Painter {
+                links,
+                content_end: self.text.trim_end().len(),
+                last_solid: self.marks.iter().rposition(|(_, mark)| mark.is_solid()),
+                inline: self,
+                out,
+                prefix,
+                breaks,
+                signs,
+                at_line_start: true,
+                first_line: true,
+            };
+            self.signs = painter.paint();
         }
         self.text.clear();
         self.marks.clear();
@@ -276,7 +315,7 @@ impl Inline {
             match self.marks[index].1 {
                 Mark::Open(span) => {
                     let kind = &self.spans[span];
-                    let repeats = matches!(kind, Span::Deleted | Span::Link { .. })
+                    let repeats = matches!(kind, Span::Deleted | Span::Link(_))
                         && opened.iter().any(|(open, ..)| self.is_same_kind(*open, kind));
                     opened.push((index, contents, repeats));
                 }
@@ -287,7 +326,7 @@ impl Inline {
                         self.marks[index].1 = Mark::Gone;
                     }
                 }
-                Mark::Code(_) | Mark::Raw(_) => contents += 1,
+                Mark::Code(_) | Mark::Image(_) => contents += 1,
                 Mark::Break | Mark::Gone => {}
             }
         }
@@ -314,6 +353,11 @@ fn collapse(out: &mut String, text: &str, start: usize) {
 /// Writes one run of text.
 struct Painter<'a> {
     inline: &'a Inline,
+    links: &'a Links<'a>,
+    /// Where the text has nothing but white space any more.
+    content_end: usize,
+    /// The last mark that shows something by itself.
+    last_solid: Option<usize>,
     out: &'a mut String,
     prefix: &'a str,
     breaks: Breaks,
@@ -328,6 +372,9 @@ impl Painter<'_> {
         let start = self.out.len();
         let mut done = 0;
         for index in 0..self.inline.marks.len() {
+            if self.out.len() > self.inline.limit {
+                break;
+            }
             let (at, mark) = &self.inline.marks[index];
             self.text(done, *at, index);
             done = (*at).max(done);
@@ -335,12 +382,12 @@ impl Painter<'_> {
                 Mark::Open(span) => self.open(index, *span),
                 Mark::Close(span) => self.close(*span),
                 Mark::Code(end) => {
-                    push_code(self.out, &self.inline.text[*at..*end]);
+                    self.code(&self.inline.text[*at..*end]);
                     self.at_line_start = false;
                     done = *end;
                 }
-                Mark::Raw(markdown) => {
-                    self.out.push_str(markdown);
+                Mark::Image(id) => {
+                    self.links.push_image(self.out, *id);
                     self.at_line_start = false;
                 }
                 Mark::Break => {
@@ -357,11 +404,20 @@ impl Painter<'_> {
         self.signs
     }
 
+    fn code(&mut self, code: &str) {
+        // Where a pipe has to be escaped, readers differ on what a backslash before it is.
+        if self.breaks == Breaks::Tags && code.contains("\\|") {
+            self.out.push_str("<code>");
+            push_text(self.out, code, false);
+            self.out.push_str("</code>");
+        } else {
+            push_code(self.out, code);
+        }
+    }
+
     /// Whether anything follows that makes a break before it worth keeping.
     fn has_more(&self, index: usize) -> bool {
-        let (at, _) = self.inline.marks[index];
-        !self.inline.text[at..].trim().is_empty()
-            || self.inline.marks[index..].iter().any(|(_, mark)| matches!(mark, Mark::Code(_) | Mark::Raw(_)))
+        self.inline.marks[index].0 < self.content_end || self.last_solid.is_some_and(|last| index < last)
     }
 
     fn line_break(&mut self, start: usize) {
@@ -428,12 +484,7 @@ impl Painter<'_> {
         match (sign, &self.inline.spans[span]) {
             (Sign::Delimiter(delimiter), _) => self.out.push_str(delimiter),
             (Sign::Tag(name), _) => self.out.extend(["</", name, ">"]),
-            (Sign::Link, Span::Link { url, title }) => {
-                self.out.push_str("](");
-                push_destination(self.out, url);
-                push_title(self.out, title);
-                self.out.push(')');
-            }
+            (Sign::Link, Span::Link(id)) => self.links.push_target(self.out, *id),
             _ => {}
         }
     }
@@ -446,7 +497,7 @@ impl Painter<'_> {
             Span::Strong => (&["**", "__"], "strong"),
             Span::Deleted => (&["~~"], "del"),
             Span::Kept(name) => return Sign::Tag(name),
-            Span::Link { .. } => return Sign::Link,
+            Span::Link(_) => return Sign::Link,
         };
         let marks = &self.inline.marks;
         let close = marks[index..].iter().position(|(_, mark)| matches!(mark, Mark::Close(s) if *s == span));

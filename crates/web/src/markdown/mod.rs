@@ -6,6 +6,7 @@ mod code;
 mod escape;
 mod inline;
 mod links;
+mod shown;
 mod table;
 mod walk;
 
@@ -25,13 +26,15 @@ pub struct Options {
     pub max_nodes: usize,
     /// Bytes of Markdown.
     pub max_output: usize,
+    /// Whether the page is XHTML, where `<script/>` has no end tag to wait for. Pages that say so by `xmlns` are read like it anyway.
+    pub xhtml: bool,
     /// When the work has to be done; without it there is no limit.
     pub deadline: Option<Instant>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { max_depth: 512, max_nodes: 750_000, max_output: 16 << 20, deadline: None }
+        Options { max_depth: 512, max_nodes: 750_000, max_output: 16 << 20, xhtml: false, deadline: None }
     }
 }
 

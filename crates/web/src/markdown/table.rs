@@ -1,7 +1,7 @@
 //! Tables: which are data and which only arrange a page, where the cells stand, and GFM's lines.
 
-use super::escape::is_space;
-use crate::html::{AttrName, Kind, NodeId, Tag, Tree};
+use super::shown::{declaration, is_hidden};
+use crate::html::{AttrName, NodeId, Tag, Tree};
 
 /// Columns of a table; cells beyond are joined to the last.
 const MAX_COLUMNS: usize = 256;
@@ -19,65 +19,72 @@ enum Alignment {
 /// The cells of a table that holds data, row by row.
 #[derive(Debug)]
 pub(super) struct Grid {
-    /// One cell in each place; where another reaches over a place, or nothing is there, none.
-    pub(super) rows: Vec<Vec<Option<NodeId>>>,
+    rows: Vec<Row>,
     /// Whether the first row is the header.
     header: bool,
     alignments: Vec<Alignment>,
 }
 
+/// The cells of a row with their columns, in order.
+pub(super) type Row = Vec<(usize, NodeId)>;
+
 /// Lays a table out, unless it only arranges other things on the page.
 pub(super) fn grid(tree: &Tree, table: NodeId) -> Option<Grid> {
-    let rows: Vec<NodeId> = own(tree, table).filter(|id| tree.tag(*id) == Some(Tag::Row)).collect();
+    let rows = own(tree, table).filter(|id| tree.tag(*id) == Some(Tag::Row));
     let mut reaching: Vec<usize> = Vec::new();
     let mut grid = Grid { rows: Vec::new(), header: false, alignments: Vec::new() };
-    let mut cell_count = 0;
-    for (number, row) in rows.iter().enumerate() {
-        let cells: Vec<NodeId> = tree.children(*row).filter(|id| is_cell(tree, *id)).collect();
-        cell_count += cells.len();
-        if number == 0 {
-            let in_head = tree.parent(*row).is_some_and(|parent| tree.tag(parent) == Some(Tag::TableHead));
+    let mut columns = 0;
+    for row in rows {
+        let cells: Vec<NodeId> =
+            tree.children(row).filter(|id| is_cell(tree, *id) && !is_hidden(tree, *id)).collect();
+        if grid.rows.is_empty() {
+            let in_head = tree.parent(row).is_some_and(|parent| tree.tag(parent) == Some(Tag::TableHead));
             let all = !cells.is_empty() && cells.iter().all(|id| tree.tag(*id) == Some(Tag::HeaderCell));
             grid.header = in_head || all;
         }
-        grid.rows.push(lay_out(tree, &cells, &mut reaching));
+        let (row, width) = lay_out(tree, &cells, &mut reaching);
+        columns = columns.max(width);
+        grid.rows.push(row);
     }
-    let columns = grid.rows.iter().map(Vec::len).max().unwrap_or(0);
-    if cell_count == 0 || arranges(tree, table, &grid, columns) {
+    if grid.rows.iter().all(Vec::is_empty) || arranges(tree, table, &grid, columns) {
         return None;
     }
-    let first = grid.rows.first().into_iter().flatten();
-    grid.alignments = first.map(|cell| cell.map_or(Alignment::None, |id| alignment(tree, id))).collect();
     grid.alignments.resize(columns, Alignment::None);
+    for (column, cell) in grid.rows.first().into_iter().flatten() {
+        grid.alignments[*column] = alignment(tree, *cell);
+    }
     Some(grid)
 }
 
-/// Puts the cells of a row into their columns; `reaching` counts the rows that a cell above still takes up.
-fn lay_out(tree: &Tree, cells: &[NodeId], reaching: &mut Vec<usize>) -> Vec<Option<NodeId>> {
-    let mut row = Vec::new();
-    let mut cells = cells.iter();
-    loop {
-        while let Some(rows) = reaching.get_mut(row.len()).filter(|rows| **rows > 0) {
+/// Puts the cells of a row into their columns and says how many those are; `reaching` counts the rows that a cell above still
+/// takes up.
+fn lay_out(tree: &Tree, cells: &[NodeId], reaching: &mut Vec<usize>) -> (Row, usize) {
+    let mut row = Row::with_capacity(cells.len());
+    let mut column = 0;
+    let skip = |column: &mut usize, reaching: &mut Vec<usize>| {
+        while let Some(rows) = reaching.get_mut(*column).filter(|rows| **rows > 0) {
             *rows -= 1;
-            row.push(None);
+            *column += 1;
         }
-        let Some(cell) = cells.next().filter(|_| row.len() < MAX_COLUMNS) else { break };
+    };
+    for cell in cells {
+        skip(&mut column, reaching);
         let number = |name| tree.attr(*cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1);
-        let columns = number(AttrName::Colspan).clamp(1, MAX_COLUMNS - row.len());
+        row.push((column.min(MAX_COLUMNS - 1), *cell));
+        let end = (column + number(AttrName::Colspan).max(1)).min(MAX_COLUMNS);
         let rows = number(AttrName::Rowspan).clamp(1, 65_534) - 1;
-        for column in 0..columns {
-            if rows > 0 {
-                reaching.resize(reaching.len().max(row.len() + 1), 0);
-                reaching[row.len()] = rows;
-            }
-            row.push((column == 0).then_some(*cell));
+        if rows > 0 && end > column {
+            reaching.resize(reaching.len().max(end), 0);
+            reaching[column..end].fill(rows);
         }
+        column = end;
     }
+    skip(&mut column, reaching);
     // What reaches over columns beyond the last cell.
-    for rows in reaching.iter_mut().skip(row.len()) {
+    for rows in reaching.iter_mut().skip(column) {
         *rows = rows.saturating_sub(1);
     }
-    row
+    (row, column)
 }
 
 /// Whether a table is there for the looks: it says so, or it has no header and holds what no row of data holds.
@@ -110,10 +117,10 @@ fn arranges(tree: &Tree, table: NodeId, grid: &Grid, columns: usize) -> bool {
 /// The rows, groups and cells of a table, without what is within its cells.
 fn own(tree: &Tree, table: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let next = move |at: NodeId| {
-        let inner = if is_cell(tree, at) { None } else { tree.first_child(at) };
+        let inner = if is_cell(tree, at) || is_hidden(tree, at) { None } else { tree.first_child(at) };
         inner.or_else(|| tree.after(at, table))
     };
-    std::iter::successors(tree.first_child(table), move |at| next(*at))
+    std::iter::successors(tree.first_child(table), move |at| next(*at)).filter(|id| !is_hidden(tree, *id))
 }
 
 fn is_cell(tree: &Tree, id: NodeId) -> bool {
@@ -131,33 +138,21 @@ fn alignment(tree: &Tree, cell: NodeId) -> Alignment {
     }
 }
 
-/// What a `style` says about a property.
-pub(super) fn declaration<'a>(style: &'a str, property: &str) -> Option<&'a str> {
-    style.split(';').find_map(|declaration| {
-        let (name, value) = declaration.split_once(':')?;
-        let value = value.trim().trim_end_matches("!important").trim();
-        name.trim().eq_ignore_ascii_case(property).then_some(value)
-    })
-}
-
 impl Grid {
-    /// The lines, given each cell's text in the places of `rows`.
-    pub(super) fn lines(&self, texts: &[Vec<String>]) -> Vec<String> {
-        let columns = self.alignments.len();
-        let empty = Vec::new();
-        let (header, body) = match texts.split_first() {
+    /// The header, which may be empty, and the other rows.
+    pub(super) fn parts(&self) -> (&[(usize, NodeId)], &[Row]) {
+        match self.rows.split_first() {
             Some((header, body)) if self.header => (header, body),
-            _ => (&empty, texts),
-        };
-        let line = |cells: &[String]| {
-            let mut line = String::from("|");
-            for column in 0..columns {
-                line.push(' ');
-                line.push_str(cells.get(column).map_or("", String::as_str));
-                line.push_str(" |");
-            }
-            line
-        };
+            _ => (&[], &self.rows),
+        }
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.alignments.len()
+    }
+
+    /// The line below the header.
+    pub(super) fn rule(&self) -> String {
         let mut rule = String::from("|");
         for alignment in &self.alignments {
             rule.push_str(match alignment {
@@ -167,24 +162,21 @@ impl Grid {
                 Alignment::Right => " --: |",
             });
         }
-        let mut lines = vec![line(header), rule];
-        lines.extend(body.iter().map(|row| line(row)));
-        lines
+        rule
     }
 }
 
-/// A cell's Markdown with its pipes out of the way.
-pub(super) fn escape_pipes(cell: String) -> String {
-    if cell.contains('|') { cell.replace('|', "\\|") } else { cell }
-}
-
-/// Whether there is anything to see below a node.
-pub(super) fn is_blank(tree: &Tree, id: NodeId) -> bool {
-    !tree.descendants(id).any(|node| match tree.kind(node) {
-        Kind::Text { start, end } => !tree.text(start, end).bytes().all(is_space),
-        Kind::Element { tag, .. } => {
-            matches!(tag, Tag::Image | Tag::Rule | Tag::Preformatted | Tag::Heading(_))
+/// Brings the pipes of a cell, which begins at `start`, out of the way.
+pub(super) fn escape_pipes(out: &mut String, start: usize) {
+    if !out[start..].contains('|') {
+        return;
+    }
+    for c in out.split_off(start).chars() {
+        match c {
+            // Readers differ on whether a pipe behind two backslashes is escaped.
+            '|' if out.ends_with('\\') => out.push_str("&#124;"),
+            '|' => out.push_str("\\|"),
+            c => out.push(c),
         }
-        Kind::Other => false,
-    })
+    }
 }

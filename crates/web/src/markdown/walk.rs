@@ -1,13 +1,13 @@
 //! The walk over a page. It goes by the links of the tree, not by recursion, so depth costs nothing; only a table calls it
-//! again for its cells, in which no further table is laid out.
+//! again for its cells, in which no further table is laid out, and a box with details for its summary.
 
 use url::Url;
 
 use super::blocks::{Block, Blocks, Item, Spacing};
 use super::inline::{Breaks, Inline, Span};
 use super::links::Links;
-use super::table::{self, declaration, is_blank};
-use super::{ConversionError, Options, code, escape};
+use super::shown::{is_blank, is_hidden};
+use super::{ConversionError, Options, code, table};
 use crate::html::{AttrName, Kind, NodeId, Tag, Tree};
 
 /// Nodes between two looks at the clock and at the size of the output.
@@ -41,7 +41,7 @@ struct List {
 pub(super) struct Walker<'a> {
     tree: &'a Tree,
     options: &'a Options,
-    links: Links,
+    links: Links<'a>,
     blocks: Blocks,
     inline: Inline,
     lists: Vec<List>,
@@ -61,9 +61,9 @@ impl<'a> Walker<'a> {
         Walker {
             tree,
             options,
-            links: Links::new(base_url, tree.base.as_deref()),
-            blocks: Blocks::new(),
-            inline: Inline::new(),
+            links: Links::new(tree, base_url),
+            blocks: Blocks::new(tree.size()),
+            inline: Inline::new(options.max_output),
             lists: Vec::new(),
             items: Vec::new(),
             anchors: Vec::new(),
@@ -84,10 +84,13 @@ impl<'a> Walker<'a> {
     }
 
     fn check(&self) -> Result<(), ConversionError> {
-        if self.blocks.out.len() > self.options.max_output {
-            return Err(ConversionError::TooLarge);
-        }
+        self.check_size()?;
         self.options.check_time()
+    }
+
+    fn check_size(&self) -> Result<(), ConversionError> {
+        let fits = self.blocks.out.len() + self.inline.pending() <= self.options.max_output;
+        fits.then_some(()).ok_or(ConversionError::TooLarge)
     }
 
     /// Shows everything below `root`.
@@ -127,37 +130,17 @@ impl<'a> Walker<'a> {
                 return Ok(false);
             }
             Kind::Other => return Ok(false),
-            Kind::Element { attr_count, .. } if attr_count > 0 && self.is_hidden(id) => return Ok(false),
+            Kind::Element { .. } if is_hidden(self.tree, id) => return Ok(false),
             Kind::Element { tag, .. } => tag,
         };
-        if tag == Tag::Hidden {
-            return Ok(false);
-        }
         if tag == Tag::Preformatted {
-            self.preformatted(id);
+            self.preformatted(id)?;
             return Ok(false);
         }
         if tag.is_block() {
             return self.enter_block(id, tag);
         }
         Ok(self.enter_inline(id, tag))
-    }
-
-    fn is_hidden(&self, id: NodeId) -> bool {
-        let hidden = self.tree.attr(id, AttrName::Hidden);
-        let style = self.tree.attr(id, AttrName::Style);
-        if hidden.is_none() && style.is_none() {
-            return false;
-        }
-        // A page that hides itself as a whole does so until its script has run.
-        let parent = self.tree.parent(id);
-        let is_page = parent == Some(Tree::ROOT)
-            || parent.and_then(|parent| self.tree.parent(parent)) == Some(Tree::ROOT);
-        !is_page
-            && (hidden.is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-                || style.is_some_and(|style| {
-                    declaration(style, "display").is_some_and(|v| v.eq_ignore_ascii_case("none"))
-                }))
     }
 
     fn enter_block(&mut self, id: NodeId, tag: Tag) -> Result<bool, ConversionError> {
@@ -170,9 +153,10 @@ impl<'a> Walker<'a> {
             Tag::Heading(_) => self.leaf = Some(Leaf::Heading(id)),
             Tag::Quote => self.blocks.begin_quote(),
             Tag::List | Tag::OrderedList | Tag::DefinitionList => self.begin_list(id, tag),
-            Tag::Item | Tag::Definition => self.begin_item(),
+            Tag::Item | Tag::Definition => self.begin_item(id),
             Tag::Term => {
-                if let Some(list) = self.lists.last_mut() {
+                let level = self.blocks.depth();
+                if let Some(list) = self.lists.last_mut().filter(|list| list.level == level) {
                     (list.first, list.joins) = (true, false);
                 }
                 self.inline.open(Span::Strong);
@@ -188,7 +172,7 @@ impl<'a> Walker<'a> {
                 self.blocks.begin(Block::Html, true);
                 self.blocks.out.push_str("<details>");
                 if let Some(summary) = self.summary_of(id) {
-                    self.summary(summary);
+                    self.summary(summary)?;
                 }
             }
             Tag::Summary => {
@@ -209,17 +193,15 @@ impl<'a> Walker<'a> {
                 self.code_depth += 1;
             }
             Tag::Link => {
-                let span = self.link(id);
-                self.anchors.push(span.is_some());
-                if let Some(span) = span {
-                    self.inline.open(span);
+                let leads = self.links.target(id).is_some();
+                self.anchors.push(leads);
+                if leads {
+                    self.inline.open(Span::Link(id));
                 }
             }
-            Tag::Image => self.image(id),
-            Tag::Embedded(name) => {
-                self.embedded(id, name);
-                return false;
-            }
+            Tag::Image if self.links.target(id).is_some() => self.inline.image(id),
+            Tag::Image => self.inline.text(self.tree.attr(id, AttrName::Alt).unwrap_or_default()),
+            Tag::Embedded(name) => return self.embedded(id, name),
             Tag::LineBreak => {
                 if self.leaf.is_none() && !self.inline.is_code() && self.inline.is_after_break() {
                     self.flush();
@@ -236,6 +218,11 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Choice => self.inline.space(),
+            Tag::Control
+                if self.tree.previous_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) =>
+            {
+                self.inline.space();
+            }
             Tag::Quotation => self.inline.text("\""),
             Tag::Math => {
                 if let Some(text) = self.tree.attr(id, AttrName::AltText) {
@@ -270,6 +257,9 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Choice => self.inline.space(),
+            Tag::Control if self.tree.next_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) => {
+                self.inline.space();
+            }
             Tag::Quotation => self.inline.text("\""),
             tag => {
                 if span(tag).is_some() && !self.inline.is_code() {
@@ -327,7 +317,7 @@ impl<'a> Walker<'a> {
             self.blocks.out.push_str(if done { "[x] " } else { "[ ] " });
         }
         let (out, prefix) = self.blocks.parts();
-        self.inline.write(out, prefix, Breaks::Lines);
+        self.inline.write(out, prefix, Breaks::Lines, &self.links);
     }
 
     /// Keeps what two boxes hold apart, where all has to stay on one line.
@@ -344,25 +334,26 @@ impl<'a> Walker<'a> {
         out.push_str(&"######"[..usize::from(level)]);
         let start = out.len();
         out.push(' ');
-        self.inline.write(out, prefix, Breaks::Tags);
+        self.inline.write(out, prefix, Breaks::Tags, &self.links);
+        out.truncate(start + out[start..].trim_end().len());
         // Number signs at the end would be taken for the end of the heading.
         let text = out[start..].trim_end_matches('#').len();
         if start + text < out.len() && out[..start + text].ends_with(' ') {
             out.insert(start + text, '\\');
         }
-        out.truncate(start + out[start..].trim_end_matches(' ').len());
     }
 
     fn begin_list(&mut self, id: NodeId, tag: Tag) {
         let tree = self.tree;
-        let items =
-            || tree.children(id).filter(|c| matches!(tree.tag(*c), Some(Tag::Item | Tag::Definition)));
+        let is_item =
+            |id: &NodeId| matches!(tree.tag(*id), Some(Tag::Item | Tag::Definition)) && !is_hidden(tree, *id);
+        let items = || tree.children(id).filter(is_item);
         let has_paragraph = |item| tree.children(item).any(|c| tree.tag(c) == Some(Tag::Paragraph));
         let spacing = if items().any(has_paragraph) { Spacing::Loose } else { Spacing::Tight };
         let number = (tag == Tag::OrderedList).then(|| {
             let first = items().next().and_then(|item| tree.attr(item, AttrName::Value));
             let start = first.or_else(|| tree.attr(id, AttrName::Start));
-            start.and_then(|n| n.trim().parse().ok()).filter(|n| *n <= 999_999_999).unwrap_or(1)
+            start.and_then(number).unwrap_or(1)
         });
         // An empty item, or another number than one, cannot follow a line of text.
         let joins = number.is_none_or(|n| n == 1) && items().next().is_some_and(|item| !is_blank(tree, item));
@@ -381,10 +372,24 @@ impl<'a> Walker<'a> {
         self.lists.push(List { level, number, marker, spacing, first: true, joins, width: 2, inset });
     }
 
-    fn begin_item(&mut self) {
-        let list = self.lists.last_mut().filter(|list| list.level == self.blocks.depth());
-        self.items.push(list.is_some());
-        let Some(list) = list else { return };
+    fn begin_item(&mut self, id: NodeId) {
+        self.items.push(true);
+        let Some(list) = self.lists.last_mut().filter(|list| list.level == self.blocks.depth()) else {
+            // An item without a list is shown as one of a list all the same.
+            let first = !self.blocks.is_after_item('-');
+            let marker = if first { self.blocks.choose_marker('-', '*') } else { '-' };
+            let place = Item { first, spacing: Spacing::Tight, joins: false };
+            return self.blocks.begin_item(&format!("{marker} "), place);
+        };
+        let value = self.tree.attr(id, AttrName::Value).and_then(number);
+        if let (Some(next), Some(value)) = (&mut list.number, value)
+            && *next != value
+        {
+            // Readers count on by themselves, so another number needs another list.
+            *next = value;
+            list.marker = if list.marker == '.' { ')' } else { '.' };
+            (list.first, list.joins) = (true, false);
+        }
         let marker = match &mut list.number {
             Some(number) => {
                 let marker = format!("{number}{} ", list.marker);
@@ -401,29 +406,40 @@ impl<'a> Walker<'a> {
     /// The summary that a box with details is closed to.
     fn summary_of(&self, details: NodeId) -> Option<NodeId> {
         let is_details = self.tree.tag(details) == Some(Tag::Details);
-        self.tree.children(details).find(|child| is_details && self.tree.tag(*child) == Some(Tag::Summary))
+        let is_summary = |id: &NodeId| self.tree.tag(*id) == Some(Tag::Summary) && !is_hidden(self.tree, *id);
+        self.tree.children(details).find(|child| is_details && is_summary(child))
     }
 
-    /// A summary has to be HTML like its surroundings, where Markdown is not read.
-    fn summary(&mut self, id: NodeId) {
+    /// A summary is HTML like its surroundings, where Markdown is read only between blank lines.
+    fn summary(&mut self, id: NodeId) -> Result<(), ConversionError> {
+        let is_more = |tag| matches!(tag, Tag::Heading(_) | Tag::Link | Tag::Image | Tag::Embedded(_));
+        if self.tree.descendants(id).any(|node| self.tree.tag(node).is_some_and(is_more)) {
+            self.blocks.new_line();
+            self.blocks.out.push_str("<summary>");
+            self.walk(id)?;
+            self.flush();
+            self.blocks.begin(Block::Html, false);
+            self.blocks.out.push_str("</summary>");
+            return Ok(());
+        }
         let text = code::content(self.tree, id);
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         self.blocks.new_line();
         let plain = words.join(" ").replace('&', "&amp;").replace('<', "&lt;");
         self.blocks.out.extend(["<summary>", &plain, "</summary>"]);
+        Ok(())
     }
 
-    fn preformatted(&mut self, id: NodeId) {
+    fn preformatted(&mut self, id: NodeId) -> Result<(), ConversionError> {
         let code = code::content(self.tree, id);
         if self.leaf.is_some() {
             self.separate();
-            for line in code.lines().filter(|line| !line.trim().is_empty()) {
-                self.inline.open_code();
-                self.inline.text(line.trim_end());
-                self.inline.close_code();
-                self.separate();
+            for line in code.split('\n') {
+                self.inline.code_line(line.trim_end());
+                self.inline.line_break();
+                self.check_size()?;
             }
-            return;
+            return Ok(());
         }
         self.flush();
         self.blocks.begin(Block::Code, true);
@@ -438,87 +454,72 @@ impl<'a> Walker<'a> {
                 self.blocks.out.truncate(end);
             }
             self.blocks.out.push_str(line);
+            self.check_size()?;
         }
         self.blocks.new_line();
         self.blocks.out.push_str(&fence);
+        Ok(())
     }
 
     /// Shows a table of data; others are left to the walk.
     fn table(&mut self, id: NodeId) -> Result<bool, ConversionError> {
         let Some(grid) = table::grid(self.tree, id) else { return Ok(false) };
-        let caption = self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Caption));
-        if let Some(caption) = caption {
+        let tree = self.tree;
+        let captions = tree.children(id).filter(|child| tree.tag(*child) == Some(Tag::Caption));
+        for caption in captions.filter(|caption| !is_hidden(tree, *caption)) {
             self.walk(caption)?;
             self.flush();
         }
         self.leaf = Some(Leaf::Cell);
-        let mut texts = Vec::with_capacity(grid.rows.len());
-        let mut size = 0;
-        for row in &grid.rows {
-            let mut cells = Vec::with_capacity(row.len());
-            for cell in row {
-                let mut text = String::new();
-                if let Some(cell) = cell {
-                    self.walk(*cell)?;
-                    self.inline.write(&mut text, "", Breaks::Tags);
-                }
-                size += text.len() + 3;
-                cells.push(table::escape_pipes(text));
-            }
-            if size > self.options.max_output {
-                return Err(ConversionError::TooLarge);
-            }
-            texts.push(cells);
+        self.blocks.begin(Block::Table, true);
+        let (header, body) = grid.parts();
+        self.row(header, grid.columns())?;
+        self.blocks.new_line();
+        self.blocks.out.push_str(&grid.rule());
+        for row in body {
+            self.blocks.new_line();
+            self.row(row, grid.columns())?;
         }
         self.leaf = None;
-        self.blocks.begin(Block::Table, true);
-        for (number, line) in grid.lines(&texts).iter().enumerate() {
-            if number > 0 {
-                self.blocks.new_line();
-            }
-            self.blocks.out.push_str(line);
-        }
         Ok(true)
     }
 
-    fn link(&self, id: NodeId) -> Option<Span> {
-        let url = self.links.resolve(self.tree.attr(id, AttrName::Href)?)?;
-        let title = self.tree.attr(id, AttrName::Title).unwrap_or_default().to_owned();
-        Some(Span::Link { url, title })
+    fn row(&mut self, cells: &[(usize, NodeId)], columns: usize) -> Result<(), ConversionError> {
+        self.check()?;
+        self.blocks.out.push('|');
+        let mut cells = cells.iter().peekable();
+        for column in 0..columns {
+            self.blocks.out.push(' ');
+            let start = self.blocks.out.len();
+            while let Some((_, cell)) = cells.next_if(|(at, _)| *at == column) {
+                self.walk(*cell)?;
+                self.separate();
+            }
+            self.inline.write(&mut self.blocks.out, "", Breaks::Tags, &self.links);
+            table::escape_pipes(&mut self.blocks.out, start);
+            self.blocks.out.push_str(" |");
+        }
+        Ok(())
     }
 
-    fn image(&mut self, id: NodeId) {
-        let attr = |name| self.tree.attr(id, name);
-        // A page that loads images late has the real address elsewhere.
-        let src = [AttrName::DataSrc, AttrName::Src]
-            .into_iter()
-            .find_map(|name| attr(name).filter(|s| !s.is_empty()));
-        let alt = attr(AttrName::Alt).unwrap_or_default();
-        let Some(url) = src.or(attr(AttrName::Src)).and_then(|src| self.links.resolve(src)) else {
-            return self.inline.text(alt);
-        };
-        let mut image = String::from("![");
-        escape::push_text(&mut image, alt.trim(), true);
-        image.push_str("](");
-        escape::push_destination(&mut image, &url);
-        escape::push_title(&mut image, attr(AttrName::Title).unwrap_or_default());
-        image.push(')');
-        self.inline.raw(image);
-    }
-
-    fn embedded(&mut self, id: NodeId, name: &str) {
-        let source = self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Source));
-        let src =
-            [Some(id), source].into_iter().flatten().find_map(|node| self.tree.attr(node, AttrName::Src));
-        let Some(url) = src.filter(|src| !src.is_empty()).and_then(|src| self.links.resolve(src)) else {
-            return;
-        };
-        let title =
-            self.tree.attr(id, AttrName::Title).filter(|title| !title.trim().is_empty()).unwrap_or(name);
-        self.inline.open(Span::Link { url, title: String::new() });
-        self.inline.text(title);
+    /// Shows where something embedded is; the answer is whether what stands in for it is to be shown instead.
+    fn embedded(&mut self, id: NodeId, name: &str) -> bool {
+        if self.links.target(id).is_none() {
+            return name != "iframe";
+        }
+        let title = self.tree.attr(id, AttrName::Title).filter(|title| !title.trim().is_empty());
+        self.inline.open(Span::Link(id));
+        self.inline.text(title.unwrap_or(name));
         self.inline.close();
+        false
     }
+}
+
+/// A number of a list, as far as Markdown has it: what follows the digits does not count.
+fn number(text: &str) -> Option<u32> {
+    let text = text.trim_ascii_start();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    text[..digits].parse().ok().filter(|number| *number <= 999_999_999)
 }
 
 /// The formatting that a tag stands for.

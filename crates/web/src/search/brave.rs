@@ -21,6 +21,7 @@ impl Provider for Brave {
     }
 
     fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError> {
+        let domains = Domains::new(query)?;
         let key = surroundings
             .credential("BRAVE_API_KEY", "brave-api-key")
             .ok_or_else(|| SearchError(MISSING.to_owned()))?;
@@ -32,9 +33,9 @@ impl Provider for Brave {
         let exchange = Exchange::new("Brave Search", MISSING, &secrets, surroundings, query.timeout);
         let answer =
             exchange.get(&url, &[("accept", "application/json"), ("x-subscription-token", key.as_str())])?;
-        let domains = Domains::new(&query.allowed_domains, &query.blocked_domains);
         let results = answer["web"]["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-        Ok(results.iter().filter_map(read).filter(|hit| domains.permit(&hit.url)).collect())
+        let hits = results.iter().filter_map(read).filter(|hit| domains.permit(&hit.url));
+        Ok(hits.map(|hit| exchange.redacted(hit)).collect())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use url::Url;
 
+use super::{Query, SearchError};
+
 /// The domains of a query, as hosts are written.
 #[derive(Debug)]
 pub(super) struct Domains {
@@ -10,17 +12,23 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    pub(super) fn new(allowed: &[String], blocked: &[String]) -> Domains {
-        let hosts = |list: &[String]| {
+    /// An entry that is no domain is an error: a list that let all pass would be worse.
+    pub(super) fn new(query: &Query) -> Result<Domains, SearchError> {
+        let hosts = |name: &str, list: &[String]| {
             let mut hosts: Vec<String> = Vec::new();
-            for host in list.iter().filter_map(|entry| host(entry)) {
+            for entry in list {
+                let host = host(entry)
+                    .ok_or_else(|| SearchError(format!("`{name}` has `{entry}`, which is no domain")))?;
                 if !hosts.contains(&host) {
                     hosts.push(host);
                 }
             }
-            hosts
+            Ok(hosts)
         };
-        Domains { allowed: hosts(allowed), blocked: hosts(blocked) }
+        Ok(Domains {
+            allowed: hosts("allowed_domains", &query.allowed_domains)?,
+            blocked: hosts("blocked_domains", &query.blocked_domains)?,
+        })
     }
 
     pub(super) fn allowed(&self) -> &[String] {
@@ -50,12 +58,13 @@ fn host(entry: &str) -> Option<String> {
     let bare = entry.split_once("://").map_or(entry, |(_, rest)| rest);
     let bare = bare.trim_start_matches("*.").trim_matches('.');
     let url = Url::parse(&format!("http://{bare}")).ok()?;
-    Some(url.host_str()?.trim_end_matches('.').to_owned())
+    let host = url.host_str()?.trim_end_matches('.').to_owned();
+    (url.username().is_empty() && !host.contains('*')).then_some(host)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Domains;
+    use super::{Domains, Query};
 
     #[test]
     fn domains_of_results() {
@@ -73,7 +82,6 @@ mod tests {
             (&[" a.com "], &[], "http://a.com/", true),
             (&["a.com:443"], &[], "http://a.com/", true),
             (&["bücher.de"], &[], "http://xn--bcher-kva.de/", true),
-            (&["", "  "], &[], "http://anything/", true),
             (&[], &["a.com"], "https://a.com/", false),
             (&[], &["a.com"], "https://sub.a.com/", false),
             (&[], &["a.com"], "https://b.com/", true),
@@ -82,7 +90,9 @@ mod tests {
             (&["a.com"], &["a.com"], "https://a.com/", false),
             (&["a.com"], &[], "not a url", false),
         ] {
-            let domains = Domains::new(&some(allowed), &some(blocked));
+            let query =
+                Query { allowed_domains: some(allowed), blocked_domains: some(blocked), ..Query::default() };
+            let domains = Domains::new(&query).unwrap();
             assert_eq!(domains.permit(url), expected, "{allowed:?} {blocked:?} {url}");
         }
     }

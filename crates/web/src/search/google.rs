@@ -37,6 +37,7 @@ impl Provider for Google {
     }
 
     fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError> {
+        let domains = Domains::new(query)?;
         let missing = || SearchError(MISSING.to_owned());
         let key = surroundings.credential("GOOGLE_SEARCH_API_KEY", "google-api-key").ok_or_else(missing)?;
         let engine =
@@ -52,7 +53,6 @@ impl Provider for Google {
             .append_pair("start", "1");
         let secrets = [key.as_str(), engine.as_str()];
         let exchange = Exchange::new("Google Custom Search", MISSING, &secrets, surroundings, query.timeout);
-        let domains = Domains::new(&query.allowed_domains, &query.blocked_domains);
         let answers: Vec<Result<Json, SearchError>> = requests(&url, &domains)
             .iter()
             .map(|url| exchange.get(url, &[("accept", "application/json")]))
@@ -60,7 +60,8 @@ impl Provider for Google {
         let lists = merge_errors(answers)?;
         let lists = lists.iter().map(|answer| {
             let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-            items.iter().filter_map(read).filter(|hit| domains.permit(&hit.url)).collect()
+            let hits = items.iter().filter_map(read).filter(|hit| domains.permit(&hit.url));
+            hits.map(|hit| exchange.redacted(hit)).collect()
         });
         Ok(round_robin(lists.collect()))
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::fetch::{Answer, Client, FetchError, Proxies, Request};
+use crate::fetch::{Answer, Client, FetchError, Proxies, Request, look_up};
 pub use brave::Brave;
 use domains::Domains;
 pub use google::Google;
@@ -77,7 +77,9 @@ pub struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// A credential: the variable, else the file. Blank counts as missing.
     fn credential(&self, variable: &str, file: &str) -> Option<String> {
-        let filled = |value: String| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        // Some editors put a byte order mark before the key.
+        let bare = |value: String| value.trim_start_matches('\u{feff}').trim().to_owned();
+        let filled = |value: String| Some(bare(value)).filter(|value| !value.is_empty());
         (self.variable)(variable).and_then(filled).or_else(|| (self.credential_file)(file).and_then(filled))
     }
 
@@ -144,6 +146,7 @@ impl<'a> Exchange<'a> {
             proxies: &self.proxies,
             deadline: self.deadline,
             max_bytes: MAX_BYTES,
+            look_up,
         };
         let answer = client.get(&Request { url, headers, check: |_| Ok(()) });
         let answer = answer.map_err(|error| match error {
@@ -157,17 +160,13 @@ impl<'a> Exchange<'a> {
         let json: Option<Json> = serde_json::from_slice(&answer.body).ok();
         match (answer.status, json) {
             (401 | 403, _) => Err(SearchError(self.rejected.clone())),
+            (400 | 422, Some(json)) if rejects_key(&json) => Err(SearchError(self.rejected.clone())),
             (429, _) => {
-                let wait = answer.header("retry-after").map(|after| format!("; retry after {after}"));
-                // A date says when; a number is of seconds.
-                let seconds = wait.as_deref().filter(|wait| wait.ends_with(|c: char| c.is_ascii_digit()));
-                let unit = seconds.map_or("", |_| " seconds");
-                Err(self.error(&format!(
-                    "has had too many requests (HTTP 429){}{unit}",
-                    wait.unwrap_or_default()
-                )))
+                let wait = answer.header("retry-after").and_then(wait).unwrap_or_default();
+                Err(self.error(&format!("has had too many requests (HTTP 429){wait}")))
             }
-            (200, Some(json)) => Ok(json),
+            (200, Some(json)) if json.is_object() => Ok(json),
+            (200, Some(_)) => Err(self.error("sent an unexpected answer")),
             (200, None) if answer.body.trim_ascii().is_empty() => Err(self.error("sent an empty answer")),
             (200, None) => Err(self.error("sent an answer that is not JSON")),
             (status, json) => {
@@ -178,13 +177,49 @@ impl<'a> Exchange<'a> {
     }
 
     fn error(&self, what: &str) -> SearchError {
-        let mut text = format!("{} {what}", self.name);
-        for secret in self.secrets {
-            let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
-            text = text.replace(secret, "***").replace(&in_url, "***");
-        }
-        SearchError(text)
+        SearchError(self.redact(format!("{} {what}", self.name)))
     }
+
+    /// A result without the credentials, should the provider repeat them.
+    fn redacted(&self, hit: Hit) -> Hit {
+        Hit {
+            title: self.redact(hit.title),
+            url: self.redact(hit.url),
+            description: self.redact(hit.description),
+            published_date: hit.published_date,
+        }
+    }
+
+    fn redact(&self, mut text: String) -> String {
+        // What is shorter is no credential, and part of many words.
+        for secret in self.secrets.iter().filter(|secret| secret.chars().count() >= 4) {
+            let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+            for form in [*secret, &in_url] {
+                if text.contains(form) {
+                    text = text.replace(form, "***");
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Whether an error that is no 401 says that the key is wrong, all the same.
+fn rejects_key(json: &Json) -> bool {
+    let error = &json["error"];
+    let details = error["details"].as_array().map(Vec::as_slice).unwrap_or_default();
+    error["code"] == "SUBSCRIPTION_TOKEN_INVALID"
+        || details.iter().any(|detail| detail["reason"] == "API_KEY_INVALID")
+        || error["message"].as_str().is_some_and(|text| text.starts_with("API key not valid"))
+}
+
+/// What `Retry-After` says: a number of seconds, or when.
+fn wait(after: &str) -> Option<String> {
+    let after = after.trim();
+    if !after.is_empty() && after.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(format!("; retry after {after} seconds"));
+    }
+    dates::rfc3339(after).map(|_| format!("; retry after {after}"))
 }
 
 /// What a provider says about an error: each nests it in another way.

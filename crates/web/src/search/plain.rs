@@ -3,37 +3,64 @@
 use crate::html::Document;
 use crate::markdown::Options;
 
-/// Tags that stand in titles and snippets. Others are text: `Vec<u8>` is a title, too.
-const TAGS: [&str; 22] = [
-    "a", "abbr", "b", "bdi", "br", "cite", "code", "div", "em", "font", "i", "li", "mark", "p", "s", "small",
-    "span", "strong", "sub", "sup", "u", "wbr",
-];
+/// Formatting that stands in titles and snippets. Other tags are text: `Vec<u8>` is a title, too.
+const TAGS: [&str; 7] = ["b", "em", "i", "mark", "span", "strong", "u"];
+
+/// Bytes of a tag; no search engine writes longer ones.
+const MAX_TAG: usize = 300;
+
+/// A tag in a text.
+struct Tag<'a> {
+    start: usize,
+    end: usize,
+    name: &'a str,
+    closes: bool,
+}
 
 /// The text of a snippet, on one line.
 pub(super) fn text(html: &str) -> String {
+    let tags: Vec<Tag> = html.match_indices('<').filter_map(|(start, _)| tag(html, start)).collect();
     let mut bare = String::new();
-    let mut rest = html;
-    while let Some(open) = rest.find('<') {
-        bare.push_str(&rest[..open]);
-        rest = &rest[open..];
-        match tag(rest) {
-            Some(length) => rest = &rest[length..],
-            None => {
-                bare.push_str("&lt;");
-                rest = &rest[1..];
-            }
+    let mut done = 0;
+    for tag in formatting(&tags) {
+        bare.push_str(&html[done..tag.start].replace('<', "&lt;"));
+        if tag.name.eq_ignore_ascii_case("br") {
+            bare.push(' ');
         }
+        done = tag.end;
     }
-    bare.push_str(rest);
+    bare.push_str(&html[done..].replace('<', "&lt;"));
     let decoded = Document::parse(&bare, &Options::default()).map_or(bare, |document| document.text());
     decoded.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The length of a tag at the beginning of `text`.
-fn tag(text: &str) -> Option<usize> {
-    let end = text.find('>')?;
-    let name = text[1..end].trim_start_matches('/').split([' ', '/', '\t', '\n']).next()?;
-    TAGS.contains(&name.to_ascii_lowercase().as_str()).then_some(end + 1)
+/// The tags that format: line breaks, and pairs. A tag that is alone is what the text is about.
+fn formatting<'a>(tags: &'a [Tag<'a>]) -> impl Iterator<Item = &'a Tag<'a>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut formats = vec![false; tags.len()];
+    for (index, tag) in tags.iter().enumerate() {
+        let same = |other: &usize| tags[*other].name.eq_ignore_ascii_case(tag.name);
+        if tag.name.eq_ignore_ascii_case("br") {
+            formats[index] = true;
+        } else if !tag.closes {
+            open.push(index);
+        } else if let Some(place) = open.iter().rposition(same) {
+            formats[open.remove(place)] = true;
+            formats[index] = true;
+        }
+    }
+    tags.iter().zip(formats).filter_map(|(tag, formats)| formats.then_some(tag))
+}
+
+/// The tag that begins at `start`, if one of those that matter.
+fn tag(text: &str, start: usize) -> Option<Tag<'_>> {
+    let near = &text[start + 1..text.floor_char_boundary(start + MAX_TAG)];
+    let inner = &near[..near.find('>')?];
+    let end = start + 1 + inner.len() + 1;
+    let (closes, bare) = inner.strip_prefix('/').map_or((false, inner), |bare| (true, bare));
+    let name = bare.split([' ', '/', '\t', '\n']).next()?;
+    let known = TAGS.iter().chain(&["br"]).any(|tag| tag.eq_ignore_ascii_case(name));
+    known.then_some(Tag { start, end, name, closes })
 }
 
 #[cfg(test)]
@@ -54,6 +81,11 @@ mod tests {
             ("<script>alert(1)</script>", "<script>alert(1)</script>"),
             ("", ""),
             ("<", "<"),
+            ("<b>: The Bring Attention To element", "<b>: The Bring Attention To element"),
+            ("</b> without <i>its <i>like</i>", "</b> without <i>its like"),
+            ("<b", "<b"),
+            ("one<br>two<wbr>", "one two<wbr>"),
+            ("<STRONG>a</strong> <b>b</b>", "a b"),
         ] {
             assert_eq!(text(html), expected, "{html}");
         }

@@ -83,6 +83,14 @@ fn redirects_are_followed() {
         let _ = match path.as_str() {
             "/start" => wire.write_all(&response("302 Found", &["Location: ../next?x=1#y"], "moved")),
             "/next?x=1" => wire.write_all(&response("308 Permanent Redirect", &["Location: /deep/page"], "")),
+            "/accent" => wire.write_all(
+                &[
+                    b"HTTP/1.1 302 Found\r\nLocation: /caf\xc3\xa9\r\n".as_slice(),
+                    b"Content-Length: 0\r\n\r\n",
+                ]
+                .concat(),
+            ),
+            "/empty" => wire.write_all(&response("302 Found", &["Location:"], "")),
             "/nowhere" => wire.write_all(&response("302 Found", &[], "")),
             "/bad" => wire.write_all(&response("302 Found", &["Location: http://[/"], "")),
             "/file" => wire.write_all(&response("302 Found", &["Location: file:///etc/passwd"], "")),
@@ -92,8 +100,11 @@ fn redirects_are_followed() {
     });
     let content = fetch(&server.url("/start")).content();
     assert_eq!(content, format!("[there]({})", server.url("/deep/here")));
+    assert_eq!(fetch(&server.url("/accent")).content(), format!("[there]({})", server.url("/here")));
+    assert!(server.requests().iter().any(|head| head.starts_with("GET /caf%C3%A9 ")));
     for (path, expected) in [
-        ("/nowhere", "HTTP 302"),
+        ("/nowhere", "HTTP 302 without a location"),
+        ("/empty", "HTTP 302 without a location"),
         ("/bad", "redirected to an invalid URL"),
         ("/file", "`file` URLs are not supported, only `http` and `https`"),
         ("/loop", "more than 10 redirects"),
@@ -116,7 +127,7 @@ fn compressed_and_chunked_answers() {
         encoder.write_all(page.as_bytes()).unwrap();
         encoder.into_inner()
     };
-    for (encoding, body) in [("gzip", &gzip), ("br", &brotli)] {
+    for (encoding, body) in [("gzip", &gzip), ("br", &brotli), ("GZip", &gzip), ("x-gzip", &gzip)] {
         let header = format!("Content-Encoding: {encoding}");
         let server = Server::fixed(response("200 OK", &["Content-Type: text/html", &header], body));
         assert_eq!(fetch(&server.url("/")).content().matches("squeezed").count(), 100, "{encoding}");
@@ -188,6 +199,18 @@ fn every_family_of_encodings() {
         ("text/html", encode("shift_jis", japanese), japanese),
         ("text/html", encode("gbk", chinese), chinese),
         ("text/plain", encode("windows-1251", "Привет, мир! Просто текст."), "<p>Привет, мир! Просто текст."),
+        (
+            "text/html, text/html",
+            [
+                b"<!-- <meta charset=koi8-r> --><meta charset=windows-1251>".as_slice(),
+                &encode("windows-1251", russian),
+            ]
+            .concat(),
+            russian,
+        ),
+        ("text/html;charset=windows-1251, text/html", encode("windows-1251", russian), russian),
+        ("text/html", utf16(russian, true), russian),
+        ("text/html", utf16(japanese, false), japanese),
         ("text/html; charset=nonsense", russian.as_bytes().to_vec(), russian),
         (
             "application/xhtml+xml",
@@ -214,13 +237,23 @@ fn what_is_text_passes_and_what_is_not_is_refused() {
         ("application/json", "{\"a\": [1,\n2]}\n", "{\"a\": [1,\n2]}"),
         ("application/ld+json; charset=utf-8", "{}", "{}"),
         ("TEXT/HTML", "<h2>x</h2>", "## x"),
+        (
+            "application/xhtml+xml",
+            "<html><head><title/><script src='x'/></head><body><h2>x</h2></body></html>",
+            "## x",
+        ),
         ("text/csv", "a,b", "a,b"),
     ] {
         let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
         assert_eq!(fetch(&server.url("/")).content(), expected, "{content_type}");
     }
-    let nameless = Server::fixed(response("200 OK", &[], "  <h2>x</h2>"));
-    assert_eq!(fetch(&nameless.url("/")).content(), "## x");
+    let wide: Vec<u8> = "\u{feff}<h2>x</h2>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let named = |body: &str| body.as_bytes().to_vec();
+    for body in [named("  <h2>x</h2>"), named("\u{feff}<!DOCTYPE html><h2>x</h2>"), wide[2..].to_vec(), wide]
+    {
+        let nameless = Server::fixed(response("200 OK", &[], body));
+        assert_eq!(fetch(&nameless.url("/")).content(), "## x");
+    }
     for content_type in ["image/png", "application/pdf", "application/octet-stream", "video/mp4"] {
         let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], "x"));
         let error = fetch(&server.url("/")).error();

@@ -136,6 +136,25 @@ fn servers_that_take_their_time() {
 }
 
 #[test]
+fn the_program_gives_up_in_time() {
+    let servers = [
+        Server::start(|_, _| std::thread::sleep(Duration::from_secs(90))),
+        Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: ")),
+        Server::start(|_, wire| {
+            let _ = wire.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
+            drip(wire, b"<p>slow");
+        }),
+    ];
+    let runs = servers.map(|server| std::thread::spawn(move || fetch(&server.url("/"))));
+    for run in runs {
+        let run = run.join().expect("no panic");
+        assert_eq!(run.error(), "Failed to fetch URL: Connection timeout");
+        assert!((29..33).contains(&run.elapsed.as_secs()), "{:?}", run.elapsed);
+        assert!(run.peak < MEMORY, "{} KiB", run.peak);
+    }
+}
+
+#[test]
 fn pages_that_mean_harm() {
     let attributes: String = (0..20_000).map(|n| format!(" a{n}=b")).collect();
     let lists = format!("{}core{}", "<ul><li>x".repeat(3_000), "</ul>".repeat(3_000));
@@ -172,6 +191,9 @@ fn pages_that_mean_harm() {
 #[test]
 fn pages_at_the_limit_of_size() {
     let fill = |piece: &str| piece.repeat((10 << 20) / piece.len());
+    // As many as a page may have, each of so many elements and pieces of text.
+    let many = |piece: &str, nodes: usize| piece.repeat(740_000 / nodes);
+    let long_base = format!("<base href='http://h/{}/'>", "A".repeat(60_000));
     for (name, page) in [
         ("tags", fill("<b>")),
         ("paragraphs", fill("<p>x")),
@@ -186,6 +208,39 @@ fn pages_at_the_limit_of_size() {
         ),
         ("comments", fill("<!---->")),
         ("links", fill("<a href=x>y</a>")),
+        ("links of one paragraph", format!("<p>{}", "<a href=a>b</a>".repeat(370_000))),
+        ("images of one paragraph", fill("<img src=a alt=b>")),
+        ("links on a long base", format!("{long_base}{}", "<a href=a>b</a>".repeat(60_000))),
+        ("images on a long base", format!("{long_base}{}", "<img src=a>".repeat(60_000))),
+        (
+            "cells on a long base",
+            format!("{long_base}<table><th>h<th>i<tr><td>{}", "<img src=a>".repeat(60_000)),
+        ),
+        ("headings on a long base", format!("{long_base}{}", "<h1><a href=a>b</a></h1>".repeat(60_000))),
+        ("unusual addresses on a long base", format!("{long_base}<p>{}", "<img src=' ./a'>".repeat(60_000))),
+        (
+            "a long link around paragraphs",
+            format!("<a href='{0}' title='{0}'>{1}", "A ".repeat(1 << 20), "<p>y".repeat(300_000)),
+        ),
+        ("rows beside a wide one", format!("<table><tr>{}{}", "<th>x".repeat(256), many("<tr><td>", 2))),
+        ("rows below a tall one", format!("<table><tr><th rowspan=65000 colspan=256>x{}", many("<tr>", 1))),
+        ("one row", format!("<table><tr><th>x<tr>{}", many("<td>", 1))),
+        ("lines of quoted code", format!("{}<pre>{}x", "<blockquote>".repeat(32), fill("\n"))),
+        ("lines of code in a cell", format!("<table><tr><th>h<th>i<tr><td><pre>{}", fill("a\n"))),
+        ("breaks", format!("<p>x{}", many("&nbsp;<br>", 2))),
+        ("breaks in a heading", format!("<h1>x{}", many("<br>", 1))),
+        (
+            "breaks in bold cells",
+            format!("<table><tr><th>h<th>i<tr><td>x{}{}", "<b>".repeat(400), many("<br>", 1)),
+        ),
+        ("spaces in a heading", format!("<h1>x{}", many("&nbsp;<b></b>", 2))),
+        ("quoted breaks", format!("{}x{}", "<blockquote>".repeat(32), many("a<br>", 2))),
+        ("summaries", fill("<details><summary>x</summary>")),
+        ("terms", many("<dt>x", 2)),
+        ("attributes", fill("<img src=123456789 alt=123456789 title=123456789>")),
+        ("short attributes", fill("<img src=a alt=b title=c>")),
+        ("definitions", many("<dl><dd><b>x", 4)),
+        ("srcset", format!("<img srcset='{}'>", fill(","))),
     ] {
         let server = Server::fixed(html(&page[..page.len().min(10 << 20)]));
         let run = fetch(&server.url("/"));
@@ -196,6 +251,27 @@ fn pages_at_the_limit_of_size() {
             "{name}: {run:?}"
         );
     }
+}
+
+#[test]
+fn lines_of_text_at_the_limit_of_size() {
+    let text = format!("{}x", "\n".repeat((10 << 20) - 1));
+    let server = Server::fixed(response("200 OK", &["Content-Type: text/plain"], text));
+    let run = bounded(fetch(&server.url("/")));
+    assert_eq!(run.json()["lines_read"], 10 << 20);
+}
+
+#[test]
+fn a_long_address_is_no_multiplier() {
+    let long = format!("/{}/", "A".repeat(60_000));
+    let server = Server::start(move |head, wire| {
+        let _ = match head.starts_with("GET / ") {
+            true => wire.write_all(&response("302 Found", &[&format!("Location: {long}")], "")),
+            false => wire.write_all(&html(&"<img src=a>".repeat(60_000))),
+        };
+    });
+    let run = bounded(fetch(&server.url("/")));
+    assert_eq!(run.error(), "Failed to parse HTML: Invalid document structure");
 }
 
 #[test]

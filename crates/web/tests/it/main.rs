@@ -1,6 +1,7 @@
 //! Tests of the library and of the three executables.
 
 mod addresses;
+mod articles;
 mod fetching;
 mod hostile;
 mod pages;

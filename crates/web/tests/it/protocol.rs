@@ -75,6 +75,20 @@ fn help_and_version_are_for_people() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_written_is_a_failure() {
+    for program in [FETCH, BRAVE, GOOGLE] {
+        for argument in ["--schema", "--help", "--version"] {
+            let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+            let mut command = std::process::Command::new(program);
+            let output = command.arg(argument).stdout(full).output().unwrap();
+            assert_eq!(output.status.code(), Some(1), "{program} {argument}");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.contains("cannot write the answer: "), "{said}");
+        }
+    }
+}
+
+#[test]
 fn bad_input_is_a_clear_error() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let long = format!("{{\"query\": \"{}\"}}", "x".repeat(2 << 20));
@@ -113,6 +127,23 @@ fn bad_fields_of_a_search_are_named() {
         (json!({"query": "ab", "allowed_domains": [1]}), "`allowed_domains` is not a list of strings"),
         (json!({"query": "ab", "blocked_domains": {}}), "`blocked_domains` is not a list of strings"),
         (json!({"query": "ab", "blocked_domains": null}), "`blocked_domains` is not a list of strings"),
+        (
+            json!({"query": "ab", "allowed_domains": ["a.com", "exa mple"]}),
+            "`allowed_domains` has `exa mple`, which is no domain",
+        ),
+        (
+            json!({"query": "ab", "blocked_domains": ["site:a.com"]}),
+            "`blocked_domains` has `site:a.com`, which is no domain",
+        ),
+        (json!({"query": "ab", "allowed_domains": [""]}), "`allowed_domains` has ``, which is no domain"),
+        (
+            json!({"query": "ab", "blocked_domains": ["a.*"]}),
+            "`blocked_domains` has `a.*`, which is no domain",
+        ),
+        (
+            json!({"query": "ab", "blocked_domains": ["https://"]}),
+            "`blocked_domains` has `https://`, which is no domain",
+        ),
     ] {
         for program in [BRAVE, GOOGLE] {
             assert_eq!(run(program, &[], &[], &input.to_string()).error(), expected, "{input}");

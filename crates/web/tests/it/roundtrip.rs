@@ -156,6 +156,12 @@ fn page() -> impl Strategy<Value = String> {
             "dl><dt",
             "dd",
             "table><tr><td",
+            "table><tr><th",
+            "pre",
+            "details",
+            "details><summary",
+            "button",
+            "dt",
             "section",
         ]);
         (tags, prop::collection::vec(inner, 1..4)).prop_map(|(tag, children)| {

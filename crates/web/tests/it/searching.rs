@@ -213,7 +213,6 @@ fn answers_with_nothing_in_them_are_no_results() {
         json!({"web": {}}),
         json!({"web": {"results": []}, "items": []}),
         json!({"items": null, "web": null}),
-        json!([]),
     ] {
         let server = Server::fixed(json_answer("200 OK", &body));
         for program in [BRAVE, GOOGLE] {
@@ -234,7 +233,7 @@ fn errors_of_providers_are_told() {
     let rejected_google = NO_GOOGLE.replace("not found", "rejected");
     for (bytes, brave, google) in [
         (json_answer("401 Unauthorized", &brave_error), rejected_brave.clone(), rejected_google.clone()),
-        (json_answer("403 Forbidden", &google_error), rejected_brave, rejected_google),
+        (json_answer("403 Forbidden", &google_error), rejected_brave.clone(), rejected_google.clone()),
         (
             response("429 Too Many", &["Retry-After: 17"], "{}"),
             "Brave Search has had too many requests (HTTP 429); retry after 17 seconds".to_owned(),
@@ -254,6 +253,42 @@ fn errors_of_providers_are_told() {
             json_answer("400 Bad", &google_error),
             "Brave Search answered HTTP 400: Request contains an invalid argument.".to_owned(),
             "Google Custom Search answered HTTP 400: Request contains an invalid argument.".to_owned(),
+        ),
+        (
+            json_answer("422 Bad", &json!({"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": "The provided token is invalid."}})),
+            rejected_brave.clone(),
+            rejected_google.clone(),
+        ),
+        (
+            json_answer("400 Bad", &json!({"error": {"code": 400, "message": "API key not valid. Please pass a valid API key.",
+                "errors": [{"reason": "badRequest"}], "status": "INVALID_ARGUMENT"}})),
+            rejected_brave.clone(),
+            rejected_google.clone(),
+        ),
+        (
+            json_answer("400 Bad", &json!({"error": {"message": "no", "details": [{"reason": "API_KEY_INVALID"}]}})),
+            rejected_brave,
+            rejected_google,
+        ),
+        (
+            response("429 Too Many", &["Retry-After: Wed, 21 Oct 2026 07:28:00 GMT"], "{}"),
+            "Brave Search has had too many requests (HTTP 429); retry after Wed, 21 Oct 2026 07:28:00 GMT".to_owned(),
+            "Google Custom Search has had too many requests (HTTP 429); retry after Wed, 21 Oct 2026 07:28:00 GMT".to_owned(),
+        ),
+        (
+            response("429 Too Many", &["Retry-After:"], "{}"),
+            "Brave Search has had too many requests (HTTP 429)".to_owned(),
+            "Google Custom Search has had too many requests (HTTP 429)".to_owned(),
+        ),
+        (
+            response("429 Too Many", &["Retry-After: soon1"], "{}"),
+            "Brave Search has had too many requests (HTTP 429)".to_owned(),
+            "Google Custom Search has had too many requests (HTTP 429)".to_owned(),
+        ),
+        (
+            json_answer("200 OK", &json!([])),
+            "Brave Search sent an unexpected answer".to_owned(),
+            "Google Custom Search sent an unexpected answer".to_owned(),
         ),
         (
             response("500 Oops", &[], "<html>oops</html>"),
@@ -340,7 +375,7 @@ fn credentials_come_from_variables_then_files() {
     }
     assert_eq!(go(BRAVE, &[]).error(), NO_BRAVE);
     assert_eq!(server.connections(), 0);
-    write("brave-api-key", "from-file\n");
+    write("brave-api-key", "\u{feff}from-file\n");
     write("google-api-key", "from-file\n");
     write("google-engine-id", "engine-from-file\n");
     let asked = || server.requests().pop().unwrap();
@@ -353,6 +388,39 @@ fn credentials_come_from_variables_then_files() {
     // Without a home there are no files.
     let homeless = run(BRAVE, &[], &[("TOOLWRIGHT_BRAVE_URL", base.as_str())], r#"{"query": "ab"}"#);
     assert_eq!(homeless.error(), NO_BRAVE);
+}
+
+#[test]
+fn a_key_that_comes_back_is_not_shown() {
+    let url = format!("https://a.example/?key={KEY}");
+    let body = json!({
+        "web": {"results": [{"title": format!("your key {KEY}"), "url": url, "description": format!("<b>{KEY}</b>")}]},
+        "items": [{"title": format!("your key {KEY}"), "link": url, "snippet": format!("and {ENGINE}")}]
+    });
+    let server = Server::fixed(json_answer("200 OK", &body));
+    for program in [BRAVE, GOOGLE] {
+        let run = search(program, &server, &json!({"query": "ab"}));
+        assert_eq!(titles(&run), ["your key ***"], "{run:?}");
+        assert_eq!(run.json()["results"][0]["url"], "https://a.example/?key=***");
+    }
+    // What is too short to be a key is left alone, or every message would be full of stars.
+    let base = Server::fixed(response("500 Oops", &[], "")).url("");
+    let variables = [("BRAVE_API_KEY", "e"), ("TOOLWRIGHT_BRAVE_URL", base.as_str())];
+    let run = run(BRAVE, &[], &variables, r#"{"query": "ab"}"#);
+    assert_eq!(run.error(), "Brave Search answered HTTP 500");
+}
+
+#[test]
+fn titles_about_tags_keep_them() {
+    let title = "<b>: The Bring Attention To element";
+    let body = json!({
+        "web": {"results": [{"title": title.replace('<', "&lt;").replace('>', "&gt;"), "url": "https://a.example/"}]},
+        "items": [{"title": title, "link": "https://a.example/"}]
+    });
+    let server = Server::fixed(json_answer("200 OK", &body));
+    for program in [BRAVE, GOOGLE] {
+        assert_eq!(titles(&search(program, &server, &json!({"query": "ab"}))), [title]);
+    }
 }
 
 #[test]

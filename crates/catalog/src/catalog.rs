@@ -18,7 +18,7 @@ use toolwright_model::{Binding, InputSchema, Namespace, Server};
 use toolwright_source::Diagnostic;
 
 use crate::gate::{Lanes, gate};
-use crate::hosted::Hosted;
+use crate::hosted::{Hosted, Served};
 use crate::live::{SpecLoad, Unloaded, load_spec};
 use crate::plan::{Plan, Spec, What};
 use crate::slot::Slot;
@@ -325,12 +325,14 @@ impl Catalog {
     /// Asks the server that a definition names for its tools. Returns why it gave no answer.
     async fn meet(&self, spec: &Spec, hosted: &Arc<Hosted>) -> Vec<Unloaded> {
         let mut lanes = self.lanes_of(spec);
-        let met = hosted.meet(spec, self.runner.parts(), &self.runner.limits(), &mut lanes).await;
-        let (met, unloaded) = match met {
-            Ok(met) => {
-                met.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
-                self.tell_loaded(hosted.namespace.as_str(), met.entries.iter());
-                (Some(met.entries), Vec::new())
+        let asked = hosted.ask(spec, self.runner.parts(), &self.runner.limits(), &mut lanes).await;
+        let (met, unloaded) = match asked {
+            Ok(Served { entries: served, diagnostics }) => {
+                let (tools, missing) = hosted.meet(&served);
+                let problems = diagnostics.into_iter().chain(missing);
+                problems.for_each(|d| self.tell(Event::Problem(Box::new(d))));
+                self.tell_loaded(hosted.namespace.as_str(), tools.iter());
+                (Some((served, tools)), Vec::new())
             }
             Err(failure) => {
                 let unloaded = Unloaded { source: hosted.namespace.to_string(), failure };
@@ -347,7 +349,9 @@ impl Catalog {
         if let Some(guest) = guest {
             guest.tried = true;
             // A server that is away for a moment keeps its tools in the list.
-            guest.met = met.or(guest.met.take());
+            if let Some((served, tools)) = met {
+                guest.take(served, tools);
+            }
         }
         drop(slots);
         self.refill();

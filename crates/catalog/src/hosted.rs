@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use toolwright_exec::{Entry, Failure, Limits, Parts, Standing};
-use toolwright_model::{Annotations, Binding, InputSchema, Namespace, Server, Tool};
+use toolwright_model::{Annotations, Binding, InputSchema, Namespace, Server};
 use toolwright_source::{Diagnostic, Finding, Origin, Pointer, locate};
 
 use crate::codes::COMMAND_NOT_ON_SERVER;
-use crate::gate::{Lanes, gate};
+use crate::gate::{Gated, Lanes, gate};
 use crate::live;
 use crate::plan::{Spec, What};
 
@@ -22,9 +22,9 @@ pub(crate) struct Hosted {
     pub(crate) origin: Origin,
 }
 
-/// It, together with what its server says.
+/// What a server says of its tools.
 #[derive(Debug, Default)]
-pub(crate) struct Met {
+pub(crate) struct Served {
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -36,13 +36,13 @@ impl Hosted {
     }
 
     /// Asks the server. `spec` is where the definition came from.
-    pub(crate) async fn meet(
+    pub(crate) async fn ask(
         &self,
         spec: &Spec,
         parts: &Parts,
         limits: &Limits,
         lanes: &mut Lanes,
-    ) -> Result<Met, Failure> {
+    ) -> Result<Served, Failure> {
         let spec = Spec {
             name: self.namespace.to_string(),
             what: What::Server(Arc::clone(&self.server), Some(self.namespace.clone())),
@@ -50,23 +50,28 @@ impl Hosted {
             ..spec.clone()
         };
         let loaded = live::server(&spec, &self.server, Some(&self.namespace), parts).await?;
-        let served = gate(loaded, limits, &spec, lanes);
-        let mut met = Met { entries: Vec::new(), diagnostics: served.diagnostics };
-        let mut others = served.entries;
+        let Gated { entries, diagnostics, .. } = gate(loaded, limits, &spec, lanes);
+        Ok(Served { entries, diagnostics })
+    }
+
+    /// Its tools, with what the server said of them, and the commands that the server has not.
+    pub(crate) fn meet(&self, served: &[Arc<Entry>]) -> (Vec<Arc<Entry>>, Vec<Diagnostic>) {
+        let mut others = served.to_vec();
+        let (mut entries, mut diagnostics) = (Vec::new(), Vec::new());
         for (n, own) in &self.own {
             let place = others.iter().position(|other| name_on_server(other) == name_on_server(own));
-            met.entries.push(match place.map(|place| others.remove(place)) {
+            entries.push(match place.map(|place| others.remove(place)) {
                 _ if own.standing != Standing::Ready => Arc::clone(own),
-                Some(served) => Arc::new(completed(own, &served.tool)),
+                Some(served) => completed(own, &served),
                 None => {
                     let (entry, diagnostic) = self.missing(*n, own);
-                    met.diagnostics.push(diagnostic);
+                    diagnostics.push(diagnostic);
                     Arc::new(entry)
                 }
             });
         }
-        met.entries.extend(others);
-        Ok(met)
+        entries.extend(others);
+        (entries, diagnostics)
     }
 
     fn missing(&self, n: usize, own: &Entry) -> (Entry, Diagnostic) {
@@ -88,14 +93,23 @@ fn name_on_server(entry: &Entry) -> &str {
 }
 
 /// A command with what its definition leaves open filled in from the server's own words.
-fn completed(own: &Entry, served: &Tool) -> Entry {
-    let mut tool = own.tool.clone();
-    if tool.input == InputSchema::Deferred {
-        tool.input = served.input.clone();
+fn completed(own: &Arc<Entry>, served: &Entry) -> Arc<Entry> {
+    let aside = |reason: String| {
+        Arc::new(Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason))
+    };
+    match &served.standing {
+        Standing::Ready => {}
+        // What the server says of it cannot be relied on. That matters where the definition says nothing.
+        Standing::Quarantined(_) if own.tool.input != InputSchema::Deferred => return Arc::clone(own),
+        Standing::Quarantined(reason) => return aside(format!("on the server: {reason}")),
     }
-    tool.output = tool.output.or_else(|| served.output.clone());
-    tool.description = tool.description.or_else(|| served.description.clone());
-    let (details, theirs) = (&mut tool.details, &served.details);
+    let (mut tool, theirs) = (own.tool.clone(), &served.tool);
+    if tool.input == InputSchema::Deferred {
+        tool.input = theirs.input.clone();
+    }
+    tool.output = tool.output.or_else(|| theirs.output.clone());
+    tool.description = tool.description.or_else(|| theirs.description.clone());
+    let (details, theirs) = (&mut tool.details, &theirs.details);
     details.title = details.title.take().or_else(|| theirs.title.clone());
     details.meta = details.meta.take().or_else(|| theirs.meta.clone());
     if details.annotations == Annotations::default() {
@@ -108,12 +122,9 @@ fn completed(own: &Entry, served: &Tool) -> Entry {
         Ok(mut entry) => {
             entry.environment.clone_from(&own.environment);
             entry.knowledge.clone_from(&own.knowledge);
-            entry
+            Arc::new(entry)
         }
         // Both sides have been compiled before.
-        Err((which, error)) => {
-            let reason = format!("its `{which}` cannot be used: {error}");
-            Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason)
-        }
+        Err((which, error)) => aside(format!("its `{which}` cannot be used: {error}")),
     }
 }

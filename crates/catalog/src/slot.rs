@@ -30,8 +30,10 @@ pub(crate) struct Slot {
 /// A toolset on a server that its definition names.
 pub(crate) struct Guest {
     pub(crate) hosted: Arc<Hosted>,
-    /// What came of asking the server.
-    pub(crate) met: Option<Vec<Arc<Entry>>>,
+    /// What the server said of its tools, last time it was asked with success.
+    served: Option<Vec<Arc<Entry>>>,
+    /// The tools of both.
+    tools: Vec<Arc<Entry>>,
     /// Whether a first attempt to ask it has ended.
     pub(crate) tried: bool,
     /// Whether somebody keeps asking it.
@@ -58,29 +60,36 @@ impl Slot {
         self.tried && self.guests.iter().all(|guest| guest.tried)
     }
 
-    /// Takes over what definitions gave. What servers said before holds until they are asked again.
+    /// Takes over what definitions gave. What servers said of their tools holds until they are asked again; what the
+    /// definitions say holds at once.
     pub(crate) fn host(&mut self, hosted: Vec<Hosted>) {
         let mut old = std::mem::take(&mut self.guests);
         for hosted in hosted {
             let before = old.iter().position(|guest| guest.hosted.is_like(&hosted));
             let before = before.map(|place| old.swap_remove(place));
-            self.guests.push(Guest {
+            let mut guest = Guest {
+                tools: hosted.own.iter().map(|(_, entry)| Arc::clone(entry)).collect(),
                 hosted: Arc::new(hosted),
+                served: None,
                 tried: before.as_ref().is_some_and(|guest| guest.tried),
                 followed: false,
                 gone: self.gone.child_token(),
-                met: before.and_then(|guest| {
-                    guest.gone.cancel();
-                    guest.met
-                }),
-            });
+            };
+            if let Some(before) = before {
+                before.gone.cancel();
+                if let Some(served) = before.served {
+                    guest.tools = guest.hosted.meet(&served).0;
+                    guest.served = Some(served);
+                }
+            }
+            self.guests.push(guest);
         }
         old.iter().for_each(|guest| guest.gone.cancel());
     }
 
     /// Its tools as far as they are known.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.entries.iter().chain(self.guests.iter().flat_map(Guest::tools))
+        self.entries.iter().chain(self.guests.iter().flat_map(|guest| &guest.tools))
     }
 
     /// Its servers: itself, or those its definitions name.
@@ -93,10 +102,8 @@ impl Slot {
 }
 
 impl Guest {
-    fn tools(&self) -> Box<dyn Iterator<Item = &Arc<Entry>> + '_> {
-        match &self.met {
-            Some(met) => Box::new(met.iter()),
-            None => Box::new(self.hosted.own.iter().map(|(_, entry)| entry)),
-        }
+    /// Takes over what the server said, and the tools that are there now.
+    pub(crate) fn take(&mut self, served: Vec<Arc<Entry>>, tools: Vec<Arc<Entry>>) {
+        (self.served, self.tools) = (Some(served), tools);
     }
 }

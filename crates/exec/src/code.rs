@@ -40,7 +40,7 @@ codes! {
     SPAWN_FAILED -32015 "The tool's program could not be started." "check that the program exists and may be executed"
     SANDBOX_FAILED -32003 "The tool's code could not be run: no worker could be started, or it died." "run `toolwright doctor` and mend what it reports"
     UPSTREAM_UNAVAILABLE -32016 "The tool's server could not be reached, or went away during the call." "check that the server runs; it is tried again after a pause"
-    QUARANTINED -32017 "The tool's definition has errors, so it is set aside and not run." "run `toolwright show` on its source and mend what it reports"
+    QUARANTINED -32017 "The tool's definition has errors, so it is set aside and not run." "mend what is named; the log and `toolwright show` say where it stands"
     NOT_RUNNABLE -32018 "The definition does not say how the tool is run, or nothing here can run it that way." "give the tool an executable or a server"
     BROWSER_REQUIRED -32019 "The tool's capabilities need a page in a browser, and there is none here." "use the tool where its page is open"
     PROCESSOR_FAILED -32020 "A processor of the definition failed on the arguments or the result." "the definition is at fault: calling it again the same way will not help"

@@ -64,7 +64,7 @@ impl Entry {
             lane,
             environment: Vec::new(),
             knowledge: None,
-            body: Err("".into()),
+            body: Err("none was looked for".into()),
             input,
             output,
         })
@@ -82,7 +82,7 @@ impl Entry {
             lane,
             environment: Vec::new(),
             knowledge: None,
-            body: Err("".into()),
+            body: Err("none was looked for".into()),
             input: None,
             output: None,
         }

@@ -66,7 +66,7 @@ struct Pending<'a> {
 }
 
 /// Permission to use the processor. Given back while the guest waits for the host, so that a call made by a host function
-/// can never wait for the one that made it, and by guests that take long, so that quick ones need not wait for them.
+/// can never wait for the one that made it, and by guests that take long, so that quick ones need not wait for them while there are places beside.
 pub(crate) struct Turn {
     pub(crate) turns: Arc<Semaphore>,
     /// Places beside the turns, for guests that take long.
@@ -237,7 +237,7 @@ impl<'a> Conversation<'a> {
     fn look(&mut self, turn: &mut Turn) -> Result<(), Error> {
         self.check_time()?;
         turn.step_aside();
-        if !turn.is_aside {
+        if turn.permit.is_some() && !turn.is_aside {
             self.next_check = self.next_check.min(Instant::now() + LONG);
         }
         Ok(())

@@ -16,7 +16,14 @@ use crate::agent::{Listener, notice};
 
 /// The calls of one client that are under way.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Mutex<HashMap<RequestId, CancellationToken>>);
+pub(crate) struct Calls(Mutex<UnderWay>);
+
+#[derive(Debug, Default)]
+struct UnderWay {
+    /// By a number of ours: a client may use an id twice.
+    calls: HashMap<u64, (RequestId, CancellationToken)>,
+    begun: u64,
+}
 
 /// Where messages about a call go.
 pub(crate) trait Sink: Send + Sync + 'static {
@@ -54,7 +61,7 @@ impl Asked {
 }
 
 impl Calls {
-    fn all(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
+    fn all(&self) -> MutexGuard<'_, UnderWay> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,7 +74,13 @@ impl Calls {
     ) -> impl Future<Output = ()> + Send + use<S> {
         let Asked { id, params, progress } = asked;
         let cancel = CancellationToken::new();
-        self.all().insert(id.clone(), cancel.clone());
+        let number = {
+            let mut all = self.all();
+            all.begun += 1;
+            let number = all.begun;
+            all.calls.insert(number, (id.clone(), cancel.clone()));
+            number
+        };
         let (calls, agent) = (Arc::clone(self), agent.clone());
         // Until its answer is on the way: whoever waits for the calls waits for that too.
         let active = agent.active();
@@ -82,7 +95,7 @@ impl Calls {
                 }
             };
             let (result, ()) = tokio::join!(agent.call(params, cancel.clone(), true, listener), pass_on);
-            calls.all().remove(&id);
+            calls.all().calls.remove(&number);
             // Who has cancelled a call waits for no answer.
             if !cancel.is_cancelled() {
                 sink.send(match result {
@@ -105,12 +118,21 @@ impl Calls {
         let ClientNotification::CancelledNotification(cancelled) = &message.notification else {
             return false;
         };
-        let call = cancelled.params.request_id.as_ref().and_then(|id| self.all().remove(id));
-        call.inspect(CancellationToken::cancel).is_some()
+        let Some(id) = &cancelled.params.request_id else { return false };
+        let mut all = self.all();
+        let before = all.calls.len();
+        all.calls.retain(|_, (own, cancel)| {
+            let is_it = own == id;
+            if is_it {
+                cancel.cancel();
+            }
+            !is_it
+        });
+        all.calls.len() < before
     }
 
     /// Cancels all of them.
     pub(crate) fn cancel_all(&self) {
-        self.all().drain().for_each(|(_, call)| call.cancel());
+        self.all().calls.drain().for_each(|(_, (_, call))| call.cancel());
     }
 }

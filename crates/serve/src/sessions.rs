@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Bytes, Frame};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, CustomResult, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
@@ -28,9 +28,11 @@ use crate::calls::{Asked, Calls};
 use crate::http::Answer;
 use crate::story::{Cancelled, Story, Teller};
 
-/// How long an answer may take before its client is sent the headers alone.
-const SOON: Duration = Duration::from_secs(2);
-/// rmcp ends a session that it has not heard of for five minutes, so a call a minute goes through it.
+/// How long an answer may take before its client is sent the headers alone, and what to come back with.
+const SOON: Duration = Duration::from_millis(200);
+/// rmcp ends a session that it has not heard of for this long: longer than any call takes that it does not hear of.
+const IDLE: Duration = Duration::from_secs(20 * 60);
+/// So a call a minute goes through it.
 const HEARD_OF: Duration = Duration::from_secs(60);
 /// How long nothing is sent before a sign of life is.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -38,12 +40,13 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// The revisions that have sessions and say so in a header.
 const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
-/// The revision whose clients are told at once what to come back with.
+/// The revision whose clients are told first what to come back with.
 const PRIMED: &str = "2025-11-25";
 /// How long a client that lost its connection waits before it comes back.
 const RETRY: Duration = Duration::from_secs(3);
-/// Stories of one session that are kept for clients that come back.
+/// Stories of one session that are kept for clients that come back, and bytes of those that are over.
 const STORIES: usize = 64;
+const OVER: usize = 8 << 20;
 
 pub(crate) struct Sessions {
     inner: LocalSessionManager,
@@ -57,13 +60,28 @@ struct Session {
     calls: Arc<Calls>,
     /// When rmcp last heard of it.
     heard_of: Instant,
-    /// Those that took longer than a moment, oldest first.
+    /// The last ones, oldest first.
     stories: VecDeque<Arc<Story>>,
+}
+
+impl Session {
+    /// Keeps a story, and forgets others if they are too many: first those that are over.
+    fn keep(&mut self, story: &Arc<Story>) {
+        self.stories.push_back(Arc::clone(story));
+        let mut over: usize =
+            self.stories.iter().filter(|story| story.is_over()).map(|story| story.bytes()).sum();
+        while self.stories.len() > STORIES || over > OVER {
+            let oldest = self.stories.iter().position(|story| story.is_over()).unwrap_or(0);
+            let Some(forgotten) = self.stories.remove(oldest) else { return };
+            over = over.saturating_sub(forgotten.bytes());
+        }
+    }
 }
 
 impl Sessions {
     pub(crate) fn new(agent: Agent) -> Sessions {
-        let (inner, open) = (LocalSessionManager::default(), Mutex::default());
+        let (mut inner, open) = (LocalSessionManager::default(), Mutex::default());
+        inner.session_config.keep_alive = Some(IDLE);
         Sessions { inner, agent, open, stories: AtomicU64::default() }
     }
 
@@ -78,6 +96,9 @@ impl Sessions {
         let asked = Asked::read(body)?;
         let calls = self.calls(id)?;
         let story = Story::new(self.stories.fetch_add(1, Ordering::Relaxed));
+        if let Some(session) = self.open().get_mut(id) {
+            session.keep(&story);
+        }
         let mut work = Afloat(Some(Box::pin(calls.make(&self.agent, asked, Teller(Arc::clone(&story))))));
         let _ = tokio::time::timeout(SOON, async {
             tokio::select! {
@@ -87,21 +108,13 @@ impl Sessions {
             }
         })
         .await;
-        // Since 2025-11-25 a client is told at once what to come back with.
+        // Since 2025-11-25 a client is told first what to come back with.
         let primes = headers.get(VERSION).is_some_and(|version| version == PRIMED);
         let before = if primes { priming(&story) } else { Vec::new() };
         Some(event_stream(match story.answer_alone() {
             Err(Cancelled) => Full::default().boxed(),
             Ok(Some(answer)) => Full::from([before, event(&story, 1, &answer)].concat()).boxed(),
-            Ok(None) => {
-                if let Some(session) = self.open().get_mut(id) {
-                    session.stories.push_back(Arc::clone(&story));
-                    if session.stories.len() > STORIES {
-                        session.stories.pop_front();
-                    }
-                }
-                as_it_goes(&story, before)
-            }
+            Ok(None) => as_it_goes(&story, before),
         }))
     }
 
@@ -175,11 +188,21 @@ fn priming(story: &Story) -> Vec<u8> {
     format!("id: {}\nretry: {}\ndata: \n\n", story.event(0), RETRY.as_millis()).into_bytes()
 }
 
-fn event(story: &Story, n: usize, message: &ServerJsonRpcMessage) -> Vec<u8> {
-    let mut event = format!("id: {}\ndata: ", story.event(n)).into_bytes();
-    serde_json::to_writer(&mut event, message).expect("it is made of JSON");
-    event.extend_from_slice(b"\n\n");
-    event
+fn event(story: &Story, n: usize, message: &[u8]) -> Vec<u8> {
+    [format!("id: {}\ndata: ", story.event(n)).as_bytes(), message, b"\n\n"].concat()
+}
+
+/// A message as rmcp takes it. A result stays as it is: rmcp would look for a kind that it fits.
+fn read_again(message: &[u8]) -> Option<ServerJsonRpcMessage> {
+    let mut message: serde_json::Value = serde_json::from_slice(message).ok()?;
+    match message.get_mut("result").map(serde_json::Value::take) {
+        Some(result) => {
+            let id = serde_json::from_value(message.get("id")?.clone()).ok()?;
+            let result = ServerResult::CustomResult(CustomResult::new(result));
+            Some(ServerJsonRpcMessage::response(result, id))
+        }
+        None => serde_json::from_value(message).ok(),
+    }
 }
 
 /// The whole story as it is told, with signs of life where it pauses.
@@ -268,7 +291,7 @@ impl SessionManager for Sessions {
         };
         Ok(Either::Right(story.after(n).map(move |(n, message)| {
             let mut event = ServerSseMessage::default();
-            (event.event_id, event.message) = (Some(story.event(n)), Some(message));
+            (event.event_id, event.message) = (Some(story.event(n)), read_again(&message).map(Arc::new));
             event
         })))
     }

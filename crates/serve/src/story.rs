@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::stream::{self, Stream};
+use hyper::body::Bytes;
 use rmcp::model::ServerJsonRpcMessage;
 use tokio::sync::watch;
 
@@ -23,7 +24,11 @@ pub(crate) struct Story {
 struct Told {
     /// How many are no longer kept.
     gone: usize,
-    messages: VecDeque<Arc<ServerJsonRpcMessage>>,
+    /// As JSON.
+    messages: VecDeque<Bytes>,
+    bytes: usize,
+    /// Whether the last of them is the answer.
+    answered: bool,
     /// Nothing more will be said.
     over: bool,
 }
@@ -53,12 +58,22 @@ impl Story {
         let _ = self.told.subscribe().wait_for(|told| told.over || !told.messages.is_empty()).await;
     }
 
+    /// Whether nothing more will be said.
+    pub(crate) fn is_over(&self) -> bool {
+        self.told.borrow().over
+    }
+
+    /// How much of it is kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.told.borrow().bytes
+    }
+
     /// The answer, if that is all that was said; `Err` if nothing was and nothing will be.
-    pub(crate) fn answer_alone(&self) -> Result<Option<Arc<ServerJsonRpcMessage>>, Cancelled> {
+    pub(crate) fn answer_alone(&self) -> Result<Option<Bytes>, Cancelled> {
         let told = self.told.borrow();
         match told.messages.front() {
             None if told.over => Err(Cancelled),
-            Some(first) if told.gone == 0 && is_answer(first) => Ok(Some(Arc::clone(first))),
+            Some(only) if told.answered && told.gone + told.messages.len() == 1 => Ok(Some(only.clone())),
             _ => Ok(None),
         }
     }
@@ -67,12 +82,12 @@ impl Story {
     pub(crate) fn after(
         self: &Arc<Self>,
         n: usize,
-    ) -> impl Stream<Item = (usize, Arc<ServerJsonRpcMessage>)> + Send + Sync + use<> {
+    ) -> impl Stream<Item = (usize, Bytes)> + Send + Sync + use<> {
         let heard = self.told.subscribe();
         stream::unfold((n, heard, Arc::clone(self)), async |(n, mut heard, story)| {
             let told = heard.wait_for(|told| told.gone + told.messages.len() > n || told.over).await.ok()?;
             let n = n.max(told.gone);
-            let message = told.messages.get(n - told.gone).map(Arc::clone)?;
+            let message = told.messages.get(n - told.gone).cloned()?;
             drop(told);
             Some(((n + 1, message), (n + 1, heard, story)))
         })
@@ -91,10 +106,13 @@ pub(crate) struct Teller(pub(crate) Arc<Story>);
 
 impl Sink for Teller {
     async fn send(&self, message: ServerJsonRpcMessage) {
+        let text: Bytes = serde_json::to_vec(&message).expect("it is made of JSON").into();
         self.0.told.send_modify(|told| {
-            told.messages.push_back(Arc::new(message));
+            told.answered = is_answer(&message);
+            told.bytes += text.len();
+            told.messages.push_back(text);
             if told.messages.len() > KEPT {
-                told.messages.pop_front();
+                told.bytes -= told.messages.pop_front().map_or(0, |oldest| oldest.len());
                 told.gone += 1;
             }
         });

@@ -70,10 +70,34 @@ pub enum EditError {
 fn has_odd_lines(document: &Document) -> bool {
     let text = document.source().text();
     let lone = |(at, _): (usize, _)| text.as_bytes().get(at + 1) != Some(&b'\n');
-    // A tab before the first word of a line is white space to some and an indent to others.
-    let tabbed = |line: &str| line.trim_start_matches(' ').starts_with('\t') && !line.trim().is_empty();
     document.syntax() == Syntax::Yaml
-        && (text.match_indices('\r').any(lone) || text.contains('\u{feff}') || text.lines().any(tabbed))
+        && (text.match_indices('\r').any(lone) || text.contains('\u{feff}') || has_tabs(document))
+}
+
+/// Whether a tab stands before the first word of a line: it is white space to some and an indent to others. In a block of
+/// text it is text.
+fn has_tabs(document: &Document) -> bool {
+    let text = document.source().text();
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let tabbed = |start: &usize| {
+        let line = text[*start..].split('\n').next().unwrap_or_default();
+        line.trim_start_matches(' ').starts_with('\t') && !line.trim().is_empty()
+    };
+    let mut tabbed = starts.filter(tabbed).peekable();
+    if tabbed.peek().is_none() {
+        return false;
+    }
+    let mut blocks = Vec::new();
+    collect_blocks(document.root(), &mut blocks);
+    tabbed
+        .any(|start| !blocks.iter().any(|block| block.start as usize <= start && start < block.end as usize))
+}
+
+fn collect_blocks(node: Node<'_>, blocks: &mut Vec<Span>) {
+    if matches!(node.slot().style, Style::Literal | Style::Folded) {
+        blocks.push(node.span());
+    }
+    node.own_members().for_each(|member| collect_blocks(member, blocks));
 }
 
 /// The edits as changes of bytes, sorted and free of overlap.

@@ -589,6 +589,43 @@ async fn what_a_definition_leaves_open_its_server_says() {
     bench.catalog.runner().close().await;
 }
 
+/// A server that is away, or lists nothing, must not hold off what the definition says.
+#[tokio::test]
+async fn a_changed_definition_holds_while_its_server_is_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("some-tool");
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    let defs = |commands: &str| {
+        served_with("good", commands)
+            .replace(&format!("{} mcp good", misbehave()), &program.display().to_string())
+    };
+    write(&folder.path().join("toolwright.toml"), TOOLS);
+    write(&folder.path().join("tools/a.yaml"), &defs("[echo, vanished]"));
+    let bench = Bench::over(folder).await;
+    bench.catalog.settled(SOON).await;
+    assert!(bench.has("!served:vanished") && bench.has("served:pid"), "{:?}", bench.ids());
+    std::fs::remove_file(&program).unwrap();
+    assert_eq!(bench.code("served:exit").await, "UPSTREAM_UNAVAILABLE");
+    bench.write("tools/a.yaml", &defs("[echo]"));
+    bench
+        .until("the definition is read again", |bench| bench.ids().iter().all(|id| !id.contains("vanished")))
+        .await;
+    // What the server said of its own tools still holds.
+    assert!(bench.has("served:pid") && bench.has("served:echo"), "{:?}", bench.ids());
+    bench.catalog.runner().close().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_its_server_describes_badly_is_set_aside() {
+    let defs = served_with("changing-bad", "[echo, bad_type]");
+    let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
+    assert_eq!(bench.code("served:echo").await, "ok");
+    bench.until("the server has the tool", |bench| bench.has("served:added")).await;
+    let said = bench.call("served:bad_type", json!({})).await.unwrap_err();
+    assert!(said.contains("QUARANTINED") && said.contains("on the server: "), "{said}");
+    bench.catalog.runner().close().await;
+}
+
 #[tokio::test]
 async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
     let folder = tempfile::tempdir().unwrap();

@@ -482,8 +482,30 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
         let mut reader = BufReader::new(stream);
         assert_eq!(Reply::read_head(&mut reader).status, 200);
         let rest = until(&mut reader, "call-2-1\n");
-        assert!(rest.contains("\"id\":4"), "{rest}");
+        assert!(rest.contains("\"id\":4") && rest.contains("\"structuredContent\":{\"steps\":1}"), "{rest}");
     }
+    // So does who has made many other calls meanwhile; those that are over make room.
+    let mut early = web.connect();
+    let body = request(
+        &json!(5),
+        "tools/call",
+        &json!({"name": "up__progress", "arguments": {"steps": 1, "ms": 1500}}),
+    )
+    .to_string();
+    early.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");
+    let mut early = BufReader::new(early);
+    Reply::read_head(&mut early);
+    until(&mut early, "id: call-3-0\n");
+    drop(early);
+    for n in 0..70 {
+        session.ask(100 + n, "tools/call", json!({"name": "up__echo", "arguments": {"n": n}}));
+    }
+    let mut headers = session.headers().to_vec();
+    headers.push(("Last-Event-ID", "call-3-0"));
+    let mut stream = web.connect();
+    stream.write_all(&web.bytes("GET", "/mcp", &headers, "")).expect("it reads");
+    let rest = until(&mut BufReader::new(stream), "call-3-1\n");
+    assert!(rest.contains("\"id\":5"), "{rest}");
     // A session that is ended takes its calls along.
     let file = path.join("ended");
     let params = json!({"name": "fork", "arguments": {"file": file.display().to_string()}});

@@ -95,7 +95,7 @@ pub struct Code {
     source: String,
     form: Form,
     show: Option<Show>,
-    /// What came of compiling it, unless a worker was to blame.
+    /// What came of compiling it, unless that may pass.
     program: OnceCell<Result<Program, Error>>,
 }
 
@@ -141,7 +141,7 @@ impl Code {
         host: Option<&dyn HostFunctions>,
     ) -> Result<Output, Error> {
         let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
-            Err(error) if matches!(error.code, Failed::StartFailed | Failed::WorkerDied) => Err(error),
+            Err(error) if may_pass(&error) => Err(error),
             compiled => Ok(compiled),
         };
         let program = self.program.get_or_try_init(compile).await?;
@@ -174,6 +174,15 @@ impl Code {
             Some(place) => format!("{role} `{id}` {what} ({})", self.place(place)),
             None => format!("{role} `{id}` {what}"),
         }
+    }
+}
+
+/// Whether compiling may fail for a reason that is gone the next time: a worker, a busy machine.
+fn may_pass(error: &Error) -> bool {
+    match error.code {
+        Failed::Syntax | Failed::InputTooLarge | Failed::StackOverflow => false,
+        Failed::Timeout => error.cpu < Duration::from_secs(1),
+        _ => true,
     }
 }
 

@@ -433,7 +433,7 @@ async fn what_is_not_run() {
     ]);
     for (id, code, message) in [
         ("t:aside", "QUARANTINED", "`t:aside` is set aside: `type` is wrong (INVALID_TYPE)"),
-        ("t:script", "NOT_RUNNABLE", "`script` has no body: "),
+        ("t:script", "NOT_RUNNABLE", "`script` has no body: none was looked for"),
         ("t:unbound", "NOT_RUNNABLE", "`t:unbound` cannot be run here (binding: none)"),
         ("t:nameless", "NOT_RUNNABLE", "`t:nameless` cannot be run here (binding: executable)"),
         ("t:helper", "NOT_RUNNABLE", "`t:helper` cannot be run here (binding: orchestration)"),

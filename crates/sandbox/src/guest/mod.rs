@@ -70,6 +70,7 @@ impl Guest {
             Kind::Compile => self.compile(link, &mut Body(body), started)?,
             _ => return Err(bad("a request of an unknown kind")),
         };
+        self.realm.clear();
         link.send(&reply)?;
         self.realm.renew();
         Ok(())

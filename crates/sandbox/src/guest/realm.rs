@@ -38,13 +38,20 @@ impl Fresh {
         Ok(fresh)
     }
 
-    /// Forgets all memory of the realm and makes another. Half of what a small call takes, so it is done while nobody
-    /// waits: when the answer is on its way.
+    /// Forgets all memory of the realm.
+    pub(super) fn clear(&mut self) {
+        self.context = std::ptr::null_mut();
+        // SAFETY: the engine is not running. Nothing of the realm is left outside of it (see `enter`), so clearing the heap
+        // ends it as a whole.
+        unsafe { (*self.heap).clear() };
+    }
+
+    /// Makes another realm. Half of what a small call takes, so it is done while nobody waits: when the answer is on its
+    /// way. It always takes the same, so the next call, whose clock may be running already, pays for no other.
     pub(super) fn renew(&mut self) {
-        // SAFETY: the heap stays in place; the engine runs on this thread alone, and not now. Nothing of the old realm is
-        // left outside of it (see `enter`), so clearing the heap ends it as a whole.
+        self.clear();
+        // SAFETY: the heap is empty and stays in place; the engine runs on this thread alone.
         self.context = unsafe {
-            (*self.heap).clear();
             let runtime = qjs::JS_NewRuntime2(&heap::FUNCTIONS, self.heap.cast());
             if runtime.is_null() {
                 std::ptr::null_mut()

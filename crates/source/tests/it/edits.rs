@@ -211,6 +211,8 @@ fn yaml_in_corners() {
     let cases: Vec<(&str, Edit, &str)> = vec![
         // A block scalar without an indent is the whole document.
         (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
+        // A tab in a block of text is text.
+        ("a: |\n  x\n  \ty\nb: 1\n", replace("/b", json!(2)), "a: |\n  x\n  \ty\nb: 2\n"),
         // Nothing but a comment, or the marks of a document.
         ("# c", replace("", json!(1)), "1 # c"),
         ("...", replace("", json!("new: value")), "\"new: value\"\n..."),

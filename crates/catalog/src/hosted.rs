@@ -107,7 +107,9 @@ fn completed(own: &Arc<Entry>, served: &Entry) -> Arc<Entry> {
     if tool.input == InputSchema::Deferred {
         tool.input = theirs.input.clone();
     }
-    tool.output = tool.output.or_else(|| theirs.output.clone());
+    if !own.knowledge.as_ref().is_some_and(|knowledge| knowledge.makes_result(tool.name.as_str())) {
+        tool.output = tool.output.or_else(|| theirs.output.clone());
+    }
     tool.description = tool.description.or_else(|| theirs.description.clone());
     let (details, theirs) = (&mut tool.details, &theirs.details);
     details.title = details.title.take().or_else(|| theirs.title.clone());

@@ -152,6 +152,34 @@ fn a_good_call_is_judged_and_processed() {
     assert!(missing.stderr.contains("QUARANTINED: "), "{missing:?}");
 }
 
+/// What processors make of a result need not be what the server promises.
+#[test]
+fn a_result_that_is_made_here_is_not_held_against_the_server_s_schema() {
+    let (folder, path) = configured("[[source]]\nname = \"board\"\npath = \"board.yaml\"\n");
+    let processor = "      - id: rename\n        language: javascript\n        processes: add\n        function: |\n          module.exports = () => ({ renamed: true });\n    validators:\n";
+    let text = board().replacen("    validators:\n", processor, 1);
+    let text = text
+        .replace("detection: \"echo object exists\"", "detection: \"sum exists\"")
+        .replace("payload_path: echo", "payload_path: sum");
+    std::fs::write(path.join("board.yaml"), text).expect("a file");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    let added = client.call("board__add", json!({"a": 1, "b": 2}));
+    assert_eq!(added["structuredContent"], json!({"renamed": true}), "{added}");
+    assert_eq!(added["_meta"]["toolwright/warnings"], Json::Null, "{added}");
+    let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+    let add = tools
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|tool| tool["name"] == "board__add")
+        .expect("it is there");
+    assert_eq!(
+        (&add["outputSchema"], &add["inputSchema"]["required"]),
+        (&Json::Null, &json!(["a", "b"])),
+        "{add}"
+    );
+}
+
 #[test]
 fn a_refused_call_says_why_and_how_it_is_done() {
     let folder = workshop();

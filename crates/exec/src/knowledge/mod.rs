@@ -79,6 +79,11 @@ impl Knowledge {
         self.model.validators.iter().any(|v| v.validates.as_deref() == Some(command))
     }
 
+    /// Whether processors make the result of a command: then it need not be what a server says that it is.
+    pub fn makes_result(&self, command: &str) -> bool {
+        self.processors(command, Stage::Response).next().is_some()
+    }
+
     fn processors(&self, command: &str, stage: Stage) -> impl Iterator<Item = &Arc<Code>> {
         let model = self.model.processors.iter().zip(&self.processors);
         model

@@ -174,6 +174,7 @@ impl Client<'_> {
         let mut reader: Box<dyn Read> = match encoding.as_str() {
             "" | "identity" => Box::new(body.into_reader()),
             "gzip" | "x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(body.into_reader())),
+            "br" => Box::new(brotli_decompressor::Decompressor::new(body.into_reader(), CHUNK)),
             _ => return Err(FetchError::Other(format!("content encoding `{encoding}` is not supported"))),
         };
         let mut bytes = Vec::new();

@@ -127,7 +127,9 @@ fn compressed_and_chunked_answers() {
         encoder.write_all(page.as_bytes()).unwrap();
         encoder.into_inner()
     };
-    for (encoding, body) in [("gzip", &gzip), ("br", &brotli), ("GZip", &gzip), ("x-gzip", &gzip)] {
+    for (encoding, body) in
+        [("gzip", &gzip), ("br", &brotli), ("GZip", &gzip), ("x-gzip", &gzip), ("BR", &brotli)]
+    {
         let header = format!("Content-Encoding: {encoding}");
         let server = Server::fixed(response("200 OK", &["Content-Type: text/html", &header], body));
         assert_eq!(fetch(&server.url("/")).content().matches("squeezed").count(), 100, "{encoding}");

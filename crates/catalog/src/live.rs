@@ -106,10 +106,8 @@ pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
     let failed = |source: String, failure: Failure| Unloaded { source, failure };
     match &spec.what {
         What::Definitions(path) => {
-            // Calls must not wait for a large folder.
-            let (path, reader) = (path.clone(), spec.reader);
-            let loading = tokio::task::spawn_blocking(move || crate::load::load(&[path], reader));
-            load.found = loading.await.unwrap_or_default();
+            // At once: a program of another source may change the files.
+            load.found = crate::load::load(std::slice::from_ref(path), spec.reader);
         }
         What::Server(to, namespace) => match server(spec, to, namespace.as_ref(), parts).await {
             Ok(loaded) => load.found.files.push(loaded),

@@ -297,7 +297,7 @@ impl Catalog {
         let mut slots = self.slots();
         if let Some(slot) = slots.iter_mut().find(|slot| slot.spec == *spec) {
             slot.tried = true;
-            slot.lanes = lanes;
+            slot.lanes.extend(lanes);
             slot.bodies = bodies;
             slot.host(hosted);
             // A server that is away for a moment keeps its place in the list.

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use tokio::signal::unix::{SignalKind, signal};
 use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Loaded, Named, Plan, Planner, Reader};
 use toolwright_exec::{Log, Parts, Runner};
-use toolwright_source::{Severity, render};
+use toolwright_source::{Diagnostic, Severity, render};
 
 use crate::args::{Inputs, SourceArgs};
 use crate::{output, sandbox};
@@ -145,7 +145,7 @@ pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<toolwright_exec::L
     let Some(path) = configuration(config)? else { return Ok(toolwright_exec::Limits::default()) };
     let plan = Plan::of_config(&path, &variable);
     match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-        Some(wrong) => bail!("{}", render::concise(wrong)),
+        Some(wrong) => bail!("{}", in_a_line(wrong)),
         None => Ok(plan.limits),
     }
 }
@@ -173,8 +173,7 @@ pub(crate) fn catalog(
 ) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args, reader)?;
     if let Some(wrong) = planner().bad_limit() {
-        let help: String = wrong.help.iter().map(|help| format!(" ({help})")).collect();
-        bail!("{}{help}", render::concise(wrong));
+        bail!("{}", in_a_line(wrong));
     }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
     let parts = Parts { sandbox: Some(pool), ..parts(log) };
@@ -194,6 +193,12 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
         Event::Note(text) => Some(text.clone()),
         Event::Loaded { .. } => None,
     }
+}
+
+/// What is wrong and what was meant, in the sentence of a command that cannot go on.
+pub(crate) fn in_a_line(diagnostic: &Diagnostic) -> String {
+    let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
+    format!("{}{help}", render::concise(diagnostic))
 }
 
 /// Says a line on stderr.

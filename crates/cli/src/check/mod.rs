@@ -71,8 +71,7 @@ fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
             || d.code.name == "UNKNOWN_KEY" && tokens.next().is_none()
     };
     if let Some(diagnostic) = plan.diagnostics.iter().find(broken) {
-        let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
-        bail!("{}{help}", render::concise(diagnostic));
+        bail!("{}", sources::in_a_line(diagnostic));
     }
     Ok(Some(plan))
 }

@@ -73,48 +73,45 @@ fn of_reading(reading: &Reading) -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
-        for (m, example) in draft.details.examples.iter().enumerate() {
-            let at = Pointer::root().child("tools").child(n).child("examples").child(m);
+        let tool = Pointer::root().child("tools").child(n);
+        let own = draft
+            .details
+            .examples
+            .iter()
+            .enumerate()
+            .map(|(m, example)| (tool.child("examples").child(m), name_of(example, m), example.clone()));
+        let of_schema = examples_of_schema(reading, draft).iter().enumerate().map(|(m, input)| {
+            let example = Example { input: Some(input.clone()), ..Example::default() };
+            let at = tool.child("inputSchema").child("examples").child(m);
+            (at, format!("example {} of its schema", m + 1), example)
+        });
+        for (at, name, example) in own.chain(of_schema) {
             let byte = reading.origin.place(&at).value.start as usize;
             cases.push(Case {
                 file: source.name().to_owned(),
                 line: source.line_column(byte).line,
                 tool: id.to_string(),
-                name: name_of(example, m),
+                name,
                 command: draft.name.ok().map(ToString::to_string).unwrap_or_default(),
-                example: example.clone(),
+                example,
                 kind: kind_of(reading, draft, knowledge.as_ref()),
             });
         }
     }
-    cases.extend(if reading.format.0 == "aios" { strays(reading) } else { of_schemas(reading) });
+    if reading.format.0 == "aios" {
+        cases.extend(strays(reading));
+    }
     cases
 }
 
-/// The examples of input schemas, which is where MCP tools have them.
-fn of_schemas(reading: &Reading) -> Vec<Case> {
-    let source = reading.origin.document().source();
-    let mut cases = Vec::new();
-    for (n, draft) in reading.toolset.tools.iter().enumerate() {
-        let (Some(id), Some(InputSchema::Written(schema))) =
-            (draft.id(reading.toolset.namespace.ok()), draft.input.ok())
-        else {
-            continue;
-        };
-        for (m, input) in schema["examples"].as_array().into_iter().flatten().enumerate() {
-            let at = Pointer::root().child("tools").child(n).child("inputSchema").child("examples").child(m);
-            cases.push(Case {
-                file: source.name().to_owned(),
-                line: source.line_column(reading.origin.place(&at).value.start as usize).line,
-                tool: id.to_string(),
-                name: format!("example {} of its schema", m + 1),
-                command: draft.name.ok().map(ToString::to_string).unwrap_or_default(),
-                example: Example { input: Some(input.clone()), ..Example::default() },
-                kind: kind_of(reading, draft, None),
-            });
+/// The examples of an input schema, which is where MCP tools have them. Those of AIOS are of another kind.
+fn examples_of_schema<'a>(reading: &Reading, draft: &'a Draft) -> &'a [Json] {
+    match draft.input.ok() {
+        Some(InputSchema::Written(schema)) if reading.format.0 != "aios" => {
+            schema["examples"].as_array().map(Vec::as_slice).unwrap_or_default()
         }
+        _ => &[],
     }
-    cases
 }
 
 /// Examples under names that are no commands: they say nothing about any tool, and are shown all the same.

@@ -11,8 +11,8 @@ use crate::client::{
     LONG, Lines, Running, add_tools, configured, gone, misbehave, pid_in, process_tool, run_with, script,
     signal, until,
 };
-use crate::knowing;
 use crate::program::{Run, folder};
+use crate::{bodies, knowing};
 
 /// Runs in `folder` without input.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> Run {
@@ -77,7 +77,7 @@ fn every_code_is_reached() {
     let odd = knowing::board().replace("echo object exists", "card object exists");
     for (name, text) in [
         ("page.json", PAGE),
-        ("shop.json", knowing::SHOP),
+        ("shop.json", bodies::SHOP),
         ("board.yaml", &knowing::board()),
         ("odd.yaml", &odd),
     ] {
@@ -90,7 +90,7 @@ fn every_code_is_reached() {
             .unwrap_or_else(|| panic!("no case reaches `{}`", known.name));
         match way {
             Way::Served => busy_is_reached(folder.path()),
-            Way::Bereft => knowing::without_a_worker_nothing_runs_and_that_is_said(),
+            Way::Bereft => bodies::without_a_worker_nothing_runs_and_that_is_said(),
             Way::Call(args) => {
                 expect_failure(known, |json| {
                     let at = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());

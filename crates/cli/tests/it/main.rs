@@ -1,11 +1,14 @@
 //! The program through its front door: arguments in, output and exit code out.
 
 mod architecture;
+mod bodies;
 mod calling;
 mod checking;
 mod client;
 mod codes;
 mod definitions;
+mod evaluating;
+mod examples;
 mod fixing;
 mod hostile;
 mod knowing;

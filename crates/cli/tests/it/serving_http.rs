@@ -489,7 +489,7 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
     let body = request(
         &json!(5),
         "tools/call",
-        &json!({"name": "up__progress", "arguments": {"steps": 1, "ms": 1500}}),
+        &json!({"name": "up__progress", "arguments": {"steps": 1, "ms": 5000}}),
     )
     .to_string();
     early.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");

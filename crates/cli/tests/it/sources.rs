@@ -62,10 +62,11 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
             "timeout = \"long\"",
             "toolwright.toml:5:11: error[INVALID_TYPE]: `timeout` is a string, expected an integer",
         ),
+        ("validator_timeout = \"x\"", "`validator_timeout` is a string, expected an integer"),
         ("max_concurent = 3", "unknown key `max_concurent` (did you mean `max_concurrent`?)"),
     ] {
         std::fs::write(path.join("toolwright.toml"), format!("{good}[limits]\n{limit}\n")).expect("a file");
-        for command in [&["call", "up:echo"][..], &["serve"]] {
+        for command in [&["call", "up:echo"][..], &["serve"], &["test", "--run"]] {
             let refused = run(folder.path(), command);
             assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:?}");
             assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);

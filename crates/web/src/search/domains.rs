@@ -12,11 +12,11 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    /// An entry that is no domain is an error: a list that let all pass would be worse.
+    /// An entry that is no domain is an error: a list that let all pass would be worse. A blank one asks for nothing.
     pub(super) fn new(query: &Query) -> Result<Domains, SearchError> {
         let hosts = |name: &str, list: &[String]| {
             let mut hosts: Vec<String> = Vec::new();
-            for entry in list {
+            for entry in list.iter().filter(|entry| !entry.trim().is_empty()) {
                 let host = host(entry)
                     .ok_or_else(|| SearchError(format!("`{name}` has `{entry}`, which is no domain")))?;
                 if !hosts.contains(&host) {
@@ -82,6 +82,7 @@ mod tests {
             (&[" a.com "], &[], "http://a.com/", true),
             (&["a.com:443"], &[], "http://a.com/", true),
             (&["bücher.de"], &[], "http://xn--bcher-kva.de/", true),
+            (&["", "  "], &[], "http://anything/", true),
             (&[], &["a.com"], "https://a.com/", false),
             (&[], &["a.com"], "https://sub.a.com/", false),
             (&[], &["a.com"], "https://b.com/", true),

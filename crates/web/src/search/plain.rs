@@ -3,8 +3,13 @@
 use crate::html::Document;
 use crate::markdown::Options;
 
-/// Formatting that stands in titles and snippets. Other tags are text: `Vec<u8>` is a title, too.
-const TAGS: [&str; 7] = ["b", "em", "i", "mark", "span", "strong", "u"];
+/// Tags that stand in titles and snippets, in pairs. Others are text: `Vec<u8>` is a title, too.
+const TAGS: [&str; 20] = [
+    "a", "abbr", "b", "bdi", "cite", "code", "div", "em", "font", "i", "li", "mark", "p", "s", "small",
+    "span", "strong", "sub", "sup", "u",
+];
+/// Those that stand alone.
+const BREAKS: [&str; 2] = ["br", "wbr"];
 
 /// Bytes of a tag; no search engine writes longer ones.
 const MAX_TAG: usize = 300;
@@ -17,6 +22,12 @@ struct Tag<'a> {
     closes: bool,
 }
 
+impl Tag<'_> {
+    fn is(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| name.eq_ignore_ascii_case(self.name))
+    }
+}
+
 /// The text of a snippet, on one line.
 pub(super) fn text(html: &str) -> String {
     let tags: Vec<Tag> = html.match_indices('<').filter_map(|(start, _)| tag(html, start)).collect();
@@ -24,7 +35,7 @@ pub(super) fn text(html: &str) -> String {
     let mut done = 0;
     for tag in formatting(&tags) {
         bare.push_str(&html[done..tag.start].replace('<', "&lt;"));
-        if tag.name.eq_ignore_ascii_case("br") {
+        if tag.is(&["br"]) {
             bare.push(' ');
         }
         done = tag.end;
@@ -39,8 +50,8 @@ fn formatting<'a>(tags: &'a [Tag<'a>]) -> impl Iterator<Item = &'a Tag<'a>> {
     let mut open: Vec<usize> = Vec::new();
     let mut formats = vec![false; tags.len()];
     for (index, tag) in tags.iter().enumerate() {
-        let same = |other: &usize| tags[*other].name.eq_ignore_ascii_case(tag.name);
-        if tag.name.eq_ignore_ascii_case("br") {
+        let same = |other: &usize| tags[*other].is(&[tag.name]);
+        if tag.is(&BREAKS) {
             formats[index] = true;
         } else if !tag.closes {
             open.push(index);
@@ -59,8 +70,7 @@ fn tag(text: &str, start: usize) -> Option<Tag<'_>> {
     let end = start + 1 + inner.len() + 1;
     let (closes, bare) = inner.strip_prefix('/').map_or((false, inner), |bare| (true, bare));
     let name = bare.split([' ', '/', '\t', '\n']).next()?;
-    let known = TAGS.iter().chain(&["br"]).any(|tag| tag.eq_ignore_ascii_case(name));
-    known.then_some(Tag { start, end, name, closes })
+    Some(Tag { start, end, name, closes }).filter(|tag| tag.is(&TAGS) || tag.is(&BREAKS))
 }
 
 #[cfg(test)]
@@ -84,7 +94,8 @@ mod tests {
             ("<b>: The Bring Attention To element", "<b>: The Bring Attention To element"),
             ("</b> without <i>its <i>like</i>", "</b> without <i>its like"),
             ("<b", "<b"),
-            ("one<br>two<wbr>", "one two<wbr>"),
+            ("one<br>two<wbr>", "one two"),
+            ("<p>the <code>main</code> of <a href=x>it</a></p>", "the main of it"),
             ("<STRONG>a</strong> <b>b</b>", "a b"),
         ] {
             assert_eq!(text(html), expected, "{html}");

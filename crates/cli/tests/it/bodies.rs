@@ -1,0 +1,189 @@
+//! Bodies of BTCP tools: modules beside their manifests, at work.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value as Json, json};
+
+use crate::calling::run;
+use crate::client::{LONG, Lines, configured, until};
+use crate::knowing::json_of;
+use crate::program::folder;
+
+/// A manifest of tools with bodies.
+pub(crate) const SHOP: &str = r#"{
+  "btcp": "1.0", "name": "shop", "version": "1.0.0", "capabilities": ["dom:read"],
+  "tools": [
+    {"name": "total", "description": "Adds up the prices of a basket.", "capabilities": [],
+     "inputSchema": {"type": "object", "properties": {"prices": {"type": "array", "items": {"type": "number"}}}, "required": ["prices"]},
+     "outputSchema": {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]},
+     "examples": [
+       {"description": "two", "input": {"prices": [1, 2]}, "output": {"total": 3}},
+       {"description": "wrong", "input": {"prices": [1, 2]}, "output": {"total": 4}}
+     ]},
+    {"name": "look", "description": "Reads the title of the page.", "capabilities": ["dom:read"], "inputSchema": {"type": "object"}},
+    {"name": "bare", "description": "Has no body anywhere.", "capabilities": [], "inputSchema": {"type": "object"}}
+  ]
+}
+"#;
+
+pub(crate) const TOTAL: &str = "export default async function total({ prices }) {
+  if (prices.length === 0) {
+    throw new BTCPError('EMPTY_BASKET', { message: 'there is nothing in it', suggestion: 'put something in' });
+  }
+  if (prices[0] === -1) return { total: undefined_name };
+  if (prices[0] === -2) return { total: 'much' };
+  if (prices[0] === -3) for (;;) {}
+  if (prices[0] === -4) return () => 1;
+  const sum = await Promise.resolve(prices.reduce((a, b) => a + b));
+  console.log('sum is', sum);
+  return { total: sum, count: prices.length };
+}
+";
+
+#[test]
+fn bodies_beside_the_manifest_are_tools() {
+    let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
+    let call = |args: &str, more: &[&str]| {
+        let run =
+            run(shop.path(), &[&["call", "--from", "shop.json", "--json", "--args", args], more].concat());
+        (run.code, json_of(&run))
+    };
+    let (code, good) = call(r#"{"prices": [1, 2, 3]}"#, &["shop:total"]);
+    assert_eq!((code, &good["structuredContent"]), (0, &json!({"total": 6, "count": 3})), "{good}");
+    let (code, own) = call(r#"{"prices": []}"#, &["shop:total"]);
+    let error = &own["error"];
+    assert_eq!(
+        (code, &error["code"], &error["toolCode"]),
+        (1, &json!("TOOL_FAILED"), &json!("EMPTY_BASKET")),
+        "{own}"
+    );
+    assert_eq!(
+        (&error["message"], &error["suggestion"]),
+        (&json!("there is nothing in it"), &json!("put something in"))
+    );
+    for (price, code, part) in [
+        (-1, "TOOL_FAILED", "total.js:5:"),
+        (-2, "OUTPUT_INVALID", "does not match its output schema"),
+        (-4, "OUTPUT_INVALID", "NOT_JSON"),
+    ] {
+        let (_, failed) = call(&json!({"prices": [price]}).to_string(), &["shop:total"]);
+        let error = &failed["error"];
+        assert_eq!(error["code"], code, "{failed}");
+        assert!(error["message"].as_str().is_some_and(|text| text.contains(part)), "{part}: {failed}");
+    }
+    let (_, late) = call(r#"{"prices": [-3]}"#, &["shop:total", "--timeout", "300"]);
+    assert_eq!(late["error"]["code"], "TIMEOUT", "{late}");
+    let (_, page) = call("{}", &["shop:look"]);
+    assert_eq!(page["error"]["code"], "BROWSER_REQUIRED", "{page}");
+    let (_, bare) = call("{}", &["shop:bare"]);
+    assert_eq!(bare["error"]["code"], "NOT_RUNNABLE", "{bare}");
+    let said = bare["error"]["message"].as_str().expect("a text");
+    assert!(said.starts_with("`bare` has no body: `") && said.ends_with("bare.js` does not exist"), "{said}");
+}
+
+#[test]
+fn bodies_may_be_elsewhere_and_change() {
+    let (folder, path) =
+        configured("[[source]]\nname = \"shop\"\npath = \"shop.json\"\nimplementations = \"bodies\"\n");
+    std::fs::write(path.join("shop.json"), SHOP).expect("a file");
+    std::fs::create_dir(path.join("bodies")).expect("a folder");
+    std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 1 });").expect("a file");
+    let mut client = Lines::start(folder.path(), &[], &[]);
+    assert_eq!(client.call("shop__total", json!({"prices": []}))["structuredContent"], json!({"total": 1}));
+    std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 22 });").expect("a file");
+    until("the new body", LONG, || {
+        let answer = client.call("shop__total", json!({"prices": []}));
+        (answer["structuredContent"] == json!({"total": 22})).then_some(())
+    });
+    std::fs::write(path.join("bodies/bare.js"), "export default () => 'here';").expect("a file");
+    until("the body that was missing", LONG, || {
+        let answer = client.call("shop__bare", json!({}));
+        (answer["content"][0]["text"] == "here").then_some(())
+    });
+}
+
+#[test]
+pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
+    let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
+    let copy = shop.path().join("toolwright");
+    std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &copy).expect("a copy");
+    let mut command = Command::new(&copy);
+    command.args(["serve", "--from", "shop.json"]).current_dir(shop.path()).env_clear();
+    let mut client = Lines::of(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    client.shake_hands("2025-06-18");
+    client.names();
+    std::fs::remove_file(&copy).expect("ours");
+    let failed = client.call("shop__total", json!({"prices": [1]}));
+    assert_eq!(failed["_meta"]["toolwright/error"]["code"], "SANDBOX_FAILED", "{failed}");
+}
+
+#[test]
+fn bodies_that_are_none() {
+    let manifest = |names: &[&str]| {
+        let tool = |name: &&str| json!({"name": name, "description": "A tool for trying bodies.", "capabilities": [], "inputSchema": {"type": "object"}});
+        let tools: Vec<Json> = names.iter().map(tool).collect();
+        json!({"btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": [], "tools": tools})
+            .to_string()
+    };
+    let bodies = [
+        ("torn", "export default (", "NOT_RUNNABLE", "SYNTAX"),
+        ("wants", "import fs from 'fs'; export default () => 1;", "NOT_RUNNABLE", "SYNTAX"),
+        ("empty", "const a = 1;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
+        ("value", "export default 7;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
+        ("text", "export default () => { throw 'a text'; };", "TOOL_FAILED", "a text"),
+        (
+            "sub",
+            "class Mine extends BTCPError { constructor() { super('MINE', { message: 'mine' }); this.name = 'Mine'; } }\nexport default () => { throw new Mine(); };",
+            "TOOL_FAILED",
+            "mine",
+        ),
+        (
+            "short",
+            "export default () => { throw new BTCPError('SHORT', 'only a text'); };",
+            "TOOL_FAILED",
+            "only a text",
+        ),
+        (
+            "long",
+            "export default () => { throw new BTCPError('LONG', { message: 'm', suggestion: 'again '.repeat(4000) }); };",
+            "TOOL_FAILED",
+            "m",
+        ),
+        (
+            "bare",
+            "export default () => { throw new BTCPError('NO_WORDS', null); };",
+            "TOOL_FAILED",
+            "NO_WORDS",
+        ),
+    ];
+    let names: Vec<&str> = bodies.iter().map(|(name, ..)| *name).chain(["pipe", "latin", "huge"]).collect();
+    let folder = folder(&[("b.json", manifest(&names).as_bytes())]);
+    for (name, body, ..) in bodies {
+        std::fs::write(folder.path().join(format!("{name}.js")), body).expect("a file");
+    }
+    // A body that is a pipe would be waited for.
+    let pipe = folder.path().join("pipe.js");
+    assert!(Command::new("/usr/bin/mkfifo").arg(&pipe).status().expect("it starts").success());
+    std::fs::write(folder.path().join("latin.js"), b"export default () => '\xe9';").expect("a file");
+    std::fs::write(folder.path().join("huge.js"), vec![b' '; 2 << 20]).expect("a file");
+    let unread = [
+        ("pipe", "", "NOT_RUNNABLE", "pipe.js` is no file"),
+        ("latin", "", "NOT_RUNNABLE", "latin.js` is not UTF-8 (byte 22 is wrong)"),
+        ("huge", "", "NOT_RUNNABLE", "huge.js` is larger than 1024 KiB"),
+    ];
+    for (name, _, code, part) in bodies.into_iter().chain(unread) {
+        let run = run(folder.path(), &["call", &format!("b:{name}"), "--from", "b.json", "--json"]);
+        let error = &json_of(&run)["error"];
+        assert_eq!((run.code, &error["code"]), (1, &json!(code)), "{name}: {error}");
+        let message = error["message"].as_str().expect("a text");
+        assert!(message.contains(part), "{name}: {message}");
+        let own = match name {
+            "sub" => json!("MINE"),
+            "bare" => json!("NO_WORDS"),
+            "short" => json!("SHORT"),
+            "long" => json!("LONG"),
+            _ => Json::Null,
+        };
+        assert_eq!(error["toolCode"], own, "{name}: {error}");
+    }
+}

@@ -1,0 +1,145 @@
+//! `toolwright eval`: one function of a definition at a time, for its author.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value as Json, json};
+
+use crate::calling::run;
+use crate::client::{LONG, configured, until};
+use crate::knowing::{json_of, workshop};
+use crate::program::folder;
+
+#[test]
+fn one_function_for_its_author() {
+    let folder = workshop();
+    let eval = |args: &[&str]| run(folder.path(), &[&["eval", "board.yaml"], args].concat());
+    let judged = eval(&["--validator", "has-title", "--args", "{}"]);
+    // It worked, though it refuses.
+    assert_eq!(judged.code, 0, "{judged:?}");
+    let value: Json = serde_json::from_str(&judged.stdout).expect("JSON");
+    assert_eq!(value, json!({"valid": false, "errors": ["title must be a text"]}));
+    assert!(judged.stderr.starts_with("took "), "{judged:?}");
+    let all = eval(&["--processor", "shout", "--args", r#"{"said": "a"}"#, "--json"]);
+    let all = json_of(&all);
+    assert_eq!(all["result"], json!({"said": "A!"}), "{all}");
+    assert!(all["cpuMs"].is_number() && all["memoryBytes"].is_number() && all["log"] == json!([]), "{all}");
+    let helped =
+        eval(&["--helper", "pick", "--args", r#"{"data": {"echo": {"owner": 1}}, "fieldName": "f"}"#]);
+    assert_eq!(helped.code, 0, "{helped:?}");
+    for (args, part) in [
+        (&["--validator", "has-titel"][..], "did you mean `has-title`?"),
+        (&["--helper", "nothing-alike"], "it has `pick`"),
+        (&["--validator", "has-title", "--args", "{"], "`--args` is not JSON"),
+        (&["--helper", "pick", "--validator", "has-title"], "cannot be used with"),
+        (&[], "required"),
+    ] {
+        let run = eval(args);
+        assert!(run.code == 2 && run.stderr.contains(part), "{args:?}: {run:?}");
+    }
+    let none = run(folder.path(), &["eval", "toolwright.toml", "--helper", "x"]);
+    assert_eq!(none.code, 2, "{none:?}");
+}
+
+#[test]
+fn every_way_a_function_fails_has_its_code() {
+    let function = |id: &str, body: &str| {
+        let body: String = body.lines().map(|line| format!("          {line}\n")).collect();
+        format!(
+            "      - id: {id}\n        language: javascript\n        runtime: isolated_vm\n        function: |\n{body}"
+        )
+    };
+    let cases = [
+        ("timeout", "for (;;) {}", "TIMEOUT"),
+        (
+            "memory",
+            "module.exports = () => { const all = []; for (;;) all.push('x'.repeat(1000) + all.length); }",
+            "MEMORY_LIMIT",
+        ),
+        ("stack", "module.exports = function f() { return f() + 1; }", "STACK_OVERFLOW"),
+        ("threw", "// a comment\nmodule.exports = () => { throw new TypeError('no'); }", "THREW"),
+        ("threw-text", "module.exports = () => { throw 'only a text'; }", "THREW"),
+        ("not-json", "module.exports = () => 10n;", "NOT_JSON"),
+        ("never", "module.exports = () => new Promise(() => {});", "NOT_JSON"),
+        ("undefined", "module.exports = () => undefined;", "NOT_JSON"),
+        ("no-entry", "const a = 1;", "NO_ENTRY_POINT"),
+        ("syntax", "function ( {", "SYNTAX"),
+        ("wants", "module.exports = () => require('fs');", "THREW"),
+        ("flood", "module.exports = () => 'x'.repeat(2e6);", "OUTPUT_TOO_LARGE"),
+    ];
+    let helpers: String = cases.iter().map(|(id, body, _)| function(id, body)).collect();
+    let text = format!(
+        "tool:\n  schema_version: 2.0\n  id: bad\n  type: local\n  name: Bad\n  version: 1.0.0\n  description: Functions that fail.\n  executable_knowledge:\n    helpers:\n{helpers}"
+    );
+    let folder = folder(&[("bad.yaml", text.as_bytes())]);
+    for (id, body, code) in cases {
+        let people = run(folder.path(), &["eval", "bad.yaml", "--helper", id]);
+        assert_eq!((people.code, people.stdout.as_str()), (1, ""), "{id}: {people:?}");
+        assert!(people.stderr.starts_with(&format!("{code}: ")), "{id}: {people:?}");
+        let programs = run(folder.path(), &["eval", "bad.yaml", "--helper", id, "--json"]);
+        let error = &json_of(&programs)["error"];
+        assert_eq!(error["code"], code, "{id}: {error}");
+        if id == "threw" {
+            let first =
+                text.lines().position(|line| line.contains("new TypeError")).expect("it is there") + 1;
+            assert_eq!(error["name"], "TypeError");
+            let at = error["at"].as_str().expect("a place");
+            assert!(at.starts_with(&format!("bad.yaml:{first}:")), "{at} in {body}");
+        }
+    }
+}
+
+/// A worker that is killed from outside costs its call, and that is said.
+#[test]
+fn a_worker_that_is_killed_has_its_code() {
+    let text = "tool:\n  schema_version: 2.0\n  id: slow\n  type: local\n  name: Slow\n  version: 1.0.0\n  description: Takes its time.\n  executable_knowledge:\n    helpers:\n      - id: endless\n        language: javascript\n        runtime: isolated_vm\n        function: for (;;);\n";
+    let (folder, path) = configured("[limits]\nfunction_timeout = 60000\n");
+    std::fs::write(path.join("slow.yaml"), text).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.args(["eval", "slow.yaml", "--helper", "endless", "--json"]).current_dir(folder.path());
+    let eval = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let worker = until("its worker", LONG, || {
+        let children = format!("/proc/{0}/task/{0}/children", eval.id());
+        let of_threads = std::fs::read_dir(format!("/proc/{}/task", eval.id())).ok()?.flatten();
+        let all = of_threads.map(|thread| thread.path().join("children")).chain([children.into()]);
+        let text: String = all.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+        // It is at work when it has used up some time.
+        let busy = |pid: &&str| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.split(' ').nth(13).and_then(|ticks| ticks.parse::<u64>().ok()).is_some_and(|ticks| ticks > 5)
+        };
+        text.split_whitespace().find(busy).map(str::to_owned)
+    });
+    assert!(Command::new("/bin/kill").args(["-9", &worker]).status().expect("it starts").success());
+    let output = eval.wait_with_output().expect("it ends");
+    let json: Json = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((output.status.code(), &json["error"]["code"]), (Some(1), &json!("WORKER_DIED")), "{json}");
+}
+
+/// Every function of others' definitions runs: it gives a result, or stumbles over being given nothing.
+#[test]
+fn real_functions_run() {
+    let Some(shared) = crate::wild::shared("real_functions") else { return };
+    let corpus = Path::new(&shared).join("corpus/aios");
+    let shown = run(&corpus, &["show", "--json", "--compat", "."]);
+    let shown: Json = serde_json::from_str(&shown.stdout).expect("JSON");
+    let (mut results, mut tried) = (0, 0);
+    for toolset in shown["toolsets"].as_array().expect("a list") {
+        for (kind, flag) in
+            [("helpers", "--helper"), ("processors", "--processor"), ("validators", "--validator")]
+        {
+            for function in toolset["knowledge"][kind].as_array().expect("a list") {
+                let (file, id) =
+                    (toolset["file"].as_str().expect("a text"), function["id"].as_str().expect("a text"));
+                let eval = run(&corpus, &["eval", file, flag, id, "--json"]);
+                let code = json_of(&eval)["error"]["code"].as_str().map(str::to_owned);
+                let fine = eval.code == 0
+                    || code.as_deref().is_some_and(|code| ["THREW", "NOT_JSON"].contains(&code));
+                assert!(fine, "{file}, {id}: {eval:?}");
+                tried += 1;
+                results += u32::from(eval.code == 0);
+            }
+        }
+    }
+    assert!(tried >= 30 && results * 2 > tried, "{results} of {tried}");
+}

@@ -1,0 +1,200 @@
+//! `toolwright test`: the examples of definitions as tests.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use crate::bodies::{SHOP, TOTAL};
+use crate::calling::run;
+use crate::knowing::{board, judged_by};
+use crate::program::folder;
+
+#[test]
+fn examples_are_tests() {
+    let folder = folder(&[
+        ("shop.json", SHOP.as_bytes()),
+        ("total.js", TOTAL.as_bytes()),
+        ("board.yaml", board().as_bytes()),
+    ]);
+    let good = "  examples:\n    echo:\n      - scenario: success\n        input: { title: x }\n        output: {}\n      - scenario: failure_invalid_param\n        description: No title\n        input: {}\n        error: { message: title is required }\n      - scenario: failure_api_error\n        input: { title: x }\n        error: { message: The server is down }\n    add:\n      - scenario: failure_invalid_param\n        input: {}\n        error: {}\n      - scenario: success\n        input: { a: 1, b: 2 }\n        output: { sum: 3 }\n";
+    let bad = "      - scenario: edge_case\n        input: { title: 3 }\n        output: {}\n      - scenario: failure_other\n        input: { title: 3 }\n        error: { message: something else }\n    walk:\n      - step: 1\n";
+    std::fs::write(folder.path().join("board.yaml"), board() + good).expect("a file");
+    let test = |args: &[&str]| run(folder.path(), &[&["test"], args].concat());
+    let passed = test(&["board.yaml"]);
+    assert_eq!(passed.code, 0, "{passed:?}");
+    assert!(passed.stdout.contains("5 examples: 4 passed, 0 failed, 1 skipped ("), "{}", passed.stdout);
+    let text =
+        (board() + good).replace("    add:\n      - scenario", &format!("{bad}    add:\n      - scenario"));
+    std::fs::write(folder.path().join("board.yaml"), text).expect("a file");
+    let failed = test(&["board.yaml", "--output-format", "json"]);
+    assert_eq!(failed.code, 1, "{failed:?}");
+    let lines: Vec<Json> =
+        failed.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<(&str, &str)> = lines[..lines.len() - 1]
+        .iter()
+        .map(|line| {
+            (line["status"].as_str().expect("a text"), line["messages"][0].as_str().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("passed", ""),
+            ("passed", ""),
+            ("passed", ""),
+            ("failed", "the validators should pass it, and say:"),
+            ("failed", "expected an error with `something else` in it, the validators say:"),
+            ("skipped", "`add` has no validator that could refuse it"),
+            ("passed", ""),
+            ("skipped", "it has no `scenario`"),
+        ]
+    );
+    let sum = lines.last().expect("a sum");
+    assert_eq!((&sum["passed"], &sum["failed"], &sum["skipped"]), (&json!(4), &json!(2), &json!(2)), "{sum}");
+    // What tools answer is asked only with `--run`.
+    let quiet = test(&["shop.json"]);
+    assert!(quiet.code == 0 && quiet.stdout.contains("2 examples: 2 passed"), "{quiet:?}");
+    let called = test(&["shop.json", "--run"]);
+    assert_eq!(called.code, 1, "{called:?}");
+    assert!(called.stdout.contains("`/total` is 3, expected 4"), "{}", called.stdout);
+    let exact = test(&["shop.json", "--run", "--exact", "--filter", "two"]);
+    assert!(
+        exact.code == 1 && exact.stdout.contains("`/count` is in the answer and not expected"),
+        "{exact:?}"
+    );
+    let junit = test(&["shop.json", "--run", "--output-format", "junit", "--jobs", "1"]);
+    let case = "<testcase classname=\"shop:total\" name=\"wrong\" file=\"shop.json\" line=";
+    assert!(junit.code == 1 && junit.stdout.contains(case), "{}", junit.stdout);
+    assert!(junit.stdout.contains("<failure message=\"`/total` is 3, expected 4\">"), "{}", junit.stdout);
+    // What cannot be run is one sentence and exit 2.
+    for (args, part) in [
+        (&["shop.json", "--exact"][..], "only `--run`"),
+        (&["-", "--run"], "name the file"),
+        (&["shop.json", "--filter", "no such"], "no example of 2 has a name"),
+        (&["no-such-file.yaml"], "no-such-file.yaml"),
+        (&[], "there is nothing to test"),
+        (&["shop.json", "--jobs", "0"], "from 1 to 1024"),
+    ] {
+        let run = test(args);
+        assert!(run.code == 2 && run.stderr.contains(part), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn examples_of_mcp_tools_are_tests() {
+    let list = json!({"tools": [{
+        "name": "add",
+        "description": "Adds two numbers.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+            "required": ["a", "b"],
+            "examples": [{"a": 1, "b": 2}, {"a": 1}]
+        },
+        "outputSchema": {"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]},
+        "examples": [
+            {"description": "Two and two", "input": {"a": 2, "b": 2}, "output": {"sum": 4}},
+            {"input": {"a": 2, "b": 2}, "output": {"total": 4}}
+        ]
+    }]});
+    let text = serde_json::to_string_pretty(&list).expect("JSON");
+    let folder = folder(&[("list.json", text.as_bytes())]);
+    let run = run(folder.path(), &["test", "list.json", "--format", "mcp", "--output-format", "json"]);
+    let lines: Vec<Json> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<(&str, &str)> = lines
+        .iter()
+        .take(4)
+        .map(|line| (line["example"].as_str().expect("a text"), line["status"].as_str().expect("a text")))
+        .collect();
+    let expected = [
+        ("Two and two", "passed"),
+        ("example 2", "failed"),
+        ("example 1 of its schema", "passed"),
+        ("example 2 of its schema", "failed"),
+    ];
+    assert_eq!((run.code, told.as_slice()), (1, &expected[..]), "{}", run.stdout);
+    let place = text.lines().position(|line| line.contains("\"total\"")).expect("it is there");
+    let line = lines[1]["line"].as_u64().expect("a number") as usize;
+    assert!(line < place && place < line + 6, "{line}: {}", run.stdout);
+}
+
+#[test]
+fn examples_with_holes() {
+    let passes = "module.exports = () => ({ valid: true, errors: [] });";
+    let blank = "  examples:\n    echo:\n      - scenario: ''\n        input: {}\n        output: {}\n";
+    let unread =
+        "  examples:\n    echo:\n      - scenario: failure_other\n        input: {}\n        error: a text\n";
+    for (example, code, part) in [(blank, 0, "1 skipped"), (unread, 1, "1 failed")] {
+        let folder = folder(&[("odd.yaml", judged_by(passes, example).as_bytes())]);
+        let run = run(folder.path(), &["test", "odd.yaml"]);
+        assert!(run.code == code && run.stdout.contains(part), "{run:?}");
+    }
+}
+
+#[test]
+fn texts_and_values_are_not_the_same_answer() {
+    let tool = json!({"name": "same", "description": "Answers what it is given.", "capabilities": [],
+        "inputSchema": {"type": "object"}, "examples": [
+            {"input": {"v": "5"}, "output": 5}, {"input": {"v": 5}, "output": 5}, {"input": {"v": "5"}, "output": "5"}]});
+    let manifest =
+        json!({"btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": [], "tools": [tool]});
+    let folder =
+        folder(&[("b.json", manifest.to_string().as_bytes()), ("same.js", b"export default ({ v }) => v;")]);
+    let run = run(folder.path(), &["test", "b.json", "--run"]);
+    assert!(run.stdout.contains("3 examples: 2 passed, 1 failed"), "{run:?}");
+    assert!(run.stdout.contains("the answer is \"5\", expected 5"), "{run:?}");
+}
+
+#[test]
+fn a_broken_validator_shows_nothing_about_an_example() {
+    let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
+    // One that throws what the example expects has refused it.
+    let throws = "module.exports = () => { throw new Error('no validator likes this'); };";
+    let folder_of = |code: &str| folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
+    let run_of = |code: &str| run(folder_of(code).path(), &["test", "odd.yaml"]);
+    assert_eq!(run_of(throws).code, 0, "{:?}", run_of(throws));
+    for code in
+        ["function ( {", "module.exports = () => nope.x;", "const x = 1;", "module.exports = () => 5;"]
+    {
+        let folder = folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
+        let run = run(folder.path(), &["test", "odd.yaml"]);
+        assert_eq!(run.code, 1, "{code}: {run:?}");
+        assert!(run.stdout.contains("a validator could not judge it:"), "{code}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_green() {
+    let not_a_list = judged_by(
+        "module.exports = () => ({ valid: true, errors: [] });",
+        "  examples: { echo: { scenario: success } }\n",
+    );
+    let folder = folder(&[
+        ("broken.yaml", b"tool:\n  id: [broken\n"),
+        ("unknown.yaml", b"hello: 1\n"),
+        ("list.yaml", not_a_list.as_bytes()),
+        ("bad/toolwright.toml", b"garbage [[[\n"),
+    ]);
+    for file in ["broken.yaml", "unknown.yaml", "list.yaml"] {
+        let run = run(folder.path(), &["test", file]);
+        assert!(run.code == 2 && run.stderr.contains(file), "{file}: {run:?}");
+    }
+    let run = run(&folder.path().join("bad"), &["test"]);
+    assert!(run.code != 0 && run.stderr.contains("toolwright.toml"), "{run:?}");
+}
+
+/// The definitions of others, when they are at hand.
+#[test]
+fn real_definitions_pass_and_fail_as_they_must() {
+    let Some(shared) = crate::wild::shared("examples_as_tests") else { return };
+    let corpus = Path::new(&shared).join("corpus/aios");
+    let run = run(&corpus, &["test", ".", "--compat", "--output-format", "json"]);
+    let sum: Json = serde_json::from_str(run.stdout.lines().last().expect("a sum")).expect("JSON");
+    assert_eq!(
+        (&sum["passed"], &sum["failed"], &sum["skipped"]),
+        (&json!(16), &json!(3), &json!(2)),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.code, 1);
+}

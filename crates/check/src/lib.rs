@@ -49,13 +49,19 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
 /// What is wrong between documents that are used together: for each finding the place of its
 /// subject in the list, and the finding by pointer into that document.
 pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
-    let mut found = Vec::new();
-    for rule in rules::RULES_BETWEEN {
+    let look = |rule: &rule::RuleBetween| {
+        let mut found = Vec::new();
         (rule.check)(subjects, &mut |n: usize, finding: Finding| {
             found.push((n, subjects[n].origin.in_document(finding)));
         });
-    }
-    found
+        found
+    };
+    // One core for each: nothing else is left to do while they look.
+    std::thread::scope(|scope| {
+        let looks: Vec<_> = rules::RULES_BETWEEN.iter().map(|rule| scope.spawn(|| look(rule))).collect();
+        let found = looks.into_iter().map(|look| look.join());
+        found.flat_map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }
 
 /// The codes that only rules and [`silence()`] report.

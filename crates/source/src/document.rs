@@ -33,6 +33,7 @@ impl Syntax {
 }
 
 /// What a parser makes of a text: always a tree, however broken the text is.
+#[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) tree: Tree,
     pub(crate) problems: Vec<Diagnostic>,

@@ -1,7 +1,9 @@
-//! YAML text into the tree. The only file that names the YAML parser.
+//! YAML text into the tree. Only this folder names the YAML parser.
 //!
 //! Aliases stay references and are counted, so that a few hundred bytes cannot grow into
 //! gigabytes. What JSON cannot say (non-scalar keys, foreign tags, a second document) is reported.
+
+mod plain;
 
 use std::sync::Arc;
 
@@ -57,19 +59,20 @@ struct Reader<'s> {
 }
 
 pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
-    let text = source.text();
-    let mut reader = Reader {
-        text,
-        builder: Builder::with_capacity((text.len() / 16).min(MAX_NODES) + 1),
-        problems: Problems::new(source),
-        anchors: Vec::new(),
-        frames: Vec::new(),
-        aliased: 0,
-        skipping: 0,
-        skipped_from: 0,
-        start: 0,
-        documents: 0,
-    };
+    let mut reader = Reader::new(source);
+    let plain = plain::read(&mut reader).map(|()| reader.into_parsed());
+    if cfg!(debug_assertions)
+        && let Some(plain) = &plain
+    {
+        let parsed = parse_all(source);
+        assert_eq!(format!("{plain:?}"), format!("{parsed:?}"), "{}", source.text());
+    }
+    plain.unwrap_or_else(|| parse_all(source))
+}
+
+/// What the parser makes of it.
+fn parse_all(source: &Arc<Source>) -> Parsed {
+    let mut reader = Reader::new(source);
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
         max_buffered_comment_events: MAX_COMMENT_LINES,
@@ -77,7 +80,7 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1,
     };
-    for next in Parser::new_from_str_with_options(text, options) {
+    for next in Parser::new_from_str_with_options(source.text(), options) {
         match next {
             Ok((event, span)) => reader.event(event, span),
             Err(error) => reader.syntax_error(&error),
@@ -86,9 +89,7 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
             break;
         }
     }
-    reader.finish();
-    let cut = reader.problems.stopped;
-    Parsed { tree: reader.builder.tree, problems: reader.problems.into_vec(), cut }
+    reader.into_parsed()
 }
 
 fn style_of(style: StructureStyle) -> Style {
@@ -99,6 +100,28 @@ fn style_of(style: StructureStyle) -> Style {
 }
 
 impl<'s> Reader<'s> {
+    fn new(source: &'s Arc<Source>) -> Reader<'s> {
+        let text = source.text();
+        Reader {
+            text,
+            builder: Builder::with_capacity((text.len() / 16).min(MAX_NODES) + 1),
+            problems: Problems::new(source),
+            anchors: Vec::new(),
+            frames: Vec::new(),
+            aliased: 0,
+            skipping: 0,
+            skipped_from: 0,
+            start: 0,
+            documents: 0,
+        }
+    }
+
+    fn into_parsed(mut self) -> Parsed {
+        self.finish();
+        let cut = self.problems.stopped;
+        Parsed { tree: self.builder.tree, problems: self.problems.into_vec(), cut }
+    }
+
     fn span(&self, span: granit_parser::Span) -> Span {
         let end = self.text.len();
         let start = span.start.byte_offset().unwrap_or(end).min(end);

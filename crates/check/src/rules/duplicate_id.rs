@@ -66,7 +66,8 @@ fn tools(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, Finding)) {
-    let mut first: HashMap<(Option<&Namespace>, &ToolName), usize> = HashMap::new();
+    let tools = subjects.iter().map(|subject| subject.toolset.tools.len()).sum();
+    let mut first: HashMap<(Option<&Namespace>, &ToolName), usize> = HashMap::with_capacity(tools);
     for (n, subject) in subjects.iter().enumerate() {
         let mut told = 0;
         for (t, tool) in subject.toolset.tools.iter().enumerate() {

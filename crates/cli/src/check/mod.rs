@@ -145,11 +145,25 @@ pub(super) fn judge(
     for (n, diagnostic) in between(files) {
         found[n].push(diagnostic);
     }
-    for (file, diagnostics) in files.iter().zip(&mut found) {
-        diagnostics.extend(scripts::missing(file));
-        settle(file, diagnostics, selection);
-    }
+    let mut each: Vec<_> = files.iter().zip(&mut found).collect();
+    on_every_core(&mut each, |part| {
+        for (file, diagnostics) in part {
+            diagnostics.extend(scripts::missing(file));
+            settle(file, diagnostics, selection);
+        }
+    });
     found
+}
+
+/// Does `work` with one part of the list on each core; results in the order of the list.
+fn on_every_core<T: Send, R: Send>(list: &mut [T], work: impl Fn(&mut [T]) -> R + Sync) -> Vec<R> {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let size = list.len().div_ceil(cores).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = list.chunks_mut(size).map(|part| scope.spawn(|| work(part))).collect();
+        let done = parts.into_iter().map(|part| part.join());
+        done.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }
 
 /// The same for one document alone.
@@ -200,19 +214,14 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
     output::print(&text)
 }
 
-/// A line for each diagnostic, written on as many threads as there are cores.
+/// A line for each diagnostic.
 fn lines(files: &[Loaded], line: fn(&Diagnostic) -> String) -> String {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let write = move |files: &[Loaded]| -> String {
-        let diagnostics = files.iter().flat_map(|file| &file.diagnostics);
+    let mut files: Vec<&Loaded> = files.iter().collect();
+    let written = on_every_core(&mut files, |part| -> String {
+        let diagnostics = part.iter().flat_map(|file| &file.diagnostics);
         diagnostics.map(|diagnostic| line(diagnostic) + "\n").collect()
-    };
-    std::thread::scope(|scope| {
-        let parts = files.chunks(files.len().div_ceil(threads).max(1));
-        let parts: Vec<_> = parts.map(|part| scope.spawn(move || write(part))).collect();
-        let written = parts.into_iter().map(|part| part.join());
-        written.map(|text| text.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    })
+    });
+    written.concat()
 }
 
 /// The line of a secret, which is not to be copied into a log.

@@ -122,8 +122,8 @@ pub fn load_and(paths: &[PathBuf], reader: Reader, then: impl Fn(&mut Loaded) + 
     load
 }
 
-/// Applies `work` to every job, results in the order of the jobs.
-fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+/// Applies `work` to every job on as many threads as there are cores, or as can be had; results in the order of the jobs.
+pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let results: Vec<OnceLock<R>> = jobs.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(jobs.len());
@@ -135,7 +135,8 @@ fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Syn
         }
     };
     std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(worker)));
+        // The work is done on this thread, if need be.
+        (1..threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, worker)));
         worker();
     });
     results.into_iter().filter_map(OnceLock::into_inner).collect()
@@ -152,7 +153,12 @@ fn read_file(path: &Path, found: Found, reader: Reader) -> Result<Looked, LoadEr
     loaded.path = (!files::is_stdin(path)).then(|| path.to_owned());
     if loaded.reading.is_none() && found == Found::Walked {
         let broken = is_broken(document.problems());
-        return Ok(if broken { Looked::Unparsed(files::display_name(path)) } else { Looked::Skipped });
+        let meant = toolwright_formats::speaks_of_tools(document.source().text());
+        match (broken, meant) {
+            (false, _) => return Ok(Looked::Skipped),
+            (true, false) => return Ok(Looked::Unparsed(files::display_name(path))),
+            (true, true) => {}
+        }
     }
     Ok(Looked::Read(Box::new(loaded)))
 }

@@ -81,6 +81,8 @@ pub struct Plan {
     pub failures: Vec<LoadError>,
     /// The files that this was made from.
     pub files: Vec<PathBuf>,
+    /// Whether the configuration itself could not be read.
+    unread: bool,
 }
 
 /// What a first list of tools waits for slow servers, unless the configuration says otherwise.
@@ -96,6 +98,7 @@ impl Default for Plan {
             diagnostics: Vec::new(),
             failures: Vec::new(),
             files: Vec::new(),
+            unread: false,
         }
     }
 }
@@ -105,6 +108,11 @@ impl Plan {
     pub fn is_broken(&self) -> bool {
         let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
         !self.failures.is_empty() || self.diagnostics.iter().any(broken) || self.bad_limit().is_some()
+    }
+
+    /// Why the configuration itself could not be read, if so: then nothing of it is known.
+    pub fn unread(&self) -> Option<&LoadError> {
+        self.failures.first().filter(|_| self.unread)
     }
 
     /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
@@ -143,6 +151,7 @@ impl Plan {
             Err(error) => {
                 let message = format!("cannot read `{}`: {}", path.display(), files::plain(&error));
                 plan.failures.push(LoadError::new(message));
+                plan.unread = true;
                 return plan;
             }
         };
@@ -150,6 +159,7 @@ impl Plan {
             Ok(source) => Arc::new(source),
             Err(error) => {
                 plan.failures.push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
+                plan.unread = true;
                 return plan;
             }
         };

@@ -56,13 +56,24 @@ pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
         });
         found
     };
-    // One core for each: nothing else is left to do while they look.
+    if subjects.len() < MANY {
+        return rules::RULES_BETWEEN.iter().flat_map(|rule| look(rule)).collect();
+    }
     std::thread::scope(|scope| {
-        let looks: Vec<_> = rules::RULES_BETWEEN.iter().map(|rule| scope.spawn(|| look(rule))).collect();
-        let found = looks.into_iter().map(|look| look.join());
-        found.flat_map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let start =
+            |rule| std::thread::Builder::new().spawn_scoped(scope, move || look(rule)).map_err(|_| rule);
+        let looks: Vec<_> = rules::RULES_BETWEEN.iter().copied().map(start).collect();
+        let found = looks.into_iter().map(|started| match started {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // There is no thread to be had.
+            Err(rule) => look(rule),
+        });
+        found.flatten().collect()
     })
 }
+
+/// From so many documents on, each rule between them has a thread of its own.
+const MANY: usize = 100;
 
 /// The codes that only rules and [`silence()`] report.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolwright_source::words::{nearest_word, shorten};
-use toolwright_source::{Code, Diagnostic, Document, Fix, Node, Span, TextEdit};
+use toolwright_source::{Code, Diagnostic, Document, Fix, Node, Severity, Span, TextEdit};
 
-use crate::report::MAX_FINDINGS;
+use crate::report::{MAX_FINDINGS, MAX_NOTES};
 
 toolwright_source::codes! {
     SILENCE_WITHOUT_REASON Warning "A comment wants to silence a code without saying why. Whoever reads it next cannot tell whether it is still right, so it silences nothing. Write `# toolwright: ignore CODE - the reason`."
@@ -61,6 +61,8 @@ struct Silence<'d> {
     span: Span,
     code: &'d str,
     has_reason: bool,
+    /// Whether it names more than one code.
+    several: bool,
     used: bool,
 }
 
@@ -78,6 +80,10 @@ pub fn silence(
     if comments.is_empty() {
         return;
     }
+    // Where the text is broken, or there was more to find than is told, nobody knows what is useless.
+    let notes = diagnostics.iter().filter(|d| d.severity == Severity::Info).count();
+    let is_whole =
+        document.problems().is_empty() && notes < MAX_NOTES && diagnostics.len() - notes < MAX_FINDINGS;
     diagnostics.retain(|diagnostic| {
         let mut silenced = false;
         for line in lines_of(document, diagnostic) {
@@ -90,11 +96,9 @@ pub fn silence(
         }
         !silenced
     });
-    // Where the text is broken, or there was more to find than is told, nobody knows what is useless.
-    let is_whole = document.problems().is_empty() && diagnostics.len() < MAX_FINDINGS;
-    let unused = |comment: &&Silence<'_>| comment.used || is_whole;
-    let told = comments.values().flatten().filter(unused).take(MAX_USELESS);
-    diagnostics.extend(told.filter_map(|comment| complaint(document, comment, known.clone())));
+    let judged = comments.values().flatten().filter(|comment| comment.used || is_whole);
+    let told = judged.filter_map(|comment| complaint(document, comment, known.clone()));
+    diagnostics.extend(told.take(MAX_USELESS));
 }
 
 /// The comments by the line that each is about.
@@ -140,9 +144,10 @@ fn read(document: &Document, span: Span) -> Option<Silence<'_>> {
     let rest = rest.strip_prefix(char::is_whitespace)?.trim();
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let (code, reason) = rest.split_at(end);
+    let several = reason.trim_start().starts_with(',');
     let reason = reason.trim_start().strip_prefix(['-', ':', '–', '—']);
     let has_reason = reason.is_some_and(|reason| reason.chars().any(char::is_alphanumeric));
-    Some(Silence { span, code, has_reason, used: false })
+    Some(Silence { span, code, has_reason, several, used: false })
 }
 
 fn complaint(
@@ -154,6 +159,12 @@ fn complaint(
     let at = |code, message: String| Diagnostic::at(code, document.source(), comment.span, message);
     if comment.used && comment.has_reason {
         return None;
+    }
+    if comment.used && comment.several {
+        let message = format!("`{code}` is not silenced: a comment is about one code");
+        return Some(
+            at(&SILENCE_WITHOUT_REASON, message).help("write a comment for each code, on lines above"),
+        );
     }
     if comment.used {
         let message = format!("`{code}` is silenced without a reason");

@@ -110,6 +110,28 @@ fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     std::iter::once(root).chain(root.items()).chain(tools).chain(result.into_iter().flat_map(Node::items))
 }
 
+/// Whether a text that could not be parsed was meant as a definition: it has a key that hardly anything else has.
+pub fn speaks_of_tools(text: &str) -> bool {
+    const KEYS: [&str; 8] = [
+        "btcp",
+        "inputSchema",
+        "input_schema",
+        "functionDeclarations",
+        "executable_knowledge",
+        "mcp_specific",
+        "cli_specific",
+        "local_specific",
+    ];
+    let is_key = |(at, key): (usize, &str)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
+        after.starts_with(':')
+            && before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '{' | ','))
+    };
+    KEYS.iter().any(|key| text.match_indices(key).any(is_key))
+        || text.lines().any(|line| line.trim_end() == "tool:")
+}
+
 /// Settles the format of a document, or says what stands in the way.
 pub fn detect(document: &Document) -> Detected {
     let root = document.root();

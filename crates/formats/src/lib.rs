@@ -34,7 +34,7 @@ use std::sync::Arc;
 use toolwright_model::{Draft, FormatId, Toolset};
 use toolwright_source::{Document, Finding, Origin};
 
-pub use detect::{Detected, LOOKED_FOR, detect};
+pub use detect::{Detected, LOOKED_FOR, detect, speaks_of_tools};
 pub use field::{Field, Kind, Need, Pattern, TextFormat};
 
 /// Items of one list and commands of one tool that are read. No definition comes near it; a document

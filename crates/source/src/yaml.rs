@@ -1,4 +1,4 @@
-//! YAML text into the tree. Only this folder names the YAML parser.
+//! YAML text into the tree. Only this module names the YAML parser.
 //!
 //! Aliases stay references and are counted, so that a few hundred bytes cannot grow into
 //! gigabytes. What JSON cannot say (non-scalar keys, foreign tags, a second document) is reported.
@@ -59,8 +59,7 @@ struct Reader<'s> {
 }
 
 pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
-    let mut reader = Reader::new(source);
-    let plain = plain::read(&mut reader).map(|()| reader.into_parsed());
+    let plain = plain::read(source);
     if cfg!(debug_assertions)
         && let Some(plain) = &plain
     {
@@ -536,12 +535,17 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart => Some("indent with spaces"),
-        ErrorKind::UnclosedQuotedScalar => Some("close the quote, or double it if it is part of the text"),
-        ErrorKind::InvalidSimpleKey | ErrorKind::SimpleKeyExpected => {
+        | ErrorKind::TabAtBlockScalarStart
+        | ErrorKind::TabInPlainScalar => Some("indent with spaces"),
+        ErrorKind::UnclosedQuotedScalar | ErrorKind::InvalidQuotedScalarIndent => {
+            Some("close the quote, or double it if it is part of the text")
+        }
+        ErrorKind::InvalidSimpleKey | ErrorKind::SimpleKeyExpected | ErrorKind::MappingValueNotAllowed => {
             Some("quote the text if its `:` does not separate a key from a value")
         }
-        ErrorKind::InvalidIndentation => Some("indent it like the lines it belongs to"),
+        ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockMappingKey => {
+            Some("indent it like the lines it belongs to")
+        }
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Repairs, file by file, until nothing is left to repair. A file is replaced by an atomic rename, and
 //! only if it is still what was read.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use toolwright_catalog::{Load, Loaded, Reader, read};
 use toolwright_source::{Diagnostic, Document, Fix, Severity, Source, TextEdit, splice};
 
 use super::selection::Selection;
-use super::{judge, settle};
+use super::{between, judge, settle};
 use crate::args::CheckArgs;
 use crate::output;
 
@@ -58,10 +58,14 @@ struct Repaired {
 /// Repairs what can be repaired in all files. What could not be written is complained about.
 pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
     let mut repaired: BTreeMap<usize, Repaired> = BTreeMap::new();
+    let clashes = clashes(&load.files);
     for n in 0..load.files.len() {
         let Some(before) = document(&load.files[n]) else { continue };
         let (after, applied) = repair(&before, mode, selection, load.files[n].reader);
         change(load, n, &after, applied, &mut repaired);
+    }
+    if !mode.risky {
+        take_back(load, &mut repaired, &clashes);
     }
     // What a comment silences may be found only when all files are there.
     for _ in 0..ROUNDS {
@@ -81,6 +85,28 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
         }
     }
     finish(mode, load, repaired)
+}
+
+/// What is wrong between files: in which one, and in what words.
+fn clashes(files: &[Loaded]) -> HashSet<(usize, String)> {
+    between(files).into_iter().map(|(n, diagnostic)| (n, diagnostic.message)).collect()
+}
+
+/// Takes back the repairs that make a document clash with another one as none of the `known` did.
+fn take_back(load: &mut Load, repaired: &mut BTreeMap<usize, Repaired>, known: &HashSet<(usize, String)>) {
+    let new = |files: &[Loaded]| clashes(files).difference(known).count();
+    let mut now = new(&load.files);
+    for n in repaired.keys().copied().collect::<Vec<_>>() {
+        let Some(after) = document(&load.files[n]).filter(|_| now > 0) else { return };
+        put(&mut load.files[n], &repaired[&n].before);
+        let then = new(&load.files);
+        if then < now {
+            now = then;
+            repaired.remove(&n);
+        } else {
+            put(&mut load.files[n], &after);
+        }
+    }
 }
 
 /// The document of a file that can be written.
@@ -143,14 +169,20 @@ fn repair(
 ) -> (Arc<Document>, usize) {
     let (mut document, mut applied) = (Arc::clone(before), 0);
     for _ in 0..ROUNDS {
-        let mut loaded = read(&document, reader);
-        let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+        let settled = |document: &Arc<Document>| {
+            let mut loaded = read(document, reader);
+            let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+            settle(&loaded, &mut diagnostics, selection);
+            diagnostics
+        };
+        let diagnostics = settled(&document);
         let known = serious(&diagnostics);
-        settle(&loaded, &mut diagnostics, selection);
         let wanted = diagnostics.iter().filter(|d| !is_about_silence(d)).filter_map(|d| d.fix.as_ref());
         let wanted: Vec<&Fix> = wanted.filter(|fix| fix.safe || mode.risky).collect();
-        let adds_none =
-            |next: &Arc<Document>| mode.risky || serious(&read(next, reader).diagnostics).is_subset(&known);
+        let adds_none = |next: &Arc<Document>| {
+            let count = |what: &(&str, String)| known.get(what).copied().unwrap_or(0);
+            mode.risky || serious(&settled(next)).iter().all(|(what, times)| *times <= count(what))
+        };
         let made = apply(&document, &wanted).filter(|(next, _)| adds_none(next)).or_else(|| {
             let alone = wanted.iter().take(ALONE).filter_map(|fix| edited(&document, fix.edits.clone()));
             alone.into_iter().find(|next| adds_none(next)).map(|next| (next, 1))
@@ -165,10 +197,14 @@ fn repair(
 /// Repairs that are tried one by one in a round when all of them together would add a finding.
 const ALONE: usize = 50;
 
-/// Errors and warnings, by what they say: a safe repair adds none.
-fn serious(diagnostics: &[Diagnostic]) -> HashSet<(&'static str, String)> {
-    let serious = diagnostics.iter().filter(|d| d.severity > Severity::Info);
-    serious.map(|d| (d.code.name, d.message.clone())).collect()
+/// How often errors and warnings say what they say: a safe repair adds none. Notes it may: what had no meaning before its
+/// repair is looked at after it.
+fn serious(diagnostics: &[Diagnostic]) -> HashMap<(&'static str, String), usize> {
+    let mut times = HashMap::new();
+    for diagnostic in diagnostics.iter().filter(|d| d.severity > Severity::Info && !is_about_silence(d)) {
+        *times.entry((diagnostic.code.name, diagnostic.message.clone())).or_default() += 1;
+    }
+    times
 }
 
 /// The document with as many of the repairs as go together, and how many those are; `None` if none

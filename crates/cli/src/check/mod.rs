@@ -6,9 +6,10 @@ mod scripts;
 mod selection;
 
 use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
-use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, subject};
+use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, in_parallel, subject};
 use toolwright_formats::Reading;
 use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::render::{self, Colour};
@@ -61,6 +62,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
     let Some(path) = sources::configuration(args.chosen.config.as_deref())? else { return Ok(None) };
     let plan = Plan::of_config(&path, &sources::variable);
+    if let Some(error) = plan.unread() {
+        return Err(error.clone().into());
+    }
     // Without its levels nobody can say what is an error. What is wrong with a source is told with
     // what is wrong with its tools.
     let broken = |d: &&Diagnostic| {
@@ -145,28 +149,16 @@ pub(super) fn judge(
     for (n, diagnostic) in between(files) {
         found[n].push(diagnostic);
     }
-    let mut each: Vec<_> = files.iter().zip(&mut found).collect();
-    on_every_core(&mut each, |part| {
-        for (file, diagnostics) in part {
-            diagnostics.extend(scripts::missing(file));
-            settle(file, diagnostics, selection);
-        }
+    let each: Vec<_> = files.iter().zip(found.iter_mut().map(Mutex::new)).collect();
+    in_parallel(&each, |(file, diagnostics)| {
+        let mut diagnostics = diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        diagnostics.extend(scripts::missing(file));
+        settle(file, &mut diagnostics, selection);
     });
     found
 }
 
-/// Does `work` with one part of the list on each core; results in the order of the list.
-fn on_every_core<T: Send, R: Send>(list: &mut [T], work: impl Fn(&mut [T]) -> R + Sync) -> Vec<R> {
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let size = list.len().div_ceil(cores).max(1);
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = list.chunks_mut(size).map(|part| scope.spawn(|| work(part))).collect();
-        let done = parts.into_iter().map(|part| part.join());
-        done.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    })
-}
-
-/// The same for one document alone.
+/// What is to be reported about one document: without what comments silence, with its weight, in order.
 pub(super) fn settle(file: &Loaded, diagnostics: &mut Vec<Diagnostic>, selection: &Selection) {
     if let Some(reading) = &file.reading {
         toolwright_check::silence(reading.origin.document(), diagnostics, codes::all());
@@ -175,6 +167,7 @@ pub(super) fn settle(file: &Loaded, diagnostics: &mut Vec<Diagnostic>, selection
     render::sort(diagnostics);
 }
 
+/// What is wrong between the documents, each with the file it is told at.
 fn between(files: &[Loaded]) -> Vec<(usize, Diagnostic)> {
     let read: Vec<(usize, &Reading)> =
         files.iter().enumerate().filter_map(|(n, file)| Some((n, file.reading.as_ref()?))).collect();
@@ -216,10 +209,8 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
 
 /// A line for each diagnostic.
 fn lines(files: &[Loaded], line: fn(&Diagnostic) -> String) -> String {
-    let mut files: Vec<&Loaded> = files.iter().collect();
-    let written = on_every_core(&mut files, |part| -> String {
-        let diagnostics = part.iter().flat_map(|file| &file.diagnostics);
-        diagnostics.map(|diagnostic| line(diagnostic) + "\n").collect()
+    let written = in_parallel(files, |file| -> String {
+        file.diagnostics.iter().map(|diagnostic| line(diagnostic) + "\n").collect()
     });
     written.concat()
 }

@@ -41,7 +41,7 @@ impl Selection {
 
 fn known(names: &[String]) -> anyhow::Result<HashSet<&'static str>> {
     let mut known = HashSet::new();
-    for name in names {
+    for name in names.iter().map(|name| name.trim()) {
         match codes::find(name) {
             Ok(code) => known.insert(code.name),
             Err(help) => bail!("there is no code `{name}` ({help})"),

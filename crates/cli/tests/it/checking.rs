@@ -696,3 +696,44 @@ fn completions_and_manual_pages() {
         "{command:?}"
     );
 }
+
+#[test]
+fn a_broken_definition_in_a_folder_is_no_secret() {
+    let good = "name: good\ndescription: Does it\ninputSchema: {type: object, properties: {}}\n";
+    let files = folder(&[
+        ("good.yaml", good.as_bytes()),
+        ("colon.yaml", b"name: x\ndescription: a: b\ninputSchema: {}\n"),
+        ("latin1.yaml", b"inputSchema: {}\nname: caf\xe9\n"),
+        ("torn.json", b"{\"name\": \"x\", \"description\": \"a, \"inputSchema\": {"),
+        ("notes.yaml", b"tool:\n  id: [a\n"),
+        ("values.yaml", b"{{ template }}: a: b\n"),
+    ]);
+    let checked = run(files.path(), &["check", ".", "--output-format", "concise"]);
+    assert_eq!(checked.code, 1, "{checked:?}");
+    for part in [
+        "./colon.yaml:2:15: error[INVALID_SYNTAX]",
+        "./latin1.yaml:2:",
+        "./torn.json:1:",
+        "./notes.yaml:",
+        "skipped that could not be parsed: ./values.yaml",
+    ] {
+        assert!(checked.stdout.contains(part), "{part}: {checked:?}");
+    }
+    let listed = run(files.path(), &["list", "."]);
+    assert!(listed.stdout.contains("good"), "{listed:?}");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_no_configuration() {
+    let files = folder(&[
+        ("toolwright.toml", b"[levels]\nOPEN_OBJECT = \"error\" # caf\xe9\n"),
+        ("notes.yaml", NOTES.as_bytes()),
+    ]);
+    let checked = run(files.path(), &["check", "notes.yaml"]);
+    assert_eq!((checked.code, checked.stderr.contains("not UTF-8")), (2, true), "{checked:?}");
+    let spaced = run(files.path(), &["check", "notes.yaml", "--config", "none.toml"]);
+    assert_eq!(spaced.code, 2, "{spaced:?}");
+    std::fs::remove_file(files.path().join("toolwright.toml")).expect("it is there");
+    let spaced = run(files.path(), &["check", "notes.yaml", "--select", "OPEN_OBJECT, MISSING_SCENARIO"]);
+    assert_eq!(spaced.code, 0, "{spaced:?}");
+}

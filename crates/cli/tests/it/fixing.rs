@@ -68,9 +68,9 @@ fn fixes_reach_a_fixpoint() {
     assert_eq!(again, after);
     assert_eq!(last(&run), "1 tool in 1 file: 1 note, 1 fixable with `--unsafe-fixes`");
     // Repairs at one place are made one after the other.
-    let many = MIXED.replace("\"dom:observe\"", "\"dom:observe\", \"dom:shadow\", \"storage:local\"");
+    let many = MIXED.replace("\"dom:observe\"", "\"dom:observe\", \"dom:shadow\", \"storage:local:read\"");
     let (after, run) = fixed("page.json", many.as_bytes(), &["--fix"]);
-    let declared = "\"capabilities\": [\"dom:read\", \"dom:observe\", \"dom:shadow\", \"storage:local\"],";
+    let declared = "\"capabilities\": [\"dom:read\", \"dom:observe\", \"dom:shadow\", \"storage:local:read\"],";
     assert!(String::from_utf8_lossy(&after).contains(declared), "{}", String::from_utf8_lossy(&after));
     assert!(last(&run).starts_with("1 tool in 1 file: 4 fixed, "), "{run:?}");
 }
@@ -276,6 +276,47 @@ fn silences_of_what_lies_outside_are_kept() {
     let useless = script.replace(" UNRESOLVED_REFERENCE", " OPEN_OBJECT");
     let (_, run) = fixed("notes.yaml", useless.as_bytes(), &["--unsafe-fixes"]);
     assert_eq!(last(&run), "1 tool in 1 file: 1 fixed, 1 warning, 1 note", "{run:?}");
+}
+
+#[test]
+fn a_safe_repair_that_would_add_an_error_is_not_made() {
+    let tool = |key: &str| {
+        format!("name: x\n{key}: n\ndescription: Does it\ninputSchema: {{type: object, properties: {{}}}}\n")
+    };
+    let (wrong, right) = (tool("namespce"), tool("namespace"));
+    // With its namespace back it would have the id of the other file's tool.
+    let files = folder(&[
+        ("b.yaml", wrong.as_bytes()),
+        ("c.yaml", right.as_bytes()),
+        ("d.yaml", tool("namespac").as_bytes()),
+    ]);
+    let repaired = run(files.path(), &["check", "--fix", "."]);
+    // The two without a namespace had one id before.
+    assert_eq!(repaired.stdout.matches("DUPLICATE_ID").count(), 1, "{repaired:?}");
+    assert!(!repaired.stdout.contains("`n:x`"), "{repaired:?}");
+    assert_eq!(fs::read_to_string(files.path().join("b.yaml")).expect("the file"), wrong);
+    let alone = folder(&[("b.yaml", wrong.as_bytes())]);
+    assert!(run(alone.path(), &["check", "--fix", "."]).stdout.contains("1 fixed"));
+
+    // The same words at another place are another error.
+    let broken = r#"{"type": "object", "properties": {"p": {"type": "strin", "description": "p"}}}"#;
+    let good = r#"{"type": "object", "properties": {}}"#;
+    let text = format!(
+        r#"[{{"name": "first", "description": "First tool", "inputSchema": {broken}}},
+ {{"name": "second", "description": "Second tool", "inputSchema": {good}, "outputSchma": {broken}}}]"#
+    );
+    let (after, repaired) = fixed("m.json", text.as_bytes(), &["--fix"]);
+    assert_eq!(after, text.as_bytes(), "{repaired:?}");
+
+    // What counts as an error is the configuration's to say.
+    let text = "name: x\ndescription: Does it\ninputSchma: {type: object, properties: {p: {type: string}}}\n";
+    let levels = "[levels]\nOPEN_OBJECT = \"error\"\nMISSING_PARAMETER_DESCRIPTION = \"error\"\n";
+    for (config, changed) in [(levels, false), ("", true)] {
+        let files = folder(&[("toolwright.toml", config.as_bytes()), ("lv.yaml", text.as_bytes())]);
+        let repaired = run(files.path(), &["check", "--fix", "--format", "mcp", "lv.yaml"]);
+        let now = fs::read_to_string(files.path().join("lv.yaml")).expect("the file");
+        assert_eq!(now != text, changed, "{repaired:?}");
+    }
 }
 
 #[test]

@@ -31,7 +31,30 @@ fn a_second_code_is_no_reason() {
     );
     let found = check(&text);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[1].contains("`UNKNOWN_FIELD` is silenced without a reason"), "{found:?}");
+    assert!(found[1].contains("`UNKNOWN_FIELD` is not silenced: a comment is about one code"), "{found:?}");
+}
+
+#[test]
+fn comments_at_work_leave_room_for_useless_ones() {
+    let used = "  # toolwright: ignore UNKNOWN_FIELD - so\n";
+    let fields: String = (0..120).map(|n| format!("{used}  more{n}: 1\n")).collect();
+    let text = format!("{HEAD}{fields}  # toolwright: ignore OPEN_OBJECT - so\n  description: Keeps notes\n");
+    let found = check(&text);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("USELESS_SILENCE"), "{found:?}");
+}
+
+#[test]
+fn nobody_knows_what_is_useless_behind_the_last_note_that_is_told() {
+    let commands: String = (0..600)
+        .map(|n| match n {
+            550 => "    - c550  # toolwright: ignore MISSING_DESCRIPTION - so\n".to_owned(),
+            _ => format!("    - c{n}\n"),
+        })
+        .collect();
+    let found = check(&format!("{HEAD}  description: Keeps notes\n  commands:\n{commands}"));
+    assert!(found.len() >= 500, "{}", found.len());
+    assert!(found.iter().all(|line| !line.contains("USELESS_SILENCE")), "{found:?}");
 }
 
 #[test]

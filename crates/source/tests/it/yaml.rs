@@ -325,7 +325,11 @@ fn reading_goes_on_where_it_can() {
 fn the_usual_mistakes_get_a_hint() {
     let cases = [
         ("a:\n\tb: 1", "indent with spaces"),
+        ("a: x\n\tb: 1", "indent with spaces"),
         ("a: 'x", "close the quote, or double it if it is part of the text"),
+        ("a: 'x\nb: 1", "close the quote, or double it if it is part of the text"),
+        ("a: b: c", "quote the text if its `:` does not separate a key from a value"),
+        ("a:\n  b: 1\n c: 2", "indent it like the lines it belongs to"),
     ];
     for (text, help) in cases {
         assert_eq!(yaml(text).problems()[0].help, [help], "{text:?}");

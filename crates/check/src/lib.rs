@@ -1,4 +1,4 @@
-//! The rules that relate two things of a definition: references, uniqueness, examples against
+//! The rules that relate two things of a definition, and advice of our own: references, uniqueness, examples against
 //! schemas, capabilities, names, code, quality, poisoning. One file each, in `rules/`.
 //!
 //! What is not here: the shape of values (missing, type, enum, pattern, range, length) comes from the

@@ -70,7 +70,8 @@ fn fixes_reach_a_fixpoint() {
     // Repairs at one place are made one after the other.
     let many = MIXED.replace("\"dom:observe\"", "\"dom:observe\", \"dom:shadow\", \"storage:local:read\"");
     let (after, run) = fixed("page.json", many.as_bytes(), &["--fix"]);
-    let declared = "\"capabilities\": [\"dom:read\", \"dom:observe\", \"dom:shadow\", \"storage:local:read\"],";
+    let declared =
+        "\"capabilities\": [\"dom:read\", \"dom:observe\", \"dom:shadow\", \"storage:local:read\"],";
     assert!(String::from_utf8_lossy(&after).contains(declared), "{}", String::from_utf8_lossy(&after));
     assert!(last(&run).starts_with("1 tool in 1 file: 4 fixed, "), "{run:?}");
 }

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         tried
     })?;
     toolwright_exec::end_all_processes();
-    print(&cases, &tried, began.elapsed(), args.output_format)?;
+    print(&cases, &tried, &unread, began.elapsed(), args.output_format)?;
     for failure in &load.failures {
         output::complain(&failure.clone().into());
     }
@@ -67,38 +67,50 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     Ok(match () {
         () if !load.failures.is_empty() => Exit::CouldNotRun,
         () if failed => Exit::Findings,
-        () if unread => Exit::CouldNotRun,
+        () if !unread.is_empty() => Exit::CouldNotRun,
         () => Exit::Clean,
     })
 }
 
-fn print(cases: &[Case], tried: &[Tried], time: Duration, form: TestForm) -> anyhow::Result<()> {
+fn print(
+    cases: &[Case],
+    tried: &[Tried],
+    unread: &[String],
+    time: Duration,
+    form: TestForm,
+) -> anyhow::Result<()> {
     match form {
         TestForm::Tree => output::print(&show::tree(cases, tried, time)),
-        TestForm::Json => output::print_raw(&show::json(cases, tried, time)),
-        TestForm::Junit => output::print_raw(&show::junit(cases, tried, time)),
+        TestForm::Json => output::print_raw(&show::json(cases, tried, unread, time)),
+        TestForm::Junit => output::print_raw(&show::junit(cases, tried, unread, time)),
     }
 }
 
-/// Says what is wrong with the definitions. Returns whether examples may have been missed for it.
-fn tell_of_errors(load: &Load) -> bool {
+/// Says what is wrong with the definitions. Returns what of it may hide examples.
+fn tell_of_errors(load: &Load) -> Vec<String> {
     let errors = load.files.iter().flat_map(|file| &file.diagnostics);
     let errors: Vec<_> = errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
     for diagnostic in &errors {
         output::say(&format!("{}\n", render::concise(diagnostic)));
     }
-    for name in &load.unparsed {
-        sources::note(&format!("`{name}` could not be parsed and is skipped"));
-    }
+    let unparsed = |name: &String| format!("`{name}` could not be parsed and is skipped");
+    load.unparsed.iter().map(unparsed).for_each(|sentence| sources::note(&sentence));
     // A list of examples that cannot be read is one that cannot be tried; nor is what stands behind a mistake
     // of the text.
     let missed = |diagnostic: &&Diagnostic| match diagnostic.code.name {
         "INVALID_TYPE" => diagnostic.path.tokens().any(|token| token == "examples"),
         name => ["INVALID_SYNTAX", "INVALID_ENCODING", "TOO_DEEP"].contains(&name),
     };
-    load.files.iter().any(|file| file.reading.is_none())
-        || !load.unparsed.is_empty()
-        || errors.iter().any(missed)
+    let unread = load.files.iter().filter(|file| file.reading.is_none()).flat_map(|file| &file.diagnostics);
+    let mut hiding: Vec<&Diagnostic> = errors.into_iter().filter(missed).collect();
+    hiding.extend(unread.filter(|diagnostic| !missed(diagnostic)));
+    let failures = load.failures.iter().map(ToString::to_string);
+    hiding
+        .into_iter()
+        .map(render::concise)
+        .chain(load.unparsed.iter().map(unparsed))
+        .chain(failures)
+        .collect()
 }
 
 /// The definitions that were named, else those of the configuration.

@@ -81,7 +81,7 @@ pub(super) fn tree(cases: &[Case], tried: &[Tried], time: Duration) -> String {
 }
 
 /// One object per line, then the sum.
-pub(super) fn json(cases: &[Case], tried: &[Tried], time: Duration) -> String {
+pub(super) fn json(cases: &[Case], tried: &[Tried], unread: &[String], time: Duration) -> String {
     let mut text = String::new();
     for (case, tried) in cases.iter().zip(tried) {
         let (status, messages) = match &tried.status {
@@ -96,29 +96,41 @@ pub(super) fn json(cases: &[Case], tried: &[Tried], time: Duration) -> String {
         let _ = writeln!(text, "{line}");
     }
     let Count { passed, failed, skipped } = Count::of(tried.iter());
-    let sum = json!({"examples": cases.len(), "passed": passed, "failed": failed, "skipped": skipped, "ms": ms(time)});
+    let sum = json!({
+        "examples": cases.len(), "passed": passed, "failed": failed, "skipped": skipped, "unread": unread, "ms": ms(time),
+    });
     let _ = writeln!(text, "{sum}");
     text
 }
 
-/// JUnit XML: a suite per file.
-pub(super) fn junit(cases: &[Case], tried: &[Tried], time: Duration) -> String {
+/// JUnit XML: a suite per file, and one for what hides examples, because who reads the file does not see the exit code.
+pub(super) fn junit(cases: &[Case], tried: &[Tried], unread: &[String], time: Duration) -> String {
     let all: Vec<(&Case, &Tried)> = cases.iter().zip(tried).collect();
-    let head = |element: &str, name: &str, of: &[(&Case, &Tried)], time: Duration| {
+    let head = |element: &str, name: &str, of: &[(&Case, &Tried)], errors: usize, time: Duration| {
         let Count { failed, skipped, .. } = Count::of(of.iter().map(|(_, tried)| *tried));
         format!(
-            "<{element} name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\" time=\"{:.3}\">\n",
+            "<{element} name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{:.3}\">\n",
             escaped(name),
-            of.len(),
+            of.len() + errors,
             time.as_secs_f64()
         )
     };
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    text += &head("testsuites", "toolwright", &all, time);
+    text += &head("testsuites", "toolwright", &all, unread.len(), time);
     for suite in all.chunk_by(|a, b| a.0.file == b.0.file) {
         let time = suite.iter().map(|(_, tried)| tried.time).sum();
-        text += &head("testsuite", &suite[0].0.file, suite, time);
+        text += &head("testsuite", &suite[0].0.file, suite, 0, time);
         suite.iter().for_each(|(case, tried)| test_case(case, tried, &mut text));
+        text += "</testsuite>\n";
+    }
+    if !unread.is_empty() {
+        text += &head("testsuite", "definitions", &[], unread.len(), Duration::ZERO);
+        for why in unread.iter().map(|why| escaped(why)) {
+            let _ = writeln!(
+                text,
+                "<testcase classname=\"definitions\" name=\"{why}\" time=\"0.000\"><error message=\"{why}\"/></testcase>"
+            );
+        }
         text += "</testsuite>\n";
     }
     text + "</testsuites>\n"

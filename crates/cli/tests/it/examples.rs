@@ -198,3 +198,20 @@ fn real_definitions_pass_and_fail_as_they_must() {
     );
     assert_eq!(run.code, 1);
 }
+
+#[test]
+fn reports_for_machines_say_what_hides_examples() {
+    let broken = b"name: x\ndescription: a: b\ninputSchema: {}\n";
+    let files = folder(&[("colon.yaml", broken), ("board.yaml", board().as_bytes())]);
+    let tested = run(files.path(), &["test", ".", "--output-format", "junit"]);
+    assert_eq!(tested.code, 2, "{tested:?}");
+    let error = "<error message=\"./colon.yaml:2:15: error[INVALID_SYNTAX]: mapping values";
+    for part in [" errors=\"1\"", "<testsuite name=\"definitions\" tests=\"1\"", error] {
+        assert!(tested.stdout.contains(part), "{part}: {tested:?}");
+    }
+    let tested = run(files.path(), &["test", ".", "colon.yaml", "none.yaml", "--output-format", "json"]);
+    let sum: Json = serde_json::from_str(tested.stdout.lines().last().expect("a line")).expect("JSON");
+    let unread = sum["unread"].as_array().expect("a list");
+    assert!(unread.iter().any(|line| line.as_str().expect("text").contains("none.yaml")), "{sum}");
+    assert!(unread.iter().any(|line| line.as_str().expect("text").contains("colon.yaml:2:15")), "{sum}");
+}

@@ -152,12 +152,11 @@ fn read_file(path: &Path, found: Found, reader: Reader) -> Result<Looked, LoadEr
     let mut loaded = read(&document, reader);
     loaded.path = (!files::is_stdin(path)).then(|| path.to_owned());
     if loaded.reading.is_none() && found == Found::Walked {
-        let broken = is_broken(document.problems());
-        let meant = toolwright_formats::speaks_of_tools(document.source().text());
-        match (broken, meant) {
-            (false, _) => return Ok(Looked::Skipped),
-            (true, false) => return Ok(Looked::Unparsed(files::display_name(path))),
-            (true, true) => {}
+        if !is_broken(document.problems()) {
+            return Ok(Looked::Skipped);
+        }
+        if !toolwright_formats::speaks_of_tools(document.source().text()) {
+            return Ok(Looked::Unparsed(files::display_name(path)));
         }
     }
     Ok(Looked::Read(Box::new(loaded)))

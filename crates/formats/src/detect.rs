@@ -88,16 +88,18 @@ fn is_gemini_function(node: Node<'_>) -> bool {
         && (typed || node.has("parametersJsonSchema") || (node.has("response") && node.has("parameters")))
 }
 
+/// What only AIOS has.
+const SECTIONS: [&str; 7] = [
+    "executable_knowledge",
+    "api_complexity",
+    "anti_patterns",
+    "mcp_specific",
+    "cli_specific",
+    "local_specific",
+    "meta_specific",
+];
+
 fn is_aios_without_root(node: Node<'_>) -> bool {
-    const SECTIONS: [&str; 7] = [
-        "executable_knowledge",
-        "api_complexity",
-        "anti_patterns",
-        "mcp_specific",
-        "cli_specific",
-        "local_specific",
-        "meta_specific",
-    ];
     let typed =
         node.get("type").and_then(Node::text).is_some_and(|t| ["mcp", "cli", "local", "meta"].contains(&t));
     node.has("id") && (typed || SECTIONS.iter().any(|section| node.has(section)))
@@ -112,23 +114,14 @@ fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
 
 /// Whether a text that could not be parsed was meant as a definition: it has a key that hardly anything else has.
 pub fn speaks_of_tools(text: &str) -> bool {
-    const KEYS: [&str; 8] = [
-        "btcp",
-        "inputSchema",
-        "input_schema",
-        "functionDeclarations",
-        "executable_knowledge",
-        "mcp_specific",
-        "cli_specific",
-        "local_specific",
-    ];
+    const KEYS: [&str; 4] = ["btcp", "inputSchema", "input_schema", "functionDeclarations"];
     let is_key = |(at, key): (usize, &str)| {
         let before = text[..at].chars().next_back();
         let after = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
         after.starts_with(':')
             && before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '{' | ','))
     };
-    KEYS.iter().any(|key| text.match_indices(key).any(is_key))
+    KEYS.iter().chain(&SECTIONS).any(|key| text.match_indices(key).any(is_key))
         || text.lines().any(|line| line.trim_end() == "tool:")
 }
 

@@ -194,3 +194,21 @@ fn examples_are_of_their_format_and_clean() {
     }
     assert_eq!(seen.len(), FORMATS.len(), "every format has an example: {seen:?}");
 }
+
+#[test]
+fn broken_texts_that_were_meant_as_definitions() {
+    for (text, meant) in [
+        ("name: x\ndescription: a: b\ninputSchema: {}\n", true),
+        ("{\"name\": \"x\", \"inputSchema\" : {", true),
+        ("{'btcp':'1.0',", true),
+        ("tool:\n  id: [a\n", true),
+        ("id: a\nmeta_specific:\n\tb: c\n", true),
+        // A word is no key, nor is a part of one.
+        ("note: the inputSchema is: a: b\n", false),
+        ("my_inputSchema: a: b\n", false),
+        ("tools: [a\n", false),
+        ("{{ template }}: a: b\n", false),
+    ] {
+        assert_eq!(toolwright_formats::speaks_of_tools(text), meant, "{text}");
+    }
+}

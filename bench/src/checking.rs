@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_catalog::{Reader, load, read};
+use toolwright_catalog::{Reader, load, read_all};
 use toolwright_source::{Document, Syntax};
 
 use crate::definitions::{Definition, definitions};
@@ -19,12 +19,18 @@ const ROUNDS: usize = 9;
 /// Where the files of each language lie.
 const JSON: &str = "json";
 const YAML: &str = "yaml";
-/// Runs of our program; its peers take their time.
+/// Runs of our program before a peer and again after it, which takes its time: the machine may be busier at one end.
 const RUNS: usize = 5;
 
-fn read_one(definition: &Definition, rules: bool) {
-    let document = Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax));
-    black_box(read(&document, Reader { rules, ..Reader::default() }));
+/// Definitions that are read together, as the program does.
+const TOGETHER: usize = 32;
+
+fn read_some(definitions: &[&Definition], rules: bool) {
+    let parse = |definition: &&Definition| {
+        Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax))
+    };
+    let documents: Vec<Arc<Document>> = definitions.iter().map(parse).collect();
+    black_box(read_all(&documents, Reader { rules, ..Reader::default() }));
 }
 
 /// Prints the figures; peers are looked for in `peers`.
@@ -48,7 +54,7 @@ pub(crate) fn run(peers: &Path) {
     println!("the same in memory, one core");
     for (name, syntax) in [("all", None), ("JSON", Some(Syntax::Json)), ("YAML", Some(Syntax::Yaml))] {
         let some: Vec<&Definition> = all.iter().filter(|d| syntax.is_none_or(|s| s == d.syntax)).collect();
-        let each = |rules| some.iter().for_each(|d| read_one(d, rules));
+        let each = |rules| some.chunks(TOGETHER).for_each(|some| read_some(some, rules));
         let bound = syntax.is_none().then_some(3.0);
         ratio(name, some.len(), bound, || each(true), || each(false));
     }
@@ -72,22 +78,20 @@ fn ratio(name: &str, count: usize, bound: Option<f64>, check: impl FnMut(), read
 fn programs(folder: &Path, peers: &Path) {
     let (json, yaml) = (folder.join(JSON), folder.join(YAML));
     println!(
-        "checking files with whole programs, process start included; median of {RUNS} runs of ours, one of a peer"
+        "checking files with whole programs, process start included; one run of a peer, median of {RUNS} of ours before it and {RUNS} after it"
     );
     let schema = format!("{OWN}/definition.schema.json");
-    let some = ours("the JSON ones", &json);
     let ajv = |how: &str| {
         let mut command = Command::new("node");
         command.arg(format!("{OWN}/ajv_files.cjs")).arg(peers).args([&schema]).arg(&json).arg(how);
         time_of(&mut command)
     };
     if peers.join("node_modules/ajv").is_dir() {
-        report("ajv", ajv("schemas"), some, Some(10.0));
+        let some = beside("ajv", "the JSON ones", &json, Some(10.0), || ajv("schemas"));
         report("ajv, shape alone", ajv("shape"), some, None);
     } else {
         println!("  ajv is not installed and not measured");
     }
-    let everything = ours("all of them", folder);
     let python = peers.join("check-jsonschema/bin/check-jsonschema");
     if python.is_file() {
         let below = |folder: &Path| {
@@ -95,7 +99,7 @@ fn programs(folder: &Path, peers: &Path) {
         };
         let mut command = Command::new(python);
         command.args(["--schemafile", &schema]).args(below(&json)).args(below(&yaml));
-        report("check-jsonschema", time_of(&mut command), everything, Some(50.0));
+        beside("check-jsonschema", "all of them", folder, Some(50.0), || time_of(&mut command));
     } else {
         println!("  check-jsonschema is not installed and not measured");
     }
@@ -103,12 +107,16 @@ fn programs(folder: &Path, peers: &Path) {
 
 const OWN: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The median time of `toolwright check` on a folder, in seconds.
-fn ours(what: &str, folder: &Path) -> f64 {
+/// The median time of `toolwright check` on a folder in seconds, measured around the run of a peer.
+fn beside(name: &str, what: &str, folder: &Path, bound: Option<f64>, peer: impl FnOnce() -> f64) -> f64 {
     let mut command = Command::new(beside_us("toolwright"));
     command.args(["check", "--output-format", "concise", "--fail-on", "never"]).arg(folder);
-    let seconds = median((0..RUNS).map(|_| time_of(&mut command)).collect::<Vec<f64>>());
+    let mut runs = || (0..RUNS).map(|_| time_of(&mut command)).collect::<Vec<f64>>();
+    let before = runs();
+    let theirs = peer();
+    let seconds = median([before, runs()].concat());
     println!("  toolwright check   {:8.0} ms   {what}", seconds * 1e3);
+    report(name, theirs, seconds, bound);
     seconds
 }
 

@@ -39,6 +39,6 @@ pub use config::{Config, LEVELS, Levels, SourceConfig, SourceKind};
 pub use expand::{ExpandError, Scope, Variables, expand, workspace_of};
 pub use files::{LoadError, display_name, is_stdin, parse as parse_file, read as read_file};
 pub use live::{Unloaded, load_plan};
-pub use load::{Load, Loaded, Reader, in_parallel, load, load_and, read, subject};
+pub use load::{Load, Loaded, Reader, in_parallel, load, load_and, read, read_all, subject};
 pub use plan::{Named, Plan, Spec, What};
 pub use servers::{NamedServer, is_servers_file, read_servers};

@@ -92,13 +92,9 @@ pub fn load_and(paths: &[PathBuf], reader: Reader, then: impl Fn(&mut Loaded) + 
             jobs.push((path.clone(), Found::Named));
         }
     }
-    let results = in_parallel(&jobs, |(path, found)| {
-        let mut looked = read_file(path, *found, reader);
-        if let Ok(Looked::Read(loaded)) = &mut looked {
-            then(loaded);
-        }
-        looked
-    });
+    let batches: Vec<&[(PathBuf, Found)]> = jobs.chunks(batch_size(jobs.len())).collect();
+    let results = in_parallel(&batches, |batch| read_files(batch, reader, &then));
+    let results: Vec<Result<Looked, LoadError>> = results.into_iter().flatten().collect();
     for (folder, range) in folders {
         let read = results[range.clone()].iter().any(|r| matches!(r, Ok(Looked::Read(_))));
         if !read {
@@ -126,7 +122,7 @@ pub fn load_and(paths: &[PathBuf], reader: Reader, then: impl Fn(&mut Loaded) + 
 pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let results: Vec<OnceLock<R>> = jobs.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(jobs.len());
+    let threads = cores().min(jobs.len());
     let worker = || {
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
@@ -142,46 +138,106 @@ pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R +
     results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// Parses, detects and reads one file.
-fn read_file(path: &Path, found: Found, reader: Reader) -> Result<Looked, LoadError> {
-    let document = match files::parse(path) {
-        Ok(document) => Arc::new(document),
-        Err(LoadError::Binary(_)) if found == Found::Walked => return Ok(Looked::Skipped),
-        Err(error) => return Err(error),
-    };
-    let mut loaded = read(&document, reader);
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// How many of `count` files one thread takes at a time: as many as are worth it, and no more than leave enough
+/// for the others.
+fn batch_size(count: usize) -> usize {
+    (count / (4 * cores())).clamp(1, BATCH)
+}
+
+/// Documents that are held against the rules together, and how many bytes of them: more would not stay in a
+/// processor's cache, and hostile ones would all be in memory at once.
+const BATCH: usize = 32;
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// Parses, detects and reads some files.
+fn read_files(
+    mut files: &[(PathBuf, Found)],
+    reader: Reader,
+    then: &impl Fn(&mut Loaded),
+) -> Vec<Result<Looked, LoadError>> {
+    let mut looked = Vec::with_capacity(files.len());
+    while !files.is_empty() {
+        let (mut documents, mut parsed, mut bytes) = (Vec::new(), Vec::new(), 0);
+        while bytes < BATCH_BYTES
+            && let Some((file, rest)) = files.split_first()
+        {
+            files = rest;
+            let document = files::parse(&file.0).map(Arc::new);
+            bytes += document.as_ref().map_or(0, |document| document.source().text().len());
+            documents.extend(document.as_ref().ok().cloned());
+            parsed.push((file, document));
+        }
+        let mut read = read_all(&documents, reader).into_iter();
+        looked.extend(parsed.into_iter().map(|((path, found), document)| match document {
+            Ok(document) => {
+                let mut looked = place(path, *found, &document, read.next().expect("one for each document"));
+                if let Looked::Read(loaded) = &mut looked {
+                    then(loaded);
+                }
+                Ok(looked)
+            }
+            Err(LoadError::Binary(_)) if *found == Found::Walked => Ok(Looked::Skipped),
+            Err(error) => Err(error),
+        }));
+    }
+    looked
+}
+
+/// What a file is, now that it was read.
+fn place(path: &Path, found: Found, document: &Document, mut loaded: Loaded) -> Looked {
     loaded.path = (!files::is_stdin(path)).then(|| path.to_owned());
     if loaded.reading.is_none() && found == Found::Walked {
         if !is_broken(document.problems()) {
-            return Ok(Looked::Skipped);
+            return Looked::Skipped;
         }
         if !toolwright_formats::speaks_of_tools(document.source().text()) {
-            return Ok(Looked::Unparsed(files::display_name(path)));
+            return Looked::Unparsed(files::display_name(path));
         }
     }
-    Ok(Looked::Read(Box::new(loaded)))
+    Looked::Read(Box::new(loaded))
 }
 
 /// Detects and reads one document.
 pub fn read(document: &Arc<Document>, reader: Reader) -> Loaded {
-    let mut diagnostics = document.problems().to_vec();
-    let whole = Origin::whole(document);
-    let reading = match reader.format.map_or_else(|| detect(document), Detected::Format) {
-        Detected::Format(format) => Some(toolwright_formats::read(document, format)),
-        // A file that could not be parsed is not also of an unknown format.
-        Detected::Unreadable(_) if is_broken(&diagnostics) => None,
-        Detected::Unreadable(finding) => {
-            diagnostics.push(locate(finding, &whole));
-            None
+    read_all(std::slice::from_ref(document), reader).pop().expect("one for each document")
+}
+
+/// Detects and reads some documents; together that is much quicker, if they are small.
+pub fn read_all(documents: &[Arc<Document>], reader: Reader) -> Vec<Loaded> {
+    let readings: Vec<Result<Reading, Option<Box<Finding>>>> =
+        documents.iter().map(|document| read_record(document, reader.format)).collect();
+    let subjects: Vec<Subject<'_>> = readings.iter().flatten().map(subject).collect();
+    let found = if reader.rules { toolwright_check::check_each(&subjects) } else { Vec::new() };
+    let mut found = found.into_iter();
+    let loaded = |(document, reading): (&Arc<Document>, Result<Reading, Option<Box<Finding>>>)| {
+        let mut diagnostics = document.problems().to_vec();
+        let whole = Origin::whole(document);
+        let mut tell = |finding| diagnostics.push(locate(soften(finding, reader.compat), &whole));
+        match &reading {
+            Ok(reading) => {
+                reading.findings.iter().cloned().for_each(&mut tell);
+                found.next().into_iter().flatten().for_each(tell);
+            }
+            Err(finding) => finding.iter().map(|finding| Finding::clone(finding)).for_each(tell),
         }
+        toolwright_source::render::sort(&mut diagnostics);
+        Loaded { path: None, reading: reading.ok(), diagnostics, secret: false, reader }
     };
-    if let Some(reading) = &reading {
-        let found = if reader.rules { toolwright_check::check(&subject(reading)) } else { Vec::new() };
-        let findings = reading.findings.iter().cloned().chain(found);
-        diagnostics.extend(findings.map(|finding| locate(soften(finding, reader.compat), &whole)));
+    documents.iter().zip(readings).map(loaded).collect()
+}
+
+/// The record of a document, or why nobody knows what it is.
+fn read_record(document: &Arc<Document>, format: Option<FormatId>) -> Result<Reading, Option<Box<Finding>>> {
+    match format.map_or_else(|| detect(document), Detected::Format) {
+        Detected::Format(format) => Ok(toolwright_formats::read(document, format)),
+        // A file that could not be parsed is not also of an unknown format.
+        Detected::Unreadable(_) if is_broken(document.problems()) => Err(None),
+        Detected::Unreadable(finding) => Err(Some(Box::new(finding))),
     }
-    toolwright_source::render::sort(&mut diagnostics);
-    Loaded { path: None, reading, diagnostics, secret: false, reader }
 }
 
 /// A reading as the rules look at it.

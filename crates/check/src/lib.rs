@@ -39,11 +39,19 @@ pub use subject::Subject;
 
 /// Everything that the rules find in one document, by pointers into the document.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut report = report::Report::new(subject.origin);
+    check_each(std::slice::from_ref(subject)).pop().unwrap_or_default()
+}
+
+/// The same for each of several documents, in their order. Rule by rule, not document by document: all rules
+/// together are far more code than a processor keeps at hand.
+pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
+    let mut reports: Vec<_> = subjects.iter().map(|subject| report::Report::new(subject.origin)).collect();
     for rule in rules::RULES {
-        (rule.check)(subject, &mut report);
+        for (subject, report) in subjects.iter().zip(&mut reports) {
+            (rule.check)(subject, report);
+        }
     }
-    report.into_findings()
+    reports.into_iter().map(report::Report::into_findings).collect()
 }
 
 /// What is wrong between documents that are used together: for each finding the place of its

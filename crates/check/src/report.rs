@@ -1,6 +1,6 @@
 //! Collects what rules find, by pointers into the document, up to a bound.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use toolwright_source::{Finding, Origin, Severity};
 
@@ -61,11 +61,13 @@ impl<'a> Report<'a> {
 
     /// All of it. What an alias repeats is told once.
     pub(crate) fn into_findings(mut self) -> Vec<Finding> {
-        if self.list.len() > 1 {
-            let mut told = HashSet::new();
-            self.list
-                .retain(|f| told.insert((f.code.name, f.at.clone(), f.within.clone(), f.message.clone())));
-        }
+        let mut told = BTreeSet::new();
+        let news = self.list.iter().map(|f| {
+            let within = f.within.as_ref().map(|range| (range.start, range.end));
+            told.insert((f.code.name, f.at.as_str(), within, f.message.as_str()))
+        });
+        let mut news = news.collect::<Vec<bool>>().into_iter();
+        self.list.retain(|_| news.next() == Some(true));
         if let Some(last) = self.list.last_mut().filter(|_| self.cut) {
             last.help.push(format!(
                 "there is more to find; only the first {MAX_FINDINGS} findings and {MAX_NOTES} notes are told"

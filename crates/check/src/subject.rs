@@ -90,6 +90,22 @@ impl Role {
     }
 }
 
+/// Where a tool stands in the record, by its number. Most rules ask for no pointer at all: nothing is wrong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToolPlace(pub(crate) usize);
+
+impl ToolPlace {
+    /// The place of the tool itself.
+    pub(crate) fn pointer(self) -> Pointer {
+        Pointer::path(&[&"tools", &self.0])
+    }
+
+    /// The place of a part of it.
+    pub(crate) fn child(self, part: &str) -> Pointer {
+        Pointer::path(&[&"tools", &self.0, &part])
+    }
+}
+
 /// A piece of code of the definition, read.
 pub(crate) struct Code<'a> {
     pub(crate) role: Role,
@@ -116,9 +132,8 @@ impl<'a> Subject<'a> {
     }
 
     /// The tools with their places in the record.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = (Pointer, &'a Draft)> {
-        let list = Pointer::root().child("tools");
-        self.toolset.tools.iter().enumerate().map(move |(n, tool)| (list.child(n), tool))
+    pub(crate) fn tools(&self) -> impl Iterator<Item = (ToolPlace, &'a Draft)> + use<'a> {
+        self.toolset.tools.iter().enumerate().map(|(n, tool)| (ToolPlace(n), tool))
     }
 
     /// The value of the document behind a part of the record.
@@ -201,5 +216,5 @@ impl<'a> Subject<'a> {
 
 /// Where the `n`th function of a role stands in the record.
 pub(crate) fn place(role: Role, n: usize) -> Pointer {
-    Pointer::root().child("knowledge").child(role.list()).child(n)
+    Pointer::path(&[&"knowledge", &role.list(), &n])
 }

@@ -126,15 +126,31 @@ fn pointer_of(steps: &[(usize, Step<'_>)], last: usize) -> String {
         way.push(step);
         at = *before;
     }
-    way.iter().rev().fold(String::new(), |pointer, step| match step {
-        Step::Index(index) => format!("{pointer}/{index}"),
-        Step::Key(key) => join(&pointer, key),
-    })
+    let mut pointer = String::new();
+    for step in way.iter().rev() {
+        match step {
+            Step::Index(index) => extend(&mut pointer, &index.to_string()),
+            Step::Key(key) => extend(&mut pointer, key),
+        }
+    }
+    pointer
 }
 
 /// `pointer` extended by the property `key`.
 pub(crate) fn join(pointer: &str, key: &str) -> String {
-    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+    let mut longer = String::with_capacity(pointer.len() + 1 + key.len());
+    longer.push_str(pointer);
+    extend(&mut longer, key);
+    longer
+}
+
+/// Extends `pointer` by the property `key`.
+pub(crate) fn extend(pointer: &mut String, key: &str) {
+    pointer.push('/');
+    match key.contains(['~', '/']) {
+        true => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+        false => pointer.push_str(key),
+    }
 }
 
 /// The values directly inside a container.

@@ -1,5 +1,6 @@
 //! From code to a tree, and from the parser's words to ours.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use oxc_allocator::Allocator;
@@ -11,10 +12,27 @@ use oxc_span::{GetSpan, LabeledSpan, SourceType, Span};
 use crate::scene::Scene;
 use crate::{ForbiddenKind, MAX_PROBLEMS, Problem, ProblemKind, Script, entry, forbidden, free};
 
+thread_local! {
+    /// The memory of trees: a definition has several functions, and each would ask for its own.
+    static MEMORY: Cell<Option<Allocator>> = const { Cell::new(None) };
+}
+
+/// More than this is given back: one long file must not keep its memory for ever.
+const KEPT: usize = 256 * 1024;
+
 /// Reads what the sandbox runs: a script, in which `import` and `export` are no syntax.
 pub(crate) fn read_function(code: &str, lent: &[&str]) -> Script {
-    let allocator = Allocator::default();
-    let parsed = parse(&allocator, code, SourceType::script());
+    let mut allocator = MEMORY.take().unwrap_or_default();
+    let script = read_function_in(&allocator, code, lent);
+    if allocator.capacity() <= KEPT {
+        allocator.reset();
+        MEMORY.set(Some(allocator));
+    }
+    script
+}
+
+fn read_function_in(allocator: &Allocator, code: &str, lent: &[&str]) -> Script {
+    let parsed = parse(allocator, code, SourceType::script());
     let Some(semantic) = parsed.semantic else {
         return Script::of(in_order(parsed.problems));
     };

@@ -26,6 +26,11 @@ impl Pointer {
         Pointer::below_text(&self.0, [token.text()].into_iter())
     }
 
+    /// The pointer to what is reached from the root by `tokens`, none of them escaped yet.
+    pub fn path(tokens: &[&dyn Token]) -> Pointer {
+        Pointer::of(tokens.iter().map(|token| token.text()))
+    }
+
     /// The path of `tokens` from the root down, none of them escaped yet.
     pub(crate) fn of<'t>(tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Pointer {
         Pointer::below_text("", tokens)

@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::lexicon::{Reading, read};
+use super::lexicon::{Reading, read_into};
 use super::markup::markup;
 use super::plain::Plain;
 use super::weights::{HEAVY, PER_WORD, WEIGHTS};
 use super::words::*;
-use super::{Hit, quote};
+use super::{Hit, has_long_run, quote};
 
 /// What a signal is about. Of one aspect only the strongest signal counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -475,45 +475,60 @@ const RULES_OF_ALL: &[Rule] = &[
 ];
 
 /// Text in `text` that speaks to the model.
-pub(crate) fn instructions(text: &str) -> Vec<Hit> {
-    let plain = Plain::fold(text);
-    let mut signals: Vec<Signal> = Vec::new();
-    if plain.signs {
-        let marked = markup(&plain.text).into_iter();
-        signals.extend(marked.map(|(points, range)| Signal { aspect: Markup, points, range }));
+pub(super) fn instructions(text: &str) -> Vec<Hit> {
+    Instructions::default().find(text)
+}
+
+/// Finds text that speaks to the model. One for many texts: it uses its memory again.
+#[derive(Default)]
+pub(crate) struct Instructions {
+    folded: String,
+    reading: Reading,
+}
+
+impl Instructions {
+    /// Text in `text` that speaks to the model.
+    pub(crate) fn find(&mut self, text: &str) -> Vec<Hit> {
+        let plain = Plain::fold_into(text, std::mem::take(&mut self.folded));
+        let mut signals: Vec<Signal> = Vec::new();
+        if plain.signs {
+            let marked = markup(&plain.text).into_iter();
+            signals.extend(marked.map(|(points, range)| Signal { aspect: Markup, points, range }));
+        }
+        read_into(&plain, &mut self.reading);
+        self.reading.phrases(&mut signals);
+        self.reading.tone(&mut signals);
+        let mut hits = judge(text, &plain, signals);
+        self.folded = plain.text;
+        if has_long_run(text) {
+            hits.extend(self.encoded(text));
+        }
+        hits
     }
-    let found = read(&plain);
-    found.phrases(&mut signals);
-    found.tone(&mut signals);
-    let mut hits = judge(text, &plain, signals);
-    hits.extend(encoded(text));
-    hits
+
+    /// Sentences to the model in Base64, in hexadecimal or as `%49%67%6E`.
+    fn encoded(&mut self, text: &str) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let is_part =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');
+        let mut at = 0;
+        for run in text.as_bytes().split(|byte| !is_part(*byte)) {
+            if run.len() >= ENCODED
+                && let Some((code, says)) = unhex(run).or_else(|| Some(("Base64", decode(run)?)))
+                && !self.find(&says).is_empty()
+            {
+                let message = format!("{code} hides {}, which is addressed to the model", quote(&says));
+                let help = Some("describe what the tool does in plain text".to_owned());
+                hits.push(Hit { range: at..at + run.len(), message, help });
+            }
+            at += run.len() + 1;
+        }
+        hits
+    }
 }
 
 /// Encoded characters that can hold a sentence; keys and hashes are seldom longer.
 const ENCODED: usize = 32;
-
-/// Sentences to the model in Base64, in hexadecimal or as `%49%67%6E`.
-fn encoded(text: &str) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    if text.len() < ENCODED {
-        return hits;
-    }
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');
-    let mut at = 0;
-    for run in text.as_bytes().split(|byte| !is_part(*byte)) {
-        if run.len() >= ENCODED
-            && let Some((code, says)) = unhex(run).or_else(|| Some(("Base64", decode(run)?)))
-            && !instructions(&says).is_empty()
-        {
-            let message = format!("{code} hides {}, which is addressed to the model", quote(&says));
-            let help = Some("describe what the tool does in plain text".to_owned());
-            hits.push(Hit { range: at..at + run.len(), message, help });
-        }
-        at += run.len() + 1;
-    }
-    hits
-}
 
 /// The text of `4967…` or `%49%67…`, and what that is called.
 fn unhex(run: &[u8]) -> Option<(&'static str, String)> {

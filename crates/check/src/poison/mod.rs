@@ -17,7 +17,7 @@ mod weights;
 mod words;
 
 pub(crate) use hidden::{hidden, hides_nothing};
-pub(crate) use instructions::instructions;
+pub(crate) use instructions::Instructions;
 pub(crate) use lookalike::skeleton;
 pub(crate) use secrets::secrets;
 
@@ -28,6 +28,23 @@ pub(crate) struct Hit {
     pub range: Range<usize>,
     pub message: String,
     pub help: Option<String>,
+}
+
+/// Bytes without a blank between them, as encoded sentences and nearly all secrets have and few words do.
+const LONG: usize = 16;
+
+/// Whether `text` has so many bytes in a row without a blank. Of as many there are always eight that begin at a
+/// multiple of eight, and eight are compared at once.
+fn has_long_run(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_run = |piece: &[u8; 8]| piece.iter().fold(true, |run, byte| run & (*byte > b' '));
+    let (pieces, _) = bytes.as_chunks();
+    let of = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| **byte > b' ').count();
+    pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| is_run(piece))
+        .any(|(n, _)| of(&mut bytes[8 * n..].iter()) + of(&mut bytes[..8 * n].iter().rev()) >= LONG)
 }
 
 /// Characters of a quotation in a message; more would drown the message.

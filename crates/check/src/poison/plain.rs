@@ -25,9 +25,16 @@ pub(super) struct Plain<'t> {
 
 impl<'t> Plain<'t> {
     pub(super) fn fold(source: &'t str) -> Self {
+        Self::fold_into(source, String::new())
+    }
+
+    /// The same, with memory that another text has left.
+    pub(super) fn fold_into(source: &'t str, mut text: String) -> Self {
         let oddities = Oddities::of(source.as_bytes());
         if !oddities.any() {
-            let mut text = source.to_ascii_lowercase();
+            text.clear();
+            text.push_str(source);
+            text.make_ascii_lowercase();
             if oddities.lines {
                 text = text.replace(['\n', '\t'], " ");
             }

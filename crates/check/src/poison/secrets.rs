@@ -6,11 +6,15 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::Hit;
+use super::{Hit, has_long_run};
 
 /// Secrets in `text`.
 pub(crate) fn secrets(text: &str) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
+    // Only a password in a URL and a private key on many lines can do without one, and both have a sign.
+    if !has_long_run(text) && !text.bytes().fold(false, |any, byte| any | matches!(byte, b':' | b'-')) {
+        return hits;
+    }
     for mark in MARKS.find_overlapping_iter(text) {
         let found = match mark.pattern().as_usize().checked_sub(TOKENS.len()) {
             None => token(text, mark.start(), &TOKENS[mark.pattern().as_usize()]),

@@ -5,9 +5,10 @@ use std::io::Write as _;
 
 use serde_json::Value as Json;
 
+use super::instructions::instructions;
 use super::markup::markup;
 use super::plain::Plain;
-use super::{Hit, hidden, instructions, secrets, skeleton};
+use super::{Hit, hidden, secrets, skeleton};
 
 const ATTACKS: &str = include_str!("../../tests/poison/attacks.json");
 const HARMLESS: &str = include_str!("../../tests/poison/harmless.json");

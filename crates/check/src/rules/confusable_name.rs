@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use toolwright_model::ToolId;
-use toolwright_source::{Finding, Pointer};
+use toolwright_source::Finding;
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -33,10 +34,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;
     }
-    let mut first: HashMap<String, Vec<(ToolId, Pointer)>> = HashMap::new();
+    let mut first: HashMap<String, Vec<(ToolId, ToolPlace)>> = HashMap::new();
     for (at, tool) in subject.tools() {
         let Some(id) = tool.id(None) else { continue };
-        let at = at.child("name");
         match first.entry(id.to_string().to_ascii_lowercase()) {
             Entry::Vacant(entry) => drop(entry.insert(vec![(id, at)])),
             Entry::Occupied(mut entry) => {
@@ -48,8 +48,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 let (other, place) = &known[0];
                 let message = format!("`{}` and `{}` differ only in case", id.name, other.name);
                 out.push(
-                    Finding::new(&CONFUSABLE_NAME, at.clone(), message)
-                        .related(place.clone(), "the other one")
+                    Finding::new(&CONFUSABLE_NAME, at.child("name"), message)
+                        .related(place.child("name"), "the other one")
                         .help("rename one of them so that the name says what is different"),
                 );
                 known.push((id, at));

@@ -34,13 +34,12 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for (n, tool) in subject.toolset.tools.iter().enumerate() {
+    for (at, tool) in subject.tools() {
         let Deprecation { deprecated, message } = &tool.details.deprecation;
         let message = message.as_deref().is_some_and(|text| !text.trim().is_empty());
         if *deprecated == message {
             continue;
         }
-        let at = Pointer::root().child("tools").child(n);
         let (mark, words) = (at.child("deprecated"), at.child("deprecationMessage"));
         if *deprecated {
             marked(subject, mark, &words, out);

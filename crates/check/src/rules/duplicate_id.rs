@@ -10,6 +10,7 @@ use toolwright_source::{Finding, Pointer, words};
 use crate::Subject;
 use crate::report::{MAX_FINDINGS, Report};
 use crate::rule::{Rule, RuleBetween};
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { check: check_between };
@@ -51,16 +52,15 @@ fn functions<'a>(
 fn tools(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
-        let Some(id) = parts(subject, tool).map(id_of) else { continue };
-        let at = at.child("name");
+        let Some(id) = parts(subject, tool) else { continue };
         let Some(first) = first.get(&id) else {
             first.insert(id, at);
             continue;
         };
-        let message = format!("another tool has the id `{id}` too");
+        let message = format!("another tool has the id `{}` too", id_of(id));
         out.push(
-            Finding::new(&DUPLICATE_ID, at, message)
-                .related(Pointer::clone(first), "the first one with this id"),
+            Finding::new(&DUPLICATE_ID, at.child("name"), message)
+                .related(ToolPlace::child(*first, "name"), "the first one with this id"),
         );
     }
 }
@@ -80,8 +80,7 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, Finding)) 
             told += 1;
             let other = words::shorten(subjects[owner].origin.document().source().name());
             let message = format!("`{}` is also the id of a tool in `{other}`", id_of(parts));
-            let at = Pointer::root().child("tools").child(t).child("name");
-            let finding = Finding::new(&DUPLICATE_ID, at, message);
+            let finding = Finding::new(&DUPLICATE_ID, ToolPlace(t).child("name"), message);
             out(n, finding.help("of tools with one id, the first that is loaded stays"));
         }
     }

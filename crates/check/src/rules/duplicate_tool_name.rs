@@ -7,6 +7,7 @@ use toolwright_source::{Finding, words};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -60,12 +61,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
         let Some(name) = tool.name.ok() else { continue };
-        let at = at.child("name");
         if let Some(first) = first.get(name) {
             let message = format!("another tool is called `{}` too", words::shorten(name.as_str()));
             out.push(
-                Finding::new(&DUPLICATE_TOOL_NAME, at, message)
-                    .related(Clone::clone(first), "the first one with this name"),
+                Finding::new(&DUPLICATE_TOOL_NAME, at.child("name"), message)
+                    .related(ToolPlace::child(*first, "name"), "the first one with this name"),
             );
         } else {
             first.insert(name, at);

@@ -14,7 +14,7 @@ pub(super) fn all<'a>(subject: &Subject<'a>) -> impl Iterator<Item = (usize, usi
 
 /// The place of an example in the record.
 pub(super) fn place(tool: usize, n: usize) -> Pointer {
-    Pointer::root().child("tools").child(tool).child("examples").child(n)
+    Pointer::path(&[&"tools", &tool, &"examples", &n])
 }
 
 /// Whether examples are by scenario: always in AIOS 2.0, and in 1.0 where the literal scenarios say so.

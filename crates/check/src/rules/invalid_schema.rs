@@ -9,18 +9,18 @@ use toolwright_source::{Edit, Finding, Pointer, Safety, Severity};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::Which;
+use crate::subject::{ToolPlace, Which};
 
 pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for (n, tool) in subject.toolset.tools.iter().enumerate() {
-        let at = || Pointer::root().child("tools").child(n);
+    for (at, tool) in subject.tools() {
+        let n = at.0;
         for which in Which::BOTH {
             let Some(schema) = which.written(tool) else { continue };
             if !subject.is_good(n, which) {
                 let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
-                error.into_iter().for_each(|error| out.push(finding(error, &at().child(which.name()))));
+                error.into_iter().for_each(|error| out.push(finding(error, &at.child(which.name()))));
             } else if which == Which::Input {
                 must_take_an_object(subject, schema, at, out);
             }
@@ -77,18 +77,13 @@ fn wrong_type(word: &str, at: Pointer) -> Finding {
 }
 
 /// Arguments are an object. MCP wants the schema to say so; elsewhere it is left open at a risk.
-fn must_take_an_object(
-    subject: &Subject<'_>,
-    schema: &Json,
-    tool: impl Fn() -> Pointer,
-    out: &mut Report<'_>,
-) {
+fn must_take_an_object(subject: &Subject<'_>, schema: &Json, tool: ToolPlace, out: &mut Report<'_>) {
     let message = match schema.get("type") {
         Some(Json::String(word)) if word == "object" => return,
         Some(_) => "the type of an input schema is `object`, because arguments are one",
         None => "an input schema says `type: object`, because arguments are one",
     };
-    let at = tool().child("inputSchema");
+    let at = tool.child("inputSchema");
     let severity = if subject.is("mcp") { Severity::Error } else { Severity::Warning };
     let kind = at.child("type");
     let finding = match schema.get("type") {

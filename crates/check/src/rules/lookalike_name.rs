@@ -9,6 +9,7 @@ use toolwright_source::{Finding, Pointer, words};
 use crate::Subject;
 use crate::poison::skeleton;
 use crate::rule::RuleBetween;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: RuleBetween = RuleBetween { check };
 
@@ -35,7 +36,7 @@ fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Finding)) {
             meet(&mut namespaces, Met { subject: n, spelling }, subjects, at, report);
         }
         for (t, tool) in toolset.tools.iter().enumerate() {
-            let at = |part: &str| Pointer::root().child("tools").child(t).child(part);
+            let at = |part: &str| ToolPlace(t).child(part);
             if let Some(spelling) = spelling(&tool.namespace, |namespace| namespace.as_str()) {
                 meet(&mut namespaces, Met { subject: n, spelling }, subjects, || at("namespace"), report);
             }

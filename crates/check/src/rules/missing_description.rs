@@ -6,6 +6,7 @@ use toolwright_source::{Finding, Kind, Pointer};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -34,9 +35,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if REQUIRED.iter().any(|format| subject.is(format)) {
         return;
     }
-    for (n, tool) in subject.toolset.tools.iter().enumerate().filter(|(_, tool)| lacks_description(tool)) {
-        let at = Pointer::root().child("tools").child(n);
-        if is_told(subject, &at, tool) {
+    for (at, tool) in subject.tools().filter(|(_, tool)| lacks_description(tool)) {
+        if is_told(subject, at, tool) {
             continue;
         }
         let written = at.child("description");
@@ -62,11 +62,12 @@ fn lacks_description(tool: &Draft) -> bool {
 }
 
 /// Whether its absence is another finding already, or will be made good by a server.
-fn is_told(subject: &Subject<'_>, at: &Pointer, tool: &Draft) -> bool {
+fn is_told(subject: &Subject<'_>, at: ToolPlace, tool: &Draft) -> bool {
     if subject.is("aios") {
         // A command that is the tool itself has the description that the tool must have.
         let span = |at: &Pointer| subject.value(at).map(|node| node.span());
-        let is_tool = span(at).is_some() && span(at) == span(&Pointer::root().child("namespace"));
+        let is_tool =
+            span(&at.pointer()).is_some_and(|tool| Some(tool) == span(&Pointer::root().child("namespace")));
         return is_tool || tool.input.ok() == Some(&InputSchema::Deferred);
     }
     // `null` is not a text: that was reported by its shape.

@@ -8,6 +8,7 @@ use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -83,11 +84,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     for (at, tool) in subject.tools() {
-        command(subject, &at, tool, out);
+        command(subject, at, tool, out);
     }
 }
 
-fn command(subject: &Subject<'_>, at: &Pointer, tool: &Draft, out: &mut Report<'_>) {
+fn command(subject: &Subject<'_>, at: ToolPlace, tool: &Draft, out: &mut Report<'_>) {
     let Some(name) = tool.name.ok() else { return };
     let list = subject.value(&at.child("examples"));
     let examples = &tool.details.examples;

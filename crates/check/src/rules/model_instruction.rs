@@ -2,7 +2,7 @@
 
 use toolwright_source::{Finding, Node};
 
-use crate::poison;
+use crate::poison::Instructions;
 use crate::report::Report;
 
 /// Shorter texts hold no sentence.
@@ -28,11 +28,11 @@ toolwright_source::codes! {
 }
 
 /// Looks at the text of a value.
-pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
+pub(super) fn look(node: Node<'_>, text: &str, detector: &mut Instructions, out: &mut Report<'_>) {
     if text.len() < SHORTEST {
         return;
     }
-    for hit in poison::instructions(text) {
+    for hit in detector.find(text) {
         let mut finding = Finding::new(&MODEL_INSTRUCTION, node.pointer(), hit.message).within(hit.range);
         finding.help.extend(hit.help);
         out.push_in_document(finding);

@@ -15,6 +15,7 @@ use super::verbs::VERBS;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -36,9 +37,9 @@ fn btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
         // A name of other characters breaks the pattern, which is worse.
         let name = tool.name.ok().map(|name| name.as_str());
         let Some(name) = name.filter(|name| is_btcp_name(name)) else { continue };
-        let (at, words) = (at.child("name"), split(name));
+        let words = split(name);
         if name.contains('_') || name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            let finding = finding(at.clone(), format!("tool name `{name}` is not in camelCase"));
+            let finding = finding(at.child("name"), format!("tool name `{name}` is not in camelCase"));
             // The code of the tool is found by this name: a repair here alone would break it.
             out.push(suggest(finding, "camelCase", &camel(&words), name));
         }
@@ -48,7 +49,7 @@ fn btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
             (true, _) => format!("tool name `{name}` does not say what it works on"),
             (false, _) => format!("tool name `{name}` does not start with a verb"),
         };
-        let finding = finding(at, message).severity(Severity::Info);
+        let finding = finding(at.child("name"), message).severity(Severity::Info);
         out.push(finding.help("a verb and a noun say what the tool does, as in `searchProducts`"));
     }
 }
@@ -70,15 +71,15 @@ fn aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
     let other = split(id).join("-");
     let finding = suggest(finding, "kebab-case", &other, id);
     // A script is told which command to run, and the only one is named by the id.
-    let is_told = |(at, tool): (Pointer, &Draft)| {
-        matches!(tool.details.binding, Binding::Local { .. }) && is_place_of_id(subject, &at)
+    let is_told = |(at, tool): (ToolPlace, &Draft)| {
+        matches!(tool.details.binding, Binding::Local { .. }) && is_place_of_id(subject, at)
     };
     let is_command = subject.tools().any(is_told);
     let rename = is_joined_by(&other, '-') && !is_command;
     out.push(if rename { repair(finding, at, other) } else { finding });
 }
 
-fn is_place_of_id(subject: &Subject<'_>, tool: &Pointer) -> bool {
+fn is_place_of_id(subject: &Subject<'_>, tool: ToolPlace) -> bool {
     let id = subject.value(&Pointer::root().child("namespace"));
     let name = subject.value(&tool.child("name"));
     id.is_some_and(|id| name.is_some_and(|name| name.span() == id.span()))
@@ -91,7 +92,7 @@ fn aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
             return;
         }
         let Some(name) = tool.name.ok().map(|name| name.as_str()) else { continue };
-        if is_joined_by(name, '_') || is_joined_by(name, '-') || is_place_of_id(subject, &at) {
+        if is_joined_by(name, '_') || is_joined_by(name, '-') || is_place_of_id(subject, at) {
             continue;
         }
         let at = at.child("name");
@@ -141,9 +142,12 @@ fn aios_words(subject: &Subject<'_>, out: &mut Report<'_>) {
             check(&at, "scenario", example.scenario.as_deref());
         }
     }
-    let patterns = Pointer::root().child("knowledge").child("antiPatterns");
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {
-        check(&|| patterns.child(n).child("category"), "category", pattern.category.as_deref());
+        check(
+            &|| Pointer::path(&[&"knowledge", &"antiPatterns", &n, &"category"]),
+            "category",
+            pattern.category.as_deref(),
+        );
     }
 }
 

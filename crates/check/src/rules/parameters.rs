@@ -5,7 +5,7 @@ use toolwright_model::{Json, Object};
 use toolwright_source::Pointer;
 
 use crate::Subject;
-use crate::subject::Which;
+use crate::subject::{ToolPlace, Which};
 
 /// Names in a message; more would drown it.
 const NAMED: usize = 5;
@@ -79,7 +79,7 @@ pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usi
 
 /// The place of a tool's input schema, if the document has it.
 pub(super) fn authored_place(subject: &Subject<'_>, tool: usize) -> Option<Pointer> {
-    let at = Pointer::root().child("tools").child(tool).child("inputSchema");
+    let at = ToolPlace(tool).child("inputSchema");
     subject.value(&at).is_some().then_some(at)
 }
 

@@ -5,7 +5,7 @@ use toolwright_source::{Entry, Kind, Node, Syntax};
 
 use super::{hidden_text, model_instruction, secret_in_definition};
 use crate::Subject;
-use crate::poison;
+use crate::poison::{self, Instructions};
 use crate::report::Report;
 use crate::rule::Rule;
 
@@ -15,7 +15,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.origin.document();
     let text = document.source().text();
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
-    let walk = Walk { aios: subject.is("aios"), yaml, hides: !poison::hides_nothing(text) };
+    let hides = !poison::hides_nothing(text);
+    let mut walk = Walk { aios: subject.is("aios"), yaml, hides, instructions: Instructions::default() };
     walk.value(document.root(), Text::Prose, None, out);
 }
 
@@ -35,11 +36,12 @@ struct Walk<'d> {
     yaml: Option<&'d str>,
     /// Whether anything can be hidden in the document.
     hides: bool,
+    instructions: Instructions,
 }
 
 impl Walk<'_> {
     /// Recursion ends where the nesting of documents does. `label` is what the text is the value of.
-    fn value(&self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+    fn value(&mut self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
         if self.is_alias(node) || out.is_full() {
             return;
         }
@@ -55,7 +57,7 @@ impl Walk<'_> {
         }
     }
 
-    fn member(&self, owner: Node<'_>, entry: &Entry<'_>, out: &mut Report<'_>) {
+    fn member(&mut self, owner: Node<'_>, entry: &Entry<'_>, out: &mut Report<'_>) {
         // Servers to start, as other clients keep them: their environment is their own business.
         if entry.is("mcpServers") && owner.parent().is_none() {
             return;
@@ -74,13 +76,13 @@ impl Walk<'_> {
         self.value(entry.value, text, label, out);
     }
 
-    fn look(&self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+    fn look(&mut self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
         let words = node.raw();
         if self.hides {
             hidden_text::look(node, words, out);
         }
         if text != Text::Code {
-            model_instruction::look(node, words, out);
+            model_instruction::look(node, words, &mut self.instructions, out);
         }
         if text == Text::Prose {
             secret_in_definition::look(node, words, label, out);

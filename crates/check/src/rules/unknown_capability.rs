@@ -35,19 +35,19 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
-        list(declared, &Pointer::root().child("declares"), out);
+        list(declared, || Pointer::root().child("declares"), out);
     }
     for (at, tool) in subject.tools() {
-        list(&tool.needs, &at.child("capabilities"), out);
+        list(&tool.needs, || at.child("capabilities"), out);
     }
 }
 
-fn list(capabilities: &[Given<Capability>], at: &Pointer, out: &mut Report<'_>) {
+fn list(capabilities: &[Given<Capability>], at: impl Fn() -> Pointer, out: &mut Report<'_>) {
     let mut told = HashSet::new();
     for (n, capability) in capabilities.iter().enumerate() {
         let unknown = capability.ok().filter(|c| !c.is_known());
         if let Some(unknown) = unknown.filter(|c| told.insert(*c)) {
-            out.push(finding(unknown, at.child(n)));
+            out.push(finding(unknown, at().child(n)));
         }
     }
 }

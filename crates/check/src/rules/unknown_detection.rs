@@ -46,14 +46,14 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let schemas = Pointer::root().child("knowledge").child("payloadSchemas");
     for (n, schema) in subject.toolset.knowledge.payload_schemas.iter().enumerate() {
         // A blank one was reported as missing.
         let text = schema.detection.as_deref().filter(|text| !text.trim().is_empty());
         let Some(text) = text.filter(|text| Detection::parse(text).is_none()) else { continue };
         let message = format!("no payload is recognised by `{}`: it is prose", shorten(text));
+        let at = Pointer::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
         out.push(
-            Finding::new(&UNKNOWN_DETECTION, schemas.child(n).child("detection"), message)
+            Finding::new(&UNKNOWN_DETECTION, at, message)
                 .help("write `PATH field exists`, `PATH == VALUE`, `PATH in [VALUE, …]` or `helpers.ID`"),
         );
     }

@@ -160,8 +160,15 @@ impl<'a> Known<'a> {
     }
 
     /// Reports `id` unless it is known. A blank one was reported by its shape, or says nothing.
-    fn expect(&self, id: &str, at: Pointer, written: impl Fn(&str) -> String, out: &mut Report<'_>) {
+    fn expect(
+        &self,
+        id: &str,
+        at: impl FnOnce() -> Pointer,
+        written: impl Fn(&str) -> String,
+        out: &mut Report<'_>,
+    ) {
         if !id.trim().is_empty() && !self.has(id) && !out.is_full() {
+            let at = at();
             let edit = |meant: &str| Some(Edit::Replace(at.clone(), Json::from(written(meant))));
             out.push(self.unresolved(id, at.clone(), edit));
         }
@@ -180,24 +187,27 @@ fn name(tool: &Draft) -> Option<&str> {
 fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
     let known = Known::new("helper", knowledge.helpers.iter().map(|helper| helper.id.as_deref()));
-    let root = Pointer::root().child("knowledge");
     let written = |id: &str| format!("helpers.{id}");
     for mapping in &knowledge.field_mappings {
         // Anything else is prose.
         let text = mapping.extraction.as_deref().map(str::trim);
         let Some(id) = text.and_then(|text| text.strip_prefix("helpers.")) else { continue };
-        let mapping = mapping.path.iter().fold(root.child("fieldMappings"), |at, name| at.child(name));
-        known.expect(id, mapping.child("extraction"), written, out);
+        let at = || {
+            let mappings = Pointer::path(&[&"knowledge", &"fieldMappings"]);
+            mapping.path.iter().fold(mappings, |at, name| at.child(name)).child("extraction")
+        };
+        known.expect(id, at, written, out);
     }
     for (n, schema) in knowledge.payload_schemas.iter().enumerate() {
         if let Some(Detection::Helper { id }) = schema.detection.as_deref().and_then(Detection::parse) {
-            known.expect(&id, root.child("payloadSchemas").child(n).child("detection"), written, out);
+            let at = || Pointer::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
+            known.expect(&id, at, written, out);
         }
     }
     // As it is written: a tool whose type is wrong has no binding.
-    let at = Pointer::root().child("meta_specific").child("orchestration");
+    let at = Pointer::path(&[&"meta_specific", &"orchestration"]);
     if let Some(text) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) {
-        known.expect(text.strip_prefix("helpers.").unwrap_or(text), at, written, out);
+        known.expect(text.strip_prefix("helpers.").unwrap_or(text), || at, written, out);
     }
 }
 
@@ -205,34 +215,33 @@ fn validators(subject: &Subject<'_>, out: &mut Report<'_>) {
     let validators = &subject.toolset.knowledge.validators;
     let known = Known::new("validator", validators.iter().map(|validator| validator.function.id.as_deref()));
     for (at, tool) in subject.tools() {
-        expected_by(&tool.details.examples, &at.child("examples"), &known, out);
+        expected_by(&tool.details.examples, || at.child("examples"), &known, out);
     }
     for (command, examples) in &subject.toolset.stray_examples {
-        expected_by(examples, &Pointer::root().child("strayExamples").child(command), &known, out);
+        expected_by(examples, || Pointer::path(&[&"strayExamples", command]), &known, out);
     }
 }
 
 /// An example names the validator by its id; some write `validators.ID`.
-fn expected_by(examples: &[Example], at: &Pointer, known: &Known<'_>, out: &mut Report<'_>) {
+fn expected_by(examples: &[Example], at: impl Fn() -> Pointer, known: &Known<'_>, out: &mut Report<'_>) {
     for (n, example) in examples.iter().enumerate() {
         let validator = example.error.as_ref().and_then(|error| error.validator.as_deref());
         let Some(text) = validator else { continue };
         let id = text.strip_prefix("validators.").unwrap_or(text);
         let prefix = &text[..text.len() - id.len()];
-        let at = at.child(n).child("error").child("validator");
+        let at = || at().child(n).child("error").child("validator");
         known.expect(id, at, |id| format!("{prefix}{id}"), out);
     }
 }
 
 fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
-    let root = Pointer::root().child("knowledge");
     for (n, processor) in knowledge.processors.iter().enumerate() {
-        let at = root.child("processors").child(n).child("processes");
+        let at = || Pointer::path(&[&"knowledge", &"processors", &n, &"processes"]);
         known.expect(processor.processes.as_deref().unwrap_or_default(), at, str::to_owned, out);
     }
     for (n, validator) in knowledge.validators.iter().enumerate() {
-        let at = root.child("validators").child(n).child("validates");
+        let at = || Pointer::path(&[&"knowledge", &"validators", &n, &"validates"]);
         known.expect(validator.validates.as_deref().unwrap_or_default(), at, str::to_owned, out);
     }
     for (command, _) in &subject.toolset.stray_examples {
@@ -246,7 +255,8 @@ fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>)
         && let Binding::Server { server, .. } = &tool.details.binding
         && let Some(command) = server.health_check.as_ref().and_then(|check| check.command.as_deref())
     {
-        known.expect(command, at.child("binding").child("healthCheck").child("command"), str::to_owned, out);
+        let at = || at.child("binding").child("healthCheck").child("command");
+        known.expect(command, at, str::to_owned, out);
     }
 }
 

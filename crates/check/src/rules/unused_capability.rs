@@ -9,6 +9,7 @@ use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::ToolPlace;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -48,24 +49,28 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
         let at = Pointer::root().child("declares");
-        let listed = repeats(declared, &at, out);
+        let listed = repeats(declared, || at, out);
         if let Some(needed) = needed(subject) {
             unused(listed, &needed, out);
         }
     }
     for (at, tool) in subject.tools() {
-        repeats(&tool.needs, &at.child("capabilities"), out);
+        repeats(&tool.needs, || at.child("capabilities"), out);
     }
 }
 
 /// Reports what a list names twice, and returns where it names each capability first.
 fn repeats<'a>(
     list: &'a [Given<Capability>],
-    at: &Pointer,
+    at: impl FnOnce() -> Pointer,
     out: &mut Report<'_>,
 ) -> Vec<(&'a Capability, Pointer)> {
-    let mut first: HashMap<&Capability, Pointer> = HashMap::new();
     let mut listed = Vec::new();
+    if list.is_empty() {
+        return listed;
+    }
+    let at = at();
+    let mut first: HashMap<&Capability, Pointer> = HashMap::new();
     for (n, capability) in list.iter().enumerate() {
         let Some(capability) = capability.ok() else { continue };
         let at = at.child(n);
@@ -83,7 +88,7 @@ fn repeats<'a>(
 
 /// What the tools need; nothing where that cannot be told of all of them.
 fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
-    let is_told = |(at, tool): (Pointer, &'a Draft)| {
+    let is_told = |(at, tool): (ToolPlace, &'a Draft)| {
         let list = subject.value(&at.child("capabilities"));
         list.is_some_and(|list| list.kind() == Kind::List)
             && tool.needs.iter().all(|need| need.ok().is_some())

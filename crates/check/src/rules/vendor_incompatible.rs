@@ -1,6 +1,6 @@
 //! The big vendors take the input schema as it is.
 
-use toolwright_schema::{Effect, Incompatibility, Vendor, incompatibilities};
+use toolwright_schema::{Effect, Incompatibility, incompatibilities};
 use toolwright_source::{Finding, Pointer, words};
 
 use super::parameters;
@@ -72,29 +72,30 @@ fn message(entry: &Incompatibility, inside: &Pointer) -> String {
         (Effect::Ignores, 1) => "ignores",
         (Effect::Ignores, _) => "ignore",
     };
-    let mut clauses = Vec::new();
+    let mut message = String::new();
     for effect in [Effect::Rejects, Effect::Ignores] {
-        let names: Vec<&str> = entry
-            .vendors
-            .iter()
-            .filter(|(_, e)| *e == effect)
-            .map(|(vendor, _)| Vendor::name(*vendor))
-            .collect();
-        if !names.is_empty() {
-            let object = if clauses.is_empty() { what.as_str() } else { "it" };
-            clauses.push(format!("{} {} {object}", listed(&names), verb(effect, names.len())));
+        let names = || entry.vendors.iter().filter(|(_, e)| *e == effect).map(|(vendor, _)| vendor.name());
+        let count = names().count();
+        if count == 0 {
+            continue;
         }
+        let object = if message.is_empty() { what.as_str() } else { "it" };
+        // `A`, `A and B`, `A, B and C`.
+        for (n, name) in names().enumerate() {
+            message.push_str(match n {
+                0 if message.is_empty() => "",
+                0 => ", ",
+                _ if n + 1 == count => " and ",
+                _ => ", ",
+            });
+            message.push_str(name);
+        }
+        message.extend([" ", verb(effect, count), " ", object]);
     }
-    let places = if entry.count > 1 { format!(" ({} places)", entry.count) } else { String::new() };
-    clauses.join(", ") + &places
-}
-
-/// `A`, `A and B`, `A, B and C`.
-fn listed(names: &[&str]) -> String {
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
+    if entry.count > 1 {
+        message.push_str(&format!(" ({} places)", entry.count));
     }
+    message
 }
 
 /// What is not taken: a keyword, one of its names, a boolean schema, or a schema that lacks the keyword.

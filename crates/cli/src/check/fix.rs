@@ -169,20 +169,12 @@ fn repair(
 ) -> (Arc<Document>, usize) {
     let (mut document, mut applied) = (Arc::clone(before), 0);
     for _ in 0..ROUNDS {
-        let settled = |document: &Arc<Document>| {
-            let mut loaded = read(document, reader);
-            let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
-            settle(&loaded, &mut diagnostics, selection);
-            diagnostics
-        };
-        let diagnostics = settled(&document);
-        let known = serious(&diagnostics);
+        let diagnostics = settled(&document, reader, selection);
+        let known = told(&diagnostics);
         let wanted = diagnostics.iter().filter(|d| !is_about_silence(d)).filter_map(|d| d.fix.as_ref());
         let wanted: Vec<&Fix> = wanted.filter(|fix| fix.safe || mode.risky).collect();
-        let adds_none = |next: &Arc<Document>| {
-            let count = |what: &(&str, String)| known.get(what).copied().unwrap_or(0);
-            mode.risky || serious(&settled(next)).iter().all(|(what, times)| *times <= count(what))
-        };
+        let adds_none =
+            |next: &Arc<Document>| mode.risky || adds_none(&known, &settled(next, reader, selection));
         let made = apply(&document, &wanted).filter(|(next, _)| adds_none(next)).or_else(|| {
             let alone = wanted.iter().take(ALONE).filter_map(|fix| edited(&document, fix.edits.clone()));
             alone.into_iter().find(|next| adds_none(next)).map(|next| (next, 1))
@@ -197,14 +189,47 @@ fn repair(
 /// Repairs that are tried one by one in a round when all of them together would add a finding.
 const ALONE: usize = 50;
 
-/// How often errors and warnings say what they say: a safe repair adds none. Notes it may: what had no meaning before its
-/// repair is looked at after it.
-fn serious(diagnostics: &[Diagnostic]) -> HashMap<(&'static str, String), usize> {
+/// What is to be reported about a document by itself.
+fn settled(document: &Arc<Document>, reader: Reader, selection: &Selection) -> Vec<Diagnostic> {
+    let mut loaded = read(document, reader);
+    let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+    settle(&loaded, &mut diagnostics, selection);
+    diagnostics
+}
+
+/// How often which finding is told, but for those about comments that silence others.
+type Told = HashMap<(&'static str, String), usize>;
+
+fn told(diagnostics: &[Diagnostic]) -> Told {
     let mut times = HashMap::new();
-    for diagnostic in diagnostics.iter().filter(|d| d.severity > Severity::Info && !is_about_silence(d)) {
+    for diagnostic in diagnostics.iter().filter(|d| !is_about_silence(d)) {
         *times.entry((diagnostic.code.name, diagnostic.message.clone())).or_default() += 1;
     }
     times
+}
+
+/// Whether nothing is told that was not `known`.
+fn adds_none(known: &Told, now: &[Diagnostic]) -> bool {
+    told(now).iter().all(|(what, times)| *times <= known.get(what).copied().unwrap_or(0))
+}
+
+/// Leaves as safe only the repairs of a file that were tried and add nothing: what had no meaning, as a section with
+/// a misspelled name, may be wrong in other ways once it has one.
+pub(super) fn prove(file: &Loaded, diagnostics: &mut [Diagnostic], selection: &Selection) {
+    let is_claimed = |d: &Diagnostic| !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe);
+    let Some(document) = document(file).filter(|_| diagnostics.iter().any(is_claimed)) else { return };
+    let known = told(&settled(&document, file.reader, selection));
+    let holds = |fixes: &[&Fix]| {
+        let tried = apply(&document, fixes).filter(|(_, made)| *made == fixes.len());
+        tried.is_some_and(|(next, _)| adds_none(&known, &settled(&next, file.reader, selection)))
+    };
+    let claimed = || diagnostics.iter().filter(|d| is_claimed(d)).filter_map(|d| d.fix.as_ref());
+    if holds(&claimed().collect::<Vec<_>>()) {
+        return;
+    }
+    let held: Vec<bool> = claimed().take(ALONE).map(|fix| holds(&[fix])).collect();
+    let fixes = diagnostics.iter_mut().filter(|d| is_claimed(d)).filter_map(|d| d.fix.as_mut());
+    fixes.zip(held).for_each(|(fix, held)| fix.safe = held);
 }
 
 /// The document with as many of the repairs as go together, and how many those are; `None` if none

@@ -38,7 +38,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     };
     let found = load.files.iter_mut().map(|file| std::mem::take(&mut file.diagnostics)).collect();
     let judged = judge(&load.files, found, &selection);
-    for (file, diagnostics) in load.files.iter_mut().zip(judged) {
+    for (file, mut diagnostics) in load.files.iter_mut().zip(judged) {
+        fix::prove(file, &mut diagnostics, &selection);
         file.diagnostics = diagnostics;
     }
     output::print(&fixes.diff)?;

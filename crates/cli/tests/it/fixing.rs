@@ -1,13 +1,13 @@
 //! `check --fix`, `--unsafe-fixes` and `--diff`: what is repaired, and that nothing else changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value as Json;
 use toolwright_catalog::{Reader, codes, read};
-use toolwright_source::{Diagnostic, splice};
+use toolwright_source::{Diagnostic, Span, TextEdit, splice};
 
 use crate::calling::run;
 use crate::checking::{MIXED, NOTES};
@@ -280,7 +280,7 @@ fn silences_of_what_lies_outside_are_kept() {
 }
 
 #[test]
-fn a_safe_repair_that_would_add_an_error_is_not_made() {
+fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     let tool = |key: &str| {
         format!("name: x\n{key}: n\ndescription: Does it\ninputSchema: {{type: object, properties: {{}}}}\n")
     };
@@ -309,14 +309,23 @@ fn a_safe_repair_that_would_add_an_error_is_not_made() {
     let (after, repaired) = fixed("m.json", text.as_bytes(), &["--fix"]);
     assert_eq!(after, text.as_bytes(), "{repaired:?}");
 
-    // What counts as an error is the configuration's to say.
+    // Nor one that brings notes to light, unless the configuration has them off; and it is not called safe.
     let text = "name: x\ndescription: Does it\ninputSchma: {type: object, properties: {p: {type: string}}}\n";
-    let levels = "[levels]\nOPEN_OBJECT = \"error\"\nMISSING_PARAMETER_DESCRIPTION = \"error\"\n";
-    for (config, changed) in [(levels, false), ("", true)] {
+    let levels = "[levels]\nOPEN_OBJECT = \"off\"\nMISSING_PARAMETER_DESCRIPTION = \"off\"\n";
+    for (config, safe) in [("", false), (levels, true)] {
         let files = folder(&[("toolwright.toml", config.as_bytes()), ("lv.yaml", text.as_bytes())]);
-        let repaired = run(files.path(), &["check", "--fix", "--format", "mcp", "lv.yaml"]);
+        let check = |option| run(files.path(), &["check", option, "--format", "mcp", "lv.yaml"]);
+        let offer = if safe { "1 fixable" } else { "1 fixable with `--unsafe-fixes`" };
+        let told = check("--fail-on=never");
+        assert!(last(&told).ends_with(offer), "{told:?}");
+        let repaired = check("--fix");
         let now = fs::read_to_string(files.path().join("lv.yaml")).expect("the file");
-        assert_eq!(now != text, changed, "{repaired:?}");
+        assert_eq!(now != text, safe, "{repaired:?}");
+        if !safe {
+            let repaired = check("--unsafe-fixes");
+            let now = fs::read_to_string(files.path().join("lv.yaml")).expect("the file");
+            assert!(now.contains("inputSchema"), "{repaired:?}");
+        }
     }
 }
 
@@ -367,32 +376,51 @@ fn counted<'d>(found: impl IntoIterator<Item = &'d Diagnostic>) -> BTreeMap<(Str
     counts
 }
 
-/// Notes that a safe fix brings to light: the mistake kept a rule from looking. FIXME: "adds none".
-const REVEALED: [(&str, &str); 1] = [("rename it to `inputSchema`", "VENDOR_INCOMPATIBLE")];
+/// The edits of a fix, as the program prints them.
+fn edits(fix: &Json) -> Vec<TextEdit> {
+    let number = |json: &Json| usize::try_from(json.as_u64().expect("a number")).expect("it is small");
+    let edit = |edit: &Json| TextEdit {
+        span: Span::new(number(&edit["start"]["byte"]), number(&edit["end"]["byte"])),
+        text: edit["text"].as_str().expect("a text").to_owned(),
+    };
+    fix["edits"].as_array().expect("a list").iter().map(edit).collect()
+}
 
 #[test]
 fn a_safe_fix_removes_its_own_diagnostic_and_adds_none() {
-    let (mut wrong, mut tried, mut revealed) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+    let (mut wrong, mut tried) = (Vec::new(), BTreeMap::new());
     for (name, file, text) in documents() {
         let before = diagnostics(&file, &text);
-        for (n, d) in before.iter().enumerate() {
-            let Some(fix) = d.fix.as_ref().filter(|fix| fix.safe) else { continue };
-            *tried.entry(d.code.name).or_insert(0) += 1;
-            let after = counted(&diagnostics(&file, &splice(&text, &fix.edits)));
-            let allowed = counted(before.iter().enumerate().filter(|(m, _)| *m != n).map(|(_, d)| d));
+        if !before.iter().any(|d| d.fix.as_ref().is_some_and(|fix| fix.safe)) {
+            continue;
+        }
+        let folder = folder(&[(file.as_str(), text.as_bytes())]);
+        let told = run(folder.path(), &["check", &file, "--output-format", "json"]);
+        for line in told.stdout.lines() {
+            let d: Json = serde_json::from_str(line).expect("JSON");
+            let (code, path, message) = (text_of(&d["code"]), text_of(&d["path"]), text_of(&d["message"]));
+            if d["fix"]["safe"] != true {
+                continue;
+            }
+            *tried.entry(code.clone()).or_insert(0) += 1;
+            let after = counted(&diagnostics(&file, &splice(&text, &edits(&d["fix"]))));
+            let own = before
+                .iter()
+                .position(|d| d.code.name == code && d.path.as_str() == path && d.message == message);
+            let allowed = counted(before.iter().enumerate().filter(|(n, _)| Some(*n) != own).map(|(_, d)| d));
             for (key, _) in after.iter().filter(|(key, n)| allowed.get(*key).copied().unwrap_or(0) < **n) {
-                match REVEALED.iter().position(|known| *known == (fix.title.as_str(), key.0.as_str())) {
-                    Some(known) => _ = revealed.insert(known),
-                    None => wrong.push(format!("{name}: `{}` leaves or adds {key:?}", fix.title)),
-                }
+                wrong.push(format!("{name}: {} leaves or adds {key:?}", d["fix"]["title"]));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(revealed.len(), REVEALED.len(), "take out what is not revealed any more");
-    for code in ["CAPABILITY_NOT_DECLARED", "TAG_NOT_NORMALIZED", "UNUSED_CAPABILITY"] {
+    for code in ["CAPABILITY_NOT_DECLARED", "TAG_NOT_NORMALIZED", "UNUSED_CAPABILITY", "MISSPELLED_FIELD"] {
         assert!(tried.contains_key(code), "no document has a safe fix for {code}: {tried:?}");
     }
+}
+
+fn text_of(json: &Json) -> String {
+    json.as_str().expect("a text").to_owned()
 }
 
 #[test]

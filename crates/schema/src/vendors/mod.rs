@@ -62,7 +62,7 @@ pub struct Incompatibility {
     /// The keyword; for a boolean schema `true` or `false`.
     pub keyword: String,
     /// Every vendor concerned.
-    pub vendors: Vec<(Vendor, Effect)>,
+    pub vendors: &'static [(Vendor, Effect)],
     /// Why, and what to write instead.
     pub note: &'static str,
     /// How many places of the schema show it.
@@ -171,11 +171,12 @@ impl<'a> Findings<'a> {
 
 impl Finding<'_> {
     fn located(&self, pointer: Option<String>) -> Incompatibility {
-        let tail = self.first.keyword.into_iter().chain(self.first.name);
+        let mut at = pointer.unwrap_or_default();
+        self.first.keyword.into_iter().chain(self.first.name).for_each(|key| shape::extend(&mut at, key));
         Incompatibility {
-            at: tail.fold(pointer.unwrap_or_default(), |at, key| shape::join(&at, key)),
+            at,
             keyword: self.keyword.to_owned(),
-            vendors: self.fact.vendors.to_vec(),
+            vendors: self.fact.vendors,
             note: self.fact.note,
             count: self.count,
         }

@@ -29,17 +29,25 @@ pub(super) fn judge<'a>(schema: Subschema<'a>, findings: &mut Findings<'a>) {
 
 /// What is not there and should be.
 fn missing(schema: Subschema<'_>) -> [(&'static str, Option<&'static Fact>); 3] {
-    let lacks = |keyword| !schema.members.contains_key(keyword);
-    let is_object = schema.members.get("type").is_some_and(|kind| kind == "object");
+    let (mut kind, mut has_properties, mut has_items) = (None, false, false);
+    // One pass is quicker than to look up each by its hash.
+    for (keyword, value) in schema.members {
+        match keyword.as_str() {
+            "type" => kind = Some(value),
+            "properties" => has_properties = true,
+            "items" => has_items = true,
+            _ => {}
+        }
+    }
+    let is_object = kind.is_some_and(|kind| kind == "object");
     [
-        ("type", (schema.top && lacks("type")).then_some(&facts::NOT_AN_OBJECT)),
+        ("type", (schema.top && kind.is_none()).then_some(&facts::NOT_AN_OBJECT)),
         // Whether or not its type is left out as well: adding that alone does not help.
         (
             "properties",
-            (schema.top && (is_object || lacks("type")) && lacks("properties"))
-                .then_some(&facts::NO_PROPERTIES),
+            (schema.top && (is_object || kind.is_none()) && !has_properties).then_some(&facts::NO_PROPERTIES),
         ),
-        ("items", (may_be_array(schema.members) && lacks("items")).then_some(&facts::NO_ITEMS)),
+        ("items", (may_be_array(kind) && !has_items).then_some(&facts::NO_ITEMS)),
     ]
 }
 
@@ -173,8 +181,8 @@ fn is_anthropic_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
-fn may_be_array(members: &Map<String, Value>) -> bool {
-    match members.get("type") {
+fn may_be_array(kind: Option<&Value>) -> bool {
+    match kind {
         Some(Value::String(one)) => one == "array",
         Some(Value::Array(several)) => several.iter().any(|one| one == "array"),
         _ => false,

@@ -19,6 +19,7 @@ use crate::limits::{BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, max_parts, parts};
 use crate::output::{Level, LogLine};
 use crate::process::Worker;
 use crate::wire::{self, Body, Frame, HEAD, Kind};
+use crate::worker::pause;
 use crate::{Json, Limits};
 
 /// How long beyond its time a guest may go on before its worker is killed: long enough for the engine to notice by itself, which
@@ -30,6 +31,8 @@ const LONG: Duration = Duration::from_millis(50);
 const SLACK: usize = 64 << 10;
 /// How much is read at a time.
 const CHUNK: usize = 16 << 10;
+/// How long a caller looks for the answer of a lone guest before it sleeps. The answer of a small call is there by then.
+const PATIENCE: Duration = Duration::from_micros(100);
 /// A failure is told in no more than this.
 const FAILURE: usize = 256 << 10;
 
@@ -54,6 +57,8 @@ pub(crate) struct Conversation<'a> {
     /// Since when the guest has been running; `None` while it waits for the host.
     running_since: Option<Instant>,
     next_check: Instant,
+    /// Until when the answer is looked for without sleeping.
+    patient_until: Instant,
 }
 
 /// The host's side: what was called and not answered yet.
@@ -92,7 +97,14 @@ impl Turn {
 }
 
 impl<'a> Conversation<'a> {
-    pub(crate) fn new(worker: &'a mut Worker, request: Vec<u8>, limits: &'a Limits) -> io::Result<Self> {
+    /// A request that is yet to be sent. If it is `alone`, a processor has nothing better to do than to wait for it: to be
+    /// woken takes about as long as a small call.
+    pub(crate) fn new(
+        worker: &'a mut Worker,
+        request: Vec<u8>,
+        limits: &'a Limits,
+        alone: bool,
+    ) -> io::Result<Self> {
         worker.watch()?;
         let now = Instant::now();
         Ok(Conversation {
@@ -107,6 +119,7 @@ impl<'a> Conversation<'a> {
             wall_used: Duration::ZERO,
             running_since: Some(now),
             next_check: now + (limits.cpu + GRACE).min(limits.wall).min(LONG),
+            patient_until: if alone { now + PATIENCE } else { now },
         })
     }
 
@@ -120,6 +133,17 @@ impl<'a> Conversation<'a> {
         let mut pending = Pending { host, names, calls: FuturesUnordered::new(), answers: VecDeque::new() };
         let mut next_turn: Option<BoxFuture<'static, Option<OwnedSemaphorePermit>>> = None;
         self.write_some().map_err(|error| self.died(&error))?;
+        while Instant::now() < self.patient_until {
+            match read_chunk(&self.worker.socket, &mut self.worker.incoming) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    pause();
+                    // Others of this runtime go on meanwhile.
+                    tokio::task::yield_now().await;
+                }
+                // Whatever it is, it is taken or told below.
+                _ => break,
+            }
+        }
         loop {
             while let Some((kind, body)) = self.next_frame().map_err(|error| self.died(&error))? {
                 if let Some(answer) = self.take(kind, body, &mut pending)? {

@@ -2,7 +2,7 @@
 //! or was abandoned is replaced by the next call that needs one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -215,6 +215,10 @@ impl Pool {
     }
 }
 
+/// Whether worker and caller can run at the same time.
+static SEVERAL_CORES: LazyLock<bool> =
+    LazyLock::new(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
+
 /// What source text is called in stack traces.
 #[derive(Clone, Copy)]
 enum File {
@@ -295,8 +299,9 @@ impl Inner {
         let mut turn = Turn { turns, aside, permit: permit.ok(), is_aside: false };
         // From here to `put_back` the worker dies if this future is dropped or fails.
         let mut busy = Busy::new(self.take().await?, self);
+        let alone = *SEVERAL_CORES && lock(&self.busy).len() == 1;
         let worker = busy.worker.as_mut().expect("it was just put there");
-        let mut conversation = Conversation::new(worker, request, limits)
+        let mut conversation = Conversation::new(worker, request, limits, alone)
             .map_err(|error| Error::new(Code::WorkerDied, error.to_string()))?;
         let answer = conversation.finish(host, names, &mut turn).await;
         let log = std::mem::take(&mut conversation.log);

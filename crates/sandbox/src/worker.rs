@@ -2,15 +2,20 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use crate::guest::{Guest, Link};
 use crate::jail::{self, Layer};
 use crate::wire::{self, Frame, HEAD, Kind};
 
+/// How much is read at a time.
+const ROOM: usize = 64 << 10;
 /// No request is longer than that; the parent's own limits are far below.
 const REQUEST: usize = 512 << 20;
 /// The stack that a worker wants: what the limits allow a guest, and as much again.
 const STACK: u64 = 8 << 20;
+/// How long a worker that is done looks for the next request before it sleeps: to be woken takes as long as a small call.
+const LINGER: Duration = Duration::from_micros(50);
 /// What of the stack is kept for the worker itself and for the engine between two looks at its depth.
 const STACK_RESERVE: u64 = 1 << 20;
 
@@ -60,6 +65,7 @@ fn serve(socket: &mut Socket, report: &str, stack: usize) -> io::Result<()> {
     let mut guest = Guest::new(stack)?;
     loop {
         guest.answer(socket)?;
+        socket.linger()?;
     }
 }
 
@@ -70,24 +76,41 @@ struct Socket {
 }
 
 impl Socket {
-    /// Reads until `wanted` bytes are there.
-    fn fill(&mut self, wanted: usize) -> io::Result<()> {
-        while self.buffer.len() < wanted {
-            let missing = (wanted - self.buffer.len()).max(64 << 10);
-            self.buffer.reserve(missing);
-            let room = self.buffer.spare_capacity_mut();
-            // SAFETY: the system writes at most `room.len()` bytes into the buffer's spare room.
-            let read = unsafe { libc::read(0, room.as_mut_ptr().cast(), room.len()) };
-            match read {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                read if read > 0 => {
-                    // SAFETY: that many bytes behind the length were written.
-                    unsafe { self.buffer.set_len(self.buffer.len() + read as usize) };
-                }
-                _ => retry()?,
+    /// Reads what comes within a moment, without sleeping.
+    fn linger(&mut self) -> io::Result<()> {
+        let end = Instant::now() + LINGER;
+        while self.buffer.is_empty() && Instant::now() < end {
+            match self.read(ROOM, libc::MSG_DONTWAIT) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => pause(),
+                read => read?,
             }
         }
         Ok(())
+    }
+
+    /// Reads until `wanted` bytes are there.
+    fn fill(&mut self, wanted: usize) -> io::Result<()> {
+        while self.buffer.len() < wanted {
+            self.read((wanted - self.buffer.len()).max(ROOM), 0)?;
+        }
+        Ok(())
+    }
+
+    /// Reads once, at least as much as there is room for if it is there.
+    fn read(&mut self, room: usize, flags: libc::c_int) -> io::Result<()> {
+        self.buffer.reserve(room);
+        let room = self.buffer.spare_capacity_mut();
+        // SAFETY: the system writes at most `room.len()` bytes into the buffer's spare room.
+        let read = unsafe { libc::recv(0, room.as_mut_ptr().cast(), room.len(), flags) };
+        match read {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read if read > 0 => {
+                // SAFETY: that many bytes behind the length were written.
+                unsafe { self.buffer.set_len(self.buffer.len() + read as usize) };
+                Ok(())
+            }
+            _ => retry(),
+        }
     }
 }
 
@@ -116,6 +139,11 @@ impl Link for Socket {
             self.fill(4 + length)?;
         }
     }
+}
+
+/// Lets a microsecond pass without sleeping, and the other half of the core have the core.
+pub(crate) fn pause() {
+    (0..32).for_each(|_| std::hint::spin_loop());
 }
 
 /// Whether the last system call was only interrupted.

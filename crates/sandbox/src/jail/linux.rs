@@ -120,11 +120,12 @@ fn filter_system_calls() -> io::Result<()> {
 /// EPERM rather than a signal, because the C library tries things that it can do without (the local time zone, say).
 fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let socket = condition(0, SeccompCmpOp::Eq, 0)?;
+    let no_address = condition(4, SeccompCmpOp::Eq, 0)?;
     let not_code = condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0)?;
     let not_a_file =
         condition(3, SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64), libc::MAP_ANONYMOUS as u64)?;
     let rules: BTreeMap<i64, Vec<SeccompRule>> = [
-        (libc::SYS_read, vec![SeccompRule::new(vec![socket.clone()])?]),
+        (libc::SYS_recvfrom, vec![SeccompRule::new(vec![socket.clone(), no_address])?]),
         (libc::SYS_write, vec![SeccompRule::new(vec![socket])?]),
         (libc::SYS_mmap, vec![SeccompRule::new(vec![not_code.clone(), not_a_file])?]),
         (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_code])?]),

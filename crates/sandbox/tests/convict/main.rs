@@ -141,6 +141,8 @@ fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
         ("reboot", libc::SYS_reboot, [0; 6]),
         ("uname", libc::SYS_uname, [0; 6]),
         ("read another descriptor", libc::SYS_read, [1, 0, 0, 0, 0, 0]),
+        ("receive from another descriptor", libc::SYS_recvfrom, [1, 0, 0, 0, 0, 0]),
+        ("ask who sent it", libc::SYS_recvfrom, [0, 0, 0, 0, 1, 0]),
         ("write another descriptor", libc::SYS_write, [1, 0, 0, 0, 0, 0]),
         ("mmap of code", libc::SYS_mmap, [0, page, code, anonymous, -1, 0]),
         ("mmap of a file", libc::SYS_mmap, [0, page, 1, i64::from(libc::MAP_PRIVATE), 0, 0]),

@@ -209,3 +209,32 @@ fn dropping_a_call_ends_its_work() {
     assert_alive(&pool);
     assert_eq!(pool.started(), 2);
 }
+
+/// Both look for the other's words for a moment without sleeping, and no longer.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_idle_worker_and_a_waiting_caller_sleep() {
+    let _alone = ALONE.write();
+    let pool = pool(1);
+    let quick = script(&pool, "module.exports = () => 1");
+    pool.run_blocking(&quick, &Input::default(), &Limits::default(), None).expect("a result");
+    let worker = pool.idle()[0];
+    // Hundredths of a second, of the program and of the system for it.
+    let used = |process: &str| -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it lives");
+        let fields = stat.rsplit(')').next().expect("a name in brackets").split_whitespace();
+        fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
+    };
+    std::thread::sleep(Duration::from_millis(20));
+    let before = used(&worker.to_string());
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(used(&worker.to_string()) <= before + 1, "an idle worker uses the processor");
+
+    let slow = script(&pool, "module.exports = () => { let n = 0; while (n < 3e7) n++; return n; }");
+    let start = (Instant::now(), used("self"));
+    let limits = Limits { cpu: Duration::from_secs(20), wall: Duration::from_secs(60), ..Limits::default() };
+    pool.run_blocking(&slow, &Input::default(), &limits, None).expect("a result");
+    let (waited, used) = (start.0.elapsed(), used("self") - start.1);
+    assert!(waited > Duration::from_millis(200), "too quick to tell: {waited:?}");
+    assert!(used <= 3, "a caller that waits for {waited:?} uses {used}0 ms of the processor");
+}

@@ -21,6 +21,8 @@ use crate::output::{self, Exit};
 use crate::report::{self, plural};
 use crate::sources;
 
+/// What standard input is called among the sources.
+const STDIN: &str = "-";
 /// Beyond this many in one run, only the other forms show all.
 const MANY: usize = 200;
 
@@ -86,8 +88,13 @@ pub(super) fn reader(args: &CheckArgs) -> Reader {
 }
 
 fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
-    let (scripts, others): (Vec<String>, Vec<String>) =
+    let (scripts, mut others): (Vec<String>, Vec<String>) =
         args.chosen.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
+    let mut is_read = false;
+    others.retain(|source| source != STDIN || !std::mem::replace(&mut is_read, true));
+    if is_read && fix::Mode::of(args).is_some() {
+        sources::note("what comes from standard input is not repaired: name its file");
+    }
     let mut load = if !others.is_empty() || !args.chosen.command.is_empty() {
         let then = if fix::Mode::of(args).is_some() { |_: &mut Loaded| {} } else { shed };
         sources::load_named(&others, &args.chosen.command, reader(args), then)?
@@ -203,7 +210,10 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
         }
         CheckForm::Json => lines(&load.files, render::json),
         CheckForm::Github => lines(&load.files, render::github),
-        CheckForm::Sarif => render::sarif(all().map(|(_, d)| d), env!("CARGO_PKG_VERSION")) + "\n",
+        CheckForm::Sarif => {
+            let failures: Vec<String> = load.failures.iter().map(ToString::to_string).collect();
+            render::sarif(all().map(|(_, d)| d), &failures, env!("CARGO_PKG_VERSION")) + "\n"
+        }
     };
     output::print(&text)
 }

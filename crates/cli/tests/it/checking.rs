@@ -135,7 +135,16 @@ fn sarif_is_one_document() {
             let location = &result["locations"][0]["physicalLocation"];
             assert_eq!(location["artifactLocation"]["uri"], "a%20b.json");
         }
+        assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
     }
+    // Who reads only the document learns, too, that something could not be looked at.
+    let run = check(&[("now.json", NOW)], &["now.json", "gone.json", "--output-format", "sarif"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let text = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().expect("a text");
+    assert!(text.contains("gone.json") && run.stderr.contains(text), "{text}: {run:?}");
 }
 
 #[test]
@@ -292,6 +301,7 @@ fn files_folders_and_standard_input() {
     assert_eq!(last(&["a"], ""), "2 tools in 2 files");
     assert_eq!(last(&["a", "now.json"], ""), "3 tools in 3 files");
     assert_eq!(last(&["-"], NOTES), "1 tool in 1 file");
+    assert_eq!(last(&["-", "-"], NOTES), "1 tool in 1 file");
     assert_eq!(last(&["-", "now.json"], MIXED), "2 tools in 2 files");
     // A file is one file, however often it is named.
     assert_eq!(last(&["now.json", "./now.json", ".", "a/../now.json"], ""), "3 tools in 3 files");

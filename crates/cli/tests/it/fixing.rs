@@ -165,7 +165,8 @@ fn standard_input_is_only_read() {
     let folder = folder(&[]);
     for option in ["--fix", "--unsafe-fixes", "--diff"] {
         let run = run_in(folder.path(), &["check", "-", option], MIXED.as_bytes());
-        assert_eq!((run.code, run.stderr.as_str()), (1, ""), "{option}");
+        let note = "toolwright: what comes from standard input is not repaired: name its file\n";
+        assert_eq!((run.code, run.stderr.as_str()), (1, note), "{option}");
         // Nothing of it is called fixable: there is no file to write.
         assert_eq!(last(&run), "1 tool in 1 file: 1 error, 1 warning, 1 note", "{option}");
         assert_eq!(names(folder.path()), [""; 0]);

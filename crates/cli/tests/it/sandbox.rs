@@ -52,6 +52,52 @@ fn limits_of_the_shell_are_kept() {
     assert!(stderr.contains("390 MiB of addresses (`ulimit -v`), and a worker needs 640 MiB"), "{stderr}");
 }
 
+/// A kernel without landlock, as far as a thread and the programs that it starts can tell.
+#[cfg(target_os = "linux")]
+fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+
+    // The first of its system calls has this number everywhere.
+    let (landlock_create_ruleset, no_such_call) = (444, 38);
+    let refuse = SeccompAction::Errno(no_such_call);
+    let rules = [(landlock_create_ruleset, Vec::new())].into();
+    let here = std::env::consts::ARCH.try_into().expect("a known processor");
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, here).expect("a filter");
+    let filter: BpfProgram = filter.try_into().expect("a program");
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            seccompiler::apply_filter(&filter).expect("a filter that the kernel takes");
+            work()
+        });
+        thread.join().expect("nothing panics here")
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_missing_layer_is_told_or_refused() {
+    let doctor = without_landlock(|| run(&["doctor"]));
+    assert_eq!((doctor.code, doctor.stderr.as_str()), (1, ""), "{doctor:?}");
+    assert!(doctor.stdout.contains("  landlock           missing  "), "{doctor:?}");
+    assert!(doctor.stdout.contains("`--require-jail` refuses to run them"), "{doctor:?}");
+
+    let args = "{\"labels\": [\"A\", \"a\"]}";
+    let helper =
+        ["eval", "examples/aios/tickets.yaml", "--helper", "normalise-labels", "--args", args, "--json"];
+    let words = ["call", "--from", "examples/btcp/count-words.json", "countWords", "text=a b"];
+    for command in [&helper[..], &words] {
+        let told = without_landlock(|| run(command));
+        assert_eq!(told.code, 0, "{told:?}");
+        assert!(told.stderr.contains("the sandbox lacks the layer `landlock` of its jail"), "{told:?}");
+        let strict: Vec<&str> = command.iter().copied().chain(["--require-jail"]).collect();
+        let refused = without_landlock(|| run(&strict));
+        assert_ne!(refused.code, 0, "{refused:?}");
+        let all = refused.stdout.clone() + &refused.stderr;
+        assert!(all.contains("the jail lacks its layer `landlock`"), "{refused:?}");
+        assert_eq!(run(&strict).code, 0, "with all layers it runs");
+    }
+}
+
 #[test]
 fn this_binary_is_a_worker() {
     assert_eq!(value(&pool(), "module.exports = () => [1, 'a']"), json!([1, "a"]));

@@ -15,8 +15,12 @@ use crate::{Code, Diagnostic, Fix, Pointer, Severity, Source, Span};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A document with one run; `version` is that of Toolwright.
-pub fn sarif<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>, version: &str) -> String {
+/// A document with one run; `version` is that of Toolwright, `failures` are what kept it from looking at everything.
+pub fn sarif<'d>(
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+    failures: &[String],
+    version: &str,
+) -> String {
     let mut codes: Vec<&Code> = Vec::new();
     let mut results = Vec::new();
     for d in diagnostics {
@@ -28,7 +32,10 @@ pub fn sarif<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>, version:
         results.push(result(d, index));
     }
     let rules: Vec<Json> = codes.into_iter().map(rule).collect();
+    let notices = failures.iter().map(|text| json!({"level": "error", "message": {"text": visible(text)}}));
+    let notices: Vec<Json> = notices.collect();
     let run = json!({
+        "invocations": [{"executionSuccessful": failures.is_empty(), "toolExecutionNotifications": notices}],
         "tool": {"driver": {"name": "toolwright", "version": version, "rules": rules}},
         "columnKind": "utf16CodeUnits",
         "results": results,

@@ -82,7 +82,7 @@ fn assert_sound(document: &Document) {
     }
     for problem in document.problems().iter().take(3) {
         let _ = (forms::full(problem, forms::Colour::Off), forms::concise(problem), forms::json(problem));
-        let _ = (forms::github(problem), forms::sarif([problem], "0"));
+        let _ = (forms::github(problem), forms::sarif([problem], &[], "0"));
     }
     let _ = document.root().to_json();
 }

@@ -20,7 +20,8 @@ fn about(name: &str, text: &str, word: &str) -> Diagnostic {
 
 /// The only run of the document.
 fn run(diagnostics: &[Diagnostic]) -> Json {
-    let mut document: Json = serde_json::from_str(&render::sarif(diagnostics, "1.2.3")).expect("it is JSON");
+    let mut document: Json =
+        serde_json::from_str(&render::sarif(diagnostics, &[], "1.2.3")).expect("it is JSON");
     assert_eq!(document["version"], "2.1.0");
     document["runs"][0].take()
 }
@@ -53,12 +54,13 @@ fn the_whole_document() {
         .repair(Safety::Safe, "write it out", vec![Edit::Replace(pointer("/legs"), json!("four"))]);
     let mut found = doc.problems().to_vec();
     found.push(locate(finding, &Origin::whole(&doc)));
-    assert_snapshot!(render::sarif(&found, "1.2.3"));
+    assert_snapshot!(render::sarif(&found, &[], "1.2.3"));
 }
 
 #[test]
 fn nothing_found_is_a_run_without_results() {
     let expected = json!({
+        "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": []}],
         "tool": {"driver": {"name": "toolwright", "version": "1.2.3", "rules": []}},
         "columnKind": "utf16CodeUnits",
         "results": [],

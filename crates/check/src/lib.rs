@@ -30,7 +30,7 @@ mod testing;
 
 use toolwright_source::{Code, Finding};
 
-pub use report::MAX_FINDINGS;
+pub use report::{MAX_FINDINGS, MAX_NOTES};
 pub use rules::invalid_function_syntax::check_script;
 pub use rules::invalid_schema::finding as schema_finding;
 pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;

@@ -7,7 +7,7 @@ use toolwright_source::{Finding, Origin, Severity};
 /// More errors and warnings than this from the rules about one document tell nobody anything.
 pub const MAX_FINDINGS: usize = 1_000;
 /// The same for what is only worth knowing: it must not crowd out the others.
-pub(crate) const MAX_NOTES: usize = 500;
+pub const MAX_NOTES: usize = 500;
 
 /// Where rules report to.
 pub(crate) struct Report<'a> {

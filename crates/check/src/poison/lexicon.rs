@@ -402,9 +402,11 @@ impl Reader<'_> {
     /// In a word that was spelled out and may be several, every part is tried.
     fn find_inside(&mut self, start: usize, len: usize) {
         let lexicon = self.lexicon;
-        let word = &self.text.as_bytes()[start..start + len];
-        for from in 0..len {
-            for to in from + 3..=len.min(from + 14) {
+        let text = &self.text[start..start + len];
+        let word = text.as_bytes();
+        let is_cut = |at: &usize| text.is_char_boundary(*at);
+        for from in (0..len).filter(is_cut) {
+            for to in (from + 3..=len.min(from + 14)).filter(is_cut) {
                 let part = &word[from..to];
                 let Some(slot) = lexicon.words.get(&hash(part)) else { continue };
                 for entry in slot.entries.iter().filter(|entry| entry.rest.is_empty()) {
@@ -457,5 +459,26 @@ impl Hasher for Quick {
 
     fn finish(&self) -> u64 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The map has hashes for keys, and does not compare words.
+    #[test]
+    fn no_two_words_have_one_hash() {
+        let mut known: HashMap<u64, String> = HashMap::new();
+        for word in LANGUAGES.iter().copied().flatten().flat_map(|(_, words)| words.split('|')) {
+            let folded = fold_word(word.strip_suffix('*').unwrap_or(word)).into_owned();
+            let first = word_len(&folded);
+            for end in [first, pair_len(&folded, first)] {
+                let key = &folded[..end];
+                let other = known.entry(hash(key.as_bytes())).or_insert_with(|| key.to_owned());
+                assert_eq!(other, key, "two words have one hash");
+            }
+        }
+        assert!(known.len() > 5_000, "{}", known.len());
     }
 }

@@ -72,7 +72,8 @@ impl<'t> Plain<'t> {
     }
 
     pub(super) fn is_loose(&self, at: usize) -> bool {
-        self.loose.iter().any(|range| range.contains(&at))
+        let next = self.loose.partition_point(|range| range.end <= at);
+        self.loose.get(next).is_some_and(|range| range.contains(&at))
     }
 }
 
@@ -286,7 +287,8 @@ impl Letters {
             let (c, place) = self.list[at];
             if stretches.peek().is_some_and(|stretch| stretch.start == at) {
                 let stretch = stretches.next().expect("peeked");
-                loose.push(text.len()..text.len() + stretch.len());
+                let bytes: usize = self.list[stretch].iter().map(|(c, _)| c.len_utf8()).sum();
+                loose.push(text.len()..text.len() + bytes);
             }
             let blank = self.list[at..].iter().take_while(|(c, _)| c.is_whitespace()).count();
             let written = match blank {

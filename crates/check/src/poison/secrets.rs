@@ -150,7 +150,8 @@ fn private_key(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static
     let end = text[mark.end..].find("-----END").map_or(text.len(), |len| mark.end + len);
     let is_key = body.len() >= 40
         && body.bytes().all(|byte| is_base64(byte) || byte == b':' || byte == b'-' || byte == b',')
-        && is_random(&body);
+        // Keys of OpenSSH begin with zeros, which look like a stand-in.
+        && is_varied(&body);
     is_key.then_some((mark.start..end, "a private key"))
 }
 
@@ -262,10 +263,14 @@ fn is_placeholder(value: &str) -> bool {
 
 /// Not a placeholder, and as many different characters as chance would give.
 fn is_random(value: &str) -> bool {
+    is_varied(value) && !is_placeholder(value)
+}
+
+fn is_varied(value: &str) -> bool {
     let mut seen = [false; 256];
     value.bytes().for_each(|byte| seen[byte as usize] = true);
     let different = seen.iter().filter(|seen| **seen).count();
-    different >= 8.min(value.len() / 2).max(6) && !is_placeholder(value)
+    different >= 8.min(value.len() / 2).max(6)
 }
 
 fn has_digit_and_letter(value: &str) -> bool {

@@ -330,3 +330,33 @@ fn without_its_signs_there_is_no_markup() {
         }
     }
 }
+
+/// Words that only share a hash with one of the lexicon, made by looking for them: their parts end amid characters.
+#[test]
+fn words_made_to_collide_do_no_harm() {
+    let texts =
+        ["Reads a note. ݬ.ݒ.ظ.ޙ.ݲ.ݯ.ڲ.ߊ from the store", "é.ß.ñ.ö.ü.å.ø.đ.ł.ś.ź", "д.е.ж.з.и.й.к.л.м.н"];
+    for text in texts {
+        assert_eq!(instructions(text).len(), 0, "{text}");
+    }
+}
+
+#[test]
+fn spelled_out_texts_take_no_longer_than_others() {
+    let (short, long) = ("a b c, ".repeat(10_000), "a b c, ".repeat(80_000));
+    let time = |text: &str| {
+        let start = std::time::Instant::now();
+        assert_eq!(instructions(text).len(), 0);
+        start.elapsed()
+    };
+    let (short, long) = (time(&short), time(&long));
+    assert!(long < short * 40, "eight times the text takes {long:?} instead of {short:?}");
+}
+
+#[test]
+fn keys_of_openssh() {
+    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUx\nOQAAACB7qZk2Lw9XvPt8RmYc3HjD6fGp1QeEuR5TsVnBx4KgAAAAJi\n";
+    let key = format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n");
+    assert_eq!(secrets(&key).len(), 1);
+    assert_eq!(secrets("-----BEGIN OPENSSH PRIVATE KEY-----\n…\n-----END OPENSSH PRIVATE KEY-----").len(), 0);
+}

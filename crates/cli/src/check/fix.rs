@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use similar::TextDiff;
-use toolwright_catalog::{Load, Loaded, Reader, read};
-use toolwright_source::{Diagnostic, Document, Fix, Severity, Source, TextEdit, splice};
+use toolwright_catalog::{Load, Loaded, codes, read};
+use toolwright_check::{MAX_FINDINGS, MAX_NOTES};
+use toolwright_source::{Diagnostic, Document, Fix, Severity, Source, TextEdit, render, splice};
 
 use super::selection::Selection;
-use super::{between, judge, settle};
+use super::{between, judge, scripts};
 use crate::args::CheckArgs;
 use crate::output;
 
@@ -37,8 +38,8 @@ pub(super) struct Fixes {
     pub(super) applied: usize,
     /// The changes, where they are only to be shown.
     pub(super) diff: String,
-    /// Whether a file was not written that should have been.
-    pub(super) refused: bool,
+    /// Why files were not written that should have been.
+    pub(super) refused: Vec<String>,
 }
 
 impl Mode {
@@ -61,7 +62,7 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
     let clashes = clashes(&load.files);
     for n in 0..load.files.len() {
         let Some(before) = document(&load.files[n]) else { continue };
-        let (after, applied) = repair(&before, mode, selection, load.files[n].reader);
+        let (after, applied) = repair(&load.files[n], &before, mode, selection);
         change(load, n, &after, applied, &mut repaired);
     }
     if !mode.risky {
@@ -151,7 +152,7 @@ fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>) -> F
         match replace(&path, before.source(), after.source()) {
             Ok(()) => fixes.applied += applied,
             Err(error) => {
-                fixes.refused = true;
+                fixes.refused.push(format!("{error:#}"));
                 output::complain(&error);
                 put(file, &before);
             }
@@ -162,23 +163,27 @@ fn finish(mode: Mode, load: &mut Load, repaired: BTreeMap<usize, Repaired>) -> F
 
 /// A document with all repairs made that it can be judged for alone, and how many they were.
 fn repair(
+    file: &Loaded,
     before: &Arc<Document>,
     mode: Mode,
     selection: &Selection,
-    reader: Reader,
 ) -> (Arc<Document>, usize) {
     let (mut document, mut applied) = (Arc::clone(before), 0);
     for _ in 0..ROUNDS {
-        let diagnostics = settled(&document, reader, selection);
-        let known = told(&diagnostics);
-        let wanted = diagnostics.iter().filter(|d| !is_about_silence(d)).filter_map(|d| d.fix.as_ref());
-        let wanted: Vec<&Fix> = wanted.filter(|fix| fix.safe || mode.risky).collect();
-        let adds_none =
-            |next: &Arc<Document>| mode.risky || adds_none(&known, &settled(next, reader, selection));
-        let made = apply(&document, &wanted).filter(|(next, _)| adds_none(next)).or_else(|| {
-            let alone = wanted.iter().take(ALONE).filter_map(|fix| edited(&document, fix.edits.clone()));
-            alone.into_iter().find(|next| adds_none(next)).map(|next| (next, 1))
-        });
+        let (diagnostics, known) = look(file, &document, selection);
+        let is_wanted = |d: &&Diagnostic| {
+            !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe || mode.risky)
+        };
+        let wanted: Vec<&Diagnostic> = diagnostics.iter().filter(is_wanted).collect();
+        let made = if mode.risky {
+            apply(&document, &fixes(&wanted))
+        } else {
+            let groups = proven(file, &document, &known, &wanted, selection);
+            let all: Vec<&Diagnostic> = groups.iter().flatten().map(|n| wanted[*n]).collect();
+            let first = || groups.first().map(|group| group.iter().map(|n| wanted[*n]).collect());
+            let chosen = if holds(file, &document, &known, &all, selection) { Some(all) } else { first() };
+            chosen.and_then(|chosen: Vec<&Diagnostic>| apply(&document, &fixes(&chosen)))
+        };
         let Some((next, made)) = made else { break };
         document = next;
         applied += made;
@@ -186,50 +191,117 @@ fn repair(
     (document, applied)
 }
 
-/// Repairs that are tried one by one in a round when all of them together would add a finding.
-const ALONE: usize = 50;
-
-/// What is to be reported about a document by itself.
-fn settled(document: &Arc<Document>, reader: Reader, selection: &Selection) -> Vec<Diagnostic> {
-    let mut loaded = read(document, reader);
-    let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
-    settle(&loaded, &mut diagnostics, selection);
-    diagnostics
+fn fixes<'d>(diagnostics: &[&'d Diagnostic]) -> Vec<&'d Fix> {
+    diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_ref()).collect()
 }
 
-/// How often which finding is told, but for those about comments that silence others.
-type Told = HashMap<(&'static str, String), usize>;
+/// Findings of a document by what they say, but for those about comments that silence others.
+#[derive(Default)]
+struct Told {
+    /// How often each is there, and whether it is a note.
+    times: HashMap<(&'static str, String), (usize, bool)>,
+    notes: usize,
+    others: usize,
+}
 
-fn told(diagnostics: &[Diagnostic]) -> Told {
-    let mut times = HashMap::new();
-    for diagnostic in diagnostics.iter().filter(|d| !is_about_silence(d)) {
-        *times.entry((diagnostic.code.name, diagnostic.message.clone())).or_default() += 1;
+impl Told {
+    fn count(&self, diagnostic: &Diagnostic) -> usize {
+        let what = (diagnostic.code.name, diagnostic.message.clone());
+        self.times.get(&what).map_or(0, |(times, _)| *times)
     }
-    times
+
+    /// Whether there may be more of them than are told, so that one less makes room for another.
+    fn is_cut(&self, notes: bool) -> bool {
+        if notes { self.notes >= MAX_NOTES } else { self.others >= MAX_FINDINGS }
+    }
 }
 
-/// Whether nothing is told that was not `known`.
-fn adds_none(known: &Told, now: &[Diagnostic]) -> bool {
-    told(now).iter().all(|(what, times)| *times <= known.get(what).copied().unwrap_or(0))
+/// What is to be reported about a document by itself, and everything that is told about it whatever of it was asked
+/// for, but for what the configuration has switched off.
+fn look(file: &Loaded, document: &Arc<Document>, selection: &Selection) -> (Vec<Diagnostic>, Told) {
+    let mut loaded = Loaded { path: file.path.clone(), ..read(document, file.reader) };
+    let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+    diagnostics.extend(scripts::missing(&loaded));
+    toolwright_check::silence(document, &mut diagnostics, codes::all());
+    let mut told = Told::default();
+    for diagnostic in diagnostics.iter().filter(|d| !is_about_silence(d)) {
+        let is_note = diagnostic.severity == Severity::Info;
+        *if is_note { &mut told.notes } else { &mut told.others } += 1;
+        if !selection.is_off(diagnostic.code.name) {
+            let what = (diagnostic.code.name, diagnostic.message.clone());
+            told.times.entry(what).or_insert((0, is_note)).0 += 1;
+        }
+    }
+    selection.apply(&mut diagnostics);
+    render::sort(&mut diagnostics);
+    (diagnostics, told)
 }
+
+/// Whether these repairs can be made together, remove what they are for and add nothing to what is `known`.
+fn holds(
+    file: &Loaded,
+    document: &Arc<Document>,
+    known: &Told,
+    repairs: &[&Diagnostic],
+    selection: &Selection,
+) -> bool {
+    let Some((next, _)) = apply(document, &fixes(repairs)).filter(|(_, made)| *made == repairs.len()) else {
+        return false;
+    };
+    let (_, now) = look(file, &next, selection);
+    let mut allowed: HashMap<(&str, &str), usize> = HashMap::new();
+    for repair in repairs {
+        let left = allowed.entry((repair.code.name, &repair.message)).or_insert_with(|| known.count(repair));
+        *left = left.saturating_sub(1);
+    }
+    now.times.iter().all(|((code, message), (times, is_note))| {
+        let known_times = || known.times.get(&(*code, message.clone())).map_or(0, |(times, _)| *times);
+        let allowed = allowed.get(&(*code, message.as_str())).copied().unwrap_or_else(known_times);
+        *times <= allowed || known.is_cut(*is_note)
+    })
+}
+
+/// Which of the repairs hold, in groups that hold together. Of a group that does not, each half is tried by itself.
+fn proven(
+    file: &Loaded,
+    document: &Arc<Document>,
+    known: &Told,
+    repairs: &[&Diagnostic],
+    selection: &Selection,
+) -> Vec<Vec<usize>> {
+    let mut good = Vec::new();
+    let mut groups = vec![(0..repairs.len()).collect::<Vec<usize>>()];
+    for _ in 0..TRIALS {
+        let Some(group) = groups.pop() else { break };
+        let members: Vec<&Diagnostic> = group.iter().map(|n| repairs[*n]).collect();
+        if members.is_empty() {
+            continue;
+        } else if holds(file, document, known, &members, selection) {
+            good.push(group);
+        } else if let (first, second @ [_, ..]) = group.split_at(group.len() / 2)
+            && !first.is_empty()
+        {
+            groups.extend([second.to_vec(), first.to_vec()]);
+        }
+    }
+    good
+}
+
+/// How often repairs of one document are tried in a round; what was not tried is not safe.
+const TRIALS: usize = 64;
 
 /// Leaves as safe only the repairs of a file that were tried and add nothing: what had no meaning, as a section with
 /// a misspelled name, may be wrong in other ways once it has one.
 pub(super) fn prove(file: &Loaded, diagnostics: &mut [Diagnostic], selection: &Selection) {
     let is_claimed = |d: &Diagnostic| !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe);
-    let Some(document) = document(file).filter(|_| diagnostics.iter().any(is_claimed)) else { return };
-    let known = told(&settled(&document, file.reader, selection));
-    let holds = |fixes: &[&Fix]| {
-        let tried = apply(&document, fixes).filter(|(_, made)| *made == fixes.len());
-        tried.is_some_and(|(next, _)| adds_none(&known, &settled(&next, file.reader, selection)))
-    };
-    let claimed = || diagnostics.iter().filter(|d| is_claimed(d)).filter_map(|d| d.fix.as_ref());
-    if holds(&claimed().collect::<Vec<_>>()) {
-        return;
-    }
-    let held: Vec<bool> = claimed().take(ALONE).map(|fix| holds(&[fix])).collect();
+    let Some(reading) = file.reading.as_ref().filter(|_| diagnostics.iter().any(is_claimed)) else { return };
+    let document = reading.origin.document();
+    let claimed: Vec<&Diagnostic> = diagnostics.iter().filter(|d| is_claimed(d)).collect();
+    let (_, known) = look(file, document, selection);
+    let held: HashSet<usize> =
+        proven(file, document, &known, &claimed, selection).into_iter().flatten().collect();
     let fixes = diagnostics.iter_mut().filter(|d| is_claimed(d)).filter_map(|d| d.fix.as_mut());
-    fixes.zip(held).for_each(|(fix, held)| fix.safe = held);
+    fixes.enumerate().for_each(|(n, fix)| fix.safe = held.contains(&n));
 }
 
 /// The document with as many of the repairs as go together, and how many those are; `None` if none

@@ -39,14 +39,14 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         None => fix::Fixes::default(),
     };
     let found = load.files.iter_mut().map(|file| std::mem::take(&mut file.diagnostics)).collect();
-    let judged = judge(&load.files, found, &selection);
-    for (file, mut diagnostics) in load.files.iter_mut().zip(judged) {
-        fix::prove(file, &mut diagnostics, &selection);
+    let mut judged = judge(&load.files, found, &selection);
+    each(&load.files, &mut judged, |file, diagnostics| fix::prove(file, diagnostics, &selection));
+    for (file, diagnostics) in load.files.iter_mut().zip(judged) {
         file.diagnostics = diagnostics;
     }
     output::print(&fixes.diff)?;
     if fixes.diff.is_empty() || args.output_format != CheckForm::Full {
-        show(&load, args)?;
+        show(&load, &fixes, args)?;
     }
     let nothing = load.files.is_empty() && !load.failures.is_empty();
     if matches!(args.output_format, CheckForm::Full | CheckForm::Concise) && !nothing {
@@ -157,13 +157,23 @@ pub(super) fn judge(
     for (n, diagnostic) in between(files) {
         found[n].push(diagnostic);
     }
-    let each: Vec<_> = files.iter().zip(found.iter_mut().map(Mutex::new)).collect();
-    in_parallel(&each, |(file, diagnostics)| {
-        let mut diagnostics = diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+    each(files, &mut found, |file, diagnostics| {
         diagnostics.extend(scripts::missing(file));
-        settle(file, &mut diagnostics, selection);
+        settle(file, diagnostics, selection);
     });
     found
+}
+
+/// Does something with what was found in each file, on all cores.
+fn each(
+    files: &[Loaded],
+    found: &mut [Vec<Diagnostic>],
+    work: impl Fn(&Loaded, &mut Vec<Diagnostic>) + Sync,
+) {
+    let each: Vec<_> = files.iter().zip(found.iter_mut().map(Mutex::new)).collect();
+    in_parallel(&each, |(file, diagnostics)| {
+        work(file, &mut diagnostics.lock().unwrap_or_else(PoisonError::into_inner));
+    });
 }
 
 /// What is to be reported about one document: without what comments silence, with its weight, in order.
@@ -188,7 +198,7 @@ fn between(files: &[Loaded]) -> Vec<(usize, Diagnostic)> {
     located.collect()
 }
 
-fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
+fn show(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> anyhow::Result<()> {
     let all = || load.files.iter().flat_map(|file| file.diagnostics.iter().map(move |d| (file, d)));
     let text = match args.output_format {
         CheckForm::Full => {
@@ -211,7 +221,8 @@ fn show(load: &Load, args: &CheckArgs) -> anyhow::Result<()> {
         CheckForm::Json => lines(&load.files, render::json),
         CheckForm::Github => lines(&load.files, render::github),
         CheckForm::Sarif => {
-            let failures: Vec<String> = load.failures.iter().map(ToString::to_string).collect();
+            let unread = load.failures.iter().map(ToString::to_string);
+            let failures: Vec<String> = unread.chain(fixes.refused.iter().cloned()).collect();
             render::sarif(all().map(|(_, d)| d), &failures, env!("CARGO_PKG_VERSION")) + "\n"
         }
     };
@@ -274,7 +285,7 @@ fn summary(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> String {
 fn exit(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> Exit {
     let limit = args.fail_on.severity();
     let failing = load.files.iter().flat_map(|file| &file.diagnostics);
-    if !load.failures.is_empty() || fixes.refused {
+    if !load.failures.is_empty() || !fixes.refused.is_empty() {
         Exit::CouldNotRun
     } else if limit.is_some_and(|limit| failing.into_iter().any(|d| d.severity >= limit))
         || args.diff && fixes.applied > 0

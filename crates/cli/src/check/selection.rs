@@ -24,6 +24,11 @@ impl Selection {
         Ok(Selection { only: known(&args.select)?, never: known(&args.ignore)?, levels })
     }
 
+    /// Whether the configuration has this code switched off.
+    pub(super) fn is_off(&self, code: &str) -> bool {
+        self.levels.get(code) == Some(&None)
+    }
+
     /// Leaves what is to be reported, with its weight.
     pub(super) fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.retain_mut(|diagnostic| {

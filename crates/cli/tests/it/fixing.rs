@@ -330,6 +330,47 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     }
 }
 
+/// Where the summary calls something fixable, `--fix` repairs it, and nothing else is found afterwards.
+#[test]
+fn what_is_called_fixable_is_repaired() {
+    let tool = |n: usize, key: &str, more: &str| {
+        let schema =
+            format!(r#"{{"type": "object", "properties": {{{more}}}, "additionalProperties": false}}"#);
+        format!(r#"{{"name": "tool_{n}", "{key}": "Does it", "inputSchema": {schema}}}"#)
+    };
+    let list = |tools: Vec<String>| format!("[{}]", tools.join(",\n "));
+    // More notes than are told: one that goes makes room for another.
+    let noted = |n| tool(n, if n == 7 { "descripton" } else { "description" }, "");
+    let many = list((0..510).map(noted).collect());
+    let (after, run) = fixed("cap.json", many.as_bytes(), &["--fix"]);
+    assert_eq!(String::from_utf8_lossy(&after), many.replace("descripton", "description"), "{}", last(&run));
+    // One that holds behind dozens that do not: the schema that they misspell has a parameter without description.
+    let bad =
+        |n: usize| tool(n, "description", r#""p": {"type": "string"}"#).replace("inputSchema", "inputSchma");
+    let tools = (0..20).map(bad).chain([tool(20, "descripton", "")]);
+    let mixed = list(tools.collect());
+    let (after, run) = fixed("mixed.json", mixed.as_bytes(), &["--fix"]);
+    assert_eq!(String::from_utf8_lossy(&after), mixed.replace("descripton", "description"), "{}", last(&run));
+    assert!(last(&run).contains("1 fixed") && !last(&run).contains("fixable, "), "{}", last(&run));
+
+    // A script that is not there is told elsewhere than what a reader finds.
+    let local = "tool:\n  id: t\n  type: local\n  name: T\n  version: 1.0.0\n  description: Does it\n  \
+                 local_specific:\n    entry_pont: ./missing.js\n";
+    let (after, run) = fixed("t.yaml", local.as_bytes(), &["--fix"]);
+    assert_eq!(after, local.as_bytes(), "{run:?}");
+    // What is not asked for counts, too.
+    let (after, run) =
+        fixed("mixed.json", list(vec![bad(1)]).as_bytes(), &["--fix", "--select", "MISSPELLED_FIELD"]);
+    assert!(String::from_utf8_lossy(&after).contains("inputSchma"), "{run:?}");
+    // And what comes from standard input is tried like a file.
+    let told = run_in(
+        folder(&[]).path(),
+        &["check", "-", "--format", "mcp", "--output-format", "json"],
+        list(vec![bad(1)]).as_bytes(),
+    );
+    assert!(told.stdout.contains(r#""safe":false"#) && !told.stdout.contains(r#""safe":true"#), "{told:?}");
+}
+
 #[test]
 fn the_settings_of_a_source_hold_after_a_repair() {
     let text = format!("more: 1\n# toolwright: ignore OPEN_OBJECT - so\n{NOTES}");

@@ -53,7 +53,10 @@ fn works() -> [Work; 3] {
 }
 
 pub(crate) fn run(peers: &Path) {
-    println!("sandbox: one call in a fresh runtime, {} calls each, in turns", ROUNDS * CALLS);
+    println!(
+        "sandbox: one call in a fresh runtime, {} calls each, one right after the other, caller and worker on a processor each",
+        ROUNDS * CALLS
+    );
     let worker = WorkerCommand::new(beside("toolwright-sandbox-worker"));
     let pool = |workers| Pool::new(PoolOptions { workers, ..PoolOptions::new(worker.clone()) });
     let (pool, two) = (pool(1), pool(2));
@@ -109,6 +112,25 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
     line("in process", &bare);
     let cost = median(jailed.clone()) / median(bare);
     println!("    jail and pipe cost {cost:.2}x of in process (bound 1.20): {}", verdict(cost <= 1.2));
+    // Now and then, as agents call: both sides have gone to sleep, and run where the system puts them.
+    let now_and_then = |call: &mut dyn FnMut()| {
+        median(
+            (0..CALLS)
+                .map(|_| {
+                    std::thread::sleep(Duration::from_millis(2));
+                    timed(1, &mut *call)[0]
+                })
+                .collect::<Vec<f64>>(),
+        )
+    };
+    let spaced = now_and_then(&mut || {
+        drop(runtime.block_on(pool.run(program, &input, &limits, None)).expect("a result"))
+    });
+    let spaced_bare = now_and_then(&mut || drop(inside.run(program, &input, &limits).expect("a result")));
+    println!(
+        "    2 ms apart: jailed {spaced:.0} µs, in process {spaced_bare:.0} µs: {:.2}x",
+        spaced / spaced_bare
+    );
     if !theirs.is_empty() {
         line("isolated-vm", &theirs);
         let ratio = median(theirs) / median(jailed);

@@ -133,7 +133,7 @@ impl<'a> Conversation<'a> {
         let mut pending = Pending { host, names, calls: FuturesUnordered::new(), answers: VecDeque::new() };
         let mut next_turn: Option<BoxFuture<'static, Option<OwnedSemaphorePermit>>> = None;
         self.write_some().map_err(|error| self.died(&error))?;
-        while Instant::now() < self.patient_until {
+        while self.sent == self.outgoing.len() && Instant::now() < self.patient_until {
             match read_chunk(&self.worker.socket, &mut self.worker.incoming) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     pause();

@@ -1,7 +1,7 @@
 //! A pool of workers: as many calls as there are workers run at a time, the others wait in order. A worker that overran, died
 //! or was abandoned is replaced by the next call that needs one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -72,6 +72,8 @@ struct Inner {
     busy: Mutex<Vec<u32>>,
     jail: OnceLock<JailReport>,
     started: AtomicU64,
+    /// Calls that are running or wait for their turn.
+    asked: AtomicUsize,
     /// Drives calls of those who have no runtime.
     blocking: OnceLock<tokio::runtime::Runtime>,
 }
@@ -95,6 +97,7 @@ impl Pool {
             busy: Mutex::default(),
             jail: OnceLock::new(),
             started: AtomicU64::new(0),
+            asked: AtomicUsize::new(0),
             blocking: OnceLock::new(),
         }))
     }
@@ -240,6 +243,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Counts a call for as long as it is there.
+struct Asked<'a>(&'a AtomicUsize);
+
+impl<'a> Asked<'a> {
+    fn new(count: &'a AtomicUsize) -> Asked<'a> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Asked(count)
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A worker that is at work. Dropped without being put back, it dies.
 struct Busy<'a> {
     worker: Option<Worker>,
@@ -287,19 +306,21 @@ impl Inner {
     /// Has one request answered, in words that `read` understands. Gives the log too, which an error carries itself.
     async fn ask<T>(
         &self,
-        request: Frame,
+        mut request: Frame,
         limits: &Limits,
         host: Option<&dyn HostFunctions>,
         names: &[String],
         read: impl FnOnce(Answer) -> Result<T, Error>,
     ) -> Result<(T, Vec<crate::LogLine>), Error> {
-        let request = request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
+        let _asked = Asked::new(&self.asked);
         let permit = Arc::clone(&self.turns).acquire_owned().await;
         let (turns, aside) = (Arc::clone(&self.turns), Arc::clone(&self.aside));
         let mut turn = Turn { turns, aside, permit: permit.ok(), is_aside: false };
         // From here to `put_back` the worker dies if this future is dropped or fails.
         let mut busy = Busy::new(self.take().await?, self);
-        let alone = *SEVERAL_CORES && lock(&self.busy).len() == 1;
+        let alone = *SEVERAL_CORES && self.asked.load(Ordering::Relaxed) == 1;
+        request.u8(if alone { wire::ALONE } else { 0 });
+        let request = request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
         let worker = busy.worker.as_mut().expect("it was just put there");
         let mut conversation = Conversation::new(worker, request, limits, alone)
             .map_err(|error| Error::new(Code::WorkerDied, error.to_string()))?;

@@ -6,7 +6,9 @@ use std::io;
 /// The first bytes of a worker's greeting; nothing else speaks like that.
 pub(crate) const MAGIC: &[u8; 8] = b"twsandbx";
 /// Grows whenever a frame changes its shape.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
+/// The last byte of a request that is the only one of its pool; nothing else ends in it.
+pub(crate) const ALONE: u8 = 1;
 /// Length and kind.
 pub(crate) const HEAD: usize = 5;
 

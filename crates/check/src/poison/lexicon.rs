@@ -426,6 +426,8 @@ fn is_template(rest: &str) -> bool {
 /// wallet, whose `1` may have been taken for a letter.
 fn is_account(word: &[u8]) -> bool {
     (word.len() >= 12 && word.iter().all(u8::is_ascii_digit))
+        // Of a longer one the digits may have been taken for letters, too.
+        || (word.len() == 42 && word.starts_with(b"ox"))
         || (word.len() >= 20
             && [&b"bc1q"[..], b"bciq", b"bclq", b"0x"].iter().any(|start| word.starts_with(start)))
         || word.len() >= 4

@@ -9,6 +9,48 @@ use crate::calling::run;
 use crate::knowing::{board, judged_by};
 use crate::program::folder;
 
+/// A function that relies on the checks before it may crash where these have refused: the arguments are at fault.
+#[test]
+fn a_validator_may_rely_on_its_checks() {
+    let text = "tool:
+  id: names
+  type: mcp
+  name: Names
+  version: 1.0.0
+  description: Takes names
+  schema_version: 2.0
+  commands: [go]
+  executable_knowledge:
+    validators:
+      - id: short-name
+        validates: go
+        language: javascript
+        checks: [{required_fields: [name]}]
+        function: |
+          module.exports = (args) => ({ valid: args.name.length < 5, errors: [] })
+      - id: short-place
+        validates: go
+        language: javascript
+        checks: [{required_fields: [place]}]
+        function: |
+          module.exports = () => ({ valid: false, errors: ['the function speaks last'] })
+  examples:
+    go:
+      - scenario: failure_invalid_param
+        input: {}
+        error: {message: name is required}
+      - scenario: failure_type
+        input: {name: 7.5e300, place: x}
+        error: {message: nothing that it says}
+";
+    let folder = folder(&[("names.yaml", text.as_bytes())]);
+    let told = run(folder.path(), &["test", "names.yaml"]);
+    assert!(told.code == 1 && told.stdout.contains("1 passed, 1 failed"), "{told:?}");
+    // The checks of all validators come first, and a number has no length.
+    let told = run(folder.path(), &["test", "names.yaml", "--output-format", "json"]);
+    assert!(!told.stdout.contains("could not judge"), "{told:?}");
+}
+
 #[test]
 fn examples_are_tests() {
     let folder = folder(&[

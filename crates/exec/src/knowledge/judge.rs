@@ -38,8 +38,10 @@ impl Knowledge {
     ) -> Judged {
         let mut judged = Judged::default();
         let own = self.model.validators.iter().zip(&self.validators);
-        for (validator, code) in own.filter(|(v, _)| v.validates.as_deref() == Some(command)) {
-            check(validator, arguments, &mut judged);
+        let own = own.filter(|(validator, _)| validator.validates.as_deref() == Some(command));
+        let own: Vec<(bool, &Code)> =
+            own.map(|(validator, code)| (check(validator, arguments, &mut judged), &**code)).collect();
+        for (is_checked, code) in own {
             let Some(pool) = pool else {
                 judged.no_sandbox = Some(format!("validator `{}` cannot run: there is no sandbox", code.id));
                 return judged;
@@ -57,10 +59,7 @@ impl Knowledge {
                             judged.errors.extend(errors);
                             judged.warnings.extend(warning);
                         }
-                        Err(no_verdict) => {
-                            judged.errors.push(no_verdict);
-                            judged.broken = true;
-                        }
+                        Err(no_verdict) => judged.fail(is_checked, no_verdict),
                     }
                 }
                 Err(error) => {
@@ -69,8 +68,7 @@ impl Knowledge {
                         judged.no_sandbox = Some(error.message);
                         return judged;
                     }
-                    judged.errors.push(code.explain(&error));
-                    judged.broken = true;
+                    judged.fail(is_checked, code.explain(&error));
                     if error.code == Kinds::Threw {
                         judged.thrown.push(error.message);
                     }
@@ -81,13 +79,28 @@ impl Knowledge {
     }
 }
 
-/// The checks that need no code.
-fn check(validator: &Validator, arguments: &Json, judged: &mut Judged) {
+impl Judged {
+    /// A validator could not do its work. If its own checks have refused the arguments, it may have relied on them: then
+    /// they are at fault, and not the validator.
+    fn fail(&mut self, is_checked: bool, why: String) {
+        if is_checked {
+            self.errors.push(why);
+            self.broken = true;
+        } else {
+            self.warnings.push(why);
+        }
+    }
+}
+
+/// The checks that need no code; whether the arguments pass them.
+fn check(validator: &Validator, arguments: &Json, judged: &mut Judged) -> bool {
+    let known = judged.errors.len();
     for check in &validator.checks {
         let Check::RequiredFields(fields) = check else { continue };
         let missing = fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
         judged.errors.extend(missing.map(|field| format!("{field} is required")));
     }
+    judged.errors.len() == known
 }
 
 /// What a validator answered: why it refuses (nothing if it does not), and what is odd about the answer.

@@ -17,7 +17,7 @@ use rquickjs_sys as qjs;
 
 use crate::error::Code;
 use crate::limits::{BYTECODE, MAX_DEPTH, max_parts};
-use crate::wire::{Body, Frame, HEAD, Kind, bad};
+use crate::wire::{self, Body, Frame, HEAD, Kind, bad};
 use entry::Entry;
 pub(crate) use failure::Failure;
 use js::{Js, Outcome, Pending, PromiseState, Terminated, Value};
@@ -60,8 +60,8 @@ impl Guest {
         Ok(Guest { realm: Fresh::new()?, most_stack })
     }
 
-    /// Answers one request. An error means that there is nobody to answer to.
-    pub(crate) fn answer(&mut self, link: &mut dyn Link) -> io::Result<()> {
+    /// Answers one request, and says whether it was the parent's only one. An error means that there is nobody to answer to.
+    pub(crate) fn answer(&mut self, link: &mut dyn Link) -> io::Result<bool> {
         let (kind, frame) = link.receive()?;
         let body = &frame[HEAD..];
         let started = state::cpu_time();
@@ -73,7 +73,7 @@ impl Guest {
         self.realm.clear();
         link.send(&reply)?;
         self.realm.renew();
-        Ok(())
+        Ok(frame.last() == Some(&wire::ALONE))
     }
 
     fn run(&mut self, link: &mut dyn Link, request: &Request, started: Duration) -> io::Result<Vec<u8>> {

@@ -120,7 +120,7 @@ fn filter_system_calls() -> io::Result<()> {
 /// EPERM rather than a signal, because the C library tries things that it can do without (the local time zone, say).
 fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let socket = condition(0, SeccompCmpOp::Eq, 0)?;
-    let no_address = condition(4, SeccompCmpOp::Eq, 0)?;
+    let no_address = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     let not_code = condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0)?;
     let not_a_file =
         condition(3, SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64), libc::MAP_ANONYMOUS as u64)?;

@@ -40,7 +40,7 @@ fn lie(kind: u8) -> io::Result<()> {
         frame.extend_from_slice(body);
         (&socket).write_all(&frame)
     };
-    say(4, b"twsandbx\x01\0\0\0{}")?;
+    say(4, b"twsandbx\x02\0\0\0{}")?;
     let mut source = vec![0; 16];
     loop {
         let mut head = [0; 4];
@@ -48,8 +48,8 @@ fn lie(kind: u8) -> io::Result<()> {
         let mut frame = vec![0; u32::from_le_bytes(head) as usize];
         (&socket).read_exact(&mut frame)?;
         if frame[0] == 1 {
-            // Behind the kind: three limits, form, file and a length; a NUL at the end.
-            source.extend_from_slice(&frame[1 + 24 + 2 + 4..frame.len() - 1]);
+            // Behind the kind: three limits, form, file and a length; a NUL and a mark at the end.
+            source.extend_from_slice(&frame[1 + 24 + 2 + 4..frame.len() - 2]);
             say(5, &[0; 17])?;
         } else {
             say(kind, &source)?;
@@ -142,7 +142,7 @@ fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
         ("uname", libc::SYS_uname, [0; 6]),
         ("read another descriptor", libc::SYS_read, [1, 0, 0, 0, 0, 0]),
         ("receive from another descriptor", libc::SYS_recvfrom, [1, 0, 0, 0, 0, 0]),
-        ("ask who sent it", libc::SYS_recvfrom, [0, 0, 0, 0, 1, 0]),
+        ("ask who sent it", libc::SYS_recvfrom, [0, 0, 0, 0, 1 << 32, 0]),
         ("write another descriptor", libc::SYS_write, [1, 0, 0, 0, 0, 0]),
         ("mmap of code", libc::SYS_mmap, [0, page, code, anonymous, -1, 0]),
         ("mmap of a file", libc::SYS_mmap, [0, page, 1, i64::from(libc::MAP_PRIVATE), 0, 0]),

@@ -230,11 +230,13 @@ fn an_idle_worker_and_a_waiting_caller_sleep() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(used(&worker.to_string()) <= before + 1, "an idle worker uses the processor");
 
-    let slow = script(&pool, "module.exports = () => { let n = 0; while (n < 3e7) n++; return n; }");
+    let slow = script(
+        &pool,
+        "module.exports = () => { const end = Date.now() + 400; while (Date.now() < end); return 1; }",
+    );
     let start = (Instant::now(), used("self"));
     let limits = Limits { cpu: Duration::from_secs(20), wall: Duration::from_secs(60), ..Limits::default() };
     pool.run_blocking(&slow, &Input::default(), &limits, None).expect("a result");
     let (waited, used) = (start.0.elapsed(), used("self") - start.1);
-    assert!(waited > Duration::from_millis(200), "too quick to tell: {waited:?}");
     assert!(used <= 3, "a caller that waits for {waited:?} uses {used}0 ms of the processor");
 }

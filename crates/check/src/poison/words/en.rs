@@ -49,7 +49,7 @@ pub(super) const WORDS: Table = &[
     (SHOW, "show|display|notify|showing|notifying|print|output|present|ask|asking|prompt|expose|share"),
     (
         USER,
-        "user|users|human|humans|person|customer|customers|owner|operator|people|anyone|anybody|end user|the reader|account holder|client|employee|caller's",
+        "person you are chatting with|person you are talking to|person you are talking with|person you are speaking to|person you are speaking with|person you are helping|person you chat with|person in this chat|user|users|human|humans|person|customer|customers|owner|operator|people|anyone|anybody|end user|the reader|account holder|client|employee|caller's",
     ),
     (
         TO_USER,
@@ -72,7 +72,7 @@ pub(super) const WORDS: Table = &[
     (SECRET, "secret|confidential|hidden|private|quiet|to yourself|between us|invisible|silent|unmentioned"),
     (
         STEALTH,
-        "secretly|covertly|discreetly|quietly|silently|stealthily|unnoticed|behind the user's back|without the user's knowledge|without the user knowing|without the user noticing|without their knowledge|without them knowing|in secret|behind the scenes|without drawing attention|without leaving a trace|without a word|say nothing|saying nothing|stay silent|remain silent|keep quiet|without comment|without asking|without confirmation|without checks|without question|without questions|without hesitation|without further|without warning|without notice|without approval|without permission|without consent|unasked|unprompted|on your own initiative|without being told|right away|without verification|without review|without delay|without the user",
+        "without saying so|without saying anything|without a mention|secretly|covertly|discreetly|quietly|silently|stealthily|unnoticed|behind the user's back|without the user's knowledge|without the user knowing|without the user noticing|without their knowledge|without them knowing|in secret|behind the scenes|without drawing attention|without leaving a trace|without a word|say nothing|saying nothing|stay silent|remain silent|keep quiet|without comment|without asking|without confirmation|without checks|without question|without questions|without hesitation|without further|without warning|without notice|without approval|without permission|without consent|unasked|unprompted|on your own initiative|without being told|right away|without verification|without review|without delay|without the user",
     ),
     (
         THIS_TEXT,
@@ -182,7 +182,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         TO_MODEL,
-        "note to the model|note to model|note to the assistant|note to the ai|note to ai|note to the agent|note to the llm|note for the model|note for the assistant|note for the ai|note for the agent|note for the llm|note for llms|message to the model|message to the assistant|message for the assistant|message for the model|message to the ai|attention assistant|attention ai|attention agent|attention model|attention llm|attention, assistant|attention, ai|attention, model|attention: assistant|dear assistant|dear ai|dear model|hey assistant|hey ai|you, the ai|you, the assistant|you, the model|you, the agent|you, as an ai|you, as the assistant|as an ai|as the ai|as the assistant|as an assistant|as a language model|as an ai assistant|as an ai agent|you are an ai|you are the assistant|instructions for the model|instructions for the assistant|instructions for the ai|instructions for ai|instruction for the model|instruction to the model|instruction to the assistant|instruction for the assistant|instructions to the model|instructions to the assistant|instructions for llm|for the assistant only|for the model only|for ai only|for the ai only|for ai eyes only|for the model's eyes only|for the assistant's eyes only|for ai assistants|for llms only|to the ai reading this|to the model reading this|to the assistant reading this|ai reading this|model reading this|assistant reading this|reminder to the assistant|reminder for the assistant|reminder to the model|policy for the assistant|policy for the model|policy for assistants|policy for ai|rule for the assistant|rule for the model|addressed to the assistant|addressed to the model|binding for the assistant|hint for the model|hint to the model|hint for the assistant|guidance for the assistant|guidance for the model|any ai|any assistant|every assistant|all assistants|all ai agents|all agents|every agent|any agent|any model|any llm|every model|whichever model|order to the assistant|notice to the assistant|notice to the model|notice to ai|notice for ai|notice to all|system note|system notice|system override|important for the assistant|important for the model|notice to every agent|notice to every|to every agent|to all agents|to every assistant|to all assistants|every agent that|any agent that|every model that|every assistant that|anyone who is an ai|whoever reads this|because you are an ai|since you are an ai|as you are an ai|if you are an ai|if you are a language model|if you are a model|if you are an assistant|if you are an agent|notice for ai agents|note for ai agents|notice for agents|note for agents|instructions for agents|for ai agents:|for agents:|for assistants:|for models:|for llms:|for the llm:|for the ai:|for the model:|for the assistant:|to the assistant:|to the model:|to the ai:|to the agent:|dear agent|dear llm|hello assistant|hello ai|hi ai|attention, agent|attention, llm|attention, assistants|attention assistants|attention agents|attention models|assistant, please|ai, please|dear language model|by the way, dear|model, please|hey model|hello model|listen, ai",
+        "note for ai|note for ais|notice for ai|notice to the ai|hint for the ai|hint for ai|note to the model|note to model|note to the assistant|note to the ai|note to ai|note to the agent|note to the llm|note for the model|note for the assistant|note for the ai|note for the agent|note for the llm|note for llms|message to the model|message to the assistant|message for the assistant|message for the model|message to the ai|attention assistant|attention ai|attention agent|attention model|attention llm|attention, assistant|attention, ai|attention, model|attention: assistant|dear assistant|dear ai|dear model|hey assistant|hey ai|you, the ai|you, the assistant|you, the model|you, the agent|you, as an ai|you, as the assistant|as an ai|as the ai|as the assistant|as an assistant|as a language model|as an ai assistant|as an ai agent|you are an ai|you are the assistant|instructions for the model|instructions for the assistant|instructions for the ai|instructions for ai|instruction for the model|instruction to the model|instruction to the assistant|instruction for the assistant|instructions to the model|instructions to the assistant|instructions for llm|for the assistant only|for the model only|for ai only|for the ai only|for ai eyes only|for the model's eyes only|for the assistant's eyes only|for ai assistants|for llms only|to the ai reading this|to the model reading this|to the assistant reading this|ai reading this|model reading this|assistant reading this|reminder to the assistant|reminder for the assistant|reminder to the model|policy for the assistant|policy for the model|policy for assistants|policy for ai|rule for the assistant|rule for the model|addressed to the assistant|addressed to the model|binding for the assistant|hint for the model|hint to the model|hint for the assistant|guidance for the assistant|guidance for the model|any ai|any assistant|every assistant|all assistants|all ai agents|all agents|every agent|any agent|any model|any llm|every model|whichever model|order to the assistant|notice to the assistant|notice to the model|notice to ai|notice for ai|notice to all|system note|system notice|system override|important for the assistant|important for the model|notice to every agent|notice to every|to every agent|to all agents|to every assistant|to all assistants|every agent that|any agent that|every model that|every assistant that|anyone who is an ai|whoever reads this|because you are an ai|since you are an ai|as you are an ai|if you are an ai|if you are a language model|if you are a model|if you are an assistant|if you are an agent|notice for ai agents|note for ai agents|notice for agents|note for agents|instructions for agents|for ai agents:|for agents:|for assistants:|for models:|for llms:|for the llm:|for the ai:|for the model:|for the assistant:|to the assistant:|to the model:|to the ai:|to the agent:|dear agent|dear llm|hello assistant|hello ai|hi ai|attention, agent|attention, llm|attention, assistants|attention assistants|attention agents|attention models|assistant, please|ai, please|dear language model|by the way, dear|model, please|hey model|hello model|listen, ai",
     ),
     (
         OBEY,
@@ -252,7 +252,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         FIND_OUT,
-        "find out|finds out|be told|be informed|suspect|hear about|hear of|be bothered|be troubled|be made aware|become aware|get wind of|catch on|learn of|learn about|be alerted|be alarmed|know about|know that|know of|be disturbed|be burdened|be warned|ever notice|never notice|not notice",
+        "learn that|learn what|ever learn|never learn|realise that|realize that|discover that|find out|finds out|be told|be informed|suspect|hear about|hear of|be bothered|be troubled|be made aware|become aware|get wind of|catch on|learn of|learn about|be alerted|be alarmed|know about|know that|know of|be disturbed|be burdened|be warned|ever notice|never notice|not notice",
     ),
     (ABOUT, "about|of|that|this|it|anything|how|why"),
     (
@@ -338,7 +338,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         TO_THIS,
-        "to this tool|to this server|to this one|to this endpoint|to this service|to this function|through this tool|through this server|through this one|via this tool|into this tool|this server's",
+        "every request here|all requests here|every task here|everything here instead|to this tool|to this server|to this one|to this endpoint|to this service|to this function|through this tool|through this server|through this one|via this tool|into this tool|this server's",
     ),
     (
         MOVED,
@@ -346,7 +346,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         RECOMMEND,
-        "recommend|promote|suggest|advertise|praise|push|plug|name only|mention|favour|favor|steer|present|offer|link to|rank|quote|answer with|reply with|persuade|convince|send them|point them|refer them|direct them|steer them|pointed to|bring up only|list only|show only|mention only|suggest only|only mention|only show|only suggest|only ever suggest",
+        "recommendation to|recommendation for|an advertisement for|an ad for|recommend|promote|suggest|advertise|praise|push|plug|name only|mention|favour|favor|steer|present|offer|link to|rank|quote|answer with|reply with|persuade|convince|send them|point them|refer them|direct them|steer them|pointed to|bring up only|list only|show only|mention only|suggest only|only mention|only show|only suggest|only ever suggest",
     ),
     (
         AI,
@@ -436,10 +436,10 @@ pub(super) const WORDS: Table = &[
     ),
     (
         AS_ORDERS,
-        "as commands|as a command|as an instruction|as instructions|as your instructions|as your new task|as your task|as your new goal|as your new instructions|as orders from|as commands from|as a user message|as if the user had|as the user's wish|as new instructions|as your own instructions|do what it says|do as it says|do what they say|does as it says",
+        "as that page says|as the page says|what that page says|what the page says|exactly as it says|exactly what it says|follow what it says|follow whatever it says|as the file says|what the file says|as the response says|what the response says|as commands|as a command|as an instruction|as instructions|as your instructions|as your new task|as your task|as your new goal|as your new instructions|as orders from|as commands from|as a user message|as if the user had|as the user's wish|as new instructions|as your own instructions|do what it says|do as it says|do what they say|does as it says",
     ),
     (
         SETUP,
-        "create|your key|your api key|your own key|your token|your login|your credentials|your password|restart|sign up|sk-your-key|your-key|your_key",
+        "get an access token|obtain an access token|request an access token|get a token|obtain a token|create|your key|your api key|your own key|your token|your login|your credentials|your password|restart|sign up|sk-your-key|your-key|your_key",
     ),
 ];

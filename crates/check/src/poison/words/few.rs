@@ -6,23 +6,23 @@ use super::*;
 pub(super) const WORDS: Table = &[
     (
         DROP,
-        "تجاهل|انس|إنس|अनदेखा|नज़रअंदाज़|भूल जा*|भूलकर|bỏ qua|quên|hãy phớt lờ|abaikan|lupakan|ignorera|glöm|bortse|ignorér|glem|se bort|ignoruj*|zapomeň*|unohda|jätä huomiotta|ignorați|ignoră|uită|hagyd figyelmen kívül|felejtsd|αγνόησε|αγνοήστε|ξέχασε|התעלם|התעלמי|שכח|نادیده بگیر|فراموش کن",
+        "strunta i|bry dig inte om|เพิกเฉย|ละเลย|ลืม|تجاهل|انس|إنس|अनदेखा|नज़रअंदाज़|भूल जा*|भूलकर|bỏ qua|quên|hãy phớt lờ|abaikan|lupakan|ignorera|glöm|bortse|ignorér|glem|se bort|ignoruj*|zapomeň*|unohda|jätä huomiotta|ignorați|ignoră|uită|hagyd figyelmen kívül|felejtsd|αγνόησε|αγνοήστε|ξέχασε|התעלם|התעלמי|שכח|نادیده بگیر|فراموش کن",
     ),
     (
         PRIOR,
-        "السابقة|السابق|السابقه|पिछले|पहले|पिछली|trước|trước đó|sebelumnya|terdahulu|tidigare|föregående|tidligere|foregående|forrige|předchozí*|aiemmat|aiempia|edelliset|anterioare|precedente|korábbi|előző|προηγούμενες|προηγούμενα|הקודמות|הקודמים|קודמות|قبلی|پیشین",
+        "ก่อนหน้า|ที่ผ่านมา|السابقة|السابق|السابقه|पिछले|पहले|पिछली|trước|trước đó|sebelumnya|terdahulu|tidigare|föregående|tidligere|foregående|forrige|předchozí*|aiemmat|aiempia|edelliset|anterioare|precedente|korábbi|előző|προηγούμενες|προηγούμενα|הקודמות|הקודמים|קודמות|قبلی|پیشین",
     ),
     (
         INSTRUCTIONS,
-        "التعليمات|تعليمات|الأوامر|القواعد|निर्देश*|आदेश*|chỉ dẫn|hướng dẫn|lệnh|instruksi|perintah|petunjuk|instruktioner*|anvisningar|instrukser*|anvisninger|pokyny|pokynů|instrukce|ohjeet|ohjeita|instrucțiuni*|utasítás*|οδηγίες|οδηγιών|εντολές|ההוראות|הוראות|ההנחיות|دستورات|دستورالعمل*|دستورهای",
+        "คำสั่ง|คำแนะนำ|التعليمات|تعليمات|الأوامر|القواعد|निर्देश*|आदेश*|chỉ dẫn|hướng dẫn|lệnh|instruksi|perintah|petunjuk|instruktioner*|anvisningar|instrukser*|anvisninger|pokyny|pokynů|instrukce|ohjeet|ohjeita|instrucțiuni*|utasítás*|οδηγίες|οδηγιών|εντολές|ההוראות|הוראות|ההנחיות|دستورات|دستورالعمل*|دستورهای",
     ),
     (
         NOT_TELL,
-        "لا تخبر|لا تذكر|لا تكشف|دون علم|لا تُخبر|मत बता*|न बता*|नहीं बता*|बताएँ नहीं|उल्लेख न|đừng nói|không nói|không được nói|đừng cho|không tiết lộ|đừng tiết lộ|đừng đề cập|jangan beri tahu|jangan beritahu|jangan sebutkan|jangan katakan|jangan ungkapkan|jangan menyebut*|berätta inte|nämn inte|avslöja inte|säg inte|fortæl ikke|nævn ikke|fortell ikke|ikke fortell|ikke nevn|neříkej*|nesděluj*|nezmiňuj*|neinformuj*|älä kerro|älä mainitse|nu spune*|nu menționa*|nu dezvălui*|ne mondd*|ne említsd|ne áruld|μην πεις|μην αναφέρεις|μην αποκαλύψεις|μην ενημερώσεις|אל תספר*|אל תגלה|אל תזכיר*|نگو|نگویید|اطلاع نده|به کاربر نگو|فاش نکن",
+        "berätta inget|berätta ingenting|säg inget|säg ingenting|nämn inget|อย่าบอก|ห้ามบอก|ไม่ต้องบอก|لا تخبر|لا تذكر|لا تكشف|دون علم|لا تُخبر|मत बता*|न बता*|नहीं बता*|बताएँ नहीं|उल्लेख न|đừng nói|không nói|không được nói|đừng cho|không tiết lộ|đừng tiết lộ|đừng đề cập|jangan beri tahu|jangan beritahu|jangan sebutkan|jangan katakan|jangan ungkapkan|jangan menyebut*|berätta inte|nämn inte|avslöja inte|säg inte|fortæl ikke|nævn ikke|fortell ikke|ikke fortell|ikke nevn|neříkej*|nesděluj*|nezmiňuj*|neinformuj*|älä kerro|älä mainitse|nu spune*|nu menționa*|nu dezvălui*|ne mondd*|ne említsd|ne áruld|μην πεις|μην αναφέρεις|μην αποκαλύψεις|μην ενημερώσεις|אל תספר*|אל תגלה|אל תזכיר*|نگو|نگویید|اطلاع نده|به کاربر نگو|فاش نکن",
     ),
     (
         USER,
-        "المستخدم|للمستخدم|उपयोगकर्ता*|यूज़र|người dùng|pengguna|användare*|bruger*|bruker*|uživatel*|käyttäjä*|utilizator*|felhasználó*|χρήστη*|χρήστης|המשתמש|למשתמש|کاربر",
+        "ผู้ใช้|المستخدم|للمستخدم|उपयोगकर्ता*|यूज़र|người dùng|pengguna|användare*|bruger*|bruker*|uživatel*|käyttäjä*|utilizator*|felhasználó*|χρήστη*|χρήστης|המשתמש|למשתמש|کاربر",
     ),
     (
         BEFORE,

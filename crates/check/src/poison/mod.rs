@@ -50,10 +50,12 @@ fn has_long_run(text: &str) -> bool {
 /// Characters of a quotation in a message; more would drown the message.
 const QUOTED: usize = 72;
 
-/// A piece of the text for a message: on one line, invisible characters left out, shortened, in backticks.
+/// A piece of the text for a message: on one line, tags as what they stand for, other invisible characters left out,
+/// shortened, in backticks.
 fn quote(piece: &str) -> String {
     let mut line = String::new();
-    for c in piece.chars().filter(|&c| c.is_whitespace() || !(c.is_control() || plain::is_invisible(c))) {
+    let shown = piece.chars().map(|c| plain::tag(c).unwrap_or(c));
+    for c in shown.filter(|&c| c.is_whitespace() || !(c.is_control() || plain::is_invisible(c))) {
         match c {
             _ if c.is_whitespace() && line.ends_with(' ') => {}
             _ if c.is_whitespace() => line.push(' '),

@@ -38,6 +38,8 @@ pub(super) struct Fixes {
     pub(super) applied: usize,
     /// The changes, where they are only to be shown.
     pub(super) diff: String,
+    /// Files whose repairs were taken back: with them they would clash with others.
+    pub(super) taken_back: Vec<usize>,
     /// Why files were not written that should have been.
     pub(super) refused: Vec<String>,
 }
@@ -65,9 +67,7 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
         let (after, applied) = repair(&load.files[n], &before, mode, selection);
         change(load, n, &after, applied, &mut repaired);
     }
-    if !mode.risky {
-        take_back(load, &mut repaired, &clashes);
-    }
+    let taken_back = if mode.risky { Vec::new() } else { take_back(load, &mut repaired, &clashes) };
     // What a comment silences may be found only when all files are there.
     for _ in 0..ROUNDS {
         let found = load.files.iter().map(|file| file.diagnostics.clone()).collect();
@@ -85,7 +85,7 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
             break;
         }
     }
-    finish(mode, load, repaired)
+    Fixes { taken_back, ..finish(mode, load, repaired) }
 }
 
 /// What is wrong between files: in which one, and in what words.
@@ -93,21 +93,28 @@ fn clashes(files: &[Loaded]) -> HashSet<(usize, String)> {
     between(files).into_iter().map(|(n, diagnostic)| (n, diagnostic.message)).collect()
 }
 
-/// Takes back the repairs that make a document clash with another one as none of the `known` did.
-fn take_back(load: &mut Load, repaired: &mut BTreeMap<usize, Repaired>, known: &HashSet<(usize, String)>) {
+/// Takes back the repairs that make a document clash with another one as none of the `known` did, and says in which.
+fn take_back(
+    load: &mut Load,
+    repaired: &mut BTreeMap<usize, Repaired>,
+    known: &HashSet<(usize, String)>,
+) -> Vec<usize> {
+    let mut taken_back = Vec::new();
     let new = |files: &[Loaded]| clashes(files).difference(known).count();
     let mut now = new(&load.files);
     for n in repaired.keys().copied().collect::<Vec<_>>() {
-        let Some(after) = document(&load.files[n]).filter(|_| now > 0) else { return };
+        let Some(after) = document(&load.files[n]).filter(|_| now > 0) else { break };
         put(&mut load.files[n], &repaired[&n].before);
         let then = new(&load.files);
         if then < now {
             now = then;
             repaired.remove(&n);
+            taken_back.push(n);
         } else {
             put(&mut load.files[n], &after);
         }
     }
+    taken_back
 }
 
 /// The document of a file that can be written.

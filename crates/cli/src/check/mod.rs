@@ -41,6 +41,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let found = load.files.iter_mut().map(|file| std::mem::take(&mut file.diagnostics)).collect();
     let mut judged = judge(&load.files, found, &selection);
     each(&load.files, &mut judged, |file, diagnostics| fix::prove(file, diagnostics, &selection));
+    for taken_back in &fixes.taken_back {
+        judged[*taken_back].iter_mut().filter_map(|d| d.fix.as_mut()).for_each(|fix| fix.safe = false);
+    }
     for (file, diagnostics) in load.files.iter_mut().zip(judged) {
         file.diagnostics = diagnostics;
     }

@@ -297,6 +297,8 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     assert_eq!(repaired.stdout.matches("DUPLICATE_ID").count(), 1, "{repaired:?}");
     assert!(!repaired.stdout.contains("`n:x`"), "{repaired:?}");
     assert_eq!(fs::read_to_string(files.path().join("b.yaml")).expect("the file"), wrong);
+    // What was taken back is not called safe again.
+    assert!(last(&repaired).ends_with("2 fixable with `--unsafe-fixes`"), "{}", last(&repaired));
     let alone = folder(&[("b.yaml", wrong.as_bytes())]);
     assert!(run(alone.path(), &["check", "--fix", "."]).stdout.contains("1 fixed"));
 

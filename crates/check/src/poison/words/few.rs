@@ -18,7 +18,7 @@ pub(super) const WORDS: Table = &[
     ),
     (
         NOT_TELL,
-        "berätta inget|berätta ingenting|säg inget|säg ingenting|nämn inget|อย่าบอก|ห้ามบอก|ไม่ต้องบอก|لا تخبر|لا تذكر|لا تكشف|دون علم|لا تُخبر|मत बता*|न बता*|नहीं बता*|बताएँ नहीं|उल्लेख न|đừng nói|không nói|không được nói|đừng cho|không tiết lộ|đừng tiết lộ|đừng đề cập|jangan beri tahu|jangan beritahu|jangan sebutkan|jangan katakan|jangan ungkapkan|jangan menyebut*|berätta inte|nämn inte|avslöja inte|säg inte|fortæl ikke|nævn ikke|fortell ikke|ikke fortell|ikke nevn|neříkej*|nesděluj*|nezmiňuj*|neinformuj*|älä kerro|älä mainitse|nu spune*|nu menționa*|nu dezvălui*|ne mondd*|ne említsd|ne áruld|μην πεις|μην αναφέρεις|μην αποκαλύψεις|μην ενημερώσεις|אל תספר*|אל תגלה|אל תזכיר*|نگو|نگویید|اطلاع نده|به کاربر نگو|فاش نکن",
+        "ولا تخبر|ولا تذكر|ولا تكشف|berätta inget|berätta ingenting|säg inget|säg ingenting|nämn inget|อย่าบอก|ห้ามบอก|ไม่ต้องบอก|لا تخبر|لا تذكر|لا تكشف|دون علم|لا تُخبر|मत बता*|न बता*|नहीं बता*|बताएँ नहीं|उल्लेख न|đừng nói|không nói|không được nói|đừng cho|không tiết lộ|đừng tiết lộ|đừng đề cập|jangan beri tahu|jangan beritahu|jangan sebutkan|jangan katakan|jangan ungkapkan|jangan menyebut*|berätta inte|nämn inte|avslöja inte|säg inte|fortæl ikke|nævn ikke|fortell ikke|ikke fortell|ikke nevn|neříkej*|nesděluj*|nezmiňuj*|neinformuj*|älä kerro|älä mainitse|nu spune*|nu menționa*|nu dezvălui*|ne mondd*|ne említsd|ne áruld|μην πεις|μην αναφέρεις|μην αποκαλύψεις|μην ενημερώσεις|אל תספר*|אל תגלה|אל תזכיר*|نگو|نگویید|اطلاع نده|به کاربر نگو|فاش نکن",
     ),
     (
         USER,
@@ -54,11 +54,11 @@ pub(super) const WORDS: Table = &[
     ),
     (
         READ,
-        "اقرأ|افتح|पढ़*|खोल*|mở|baca|buka|läs|öppna|læs|les|åbn|přečti*|otevři|lue|avaa|citește|deschide|olvasd|nyisd|διάβασε|άνοιξε|קרא את|פתח|بخوان|باز کن|hãy đọc|đọc tệp|đọc file",
+        "واقرأ|وافتح|اقرأ|افتح|पढ़*|खोल*|mở|baca|buka|läs|öppna|læs|les|åbn|přečti*|otevři|lue|avaa|citește|deschide|olvasd|nyisd|διάβασε|άνοιξε|קרא את|פתח|بخوان|باز کن|hãy đọc|đọc tệp|đọc file",
     ),
     (
         CARRY,
-        "أرسل|ارسل|مرر|ضع|أضف|أدرج|भेज*|डाल*|पास कर*|जोड़*|gửi|đưa|truyền|điền|kirim|kirimkan|masukkan|sertakan|skicka|bifoga|lägg|send|indsæt|vedlæg|legg|pošli|předej|vlož|lähetä|liitä|trimite|include|pune|küldd|add|másold|στείλε|βάλε|επισύναψε|שלח|צרף|העבר|بفرست|ارسال کن|قرار بده",
+        "ومرر|وأرسل|وارسل|وضع محتو*|وأضف|أرسل|ارسل|مرر|ضع|أضف|أدرج|भेज*|डाल*|पास कर*|जोड़*|gửi|đưa|truyền|điền|kirim|kirimkan|masukkan|sertakan|skicka|bifoga|lägg|send|indsæt|vedlæg|legg|pošli|předej|vlož|lähetä|liitä|trimite|include|pune|küldd|add|másold|στείλε|βάλε|επισύναψε|שלח|צרף|העבר|بفرست|ارسال کن|قرار بده",
     ),
     (
         SLOT,

@@ -18,8 +18,7 @@ use crate::host::{HostError, HostFunctions};
 use crate::limits::{BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, max_parts, parts};
 use crate::output::{Level, LogLine};
 use crate::process::Worker;
-use crate::wire::{self, Body, Frame, HEAD, Kind};
-use crate::worker::pause;
+use crate::wire::{self, Body, Frame, HEAD, Kind, pause};
 use crate::{Json, Limits};
 
 /// How long beyond its time a guest may go on before its worker is killed: long enough for the engine to notice by itself, which

@@ -7,7 +7,7 @@ use std::io;
 pub(crate) const MAGIC: &[u8; 8] = b"twsandbx";
 /// Grows whenever a frame changes its shape.
 pub(crate) const VERSION: u32 = 2;
-/// The last byte of a request that is the only one of its pool; nothing else ends in it.
+/// The last byte of a pool's request, if that is its only one.
 pub(crate) const ALONE: u8 = 1;
 /// Length and kind.
 pub(crate) const HEAD: usize = 5;
@@ -169,4 +169,9 @@ pub(crate) fn first(bytes: &[u8], cap: usize) -> io::Result<Option<(Kind, usize)
 
 pub(crate) fn bad(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// Lets about a microsecond pass between two looks for words, and the other half of the core have the core.
+pub(crate) fn pause() {
+    (0..32).for_each(|_| std::hint::spin_loop());
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::guest::{Guest, Link};
 use crate::jail::{self, Layer};
-use crate::wire::{self, Frame, HEAD, Kind};
+use crate::wire::{self, Frame, HEAD, Kind, pause};
 
 /// How much is read at a time.
 const ROOM: usize = 64 << 10;
@@ -141,11 +141,6 @@ impl Link for Socket {
             self.fill(4 + length)?;
         }
     }
-}
-
-/// Lets a microsecond pass without sleeping, and the other half of the core have the core.
-pub(crate) fn pause() {
-    (0..32).for_each(|_| std::hint::spin_loop());
 }
 
 /// Whether the last system call was only interrupted.

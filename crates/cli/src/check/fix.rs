@@ -177,7 +177,7 @@ fn repair(
 ) -> (Arc<Document>, usize) {
     let (mut document, mut applied) = (Arc::clone(before), 0);
     for _ in 0..ROUNDS {
-        let (diagnostics, known) = look(file, &document, selection);
+        let (patient, diagnostics) = Patient::new(file, &document, selection);
         let is_wanted = |d: &&Diagnostic| {
             !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe || mode.risky)
         };
@@ -185,17 +185,22 @@ fn repair(
         let made = if mode.risky {
             apply(&document, &fixes(&wanted))
         } else {
-            let groups = proven(file, &document, &known, &wanted, selection);
-            let all: Vec<&Diagnostic> = groups.iter().flatten().map(|n| wanted[*n]).collect();
-            let first = || groups.first().map(|group| group.iter().map(|n| wanted[*n]).collect());
-            let chosen = if holds(file, &document, &known, &all, selection) { Some(all) } else { first() };
-            chosen.and_then(|chosen: Vec<&Diagnostic>| apply(&document, &fixes(&chosen)))
+            let mut groups = patient.proven(&wanted);
+            // What holds in groups may not hold together.
+            if groups.len() > 1 && patient.holds(&chosen(&wanted, &groups.concat())) {
+                groups = vec![groups.concat()];
+            }
+            groups.first().and_then(|group| apply(&document, &fixes(&chosen(&wanted, group))))
         };
         let Some((next, made)) = made else { break };
         document = next;
         applied += made;
     }
     (document, applied)
+}
+
+fn chosen<'d>(all: &[&'d Diagnostic], which: &[usize]) -> Vec<&'d Diagnostic> {
+    which.iter().map(|n| all[*n]).collect()
 }
 
 fn fixes<'d>(diagnostics: &[&'d Diagnostic]) -> Vec<&'d Fix> {
@@ -212,9 +217,8 @@ struct Told {
 }
 
 impl Told {
-    fn count(&self, diagnostic: &Diagnostic) -> usize {
-        let what = (diagnostic.code.name, diagnostic.message.clone());
-        self.times.get(&what).map_or(0, |(times, _)| *times)
+    fn count(&self, code: &'static str, message: &str) -> usize {
+        self.times.get(&(code, message.to_owned())).map_or(0, |(times, _)| *times)
     }
 
     /// Whether there may be more of them than are told, so that one less makes room for another.
@@ -244,54 +248,53 @@ fn look(file: &Loaded, document: &Arc<Document>, selection: &Selection) -> (Vec<
     (diagnostics, told)
 }
 
-/// Whether these repairs can be made together, remove what they are for and add nothing to what is `known`.
-fn holds(
-    file: &Loaded,
-    document: &Arc<Document>,
-    known: &Told,
-    repairs: &[&Diagnostic],
-    selection: &Selection,
-) -> bool {
-    let Some((next, _)) = apply(document, &fixes(repairs)).filter(|(_, made)| *made == repairs.len()) else {
-        return false;
-    };
-    let (_, now) = look(file, &next, selection);
-    let mut allowed: HashMap<(&str, &str), usize> = HashMap::new();
-    for repair in repairs {
-        let left = allowed.entry((repair.code.name, &repair.message)).or_insert_with(|| known.count(repair));
-        *left = left.saturating_sub(1);
-    }
-    now.times.iter().all(|((code, message), (times, is_note))| {
-        let known_times = || known.times.get(&(*code, message.clone())).map_or(0, |(times, _)| *times);
-        let allowed = allowed.get(&(*code, message.as_str())).copied().unwrap_or_else(known_times);
-        *times <= allowed || known.is_cut(*is_note)
-    })
+/// A document on which repairs are tried.
+struct Patient<'a> {
+    file: &'a Loaded,
+    document: &'a Arc<Document>,
+    selection: &'a Selection,
+    /// What is told about it as it is.
+    known: Told,
 }
 
-/// Which of the repairs hold, in groups that hold together. Of a group that does not, each half is tried by itself.
-fn proven(
-    file: &Loaded,
-    document: &Arc<Document>,
-    known: &Told,
-    repairs: &[&Diagnostic],
-    selection: &Selection,
-) -> Vec<Vec<usize>> {
-    let mut good = Vec::new();
-    let mut groups = vec![(0..repairs.len()).collect::<Vec<usize>>()];
-    for _ in 0..TRIALS {
-        let Some(group) = groups.pop() else { break };
-        let members: Vec<&Diagnostic> = group.iter().map(|n| repairs[*n]).collect();
-        if members.is_empty() {
-            continue;
-        } else if holds(file, document, known, &members, selection) {
-            good.push(group);
-        } else if let (first, second @ [_, ..]) = group.split_at(group.len() / 2)
-            && !first.is_empty()
-        {
-            groups.extend([second.to_vec(), first.to_vec()]);
-        }
+impl<'a> Patient<'a> {
+    /// A document of a file, and what is to be reported about it.
+    fn new(
+        file: &'a Loaded,
+        document: &'a Arc<Document>,
+        selection: &'a Selection,
+    ) -> (Patient<'a>, Vec<Diagnostic>) {
+        let (diagnostics, known) = look(file, document, selection);
+        (Patient { file, document, selection, known }, diagnostics)
     }
-    good
+
+    /// Whether these repairs can be made together, remove what they are for and add nothing.
+    fn holds(&self, repairs: &[&Diagnostic]) -> bool {
+        let made = apply(self.document, &fixes(repairs)).filter(|(_, made)| *made == repairs.len());
+        let Some((next, _)) = made else { return false };
+        let (_, now) = look(self.file, &next, self.selection);
+        now.times.iter().all(|((code, message), (times, is_note))| {
+            let removed = repairs.iter().filter(|d| d.code.name == *code && d.message == *message).count();
+            let allowed = self.known.count(code, message).saturating_sub(removed);
+            *times <= allowed || self.known.is_cut(*is_note)
+        })
+    }
+
+    /// Which of the repairs hold, in groups that hold together. Of a group that does not, each half is tried by itself.
+    fn proven(&self, repairs: &[&Diagnostic]) -> Vec<Vec<usize>> {
+        let mut good = Vec::new();
+        let mut groups = vec![(0..repairs.len()).collect::<Vec<usize>>()];
+        for _ in 0..TRIALS {
+            let Some(group) = groups.pop().filter(|group| !group.is_empty()) else { break };
+            if self.holds(&chosen(repairs, &group)) {
+                good.push(group);
+            } else if group.len() > 1 {
+                let (first, second) = group.split_at(group.len() / 2);
+                groups.extend([second.to_vec(), first.to_vec()]);
+            }
+        }
+        good
+    }
 }
 
 /// How often repairs of one document are tried in a round; what was not tried is not safe.
@@ -302,11 +305,9 @@ const TRIALS: usize = 64;
 pub(super) fn prove(file: &Loaded, diagnostics: &mut [Diagnostic], selection: &Selection) {
     let is_claimed = |d: &Diagnostic| !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe);
     let Some(reading) = file.reading.as_ref().filter(|_| diagnostics.iter().any(is_claimed)) else { return };
-    let document = reading.origin.document();
+    let (patient, _) = Patient::new(file, reading.origin.document(), selection);
     let claimed: Vec<&Diagnostic> = diagnostics.iter().filter(|d| is_claimed(d)).collect();
-    let (_, known) = look(file, document, selection);
-    let held: HashSet<usize> =
-        proven(file, document, &known, &claimed, selection).into_iter().flatten().collect();
+    let held: HashSet<usize> = patient.proven(&claimed).into_iter().flatten().collect();
     let fixes = diagnostics.iter_mut().filter(|d| is_claimed(d)).filter_map(|d| d.fix.as_mut());
     fixes.enumerate().for_each(|(n, fix)| fix.safe = held.contains(&n));
 }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
-use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, in_parallel, subject};
+use toolwright_catalog::{Load, Loaded, Plan, Reader, codes, in_parallel, is_stdin, subject};
 use toolwright_formats::Reading;
 use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::render::{self, Colour};
@@ -21,8 +21,6 @@ use crate::output::{self, Exit};
 use crate::report::{self, plural};
 use crate::sources;
 
-/// What standard input is called among the sources.
-const STDIN: &str = "-";
 /// Beyond this many in one run, only the other forms show all.
 const MANY: usize = 200;
 
@@ -94,7 +92,7 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     let (scripts, mut others): (Vec<String>, Vec<String>) =
         args.chosen.sources.iter().cloned().partition(|source| scripts::is_script(source.as_ref()));
     let mut is_read = false;
-    others.retain(|source| source != STDIN || !std::mem::replace(&mut is_read, true));
+    others.retain(|source| !is_stdin(source.as_ref()) || !std::mem::replace(&mut is_read, true));
     if is_read && fix::Mode::of(args).is_some() {
         sources::note("what comes from standard input is not repaired: name its file");
     }

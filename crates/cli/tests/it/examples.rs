@@ -22,6 +22,11 @@ fn a_validator_may_rely_on_its_checks() {
   commands: [go]
   executable_knowledge:
     validators:
+      - id: free
+        validates: go
+        language: javascript
+        function: |
+          module.exports = () => ({ valid: false, errors: ['a function speaks later'] })
       - id: short-name
         validates: go
         language: javascript
@@ -39,15 +44,18 @@ fn a_validator_may_rely_on_its_checks() {
       - scenario: failure_invalid_param
         input: {}
         error: {message: name is required}
-      - scenario: failure_type
-        input: {name: 7.5e300, place: x}
-        error: {message: nothing that it says}
+      - scenario: failure_other
+        input: {}
+        error: {message: nothing that is said}
 ";
     let folder = folder(&[("names.yaml", text.as_bytes())]);
     let told = run(folder.path(), &["test", "names.yaml"]);
     assert!(told.code == 1 && told.stdout.contains("1 passed, 1 failed"), "{told:?}");
-    // The checks of all validators come first, and a number has no length.
-    let told = run(folder.path(), &["test", "names.yaml", "--output-format", "json"]);
+    // The checks of all validators come first.
+    let said =
+        ["name is required", "place is required", "a function speaks later", "the function speaks last"];
+    let places: Vec<Option<usize>> = said.iter().map(|words| told.stdout.find(words)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", told.stdout);
     assert!(!told.stdout.contains("could not judge"), "{told:?}");
 }
 

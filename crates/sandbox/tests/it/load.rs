@@ -176,6 +176,33 @@ fn guests_that_take_long_let_quick_ones_pass() {
     });
 }
 
+/// A machine that has no time for one worker is not helped by another.
+#[test]
+fn a_guest_that_gets_no_processor_keeps_its_turn() {
+    let pool = pool(1);
+    let good = script(&pool, "module.exports = ({ n }) => n");
+    let worker = pool.idle()[0].to_string();
+    let signal = |name: &str| {
+        let sent = std::process::Command::new("kill").args([name, &worker]).status();
+        assert!(sent.expect("kill is there").success());
+    };
+    signal("-STOP");
+    std::thread::scope(|scope| {
+        let calls = [1, 2].map(|n| {
+            let (pool, good) = (&pool, &good);
+            scope.spawn(move || {
+                pool.run_blocking(good, &Input::args(json!({ "n": n })), &Limits::default(), None)
+            })
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        signal("-CONT");
+        for (n, call) in (1..).zip(calls) {
+            assert_eq!(call.join().expect("no panic").expect("a result").value, json!(n));
+        }
+    });
+    assert_eq!(pool.started(), 1);
+}
+
 #[test]
 fn a_worker_that_dies_idle_is_replaced_unnoticed() {
     let pool = pool(1);

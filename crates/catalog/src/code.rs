@@ -32,26 +32,17 @@ pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
 
 /// Shows places of a text that stands somewhere in a document.
 fn in_document(document: Arc<Document>, at: Pointer) -> Show {
-    Arc::new(move |line, column| {
+    Arc::new(move |place| {
         let name = document.source().name();
-        let byte = document.root().find(&at).map(|node| {
-            let offset = offset(node.text().unwrap_or_default(), line, column);
-            node.byte_at(offset)
-        });
+        let byte = document
+            .root()
+            .find(&at)
+            .map(|node| node.byte_at(place.byte_in(node.text().unwrap_or_default())));
         match byte.map(|byte| document.source().line_column(byte)) {
             Some(place) => format!("{name}:{}:{}", place.line, place.column),
             None => name.to_owned(),
         }
     })
-}
-
-/// The byte of a line and a column, both counted from 1, the column in characters.
-fn offset(text: &str, line: u32, column: u32) -> usize {
-    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
-    let start = starts.take(line.max(1) as usize).last().unwrap_or_default();
-    let rest = &text[start..];
-    let within = rest.char_indices().nth(column.max(1) as usize - 1).map_or(rest.len(), |(at, _)| at);
-    start + within
 }
 
 /// Where the body of a tool may be.
@@ -67,7 +58,7 @@ pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
     let path = body_path(&entry.tool.name, folder);
     let file = path.display().to_string();
     let body = read_body(&path).map_err(|why| format!("`{file}` {why}").into());
-    let show: Show = Arc::new(move |line, column| format!("{file}:{line}:{column}"));
+    let show: Show = Arc::new(move |place| format!("{file}:{}:{}", place.line, place.column));
     entry.body = body.map(|source| Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
     Some(path)
 }
@@ -90,19 +81,4 @@ fn read_body(path: &Path) -> Result<String, String> {
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("is not UTF-8 (byte {} is wrong)", error.utf8_error().valid_up_to()))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::offset;
-
-    #[test]
-    fn lines_and_columns_are_bytes() {
-        let text = "a\nÄb c\n";
-        for (line, column, byte) in
-            [(1, 1, 0), (1, 2, 1), (2, 1, 2), (2, 2, 4), (2, 99, 8), (3, 1, 8), (9, 1, 8)]
-        {
-            assert_eq!(offset(text, line, column), byte, "{line}:{column}");
-        }
-    }
 }

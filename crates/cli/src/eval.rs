@@ -133,7 +133,7 @@ fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result
 
 fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(error.cpu);
-    let place = error.place.map(|place| code.place(place));
+    let place = error.place().map(|place| code.place(place));
     if as_json {
         let mut failure = json!({"code": error.code.name(), "message": error.message});
         let fields = [("name", error.name.clone()), ("at", place)];

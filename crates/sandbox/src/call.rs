@@ -23,7 +23,7 @@ use crate::{Json, Limits};
 
 /// How long beyond its time a guest may go on before its worker is killed: long enough for the engine to notice by itself, which
 /// costs no worker.
-const GRACE: Duration = Duration::from_millis(20);
+const GRACE: Duration = Duration::from_millis(15);
 /// What it gets once more if it is late then. On a virtual machine that the host stops for a moment, that moment counts as the
 /// guest's time (up to 36 ms were seen), and the engine had no chance to notice.
 const LAST_GRACE: Duration = Duration::from_millis(5);

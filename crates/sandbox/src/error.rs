@@ -86,6 +86,47 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// The place of a byte of a text.
+    pub fn of(text: &str, byte: usize) -> Place {
+        let before = &text[..text.floor_char_boundary(byte)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.matches('\n').count() as u32 + 1;
+        Place { line, column: before[line_start..].chars().count() as u32 + 1 }
+    }
+
+    /// The byte of a text that is at this place, its end if there is none.
+    pub fn byte_in(self, text: &str) -> usize {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+        let start = starts.take(self.line.max(1) as usize).last().unwrap_or_default();
+        let rest = &text[start..];
+        let within = rest.char_indices().nth(self.column.max(1) as usize - 1);
+        start + within.map_or(rest.len(), |(at, _)| at)
+    }
+}
+
+/// A function that was running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceFrame {
+    /// One of the program, which had come to this place.
+    Program(Place),
+    /// One of the language.
+    Native,
+}
+
+impl TraceFrame {
+    /// Where in the program it was.
+    pub fn place(self) -> Option<Place> {
+        match self {
+            TraceFrame::Program(place) => Some(place),
+            TraceFrame::Native => None,
+        }
+    }
+}
+
+/// What follows the name of a module in quotes.
+pub(crate) const REFUSED: &str = "` cannot be imported: a program has only what is in it";
+
 /// Why there is no result.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{code}: {message}")]
@@ -96,8 +137,10 @@ pub struct Error {
     pub message: String,
     /// The `name` of the error that was thrown.
     pub name: Option<String>,
-    /// Where: the innermost place in the program for what was thrown, the offending one for syntax.
-    pub place: Option<Place>,
+    /// What was running, innermost first, as far as it fits: for an `Error` that was thrown where it was made; for syntax the
+    /// offending place. The engine knows the last place that it noted, which may be a little before. For what is no
+    /// `Error` it may be a trace of an earlier exception that a promise swallowed.
+    pub trace: Vec<TraceFrame>,
     /// The other own properties of the error that was thrown, as far as they are JSON and small: `code`, `suggestion` …
     pub fields: Option<Box<serde_json::Map<String, Json>>>,
     /// What the guest wrote to `console` until then.
@@ -112,14 +155,42 @@ impl Error {
             code,
             message: message.into(),
             name: None,
-            place: None,
+            trace: Vec::new(),
             fields: None,
             log: Vec::new(),
             cpu: Duration::ZERO,
         }
     }
 
+    /// The innermost place in the program.
+    pub fn place(&self) -> Option<Place> {
+        self.trace.iter().find_map(|frame| frame.place())
+    }
+
+    /// The module that the program wanted to import, if that is what went wrong. Cut if it is long.
+    pub fn refused_import(&self) -> Option<&str> {
+        self.message.strip_suffix(REFUSED)?.strip_prefix('`')
+    }
+
     pub(crate) fn start(message: impl Into<String>) -> Error {
         Error::new(Code::StartFailed, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn lines_and_columns_are_bytes() {
+        let text = "a\nÄb c\n";
+        for (line, column, byte) in
+            [(1, 1, 0), (1, 2, 1), (2, 1, 2), (2, 2, 4), (2, 99, 8), (3, 1, 8), (9, 1, 8)]
+        {
+            assert_eq!(Place { line, column }.byte_in(text), byte, "{line}:{column}");
+        }
+        for (byte, line, column) in [(0, 1, 1), (1, 1, 2), (2, 2, 1), (3, 2, 1), (4, 2, 2), (99, 3, 1)] {
+            assert_eq!(Place::of(text, byte), Place { line, column }, "{byte}");
+        }
     }
 }

@@ -30,7 +30,7 @@ mod program;
 mod wire;
 mod worker;
 
-pub use error::{Code, Error, Place};
+pub use error::{Code, Error, Place, TraceFrame};
 pub use host::{HostError, HostFunctions};
 #[doc(hidden)]
 pub use in_process::InProcess;

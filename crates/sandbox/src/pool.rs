@@ -161,7 +161,7 @@ impl Pool {
         request.u8(u8::from(form == Form::Module)).u8(file as u8).terminated(source.as_bytes());
         let asked = self.0.ask(request, &limits, None, &[], Answer::program).await;
         let (bytecode, _) = asked.map_err(|mut error| {
-            error.place = error.place.map(|place| in_characters(source, place));
+            in_characters(source, &mut error.trace);
             if matches!(error.code, Code::Timeout | Code::MemoryLimit | Code::StackOverflow) {
                 error.message = format!("it is too much to compile: {}", error.message);
             }
@@ -194,7 +194,7 @@ impl Pool {
             Ok((output, log)) => Ok(Output { log, ..output }),
             Err(mut error) => {
                 if let Some(source) = &program.0.source {
-                    error.place = error.place.map(|place| in_characters(source, place));
+                    in_characters(source, &mut error.trace);
                 }
                 Err(error)
             }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::Place;
+use crate::TraceFrame;
 
 /// How the source text is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,14 @@ impl Program {
 }
 
 /// The engine counts the bytes of a line; people count characters.
-pub(crate) fn in_characters(source: &str, place: Place) -> Place {
-    let line = source.split('\n').nth(place.line as usize - 1).unwrap_or_default();
-    let bytes = line.floor_char_boundary(place.column as usize - 1);
-    Place { column: line[..bytes].chars().count() as u32 + 1, ..place }
+pub(crate) fn in_characters(source: &str, trace: &mut [TraceFrame]) {
+    for frame in trace {
+        if let TraceFrame::Program(place) = frame {
+            let line = source.split('\n').nth(place.line as usize - 1).unwrap_or_default();
+            let bytes = line.floor_char_boundary(place.column as usize - 1);
+            place.column = line[..bytes].chars().count() as u32 + 1;
+        }
+    }
 }
 
 /// `check-issue-args` and `check_issue_args` are called `checkIssueArgs` in JavaScript.

@@ -15,6 +15,7 @@
 //! assert_eq!(&code[script.free[0].range.clone()], "isOk");
 //! ```
 
+mod blame;
 mod entry;
 mod forbidden;
 mod free;
@@ -27,6 +28,7 @@ mod syntax;
 
 use std::ops::Range;
 
+pub use blame::{Thrown, blame};
 pub use globals::GLOBALS;
 pub use guard::{MAX_BYTES, MAX_DEPTH, MAX_TOKENS};
 pub use returns::Returns;

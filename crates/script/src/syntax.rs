@@ -61,14 +61,14 @@ pub(crate) fn read_file(code: &str) -> Script {
     Script::of(in_order(parsed.problems))
 }
 
-struct Parsed<'a> {
+pub(crate) struct Parsed<'a> {
     problems: Vec<Problem>,
     /// Nothing when the parser gave up.
-    semantic: Option<Semantic<'a>>,
+    pub(crate) semantic: Option<Semantic<'a>>,
     is_module: bool,
 }
 
-fn parse<'a>(allocator: &'a Allocator, code: &'a str, kind: SourceType) -> Parsed<'a> {
+pub(crate) fn parse<'a>(allocator: &'a Allocator, code: &'a str, kind: SourceType) -> Parsed<'a> {
     let options =
         ParseOptions { parse_regular_expression: true, preserve_parens: false, ..ParseOptions::default() };
     let parsed = Parser::new(allocator, code, kind).with_options(options).parse();

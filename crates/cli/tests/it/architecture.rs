@@ -20,7 +20,10 @@ const EDGES: &[(&str, &[&str])] = &[
         "toolwright-check",
         &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-script"],
     ),
-    ("toolwright-exec", &["toolwright-model", "toolwright-schema", "toolwright-sandbox"]),
+    (
+        "toolwright-exec",
+        &["toolwright-model", "toolwright-schema", "toolwright-script", "toolwright-sandbox"],
+    ),
     (
         "toolwright-catalog",
         &[

@@ -127,7 +127,7 @@ fn bodies_that_are_none() {
     };
     let bodies = [
         ("torn", "export default (", "NOT_RUNNABLE", "SYNTAX"),
-        ("wants", "import fs from 'fs'; export default () => 1;", "NOT_RUNNABLE", "SYNTAX"),
+        ("wants", "import fs from 'fs'; export default () => 1;", "NOT_RUNNABLE", "wants.js:1:1)"),
         ("empty", "const a = 1;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
         ("value", "export default 7;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
         ("text", "export default () => { throw 'a text'; };", "TOOL_FAILED", "a text"),

@@ -43,12 +43,6 @@ fn one_function_for_its_author() {
 
 #[test]
 fn every_way_a_function_fails_has_its_code() {
-    let function = |id: &str, body: &str| {
-        let body: String = body.lines().map(|line| format!("          {line}\n")).collect();
-        format!(
-            "      - id: {id}\n        language: javascript\n        runtime: isolated_vm\n        function: |\n{body}"
-        )
-    };
     let cases = [
         ("timeout", "for (;;) {}", "TIMEOUT"),
         (
@@ -67,10 +61,7 @@ fn every_way_a_function_fails_has_its_code() {
         ("wants", "module.exports = () => require('fs');", "THREW"),
         ("flood", "module.exports = () => 'x'.repeat(2e6);", "OUTPUT_TOO_LARGE"),
     ];
-    let helpers: String = cases.iter().map(|(id, body, _)| function(id, body)).collect();
-    let text = format!(
-        "tool:\n  schema_version: 2.0\n  id: bad\n  type: local\n  name: Bad\n  version: 1.0.0\n  description: Functions that fail.\n  executable_knowledge:\n    helpers:\n{helpers}"
-    );
+    let text = with_helpers(cases.iter().map(|(id, body, _)| (*id, *body)));
     let folder = folder(&[("bad.yaml", text.as_bytes())]);
     for (id, body, code) in cases {
         let people = run(folder.path(), &["eval", "bad.yaml", "--helper", id]);
@@ -87,6 +78,84 @@ fn every_way_a_function_fails_has_its_code() {
             assert!(at.starts_with(&format!("bad.yaml:{first}:")), "{at} in {body}");
         }
     }
+}
+
+/// A definition that has these functions.
+fn with_helpers<'a>(helpers: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let function = |(id, body): (&str, &str)| {
+        let body: String = body.lines().map(|line| format!("          {line}\n")).collect();
+        format!(
+            "      - id: {id}\n        language: javascript\n        runtime: isolated_vm\n        function: |\n{body}"
+        )
+    };
+    let helpers: String = helpers.into_iter().map(function).collect();
+    format!(
+        "tool:\n  schema_version: 2.0\n  id: bad\n  type: local\n  name: Bad\n  version: 1.0.0\n  description: Functions that fail.\n  executable_knowledge:\n    helpers:\n{helpers}"
+    )
+}
+
+/// What is to be blamed stands behind `¦`. The engine notes names, calls and operators, not patterns, and of what is no error nothing.
+#[test]
+fn errors_are_told_at_what_is_to_be_blamed() {
+    let cases = [
+        "module.exports = (args) => ¦args.a.b;",
+        "function f(args) {\n  const ä = 'ÄÖÜ', b = ¦args.none.more;\n}",
+        "const top = ¦nothing;\nmodule.exports = () => 1;",
+        "module.exports = async (args) => {\n  await null;\n  return ¦args.a.b;\n};",
+        "module.exports = () => {\n  throw new ¦RangeError('too far');\n};",
+        // Patterns.
+        "function f(args) {\n  const a = args.a;\n  const ¦{ q } = a;\n  return q;\n}",
+        "function f(args) {\n  const a = args.a;\n  const ¦[q] = a;\n  return q;\n}",
+        "function f(args) {\n  const ¦[q] = 5;\n}",
+        "function f(¦{ a: { b } }) {\n  return b;\n}",
+        "module.exports = async ({ a: ¦[b] }) => b;",
+        "function f(args) {\n  args.n = 1;\n  for (const ¦{ q } of [args.a]) args.n = q;\n}",
+        "function f(args) {\n  let q, a = args.a;\n  (¦{ q } = a);\n}",
+        "function f() {\n  try { null.x; } catch (¦{ a: { b } }) { return b; }\n}",
+        "module.exports = (args) => {\n  const g = ({ z }) => z;\n  const s = args.a + 1;\n  const ¦{ q } = args.a;\n};",
+        "module.exports = (args) => {\n  const all = [1].map(({ z }) => z);\n  const ¦{ q } = args.a;\n};",
+        "module.exports = () => {\n  const all = [1, null].map((¦{ z }) => z);\n  const { q } = all;\n};",
+        "module.exports = () => {\n  const all = [1, null].map(\n    (¦{ z }) => z\n  );\n  const { q } = all;\n};",
+        "module.exports = () => Promise.all([1].map(async ({ a: ¦[b] }) => b));",
+        "const g = (¦{ z }) => z;\nmodule.exports = (args) => {\n  const { q } = args;\n  return g(q);\n};",
+        "module.exports = (args) => {\n  const { q } = args;\n  for (const x of ¦q) args.n = x;\n};",
+        "module.exports = (args) => {\n  const { q } = args;\n  return Object.keys(¦q);\n};",
+        // Calls.
+        "module.exports = (args) => args.¦nothing();",
+        "module.exports = (args) => {\n  return args.¦nothing(\n    1,\n    args.a);\n};",
+        "module.exports = () => [1]\n  .map((x) => x)\n  .¦mapp((y) => y);",
+        "module.exports = (args) => JSON.stringify(args.nothing(¦args.a));",
+        // Imports.
+        "module.exports = async () => {\n  const fs = await ¦import('fs');\n};",
+        // What is no error.
+        "function f() {\n  ¦throw 'text';\n}",
+        "function f() {\n  const unused = new Error('x');\n  ¦throw { message: 'hm', code: 3 };\n}",
+        "async function inner() {\n  await null;\n  ¦throw 'inner';\n}\nmodule.exports = async () => { await inner(); };",
+        "const a = async () => { throw 'a'; };\nconst b = async () => { await 1; ¦throw 'b'; };\nmodule.exports = async () => { await a().catch(() => 1); await b(); };",
+        "module.exports = async () => {\n  await ¦Promise.reject('r');\n};",
+    ];
+    let ids: Vec<String> = (0..cases.len()).map(|n| format!("case-{n}")).collect();
+    let marked = with_helpers(ids.iter().map(String::as_str).zip(cases));
+    let places: Vec<String> = (1..)
+        .zip(marked.lines())
+        .filter_map(|(line, text)| {
+            text.split_once('¦').map(|(before, _)| format!("bad.yaml:{line}:{}", before.chars().count() + 1))
+        })
+        .collect();
+    assert_eq!(places.len(), cases.len());
+    let folder = folder(&[("bad.yaml", marked.replace('¦', "").as_bytes())]);
+    let mut wrong = Vec::new();
+    for ((id, place), source) in ids.iter().zip(&places).zip(cases) {
+        let failed = json_of(&run(folder.path(), &["eval", "bad.yaml", "--helper", id, "--json"]));
+        assert_eq!(failed["error"]["code"], "THREW", "{source}: {failed}");
+        if failed["error"]["at"] != place.as_str() {
+            wrong.push(format!(
+                "{source}\n  {} is at {place}, not {}",
+                failed["error"]["message"], failed["error"]["at"]
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// A worker that is killed from outside costs its call, and that is said.

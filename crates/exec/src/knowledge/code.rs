@@ -8,7 +8,10 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use toolwright_sandbox::{
     Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool, Program,
+    TraceFrame,
 };
+
+use toolwright_script::{Thrown, blame};
 
 use crate::{Json, Log};
 
@@ -83,8 +86,8 @@ impl FunctionLimits {
     }
 }
 
-/// Shows a line and a column of a function as a place in the file it stands in.
-pub type Show = Arc<dyn Fn(u32, u32) -> String + Send + Sync>;
+/// Shows a place of a function as one in the file it stands in.
+pub type Show = Arc<dyn Fn(Place) -> String + Send + Sync>;
 
 /// A function of a definition.
 pub struct Code {
@@ -144,14 +147,35 @@ impl Code {
             Err(error) if may_pass(&error) => Err(error),
             compiled => Ok(compiled),
         };
-        let program = self.program.get_or_try_init(compile).await?;
-        pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await
+        let output = async {
+            let program = self.program.get_or_try_init(compile).await?;
+            pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await
+        };
+        output.await.map_err(|error| self.located(error))
+    }
+
+    /// An error at the place that is to be blamed, which the engine knows only roughly or not at all.
+    fn located(&self, mut error: Error) -> Error {
+        let mut places = error.trace.iter().filter_map(|frame| frame.place());
+        let mut next = || places.next().map(|place| place.byte_in(&self.source));
+        let (at, caller, message) = (next(), next(), error.message.as_str());
+        let is_native = error.trace.first() == Some(&TraceFrame::Native);
+        let thrown = match (error.code, at) {
+            _ if let Some(name) = error.refused_import() => Thrown::Import(name),
+            (Failed::Threw, at) if error.name.is_none() => Thrown::Other(at, message),
+            (Failed::Threw, Some(at)) if !is_native => Thrown::Error { at, caller, message },
+            _ => return error,
+        };
+        let blamed = blame(&self.source, self.form == Form::Module, thrown);
+        let place = blamed.map(|byte| Place::of(&self.source, byte));
+        error.trace = place.map(TraceFrame::Program).into_iter().collect();
+        error
     }
 
     /// Where in its file a place of its text is.
     pub fn place(&self, place: Place) -> String {
         match &self.show {
-            Some(show) => show(place.line, place.column),
+            Some(show) => show(place),
             None => format!("line {}, column {}", place.line, place.column),
         }
     }
@@ -170,7 +194,7 @@ impl Code {
             (Some(name), Failed::Threw) => format!("threw {name}: {}", error.message),
             _ => format!("failed with {}: {}", error.code, error.message),
         };
-        match error.place {
+        match error.place() {
             Some(place) => format!("{role} `{id}` {what} ({})", self.place(place)),
             None => format!("{role} `{id}` {what}"),
         }

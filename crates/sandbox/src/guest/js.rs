@@ -2,7 +2,7 @@
 //! anything; it is the only file, beside the heap and the callbacks, that speaks to the engine.
 
 use std::borrow::Cow;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int};
 use std::marker::PhantomData;
 use std::ptr;
 
@@ -10,6 +10,15 @@ use rquickjs_sys as qjs;
 
 /// How many proxies of proxies are looked through.
 const PROXIES: usize = 1000;
+
+unsafe extern "C" {
+    /// What the engine offers to its own command line, and to nobody else: nothing but this tells where something was thrown
+    /// that is no `Error`.
+    fn js_std_cmd(command: c_int, ...) -> usize;
+}
+
+/// Gives the stack of the last exception that was not caught by a `catch`, and forgets it.
+const ERROR_BACK_TRACE: c_int = 2;
 
 /// An exception is pending in the engine.
 #[derive(Debug)]
@@ -232,6 +241,18 @@ impl<'r> Js<'r> {
             }
             Some(self.adopt(qjs::JS_GetException(self.context)))
         }
+    }
+
+    /// The stack of the last exception. It may be that of an earlier one which a promise swallowed, or of an error that was only
+    /// made.
+    pub(super) fn take_trace(self) -> Option<Value<'r>> {
+        let mut trace = qjs::JS_UNDEFINED;
+        // SAFETY: the command takes a context and where to put a value, which is given to us.
+        let trace = unsafe {
+            js_std_cmd(ERROR_BACK_TRACE, self.context, &raw mut trace);
+            self.adopt(trace)
+        };
+        (trace.kind() == Kind::String).then_some(trace)
     }
 
     /// Makes `value` the pending exception.

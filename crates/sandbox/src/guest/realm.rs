@@ -10,6 +10,7 @@ use super::heap::{self, Heap};
 use super::js::{Js, Kind, Outcome, Pending, Value};
 use super::json::{Unwritten, Writer, number};
 use super::state::State;
+use crate::error::REFUSED;
 use crate::limits::MAX_DEPTH;
 
 /// What the engine brings and the sandbox takes away. What is not in the list of intrinsics below is never made:
@@ -236,7 +237,7 @@ unsafe extern "C" fn refuse_import(
     // SAFETY: the engine gives a name that ends in a NUL.
     let (js, name) = unsafe { (Js::new(context), std::ffi::CStr::from_ptr(name).to_string_lossy()) };
     let short: String = name.chars().take(128).collect();
-    throw(js, &format!("`{short}` cannot be imported: a program has only what is in it"));
+    throw(js, &format!("`{short}{REFUSED}"));
     std::ptr::null_mut()
 }
 

@@ -6,7 +6,7 @@ use super::failure::{Failure, cut};
 use super::js::{Kind, Value};
 use super::json::{Writer, number};
 use super::state::State;
-use crate::error::{Code, Place};
+use crate::error::{Code, Place, TraceFrame};
 use crate::limits::MAX_DEPTH;
 
 /// The file name that the guest's program goes by in stack traces.
@@ -15,6 +15,8 @@ pub(super) const PROGRAM: &str = "program.js";
 const MESSAGE: usize = 4 << 10;
 /// How much of the other properties is told.
 const FIELDS: usize = 16 << 10;
+/// How many frames of a stack are told.
+const FRAMES: usize = 16;
 /// How deep each of them may be nested: a failure wraps them twice.
 const FIELD_DEPTH: usize = MAX_DEPTH - 2;
 
@@ -49,15 +51,15 @@ fn error(thrown: &Value, state: &State) -> Failure {
         ("RangeError", "Maximum call stack size exceeded") | ("SyntaxError", "stack overflow")
     );
     let code = if is_overflow { Code::StackOverflow } else { Code::Threw };
-    let place = stack(thrown).as_deref().and_then(innermost);
     let mut failure = Failure::new(code, message);
     failure.name = Some(name);
-    failure.place = place;
+    failure.trace = frames(stack(thrown).as_deref().unwrap_or_default());
     failure.fields = fields(thrown, state).map(Box::new);
     failure
 }
 
 fn other(thrown: &Value, state: &State) -> Failure {
+    let trace = thrown.js().take_trace().and_then(|trace| trace.text().ok());
     let what = match thrown.kind() {
         Kind::String => format!("the string {:?}", cut(&thrown.text().unwrap_or_default(), MESSAGE)),
         Kind::Undefined => "`undefined`".to_owned(),
@@ -74,6 +76,7 @@ fn other(thrown: &Value, state: &State) -> Failure {
         Kind::Other => "no value".to_owned(),
     };
     let mut failure = Failure::new(Code::Threw, format!("threw {what}, which is no Error"));
+    failure.trace = frames(trace.as_deref().unwrap_or_default());
     if thrown.is_object() {
         failure.fields = fields(thrown, state).map(Box::new);
     }
@@ -98,14 +101,18 @@ fn stack(thrown: &Value) -> Option<String> {
     value?.text().ok()
 }
 
-/// The place of the innermost frame that is in the program.
-pub(super) fn innermost(stack: &str) -> Option<Place> {
-    stack.lines().find_map(|line| {
+/// The innermost frames of a stack.
+fn frames(stack: &str) -> Vec<TraceFrame> {
+    let frames = stack.lines().filter_map(|line| {
+        if line.ends_with("(native)") {
+            return Some(TraceFrame::Native);
+        }
         let (_, place) = line.rsplit_once(&format!("{PROGRAM}:"))?;
         let (row, column) = place.trim_end_matches(')').split_once(':')?;
         let place = Place { line: row.parse().ok()?, column: column.parse().ok()? };
-        (place.line > 0 && place.column > 0).then_some(place)
-    })
+        (place.line > 0 && place.column > 0).then_some(TraceFrame::Program(place))
+    });
+    frames.take(FRAMES).collect()
 }
 
 /// Own properties that are JSON and whose reading runs no getter.

@@ -306,7 +306,7 @@ fn globals_and_a_prelude() {
     );
     let error = run("\n  throw new Special('CODE')", Form::Script).expect_err("it throws");
     assert_eq!(error.name.as_deref(), Some("Special"));
+    let place = error.place().expect("a place");
     assert_eq!(error.fields.expect("fields")["code"], json!("CODE"));
-    let place = error.place.expect("a place");
     assert_eq!((place.line, place.column), (2, 13), "of the program, not of the prelude");
 }

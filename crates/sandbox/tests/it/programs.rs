@@ -90,7 +90,7 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
     }
     let Err(error) = outcome else { return None };
     if let Some(place) = case.setup("place") {
-        let found = error.place.map(|place| format!("{}:{}", place.line, place.column));
+        let found = error.place().map(|place| format!("{}:{}", place.line, place.column));
         if found.as_deref() != Some(place) {
             return Some(format!("expected it at {place}, got {found:?}"));
         }

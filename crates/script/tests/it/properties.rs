@@ -1,7 +1,7 @@
 //! Whatever the text: no panic, and every range can be cut out of it.
 
 use proptest::prelude::*;
-use toolwright_script::{Goal, Script, read};
+use toolwright_script::{Goal, Script, Thrown, blame, read};
 
 /// Pieces that get far into a parser when they are put together at random.
 const PIECES: &[&str] = &[
@@ -95,6 +95,23 @@ fn ranges_hold(code: &str, script: &Script) {
 fn hold(code: &str) {
     for goal in [Goal::Function, Goal::File] {
         ranges_hold(code, &read(code, goal, &["tools"]));
+    }
+    // Wherever the engine says that it was, also where there is nothing.
+    for at in (0..code.len() + 2).step_by(code.len() / 8 + 1) {
+        let error = |message| Thrown::Error { at, caller: Some(at), message };
+        for thrown in [
+            error("Cannot convert undefined or null to object"),
+            error("value is not iterable"),
+            error("not a function"),
+            Thrown::Other(Some(at), "a text"),
+            Thrown::Import("a"),
+        ] {
+            let blamed = blame(code, false, thrown);
+            assert!(
+                blamed.is_none_or(|byte| byte == at || code.is_char_boundary(byte)),
+                "{thrown:?} in {code:?}"
+            );
+        }
     }
 }
 

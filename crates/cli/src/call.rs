@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, Event, Reader};
-use toolwright_exec::{Content, Entry, Failure, Host, Log, Outcome, Progress, Request, code};
+use toolwright_exec::{Content, Entry, Failure, Host, Log, Outcome, Parts, Progress, Request, code};
 use toolwright_source::{Severity, render};
 
 use crate::args::CallArgs;
@@ -25,7 +25,9 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
         event => sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence)),
     });
     sources::runtime()?.block_on(async {
-        let catalog = sources::catalog(&args.source, Reader::default(), Log::default(), listener)?;
+        // What its author wants to see; the rest is in the answer.
+        let parts = Parts { console: sources::log(), ..sources::parts(Log::default()) };
+        let catalog = sources::catalog(&args.source, Reader::default(), parts, listener)?;
         if catalog.sources() == 0 {
             bail!("there is no source that could hold `{}`", args.id);
         }

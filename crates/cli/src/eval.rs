@@ -113,8 +113,13 @@ fn succeed(output: Output, as_json: bool) -> anyhow::Result<Exit> {
     }
     say_log(&output.log);
     output::print_raw(&format!("{:#}\n", output.value))?;
-    output::say(&format!("took {ms} ms of processor time and {} KiB\n", output.memory.div_ceil(1024)));
+    output::say(&used(&output));
     Ok(Exit::Clean)
+}
+
+fn used(output: &Output) -> String {
+    let (ms, memory) = (milliseconds(output.cpu), output.memory.div_ceil(1024));
+    format!("took {ms} ms of processor time and {memory} KiB\n")
 }
 
 /// A validator that answers, and gives no verdict.
@@ -127,6 +132,7 @@ fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result
     } else {
         say_log(&output.log);
         output::say(&format!("INVALID_VALIDATOR_RESULT: {}\n", output::visible_lines(message)));
+        output::say(&used(output));
     }
     Ok(Exit::Findings)
 }
@@ -153,7 +159,10 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     if let Some(place) = place {
         let _ = writeln!(text, "  --> {place}");
     }
-    let _ = writeln!(text, "took {ms} ms of processor time");
+    // A worker that did not start or was killed has not told.
+    if error.cpu > std::time::Duration::ZERO {
+        let _ = writeln!(text, "took {ms} ms of processor time");
+    }
     output::say(&format!("{}\n", output::visible_lines(&text)));
     Ok(Exit::Findings)
 }

@@ -38,7 +38,8 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     if reads_stdin && args.http.is_none() {
         bail!("standard input is where the agent talks, so `-` cannot be a source (use --http, or a file)");
     }
-    let catalog = sources::catalog(&args.source, Reader::default(), sources::log(), Arc::new(tell))?;
+    let catalog =
+        sources::catalog(&args.source, Reader::default(), sources::parts(sources::log()), Arc::new(tell))?;
     let agent = Agent::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
     end_on_signals(&until);

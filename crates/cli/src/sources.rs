@@ -37,6 +37,9 @@ const PASSED_ON: [&str; 14] = [
 /// Characters of one line in the log; what a tool prints can be long.
 const LONGEST_LINE: usize = 2_000;
 
+/// Descriptors that waiting takes, for a runtime and for signals.
+const SPARE: usize = 8;
+
 /// A variable of the environment.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -63,6 +66,9 @@ pub(crate) fn log() -> Log {
 /// A runtime for what waits. It has half of the cores: the other half is for the servers and programs that it waits
 /// for. With a thread on every core each call woke two of them, and took a third longer on two cores.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    // The runtime panics where it cannot open what it waits with.
+    let spare: std::io::Result<Vec<_>> = (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
+    drop(spare.context("too few files may be open at a time (`ulimit -n`)")?);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(2))
@@ -168,7 +174,7 @@ pub(crate) fn planner(args: &SourceArgs, reader: Reader) -> anyhow::Result<Plann
 pub(crate) fn catalog(
     args: &SourceArgs,
     reader: Reader,
-    log: Log,
+    parts: Parts,
     listener: Listener,
 ) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args, reader)?;
@@ -176,7 +182,7 @@ pub(crate) fn catalog(
         bail!("{}", in_a_line(wrong));
     }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let parts = Parts { sandbox: Some(pool), ..parts(log) };
+    let parts = Parts { sandbox: Some(pool), ..parts };
     let runner = Arc::new(Runner::new(parts, toolwright_exec::Limits::default()));
     Ok(Catalog::new(runner, planner, listener))
 }

@@ -45,6 +45,8 @@ pub struct Parts {
     pub environment: Vec<(OsString, OsString)>,
     /// Takes lines for the log.
     pub log: Log,
+    /// Takes what functions and bodies write to `console`.
+    pub console: Log,
     /// The connections to MCP servers, shared with whoever lists their tools.
     pub upstreams: Arc<mcp::Upstreams>,
     /// Where JavaScript runs. Without it, what needs some is refused.
@@ -55,7 +57,7 @@ impl Parts {
     /// Parts for programs that see this environment.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> Parts {
         let upstreams = Arc::new(mcp::Upstreams::new(environment.clone(), log.clone()));
-        Parts { environment, log, upstreams, sandbox: None }
+        Parts { environment, console: log.clone(), log, upstreams, sandbox: None }
     }
 }
 

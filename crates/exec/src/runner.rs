@@ -255,7 +255,7 @@ struct Known<'a> {
 impl<'a> Known<'a> {
     fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a Limits) -> Option<Known<'a>> {
         let (pool, limits) = (parts.sandbox.as_ref(), &limits.functions);
-        let bench = Bench { pool, limits, log: &parts.log };
+        let bench = Bench { pool, limits, log: &parts.console };
         let command = entry.tool.name.as_str();
         entry.knowledge.as_deref().map(|knowledge| Known { knowledge, command, bench })
     }

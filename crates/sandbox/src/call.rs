@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::error::{Code, Error};
 use crate::guest::{CUT, Failure};
 use crate::host::{HostError, HostFunctions};
-use crate::limits::{BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, max_parts, parts};
+use crate::limits::{BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, max_parts, parts, whole};
 use crate::output::{Level, LogLine};
 use crate::process::Worker;
 use crate::wire::{self, Body, Frame, HEAD, Kind, pause};
@@ -281,7 +281,8 @@ impl<'a> Conversation<'a> {
     fn check_time(&mut self) -> Result<Duration, Error> {
         let wall = self.wall_used + self.running_since.map_or(Duration::ZERO, |since| since.elapsed());
         if wall >= self.limits.wall {
-            let message = format!("the program did not end within {:?} on the clock", self.limits.wall);
+            let message =
+                format!("the program did not end within {:?} on the clock", whole(self.limits.wall));
             return Err(Error::new(Code::Timeout, message));
         }
         // Without its clock the processor's time is at most that on the wall.

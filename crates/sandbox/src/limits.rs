@@ -86,6 +86,14 @@ impl Default for Limits {
     }
 }
 
+/// A limit as people say it: what is left of a call's time is 994.607198 ms.
+pub(crate) fn whole(limit: Duration) -> Duration {
+    match limit.as_millis() {
+        0 => limit,
+        ms => Duration::from_millis(ms as u64),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

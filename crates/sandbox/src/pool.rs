@@ -24,6 +24,8 @@ const GREETING: Duration = Duration::from_secs(10);
 const GREETING_BYTES: usize = 16 << 10;
 /// Guests that take long and leave their turns to others. Each has a worker of its own, so this bounds memory.
 const ASIDE: usize = 16;
+/// Descriptors that a runtime takes.
+const SPARE: usize = 8;
 const MEMORY: usize = 256 << 20;
 const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
 
@@ -295,8 +297,13 @@ impl Inner {
         let runtime = match self.blocking.get() {
             Some(runtime) => runtime,
             None => {
-                let made = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                let made = made.map_err(|error| Error::start(format!("no runtime for the call: {error}")))?;
+                let none = |error| Error::start(format!("no runtime for the call: {error}"));
+                // It panics where it cannot open what it waits with.
+                let spare: std::io::Result<Vec<_>> =
+                    (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
+                drop(spare.map_err(none)?);
+                let made =
+                    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(none)?;
                 self.blocking.get_or_init(|| made)
             }
         };

@@ -3,6 +3,7 @@
 //! An AIOS example is judged by the validators of its command. In the other formats the input must match the
 //! input schema and the output the output schema; with `--run` the tool must give that output, too.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,8 @@ pub(super) struct Case {
     command: String,
     example: Example,
     kind: Kind,
+    /// The file before its own that has a tool of the same id. A call reaches that one.
+    called_instead: Option<String>,
 }
 
 enum Kind {
@@ -64,7 +67,20 @@ impl Case {
 
 /// Every example of every definition, in order.
 pub(super) fn all(load: &Load) -> Vec<Case> {
-    load.files.iter().filter_map(|file| file.reading.as_ref()).flat_map(of_reading).collect()
+    let readings = || load.files.iter().filter_map(|file| file.reading.as_ref());
+    let mut first: HashMap<String, &str> = HashMap::new();
+    for reading in readings() {
+        let drafts = reading.toolset.tools.iter();
+        for id in drafts.filter_map(|draft| draft.id(reading.toolset.namespace.ok())) {
+            first.entry(id.to_string()).or_insert(reading.origin.document().source().name());
+        }
+    }
+    let mut cases: Vec<Case> = readings().flat_map(of_reading).collect();
+    for case in &mut cases {
+        let file = first.get(&case.tool).filter(|file| **file != case.file);
+        case.called_instead = file.map(|file| (*file).to_owned());
+    }
+    cases
 }
 
 fn of_reading(reading: &Reading) -> Vec<Case> {
@@ -95,6 +111,7 @@ fn of_reading(reading: &Reading) -> Vec<Case> {
                 command: draft.name.ok().map(ToString::to_string).unwrap_or_default(),
                 example,
                 kind: kind_of(reading, draft, knowledge.as_ref()),
+                called_instead: None,
             });
         }
     }
@@ -141,6 +158,7 @@ fn strays(reading: &Reading) -> Vec<Case> {
                 command: entry.name().to_owned(),
                 example,
                 kind: Kind::Stray,
+                called_instead: None,
             });
         }
     }
@@ -270,6 +288,13 @@ impl Bench<'_> {
 
     /// Calls the tool and looks at its answer.
     async fn called(&self, case: &Case, catalog: &Catalog) -> Status {
+        if let Some(file) = &case.called_instead {
+            let other = format!(
+                "it was not called: `{}` is a tool of `{file}` too, and that one would answer",
+                case.tool
+            );
+            return Status::Failed(vec![other, "test the two files one at a time".to_owned()]);
+        }
         let mut request = Request::new(case.tool.clone());
         request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
         let outcome = match catalog.runner().call(request, &Quiet).await {

@@ -139,7 +139,12 @@ async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         }
         _ => {}
     });
-    let catalog = sources::catalog(&source, args.chosen.manner.reader(false), Log::default(), listener)?;
+    let catalog = sources::catalog(
+        &source,
+        args.chosen.manner.reader(false),
+        sources::parts(Log::default()),
+        listener,
+    )?;
     catalog.load_all().await;
     Ok(catalog)
 }

@@ -50,6 +50,9 @@ fn bodies_beside_the_manifest_are_tools() {
     };
     let (code, good) = call(r#"{"prices": [1, 2, 3]}"#, &["shop:total"]);
     assert_eq!((code, &good["structuredContent"]), (0, &json!({"total": 6, "count": 3})), "{good}");
+    let told =
+        run(shop.path(), &["call", "shop:total", "--from", "shop.json", "--args", r#"{"prices": [1]}"#]);
+    assert_eq!(told.stderr, "toolwright: body `total`: console: sum is 1\n", "{told:?}");
     let (code, own) = call(r#"{"prices": []}"#, &["shop:total"]);
     let error = &own["error"];
     assert_eq!(

@@ -196,6 +196,35 @@ fn texts_and_values_are_not_the_same_answer() {
 }
 
 #[test]
+fn a_tool_that_hides_another_does_not_answer_for_it() {
+    let manifest = |version: &str| {
+        let example = json!({"description": "its version", "input": {}, "output": {"version": version}});
+        let tool = json!({
+            "name": "which", "description": "Says which version it is.", "capabilities": [],
+            "inputSchema": {"type": "object"}, "examples": [example],
+        });
+        json!({"btcp": "1.0", "name": "shop", "version": version, "capabilities": [], "tools": [tool]})
+            .to_string()
+    };
+    let (old, new) = (manifest("1.0.0"), manifest("2.0.0"));
+    let body = |version: &str| format!("export default () => ({{ version: '{version}' }});");
+    let folder = folder(&[
+        ("new/shop.json", new.as_bytes()),
+        ("new/which.js", body("2.0.0").as_bytes()),
+        ("old/shop.json", old.as_bytes()),
+        ("old/which.js", body("1.0.0").as_bytes()),
+    ]);
+    let both = run(folder.path(), &["test", "--run", "new", "old"]);
+    assert_eq!(both.code, 1, "{both:?}");
+    assert!(both.stdout.contains("`shop:which` is a tool of `new/shop.json` too"), "{both:?}");
+    assert!(both.stdout.contains("1 passed, 1 failed"), "{both:?}");
+    for each in ["new", "old"] {
+        let alone = run(folder.path(), &["test", "--run", each]);
+        assert_eq!(alone.code, 0, "{alone:?}");
+    }
+}
+
+#[test]
 fn a_broken_validator_shows_nothing_about_an_example() {
     let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
     // One that throws what the example expects has refused it.

@@ -52,6 +52,23 @@ fn limits_of_the_shell_are_kept() {
     assert!(stderr.contains("390 MiB of addresses (`ulimit -v`), and a worker needs 640 MiB"), "{stderr}");
 }
 
+/// However few files may be open, that is said, and nothing breaks.
+#[test]
+fn too_few_descriptors_are_named() {
+    for descriptors in 4..16 {
+        let script = format!("ulimit -n {descriptors}; exec \"$0\" doctor");
+        let mut command = Command::new("/bin/sh");
+        let output =
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")]).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let is_told = stderr.contains("ulimit -n") || stderr.contains("Too many open files");
+        assert!(
+            output.status.success() || (output.status.code() == Some(2) && is_told),
+            "{descriptors}: {output:?}"
+        );
+    }
+}
+
 /// A kernel without landlock, as far as a thread and the programs that it starts can tell.
 #[cfg(target_os = "linux")]
 fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {

@@ -67,11 +67,11 @@ impl Executor for Bodies {
             };
             match self.work(body, pool, &call).await {
                 Ok(output) => {
-                    body.log(&output.log, &self.parts.log);
+                    body.log(&output.log, &self.parts.console);
                     Ok(Outcome::value_of(output.value))
                 }
                 Err(error) => {
-                    body.log(&error.log, &self.parts.log);
+                    body.log(&error.log, &self.parts.console);
                     Err(told(body, &error))
                 }
             }

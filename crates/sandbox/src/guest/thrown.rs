@@ -7,7 +7,7 @@ use super::js::{Kind, Value};
 use super::json::{Writer, number};
 use super::state::State;
 use crate::error::{Code, Place, TraceFrame};
-use crate::limits::MAX_DEPTH;
+use crate::limits::{MAX_DEPTH, whole};
 
 /// The file name that the guest's program goes by in stack traces.
 pub(super) const PROGRAM: &str = "program.js";
@@ -36,7 +36,7 @@ pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
 /// What ended the call, if it was no exception of its own.
 pub(super) fn over(state: &State) -> Option<Failure> {
     if state.is_late() {
-        let message = format!("the program used up its time, {:?} of the processor", state.limit);
+        let message = format!("the program used up its time, {:?} of the processor", whole(state.limit));
         return Some(Failure::new(Code::Timeout, message));
     }
     state.heap().exceeded().then(|| Failure::new(Code::MemoryLimit, "the program used up its memory"))

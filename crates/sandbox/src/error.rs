@@ -140,7 +140,7 @@ pub struct Error {
     /// What was running, innermost first, as far as it fits: for an `Error` that was thrown where it was made; for syntax the
     /// offending place. The engine knows the last place that it noted, which may be a little before. For what is no
     /// `Error` it may be a trace of an earlier exception that a promise swallowed.
-    pub trace: Vec<TraceFrame>,
+    pub trace: Box<[TraceFrame]>,
     /// The other own properties of the error that was thrown, as far as they are JSON and small: `code`, `suggestion` …
     pub fields: Option<Box<serde_json::Map<String, Json>>>,
     /// What the guest wrote to `console` until then.
@@ -155,7 +155,7 @@ impl Error {
             code,
             message: message.into(),
             name: None,
-            trace: Vec::new(),
+            trace: Box::default(),
             fields: None,
             log: Vec::new(),
             cpu: Duration::ZERO,

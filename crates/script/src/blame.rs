@@ -13,21 +13,21 @@ use crate::syntax::parse;
 #[derive(Clone, Copy, PartialEq)]
 enum Vague {
     /// An object pattern met `undefined` or `null`.
-    NoObject,
+    Object,
     /// A list pattern, `for … of` or `...` met what is no list.
-    NoList,
+    List,
     /// What was called is no function.
-    NoFunction,
+    Function,
 }
 
 impl Vague {
     /// By the engine's own words.
     fn of(message: &str) -> Option<Vague> {
         match message {
-            "Cannot convert undefined or null to object" => Some(Vague::NoObject),
-            "not a function" => Some(Vague::NoFunction),
-            _ if message.starts_with("cannot read property 'Symbol.iterator' of ") => Some(Vague::NoList),
-            _ if message.ends_with("is not iterable") => Some(Vague::NoList),
+            "Cannot convert undefined or null to object" => Some(Vague::Object),
+            "not a function" => Some(Vague::Function),
+            _ if message.starts_with("cannot read property 'Symbol.iterator' of ") => Some(Vague::List),
+            _ if message.ends_with("is not iterable") => Some(Vague::List),
             _ => None,
         }
     }
@@ -93,14 +93,14 @@ impl<'a> Tree<'_, 'a> {
             return None;
         }
         match vague {
-            Vague::NoObject => self.pattern(at, is_called_here, |kind| {
+            Vague::Object => self.pattern(at, is_called_here, |kind| {
                 matches!(kind, AstKind::ObjectPattern(_) | AstKind::ObjectAssignmentTarget(_))
             }),
-            Vague::NoList if self.iterates(at) => None,
-            Vague::NoList => self.pattern(at, is_called_here, |kind| {
+            Vague::List if self.iterates(at) => None,
+            Vague::List => self.pattern(at, is_called_here, |kind| {
                 matches!(kind, AstKind::ArrayPattern(_) | AstKind::ArrayAssignmentTarget(_))
             }),
-            Vague::NoFunction => self.callee(at),
+            Vague::Function => self.callee(at),
         }
     }
 

@@ -88,7 +88,7 @@ struct Tree<'s, 'a> {
 
 impl<'a> Tree<'_, 'a> {
     fn error(&self, at: u32, is_called_here: bool, vague: Vague) -> Option<u32> {
-        if self.all().any(|(span, kind)| matches!(kind, AstKind::NewExpression(_)) && holds(span, at)) {
+        if self.around(at).any(|kind| matches!(kind, AstKind::NewExpression(_))) {
             // Its author made it here.
             return None;
         }
@@ -108,8 +108,11 @@ impl<'a> Tree<'_, 'a> {
         self.semantic.nodes().iter()
     }
 
-    fn all(&self) -> impl Iterator<Item = (Span, AstKind<'a>)> {
-        self.nodes().map(|node| (node.kind().span(), node.kind()))
+    /// What a place is in, as far as its own function goes.
+    fn around(&self, at: u32) -> impl Iterator<Item = AstKind<'a>> {
+        let function = self.function_at(at);
+        let around = self.nodes().filter(move |node| holds(node.kind().span(), at));
+        around.filter(move |node| self.function_of(node.id()) == function).map(AstNode::kind)
     }
 
     /// The first pattern after a place, in the same function. That of a `for … of` stands before what the engine noted.
@@ -138,10 +141,10 @@ impl<'a> Tree<'_, 'a> {
 
     /// Whether what is at a place is gone through as a list itself.
     fn iterates(&self, at: u32) -> bool {
-        self.all().any(|(span, kind)| match kind {
+        self.around(at).any(|kind| match kind {
             AstKind::ForOfStatement(of) => holds(of.right.span(), at),
-            AstKind::SpreadElement(_) => holds(span, at),
-            AstKind::YieldExpression(yielded) => yielded.delegate && holds(span, at),
+            AstKind::SpreadElement(_) => true,
+            AstKind::YieldExpression(yielded) => yielded.delegate,
             _ => false,
         })
     }
@@ -205,7 +208,7 @@ impl<'a> Tree<'_, 'a> {
         let computed =
             |kind: AstKind| matches!(kind, AstKind::ImportExpression(import) if !import.source.is_literal());
         let first = |fits: &dyn Fn(AstKind<'a>) -> bool| {
-            self.all().filter(|(_, kind)| fits(*kind)).map(|(span, _)| span.start).min()
+            self.nodes().map(AstNode::kind).filter(|kind| fits(*kind)).map(|kind| kind.span().start).min()
         };
         first(&fits).or_else(|| first(&computed))
     }

@@ -120,6 +120,8 @@ fn errors_are_told_at_what_is_to_be_blamed() {
         "const g = (¦{ z }) => z;\nmodule.exports = (args) => {\n  const { q } = args;\n  return g(q);\n};",
         "module.exports = (args) => {\n  const { q } = args;\n  for (const x of ¦q) args.n = x;\n};",
         "module.exports = (args) => {\n  const { q } = args;\n  return Object.keys(¦q);\n};",
+        "module.exports = (args) => new Promise((good) => {\n  const a = args.a;\n  const ¦{ q } = a;\n  good(q);\n});",
+        "module.exports = (args) => {\n  for (const x of args.list.map((y) => { const z = y; const ¦[q] = z; return q; })) args.n = x;\n};",
         // Calls.
         "module.exports = (args) => args.¦nothing();",
         "module.exports = (args) => {\n  return args.¦nothing(\n    1,\n    args.a);\n};",
@@ -146,7 +148,10 @@ fn errors_are_told_at_what_is_to_be_blamed() {
     let folder = folder(&[("bad.yaml", marked.replace('¦', "").as_bytes())]);
     let mut wrong = Vec::new();
     for ((id, place), source) in ids.iter().zip(&places).zip(cases) {
-        let failed = json_of(&run(folder.path(), &["eval", "bad.yaml", "--helper", id, "--json"]));
+        let failed = json_of(&run(
+            folder.path(),
+            &["eval", "bad.yaml", "--helper", id, "--json", "--args", r#"{"list": [1]}"#],
+        ));
         assert_eq!(failed["error"]["code"], "THREW", "{source}: {failed}");
         if failed["error"]["at"] != place.as_str() {
             wrong.push(format!(

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_catalog::Reader;
-use toolwright_exec::knowledge::{Code, Role, SLOW, input, read_verdict};
+use toolwright_exec::knowledge::{Code, Role, SLOW, cause, input, read_verdict};
 use toolwright_sandbox::{Error, LogLine, Output};
 use toolwright_source::words::nearest_word;
 use toolwright_source::{Severity, render};
@@ -95,7 +95,7 @@ fn say_log(log: &[LogLine]) {
     let mut text = String::new();
     for line in log {
         let level = format!("{:?}", line.level).to_lowercase();
-        let _ = writeln!(text, "console.{level}: {}", toolwright_source::render::visible(&line.text));
+        let _ = writeln!(text, "console.{level}: {}", inside(&line.text));
     }
     output::say(&text);
 }
@@ -142,7 +142,7 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     let place = error.place().map(|place| code.place(place));
     if as_json {
         let mut failure = json!({"code": error.code.name(), "message": error.message});
-        let fields = [("name", error.name.clone()), ("at", place)];
+        let fields = [("name", error.name.as_deref().map(str::to_owned)), ("at", place)];
         for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             failure[name] = value.into();
         }
@@ -155,7 +155,10 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     }
     say_log(&error.log);
     let name = error.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let mut text = format!("{}: {name}{}\n", error.code, error.message);
+    let mut text = format!("{}: {name}{}\n", error.code, inside(&error.message));
+    if let Some(cause) = cause(error) {
+        let _ = writeln!(text, "  caused by {}", inside(cause));
+    }
     if let Some(place) = place {
         let _ = writeln!(text, "  --> {place}");
     }
@@ -163,8 +166,13 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
     if error.cpu > std::time::Duration::ZERO {
         let _ = writeln!(text, "took {ms} ms of processor time");
     }
-    output::say(&format!("{}\n", output::visible_lines(&text)));
+    output::say(&text);
     Ok(Exit::Findings)
+}
+
+/// Text of others: lines after the first cannot be taken for ours.
+fn inside(text: &str) -> String {
+    output::visible_lines(text).replace('\n', "\n  | ")
 }
 
 impl crate::args::Which {

@@ -106,20 +106,20 @@ impl Place {
 }
 
 /// A function that was running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceFrame {
     /// One of the program, which had come to this place.
     Program(Place),
-    /// One of the language.
-    Native,
+    /// One of the language, of this name.
+    Native(Box<str>),
 }
 
 impl TraceFrame {
     /// Where in the program it was.
-    pub fn place(self) -> Option<Place> {
+    pub fn place(&self) -> Option<Place> {
         match self {
-            TraceFrame::Program(place) => Some(place),
-            TraceFrame::Native => None,
+            TraceFrame::Program(place) => Some(*place),
+            TraceFrame::Native(_) => None,
         }
     }
 }
@@ -136,15 +136,18 @@ pub struct Error {
     /// What went wrong, for people.
     pub message: String,
     /// The `name` of the error that was thrown.
-    pub name: Option<String>,
+    pub name: Option<Box<str>>,
     /// What was running, innermost first, as far as it fits: for an `Error` that was thrown where it was made; for syntax the
     /// offending place. The engine knows the last place that it noted, which may be a little before. For what is no
     /// `Error` it may be a trace of an earlier exception that a promise swallowed.
     pub trace: Box<[TraceFrame]>,
-    /// The other own properties of the error that was thrown, as far as they are JSON and small: `code`, `suggestion` …
+    /// The class of the error that was thrown, if it is one of the program.
+    pub class: Option<Box<str>>,
+    /// The other own properties of the error that was thrown, as far as they are JSON and small: `code`, `suggestion` … Its `cause`
+    /// and the `errors` of an `AggregateError` are told in words.
     pub fields: Option<Box<serde_json::Map<String, Json>>>,
     /// What the guest wrote to `console` until then.
-    pub log: Vec<LogLine>,
+    pub log: Box<[LogLine]>,
     /// The guest's time of the processor, if the worker lived to tell.
     pub cpu: Duration,
 }
@@ -156,15 +159,16 @@ impl Error {
             message: message.into(),
             name: None,
             trace: Box::default(),
+            class: None,
             fields: None,
-            log: Vec::new(),
+            log: Box::default(),
             cpu: Duration::ZERO,
         }
     }
 
     /// The innermost place in the program.
     pub fn place(&self) -> Option<Place> {
-        self.trace.iter().find_map(|frame| frame.place())
+        self.trace.iter().find_map(TraceFrame::place)
     }
 
     /// The module that the program wanted to import, if that is what went wrong. Cut if it is long.

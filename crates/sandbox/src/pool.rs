@@ -343,7 +343,7 @@ impl Inner {
         match answer {
             Ok(answer) => Ok((answer, log)),
             Err(mut error) => {
-                error.log = log;
+                error.log = log.into();
                 Err(error)
             }
         }

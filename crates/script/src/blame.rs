@@ -1,85 +1,130 @@
-//! Where an exception came from, for an engine that tells only the last place it noted. It notes names, calls, operators and
-//! the beginnings of statements, in the order of the text; what comes after such a place and throws is found in the tree.
+//! Where an exception came from, for an engine that tells only the last place it noted.
+//!
+//! It notes names, what follows the bracket of a call, the right side of operators, what is thrown and the beginnings of
+//! statements, in the order of the text; not members, patterns, `this`, literals, nor the call when its arguments are done. So for
+//! everything that could have thrown such an error, what was noted last before it is computed from the tree, and compared with
+//! what the engine says.
+
+use std::ops::RangeInclusive;
 
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
-use oxc_ast::ast::{Expression, StringLiteral};
+use oxc_ast::ast::{AssignmentTarget, Class, Expression, MethodDefinitionKind, StringLiteral, UnaryOperator};
 use oxc_semantic::{AstNode, NodeId, Semantic};
 use oxc_span::{GetSpan, SourceType, Span};
 
 use crate::syntax::parse;
 
-/// Errors whose place the engine does not note.
-#[derive(Clone, Copy, PartialEq)]
-enum Vague {
-    /// An object pattern met `undefined` or `null`.
-    Object,
-    /// A list pattern, `for … of` or `...` met what is no list.
-    List,
-    /// What was called is no function.
-    Function,
-}
-
-impl Vague {
-    /// By the engine's own words.
-    fn of(message: &str) -> Option<Vague> {
-        match message {
-            "Cannot convert undefined or null to object" => Some(Vague::Object),
-            "not a function" => Some(Vague::Function),
-            _ if message.starts_with("cannot read property 'Symbol.iterator' of ") => Some(Vague::List),
-            _ if message.ends_with("is not iterable") => Some(Vague::List),
-            _ => None,
-        }
-    }
-}
-
-/// What an engine tells of an exception.
+/// What an engine tells of an error.
 #[derive(Debug, Clone, Copy)]
-pub enum Thrown<'a> {
-    /// An error, from a function of the program.
-    Error {
-        /// The last place that the engine noted in it, as a byte.
-        at: usize,
-        /// The last place in the function of the program that called it.
-        caller: Option<usize>,
-        /// In the engine's words.
-        message: &'a str,
-    },
-    /// Something else, told in these words, in the `throw` at this byte unless the engine is mistaken.
-    Other(Option<usize>, &'a str),
-    /// A module of this name was wanted.
-    Import(&'a str),
+pub struct Clue<'a> {
+    /// The functions that were running, innermost first.
+    pub frames: &'a [Frame<'a>],
+    /// In the engine's words, or the author's.
+    pub message: &'a str,
+    /// The class of the error, if it is one of the program.
+    pub class: Option<&'a str>,
 }
 
-/// The byte of `code` that an exception is to be blamed on; `None` if the engine cannot be right, or the code has no such
-/// thing.
-pub fn blame(code: &str, is_module: bool, thrown: Thrown) -> Option<usize> {
-    let (told, vague) = match thrown {
-        Thrown::Error { at, message, .. } => (Some(at), Vague::of(message)),
-        Thrown::Other(..) | Thrown::Import(_) => (None, None),
-    };
-    if told.is_some() && vague.is_none() {
-        return told;
-    }
-    let Ok(extent) = crate::guard::measure(code) else { return told };
+/// A function that was running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frame<'a> {
+    /// One of the program: the byte of what was noted last in it.
+    Program(usize),
+    /// One of the language: its name.
+    Native(&'a str),
+}
+
+/// The byte of `code` that an error is to be blamed on; `None` if no function of the program was running.
+pub fn blame(code: &str, is_module: bool, clue: Clue) -> Option<usize> {
+    let told = clue.frames.iter().find_map(|frame| frame.byte())?;
+    let found = with_tree(code, is_module, |tree| tree.error(&clue)).flatten();
+    Some(found.map_or(told, |at| at as usize))
+}
+
+/// The byte of what threw something that is no error, told in these words. `at` is what the engine noted, which may be of an earlier
+/// exception.
+pub fn blame_throw(code: &str, is_module: bool, at: Option<usize>, words: &str) -> Option<usize> {
+    let found = with_tree(code, is_module, |tree| tree.throw(at.map(|at| at as u32), words));
+    found.flatten().map(|at| at as usize)
+}
+
+/// The byte of what wanted to import this module.
+pub fn blame_import(code: &str, name: &str) -> Option<usize> {
+    with_tree(code, true, |tree| tree.import(name)).flatten().map(|at| at as usize)
+}
+
+/// Looks at the tree of code, if it has one that is not too large.
+fn with_tree<T: Send>(code: &str, is_module: bool, look: impl FnOnce(Tree) -> T + Send) -> Option<T> {
+    let extent = crate::guard::measure(code).ok()?;
     let found = crate::room::with_room(extent, || {
         let allocator = Allocator::default();
-        // Where imports are no syntax, they are what is looked for.
-        let is_module = is_module || matches!(thrown, Thrown::Import(_));
         let kind = if is_module { SourceType::mjs() } else { SourceType::script() };
         let semantic = parse(&allocator, code, kind).semantic?;
-        let tree = Tree { semantic: &semantic, code };
-        match thrown {
-            Thrown::Error { at, caller, .. } => {
-                let is_called_here = caller == Some(at);
-                tree.error(at as u32, is_called_here, vague?)
-            }
-            Thrown::Other(at, words) => tree.other(at.map(|at| at as u32), words),
-            Thrown::Import(name) => tree.import(name),
-        }
+        Some(look(Tree { semantic: &semantic, code }))
     });
-    found.ok().flatten().map(|at| at as usize).or(told)
+    found.ok().flatten()
 }
+
+impl Frame<'_> {
+    fn byte(&self) -> Option<usize> {
+        match self {
+            Frame::Program(byte) => Some(*byte),
+            Frame::Native(_) => None,
+        }
+    }
+}
+
+/// What can be wrong, by the engine's own words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wrong<'a> {
+    /// A member of `undefined` or `null` was read.
+    Read(&'a str),
+    /// A member was set of what cannot have it.
+    Set(Option<&'a str>),
+    /// A pattern for objects met `undefined` or `null`, or a member of them was deleted.
+    NoObject,
+    /// What is no list was gone through.
+    NoList,
+    /// What was called is no function, or with `new` no class.
+    NoFunction,
+    /// A function of the language of this name threw.
+    Native(&'a str),
+    /// A name; the engine notes those.
+    Name,
+    /// Something that the author made.
+    Own(Option<&'a str>),
+}
+
+impl<'a> Wrong<'a> {
+    fn of(clue: &Clue<'a>) -> Wrong<'a> {
+        let message = clue.message;
+        let natives = clue.frames.iter().map_while(|frame| match frame {
+            Frame::Native(name) => Some(*name),
+            Frame::Program(_) => None,
+        });
+        if let Some(name) = natives.last() {
+            return Wrong::Native(name);
+        }
+        let quoted = || message.split('\'').nth(1);
+        match message {
+            "Cannot convert undefined or null to object" => Wrong::NoObject,
+            "not a function" | "not a constructor" => Wrong::NoFunction,
+            "object is not extensible" => Wrong::Set(None),
+            _ if message.starts_with("cannot read property 'Symbol.iterator' of ") => Wrong::NoList,
+            "value is not iterable" | "object is not iterable" => Wrong::NoList,
+            _ if message.starts_with("cannot read property '") => Wrong::Read(quoted().unwrap_or_default()),
+            _ if message.starts_with("cannot set property '") => Wrong::Set(quoted()),
+            _ if message.ends_with("' is read-only") => Wrong::Set(quoted()),
+            _ if message.ends_with(" is not defined") => Wrong::Set(message.split(' ').next()),
+            _ if message.ends_with(" is not initialized") => Wrong::Name,
+            _ => Wrong::Own(clue.class),
+        }
+    }
+}
+
+/// Something that may have thrown: the byte up to which the engine had noted things when it did, and the byte to blame.
+type Suspect = (u32, u32);
 
 struct Tree<'s, 'a> {
     semantic: &'s Semantic<'a>,
@@ -87,110 +132,364 @@ struct Tree<'s, 'a> {
 }
 
 impl<'a> Tree<'_, 'a> {
-    fn error(&self, at: u32, is_called_here: bool, vague: Vague) -> Option<u32> {
-        if self.around(at).any(|kind| matches!(kind, AstKind::NewExpression(_))) {
-            // Its author made it here.
-            return None;
+    fn error(&self, clue: &Clue) -> Option<u32> {
+        let clue = &Clue { frames: self.without_constructors(clue), ..*clue };
+        let mut places = clue.frames.iter().filter_map(Frame::byte).map(|byte| byte as u32);
+        let (at, caller) = (places.next()?, places.next());
+        let wrong = Wrong::of(clue);
+        // An argument that is called where it is passed is told at the same place as the call.
+        let is_called_here = caller == Some(at);
+        let own = self.function_at(at);
+        let mut beginning: Vec<Option<NodeId>> = self
+            .functions()
+            .filter(|function| self.is_beginning(at, is_called_here, *function))
+            .map(Some)
+            .collect();
+        beginning.push(own);
+        let is_first = caller.is_none();
+        let found = beginning.into_iter().find_map(|function| {
+            let noted = self.noted(function);
+            let suspects = self.suspects(function, wrong, is_first);
+            let is_it = |suspect: &&Suspect| match noted.iter().rfind(|noted| *noted.end() < suspect.0) {
+                Some(noted) => noted.contains(&at),
+                None => function != own || self.is_start(function, at),
+            };
+            suspects.iter().find(is_it).map(|(_, place)| *place)
+        });
+        found.or(Some(at))
+    }
+
+    /// An error is made where its constructor is called, not in it.
+    fn without_constructors<'c>(&self, clue: &Clue<'c>) -> &'c [Frame<'c>] {
+        let mut frames = clue.frames;
+        let made = clue.class.map(|name| self.ancestry(name)).unwrap_or_default();
+        let is_class_call = clue.message == "class constructors must be invoked with 'new'";
+        while let [Frame::Program(byte), rest @ ..] = frames
+            && rest.iter().any(|frame| frame.byte().is_some())
+            && let Some(class) = self.constructor_at(*byte as u32)
+            && (made.contains(&class) || (is_class_call && frames.len() == clue.frames.len()))
+        {
+            frames = rest;
         }
-        match vague {
-            Vague::Object => self.pattern(at, is_called_here, |kind| {
-                matches!(kind, AstKind::ObjectPattern(_) | AstKind::ObjectAssignmentTarget(_))
-            }),
-            Vague::List if self.iterates(at) => None,
-            Vague::List => self.pattern(at, is_called_here, |kind| {
-                matches!(kind, AstKind::ArrayPattern(_) | AstKind::ArrayAssignmentTarget(_))
-            }),
-            Vague::Function => self.callee(at),
+        frames
+    }
+
+    /// A class of the program and the classes of the program that it is derived from.
+    fn ancestry(&self, name: &str) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        let mut name = name;
+        while let Some((id, class)) = self.nodes().find_map(|node| match node.kind() {
+            AstKind::Class(class) if self.name_of(node.id(), class) == Some(name) => Some((node.id(), class)),
+            _ => None,
+        }) && !found.contains(&id)
+        {
+            found.push(id);
+            match class.heritage.as_ref().map(|heritage| &heritage.expression) {
+                Some(Expression::Identifier(parent)) => name = parent.name.as_str(),
+                _ => break,
+            }
         }
+        found
+    }
+
+    fn name_of(&self, id: NodeId, class: &'a Class<'a>) -> Option<&'a str> {
+        if let Some(name) = &class.id {
+            return Some(name.name.as_str());
+        }
+        match self.semantic.nodes().parent_kind(id) {
+            AstKind::VariableDeclarator(declarator) => {
+                declarator.id.get_binding_identifier().map(|name| name.name.as_str())
+            }
+            _ => None,
+        }
+    }
+
+    /// The class whose constructor a place is in; the engine names one that is not written by the class or its end.
+    fn constructor_at(&self, at: u32) -> Option<NodeId> {
+        let around = self.nodes().filter(|node| {
+            let span = node.kind().span();
+            span.start <= at && at <= span.end
+        });
+        let innermost = around.filter_map(|node| match node.kind() {
+            AstKind::Class(class) => {
+                let in_member = class.body.body.iter().any(|member| holds(member.span(), at));
+                (!in_member).then_some((node.kind().span().start, node.id()))
+            }
+            AstKind::MethodDefinition(method) if method.kind == MethodDefinitionKind::Constructor => {
+                let nodes = self.semantic.nodes();
+                let class =
+                    nodes.ancestors(node.id()).find(|node| matches!(node.kind(), AstKind::Class(_)))?;
+                Some((method.span.start, class.id()))
+            }
+            _ => None,
+        });
+        innermost.max_by_key(|(start, _)| *start).map(|(_, class)| class)
     }
 
     fn nodes(&self) -> impl Iterator<Item = &AstNode<'a>> {
         self.semantic.nodes().iter()
     }
 
-    /// What a place is in, as far as its own function goes.
-    fn around(&self, at: u32) -> impl Iterator<Item = AstKind<'a>> {
-        let function = self.function_at(at);
-        let around = self.nodes().filter(move |node| holds(node.kind().span(), at));
-        around.filter(move |node| self.function_of(node.id()) == function).map(AstNode::kind)
+    fn functions(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes().filter(|node| is_function(node.kind())).map(AstNode::id)
     }
 
-    /// The first pattern after a place, in the same function. That of a `for … of` stands before what the engine noted.
-    fn pattern(&self, at: u32, is_called_here: bool, is_wanted: impl Fn(AstKind<'a>) -> bool) -> Option<u32> {
-        let of_loop = self.nodes().find(|node| {
-            let loops = self.semantic.nodes().ancestor_kinds(node.id()).find_map(|kind| match kind {
-                AstKind::ForOfStatement(of) => Some(of),
+    /// What belongs to a function and to none within it; the program itself for `None`.
+    fn within(&self, function: Option<NodeId>) -> impl Iterator<Item = &AstNode<'a>> {
+        self.nodes().filter(move |node| self.function_of(node.id()) == function)
+    }
+
+    /// What the engine notes in a function, in order.
+    fn noted(&self, function: Option<NodeId>) -> Vec<RangeInclusive<u32>> {
+        let mut noted: Vec<u32> = self
+            .within(function)
+            .filter_map(|node| match node.kind() {
+                AstKind::IdentifierReference(name) => {
+                    let parent = self.semantic.nodes().parent_kind(node.id());
+                    let is_short = matches!(parent, AstKind::ObjectProperty(property) if property.shorthand);
+                    (!is_short).then_some(name.span.start)
+                }
+                AstKind::CallExpression(call) => {
+                    Some(call.arguments.first().map_or(call.span.end - 1, |first| first.span().start))
+                }
+                AstKind::TaggedTemplateExpression(tagged) => Some(tagged.quasi.span.start),
+                AstKind::NewExpression(new) => Some(new.callee.span().start),
+                AstKind::BinaryExpression(binary) => Some(binary.right.span().start),
+                AstKind::ThrowStatement(throw) => Some(throw.argument.span().start),
+                AstKind::ExpressionStatement(statement) => Some(statement.span.start),
                 _ => None,
-            });
-            is_wanted(node.kind())
-                && loops.is_some_and(|of| {
-                    holds(of.right.span(), at) && of.left.span().contains_inclusive(node.kind().span())
-                })
-        });
-        let function = self.function_at(at);
-        let is_near = |node: &&AstNode<'a>| {
-            let own = self.function_of(node.id());
-            own == function || own.is_some_and(|own| self.is_beginning(at, is_called_here, own))
-        };
-        let after = || {
-            let patterns = self.nodes().filter(|node| is_wanted(node.kind())).filter(is_near);
-            patterns.map(|node| node.kind().span().start).filter(|start| *start >= at).min()
-        };
-        of_loop.map(|node| node.kind().span().start).or_else(after)
+            })
+            .collect();
+        noted.sort_unstable();
+        noted.into_iter().map(|at| self.column(at)..=at).collect()
     }
 
-    /// Whether what is at a place is gone through as a list itself.
-    fn iterates(&self, at: u32) -> bool {
-        self.around(at).any(|kind| match kind {
-            AstKind::ForOfStatement(of) => holds(of.right.span(), at),
-            AstKind::SpreadElement(_) => true,
-            AstKind::YieldExpression(yielded) => yielded.delegate,
-            _ => false,
+    /// The column that the engine has for a token: its own for names and after a blank, else that of the name before it.
+    fn column(&self, at: u32) -> u32 {
+        let before = &self.code.as_bytes()[..(at as usize + 1).min(self.code.len())];
+        let is_part =
+            |byte: u8| byte == b'_' || byte == b'$' || !byte.is_ascii() || byte.is_ascii_alphanumeric();
+        let starts = |n: &usize| {
+            let is_first = *n == 0 || before[n - 1].is_ascii_whitespace();
+            is_first || (is_part(before[*n]) && !before[*n].is_ascii_digit() && !is_part(before[n - 1]))
+        };
+        let start = (0..before.len()).rev().find(starts).unwrap_or_default();
+        (start as u32).saturating_sub(1)
+    }
+
+    /// What of a function may have thrown such an error, in order. `is_first` is the function that is given the arguments.
+    fn suspects(&self, function: Option<NodeId>, wrong: Wrong, is_first: bool) -> Vec<Suspect> {
+        let mut suspects: Vec<Suspect> =
+            self.within(function).filter_map(|node| self.suspect(node, wrong, is_first)).collect();
+        suspects.sort_by_key(|(_, place)| *place);
+        suspects
+    }
+
+    fn suspect(&self, node: &AstNode<'a>, wrong: Wrong, is_first: bool) -> Option<Suspect> {
+        let (kind, parent) = (node.kind(), self.semantic.nodes().parent_kind(node.id()));
+        let span = kind.span();
+        match wrong {
+            Wrong::Name => None,
+            Wrong::Read(name) => match kind {
+                _ if is_target(parent, span) => None,
+                AstKind::StaticMemberExpression(member) if member.property.name == name => {
+                    Some((member.property.span.start, member.property.span.start))
+                }
+                AstKind::ComputedMemberExpression(member) if is_named(&member.expression, name) => {
+                    Some((span.end, member.expression.span().start))
+                }
+                _ => None,
+            },
+            Wrong::Set(name) => {
+                let AstKind::AssignmentExpression(assignment) = kind else { return None };
+                let is_it = |found: &str| name.is_none_or(|name| found == name);
+                let place = match &assignment.left {
+                    AssignmentTarget::AssignmentTargetIdentifier(target) if is_it(&target.name) => {
+                        target.span.start
+                    }
+                    AssignmentTarget::StaticMemberExpression(target) if is_it(&target.property.name) => {
+                        target.property.span.start
+                    }
+                    AssignmentTarget::ComputedMemberExpression(target)
+                        if name.is_none_or(|name| is_named(&target.expression, name)) =>
+                    {
+                        target.expression.span().start
+                    }
+                    _ => return None,
+                };
+                Some((span.end, place))
+            }
+            Wrong::NoObject => match kind {
+                // The arguments are an object, and so is what is caught.
+                AstKind::ObjectPattern(_) if is_first && matches!(parent, AstKind::FormalParameter(_)) => {
+                    None
+                }
+                AstKind::ObjectPattern(_) if matches!(parent, AstKind::CatchParameter(_)) => None,
+                AstKind::ObjectPattern(_) | AstKind::ObjectAssignmentTarget(_) => {
+                    Some((self.when_matched(node), span.start))
+                }
+                AstKind::UnaryExpression(unary) if unary.operator == UnaryOperator::Delete => {
+                    Some((span.end, span.start))
+                }
+                _ => None,
+            },
+            Wrong::NoList => match kind {
+                AstKind::ArrayPattern(_) | AstKind::ArrayAssignmentTarget(_) => {
+                    Some((self.when_matched(node), span.start))
+                }
+                AstKind::ForOfStatement(of) if !matches!(of.right, Expression::ArrayExpression(_)) => {
+                    Some((of.right.span().end, of.right.span().start))
+                }
+                AstKind::SpreadElement(spread) => Some((span.end, spread.argument.span().start)),
+                AstKind::YieldExpression(yielded) if yielded.delegate => Some((span.end, span.start)),
+                _ => None,
+            },
+            Wrong::NoFunction => match kind {
+                AstKind::CallExpression(call) if !self.is_of_language(&call.callee) => {
+                    Some((span.end, name_place(&call.callee)))
+                }
+                AstKind::TaggedTemplateExpression(tagged) => Some((span.end, name_place(&tagged.tag))),
+                AstKind::NewExpression(new) if !self.is_of_language(&new.callee) => {
+                    Some((span.end, span.start))
+                }
+                _ => None,
+            },
+            Wrong::Native(name) => match kind {
+                AstKind::CallExpression(call) if called(&call.callee) == Some(name) => {
+                    Some((span.end, name_place(&call.callee)))
+                }
+                AstKind::NewExpression(new) if called(&new.callee) == Some(name) => {
+                    Some((span.end, span.start))
+                }
+                _ => None,
+            },
+            Wrong::Own(class) => match kind {
+                AstKind::NewExpression(new) => {
+                    let name = called(&new.callee)?;
+                    let is_it = class.map_or(is_error(name), |class| class == name);
+                    is_it.then_some((span.end, span.start))
+                }
+                AstKind::CallExpression(call) => {
+                    let name = called(&call.callee)?;
+                    (class.is_none() && is_error(name)).then_some((span.end, span.start))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Up to where things were noted when a pattern is met: its own beginning, but the end of what a `for … of` goes through.
+    fn when_matched(&self, pattern: &AstNode<'a>) -> u32 {
+        let span = pattern.kind().span();
+        let loops = self.semantic.nodes().ancestor_kinds(pattern.id()).find_map(|kind| match kind {
+            AstKind::ForOfStatement(of) if of.left.span().contains_inclusive(span) => {
+                Some(of.right.span().end)
+            }
+            _ => None,
+        });
+        loops.unwrap_or(span.start)
+    }
+
+    /// Whether this is a function that the language has: `String`, `JSON.parse`.
+    fn is_of_language(&self, callee: &Expression<'a>) -> bool {
+        let name = match callee {
+            Expression::Identifier(name) => name,
+            Expression::StaticMemberExpression(member) => match &member.object {
+                Expression::Identifier(name) => name,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        let scoping = self.semantic.scoping();
+        let is_declared =
+            name.reference_id.get().is_some_and(|id| scoping.get_reference(id).symbol_id().is_some());
+        !is_declared && crate::GLOBALS.binary_search(&name.name.as_str()).is_ok() && name.name != "args"
+    }
+
+    /// The innermost function that a place is in, but not at the beginning of.
+    fn function_at(&self, at: u32) -> Option<NodeId> {
+        let around = self.functions().filter(|function| {
+            let span = self.semantic.nodes().kind(*function).span();
+            span.start < at && at < span.end
+        });
+        around.max_by_key(|function| self.semantic.nodes().kind(*function).span().start)
+    }
+
+    /// Whether nothing was noted in a function yet: the engine names it by its beginning.
+    fn is_start(&self, function: Option<NodeId>, at: u32) -> bool {
+        function.is_none_or(|function| {
+            let start = self.semantic.nodes().kind(function).span().start;
+            at.abs_diff(start) <= 1
         })
     }
 
-    /// What was to be called, where the engine noted something in the brackets of one call only, or just before them.
-    fn callee(&self, at: u32) -> Option<u32> {
-        let function = self.function_at(at);
-        let mut calls = self.nodes().filter_map(|node| {
-            let AstKind::CallExpression(call) = node.kind() else { return None };
-            let (from, name) = match &call.callee {
-                Expression::StaticMemberExpression(member) => {
-                    (member.object.span().end, member.property.span.start)
-                }
-                callee => (callee.span().end, callee.span().start),
-            };
-            let is_in = (from..call.span.end).contains(&at) && self.function_of(node.id()) == function;
-            is_in.then_some(name)
-        });
-        let name = calls.next()?;
-        calls.next().is_none().then_some(name)
+    /// Whether a place stands for the beginning of a function. The engine names that of an arrow function with brackets one or
+    /// two tokens early, others by what stands before them on the line, and a call whose first argument is a function by the same place: the call's
+    /// own, unless the function is called there.
+    fn is_beginning(&self, at: u32, is_called_here: bool, function: NodeId) -> bool {
+        let start = self.semantic.nodes().kind(function).span().start;
+        let Some(gap) = self.code.get(at as usize..start as usize) else { return false };
+        let words = gap.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+        let words = words.filter(|word| !matches!(*word, "" | "async" | "static" | "get" | "set"));
+        let is_arrow = matches!(self.semantic.nodes().kind(function), AstKind::ArrowFunctionExpression(_));
+        let most = if is_arrow || gap.contains('\n') { 1 } else { 3 };
+        let is_near = words.count() <= most && !gap.contains([';', ')', '}']);
+        let parent = self.semantic.nodes().parent_kind(function);
+        is_near && (is_called_here || !matches!(parent, AstKind::CallExpression(_)))
+    }
+
+    fn function_of(&self, node: NodeId) -> Option<NodeId> {
+        let nodes = self.semantic.nodes();
+        nodes.ancestors(node).find(|ancestor| is_function(ancestor.kind())).map(AstNode::id)
     }
 
     /// The `throw` that a place is in; if that cannot be, the only thing in the program that could be it.
-    fn other(&self, at: Option<u32>, words: &str) -> Option<u32> {
+    fn throw(&self, at: Option<u32>, words: &str) -> Option<u32> {
         let may_be = |value: &Expression| match value {
-            Expression::NewExpression(_) => false,
-            Expression::StringLiteral(text) => words.contains(text.value.as_str()),
+            Expression::NewExpression(new) => {
+                !called(&new.callee).is_some_and(|name| self.is_error_class(name))
+            }
+            Expression::StringLiteral(text) => words.contains(&format!("{:?}", text.value.as_str())),
             _ => true,
         };
-        let mut thrown = Vec::new();
+        let (mut thrown, mut rejected) = (Vec::new(), Vec::new());
         for node in self.nodes() {
             match node.kind() {
                 AstKind::ThrowStatement(throw) if may_be(&throw.argument) => thrown.push(throw.span),
                 AstKind::CallExpression(call)
                     if call.callee.is_specific_member_access("Promise", "reject") =>
                 {
-                    thrown.push(call.span);
+                    rejected.push(call.span);
                 }
                 // Whatever its function calls what rejects it.
-                AstKind::NewExpression(new) if new.callee.is_specific_id("Promise") => thrown.push(new.span),
+                AstKind::NewExpression(new) if new.callee.is_specific_id("Promise") => {
+                    rejected.push(new.span)
+                }
+                AstKind::CallExpression(call)
+                    if call.callee.is_specific_member_access("Promise", "withResolvers") =>
+                {
+                    rejected.push(call.span);
+                }
                 _ => {}
             }
         }
         let around = |at| thrown.iter().rfind(|span| holds(**span, at));
-        let only = || if let [only] = thrown.as_slice() { Some(only) } else { None };
+        // Of a promise that was rejected, the engine has nothing; what it has then is of an earlier exception.
+        let at = at.filter(|_| rejected.is_empty());
+        let only = || match (thrown.as_slice(), rejected.as_slice()) {
+            ([only], []) | ([], [only]) => Some(only),
+            _ => None,
+        };
         at.and_then(around).or_else(only).map(|span| span.start)
+    }
+
+    /// Whether a class is one of errors.
+    fn is_error_class(&self, name: &str) -> bool {
+        let classes = self.ancestry(name);
+        match classes.last().map(|id| self.semantic.nodes().kind(*id)) {
+            Some(AstKind::Class(class)) => class.heritage.is_some(),
+            _ => ERRORS.contains(&name),
+        }
     }
 
     fn import(&self, name: &str) -> Option<u32> {
@@ -212,33 +511,23 @@ impl<'a> Tree<'_, 'a> {
         };
         first(&fits).or_else(|| first(&computed))
     }
+}
 
-    /// The innermost function that a place is in, but not at the beginning of.
-    fn function_at(&self, at: u32) -> Option<NodeId> {
-        let functions = self.nodes().filter(|node| is_function(node.kind()));
-        let around = functions.filter(|node| {
-            let span = node.kind().span();
-            span.start < at && at < span.end
-        });
-        around.max_by_key(|node| node.kind().span().start).map(AstNode::id)
-    }
+/// The errors of the language.
+const ERRORS: [&str; 8] = [
+    "AggregateError",
+    "Error",
+    "EvalError",
+    "InternalError",
+    "RangeError",
+    "ReferenceError",
+    "SyntaxError",
+    "TypeError",
+];
 
-    /// Whether a place stands for the beginning of a function. The engine names that of an arrow function with brackets one or
-    /// two tokens early, and a call whose first argument is a function by the same place: the call's own, unless the function is
-    /// called there.
-    fn is_beginning(&self, at: u32, is_called_here: bool, function: NodeId) -> bool {
-        let start = self.semantic.nodes().kind(function).span().start;
-        let Some(gap) = self.code.get(at as usize..start as usize) else { return false };
-        let words = gap.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
-        let is_near = words.filter(|word| !word.is_empty()).count() <= 1 && !gap.contains([';', ')', '}']);
-        let parent = self.semantic.nodes().parent_kind(function);
-        is_near && (is_called_here || !matches!(parent, AstKind::CallExpression(_)))
-    }
-
-    fn function_of(&self, node: NodeId) -> Option<NodeId> {
-        let nodes = self.semantic.nodes();
-        nodes.ancestors(node).find(|ancestor| is_function(ancestor.kind())).map(AstNode::id)
-    }
+/// Whether this looks like the name of an error.
+fn is_error(name: &str) -> bool {
+    ERRORS.contains(&name) || name.ends_with("Error") || name.ends_with("Exception")
 }
 
 fn is_function(kind: AstKind) -> bool {
@@ -247,4 +536,36 @@ fn is_function(kind: AstKind) -> bool {
 
 fn holds(span: Span, at: u32) -> bool {
     (span.start..span.end).contains(&at)
+}
+
+/// Whether something is only written to.
+fn is_target(parent: AstKind, span: Span) -> bool {
+    matches!(parent, AstKind::AssignmentExpression(assignment)
+        if assignment.operator.is_assign() && assignment.left.span() == span)
+}
+
+/// Whether what stands in brackets may be this name.
+fn is_named(expression: &Expression, name: &str) -> bool {
+    match expression {
+        Expression::StringLiteral(text) => text.value == name,
+        Expression::NumericLiteral(number) => number.value.to_string() == name,
+        _ => true,
+    }
+}
+
+/// The name of what is called.
+fn called<'e>(callee: &'e Expression) -> Option<&'e str> {
+    match callee {
+        Expression::Identifier(name) => Some(name.name.as_str()),
+        Expression::StaticMemberExpression(member) => Some(member.property.name.as_str()),
+        _ => None,
+    }
+}
+
+/// Where the name of what is called stands.
+fn name_place(callee: &Expression) -> u32 {
+    match callee {
+        Expression::StaticMemberExpression(member) => member.property.span.start,
+        callee => callee.span().start,
+    }
 }

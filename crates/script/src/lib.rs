@@ -28,7 +28,7 @@ mod syntax;
 
 use std::ops::Range;
 
-pub use blame::{Thrown, blame};
+pub use blame::{Clue, Frame, blame, blame_import, blame_throw};
 pub use globals::GLOBALS;
 pub use guard::{MAX_BYTES, MAX_DEPTH, MAX_TOKENS};
 pub use returns::Returns;
@@ -144,6 +144,24 @@ pub fn read(code: &str, goal: Goal, lent: &[&str]) -> Script {
         let message = format!("no memory to read the code: {error}");
         Script::unread(Problem { kind: ProblemKind::Limit, message, range: 0..0, help: None })
     })
+}
+
+/// The first thing that is wrong with code which the sandbox's engine does not take.
+pub fn mistake(code: &str, is_module: bool) -> Option<Problem> {
+    if is_module {
+        let extent = guard::measure(code).ok()?;
+        return room::with_room(extent, || syntax::read_module(code)).ok()?.into_iter().next();
+    }
+    let script = read(code, Goal::Function, &[]);
+    let import = script.forbidden.into_iter().find(|found| found.what.starts_with("import "));
+    let import = import.map(|found| Problem {
+        kind: ProblemKind::Syntax,
+        message: format!("`{}` imports something: a program has only what is in it", found.what),
+        range: found.range,
+        help: None,
+    });
+    let problems = script.problems.into_iter().filter(|problem| problem.kind == ProblemKind::Syntax);
+    problems.chain(import).min_by_key(|problem| problem.range.start)
 }
 
 impl Script {

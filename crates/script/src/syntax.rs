@@ -61,6 +61,12 @@ pub(crate) fn read_file(code: &str) -> Script {
     Script::of(in_order(parsed.problems))
 }
 
+/// What is wrong with an ES module.
+pub(crate) fn read_module(code: &str) -> Vec<Problem> {
+    let allocator = Allocator::default();
+    in_order(parse(&allocator, code, SourceType::mjs()).problems)
+}
+
 pub(crate) struct Parsed<'a> {
     problems: Vec<Problem>,
     /// Nothing when the parser gave up.

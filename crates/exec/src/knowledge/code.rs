@@ -11,7 +11,7 @@ use toolwright_sandbox::{
     TraceFrame,
 };
 
-use toolwright_script::{Thrown, blame};
+use toolwright_script::{Clue, Frame, blame, blame_import, blame_throw, mistake};
 
 use crate::{Json, Log};
 
@@ -156,18 +156,35 @@ impl Code {
 
     /// An error at the place that is to be blamed, which the engine knows only roughly or not at all.
     fn located(&self, mut error: Error) -> Error {
-        let mut places = error.trace.iter().filter_map(|frame| frame.place());
-        let mut next = || places.next().map(|place| place.byte_in(&self.source));
-        let (at, caller, message) = (next(), next(), error.message.as_str());
-        let is_native = error.trace.first() == Some(&TraceFrame::Native);
-        let thrown = match (error.code, at) {
-            _ if let Some(name) = error.refused_import() => Thrown::Import(name),
-            (Failed::Threw, at) if error.name.is_none() => Thrown::Other(at, message),
-            (Failed::Threw, Some(at)) if !is_native => Thrown::Error { at, caller, message },
-            _ => return error,
+        let (source, is_module) = (self.source.as_str(), self.form == Form::Module);
+        let byte = |place: Place| place.byte_in(source);
+        let blamed = match error.code {
+            _ if let Some(name) = error.refused_import() => blame_import(source, name),
+            Failed::Syntax => match mistake(source, is_module) {
+                Some(mistake) => {
+                    error.message = mistake.message;
+                    Some(mistake.range.start)
+                }
+                None => error.place().map(byte),
+            },
+            Failed::Threw if error.name.is_none() => {
+                blame_throw(source, is_module, error.place().map(byte), &error.message)
+            }
+            Failed::Threw | Failed::StackOverflow => {
+                let frames = error.trace.iter().map(|frame| match frame {
+                    TraceFrame::Program(place) => Frame::Program(byte(*place)),
+                    TraceFrame::Native(name) => Frame::Native(name),
+                });
+                let frames: Vec<Frame> = frames.collect();
+                let clue = Clue { frames: &frames, message: &error.message, class: error.class.as_deref() };
+                blame(source, is_module, clue)
+            }
+            Failed::Timeout => error.place().map(byte),
+            // Of these it is the function as a whole.
+            Failed::NotJson | Failed::NoEntryPoint | Failed::MemoryLimit | Failed::OutputTooLarge => Some(0),
+            _ => None,
         };
-        let blamed = blame(&self.source, self.form == Form::Module, thrown);
-        let place = blamed.map(|byte| Place::of(&self.source, byte));
+        let place = blamed.map(|byte| Place::of(source, byte));
         error.trace = place.map(TraceFrame::Program).into_iter().collect();
         error
     }
@@ -190,15 +207,23 @@ impl Code {
     /// One sentence about why there is no result: what went wrong, in which function, where.
     pub fn explain(&self, error: &Error) -> String {
         let (role, id) = (self.role.name(), &self.id);
-        let what = match (&error.name, error.code) {
+        let mut what = match (&error.name, error.code) {
             (Some(name), Failed::Threw) => format!("threw {name}: {}", error.message),
             _ => format!("failed with {}: {}", error.code, error.message),
         };
+        if let Some(cause) = cause(error) {
+            what.push_str(&format!(", caused by {cause}"));
+        }
         match error.place() {
             Some(place) => format!("{role} `{id}` {what} ({})", self.place(place)),
             None => format!("{role} `{id}` {what}"),
         }
     }
+}
+
+/// What the author says that an error was caused by.
+pub fn cause(error: &Error) -> Option<&str> {
+    error.fields.as_deref()?.get("cause")?.as_str()
 }
 
 /// Whether compiling may fail for a reason that is gone the next time: a worker, a busy machine.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use toolwright_model::{Knowledge as Model, Stage};
 
-pub use code::{Code, FunctionLimits, Role, Show, input};
+pub use code::{Code, FunctionLimits, Role, Show, cause, input};
 pub use judge::{Judged, SLOW, read_verdict};
 pub(crate) use respond::Bench;
 

@@ -38,7 +38,7 @@ impl Bench<'_> {
             ));
         };
         let result = code.run(pool, input, &self.limits.of(code.role), None).await;
-        let said = result.as_ref().map_or_else(|error| &error.log, |output| &output.log);
+        let said = result.as_ref().map_or_else(|error| &*error.log, |output| output.log.as_slice());
         code.log(said, self.log);
         result.map(|output| output.value).map_err(|error| match error.code {
             Kinds::StartFailed | Kinds::WorkerDied => {

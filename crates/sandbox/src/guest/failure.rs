@@ -13,13 +13,14 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) name: Option<String>,
     pub(crate) trace: Vec<TraceFrame>,
+    pub(crate) class: Option<String>,
     pub(crate) fields: Option<Box<Map<String, Json>>>,
 }
 
 impl Failure {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Failure {
         let message = cut(&message.into(), MESSAGE);
-        Failure { code, message, name: None, trace: Vec::new(), fields: None }
+        Failure { code, message, name: None, trace: Vec::new(), class: None, fields: None }
     }
 
     pub(crate) fn to_json(&self) -> Json {
@@ -27,7 +28,8 @@ impl Failure {
             "code": self.code.name(),
             "message": self.message,
             "name": self.name,
-            "trace": self.trace.iter().map(|frame| frame.place().map(|place| [place.line, place.column])).collect::<Vec<_>>(),
+            "trace": self.trace.iter().map(told).collect::<Vec<_>>(),
+            "class": self.class,
             "fields": self.fields,
         })
     }
@@ -37,8 +39,9 @@ impl Failure {
         let Json::Object(mut told) = serde_json::from_slice(bytes).ok()? else { return None };
         let code = Code::named(told.get("code")?.as_str()?)?;
         let mut error = Error::new(code, told.get("message")?.as_str()?);
-        error.name = told.get("name").and_then(Json::as_str).map(str::to_owned);
+        error.name = told.get("name").and_then(Json::as_str).map(Into::into);
         error.trace = told.get("trace")?.as_array()?.iter().map(frame).collect::<Option<_>>()?;
+        error.class = told.get("class").and_then(Json::as_str).map(Into::into);
         if let Some(Json::Object(fields)) = told.remove("fields") {
             error.fields = Some(Box::new(fields));
         }
@@ -46,12 +49,20 @@ impl Failure {
     }
 }
 
-/// `null`, or a line and a column.
-fn frame(told: &Json) -> Option<TraceFrame> {
-    let part = |index: usize| u32::try_from(told.get(index)?.as_u64()?).ok().filter(|part| *part > 0);
-    if told.is_null() {
-        return Some(TraceFrame::Native);
+/// A line and a column, or the name of a function of the language.
+fn told(frame: &TraceFrame) -> Json {
+    match frame {
+        TraceFrame::Program(place) => json!([place.line, place.column]),
+        TraceFrame::Native(name) => json!(name),
     }
+}
+
+/// What `told` tells.
+fn frame(told: &Json) -> Option<TraceFrame> {
+    if let Some(name) = told.as_str() {
+        return Some(TraceFrame::Native(name.into()));
+    }
+    let part = |index: usize| u32::try_from(told.get(index)?.as_u64()?).ok().filter(|part| *part > 0);
     Some(TraceFrame::Program(Place { line: part(0)?, column: part(1)? }))
 }
 

@@ -6,6 +6,9 @@ use super::js::{Atom, Js, Kind, Outcome, Pending, Value};
 use super::state::State;
 use crate::limits::{MAX_DEPTH, max_parts, weight};
 
+/// How much of a path is told.
+const STEPS: usize = 16;
+
 /// Why a value could not be written.
 pub(super) enum Unwritten {
     /// The guest's code threw meanwhile.
@@ -47,8 +50,9 @@ impl Unwritten {
         if path.is_empty() {
             return format!("the result is {what}");
         }
-        let path: String = path.iter().rev().map(String::as_str).collect();
-        format!("`result{path}` is {what}")
+        let steps: String = path.iter().rev().take(STEPS).map(String::as_str).collect();
+        let more = if path.len() > STEPS { "…" } else { "" };
+        format!("`result{steps}{more}` is {what}")
     }
 }
 
@@ -64,12 +68,24 @@ pub(super) struct Writer<'a, 'l, 'r> {
     /// Asked now and then whether time is up: no code of the guest may run for long here.
     state: &'a State<'l>,
     written: u32,
+    /// Whether what has no JSON is named in its place, for people to read.
+    names_the_rest: bool,
 }
 
 impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
     fn new(js: Js<'r>, cap: usize, depth: usize, state: &'a State<'l>) -> Outcome<Writer<'a, 'l, 'r>> {
         let to_json = js.atom("toJSON")?;
-        Ok(Writer { out: Vec::new(), cap, parts: 0, depth, around: Vec::new(), to_json, state, written: 0 })
+        Ok(Writer {
+            out: Vec::new(),
+            cap,
+            parts: 0,
+            depth,
+            around: Vec::new(),
+            to_json,
+            state,
+            written: 0,
+            names_the_rest: false,
+        })
     }
 
     /// One value, of at most `cap` bytes and `depth` levels.
@@ -80,6 +96,19 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
         state: &'a State<'l>,
     ) -> Result<Vec<u8>, Unwritten> {
         let mut writer = Writer::new(value.js(), cap, depth, state)?;
+        writer.value(value, || Ok(String::new()))?;
+        Ok(writer.out)
+    }
+
+    /// The same for people: what has no JSON is named in brackets.
+    pub(super) fn show(
+        value: &Value<'r>,
+        cap: usize,
+        depth: usize,
+        state: &'a State<'l>,
+    ) -> Result<Vec<u8>, Unwritten> {
+        let mut writer = Writer::new(value.js(), cap, depth, state)?;
+        writer.names_the_rest = true;
         writer.value(value, || Ok(String::new()))?;
         Ok(writer.out)
     }
@@ -137,10 +166,20 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
         if self.written.is_multiple_of(1024) && self.state.is_over() {
             return Err(Unwritten::Late);
         }
-        match value.kind() {
+        let before = (self.out.len(), self.around.len());
+        let written = match value.kind() {
             Kind::Object if value.is_function() => Err(Unwritten::not_json("a function")),
             Kind::Object => self.structure(value),
             _ => self.primitive(value),
+        };
+        match written {
+            Err(Unwritten::NotJson { what, .. }) if self.names_the_rest => {
+                self.out.truncate(before.0);
+                self.around.truncate(before.1);
+                let what = what.split(',').next().unwrap_or_default().replace('`', "");
+                self.put(format!("[{what}]").as_bytes())
+            }
+            written => written,
         }
     }
 

@@ -98,7 +98,11 @@ impl Guest {
             let result = call(js, &state, request, module, args);
             memory = state.heap().peak() - before;
             // Whatever it came to: who used up time or memory has no result.
-            thrown::over(&state).map_or(result, Err)
+            match (thrown::over(&state), result) {
+                (Some(over), Err(failure)) if failure.code == over.code => Err(failure),
+                (Some(over), _) => Err(over),
+                (None, result) => result,
+            }
         });
         if let Some(error) = state.broken.borrow_mut().take() {
             return Err(error);
@@ -245,7 +249,15 @@ fn call<'r>(
         entry::of_script(&module, value, request.wanted, &names)
     };
     let value = match entry.map_err(threw)?? {
-        Entry::Call(function) => function.call(&js.undefined(), &[&args]).map_err(threw)?,
+        Entry::Call(function) => function.call(&js.undefined(), &[&args]).map_err(|pending| {
+            let failure = threw(pending);
+            let is_class = failure.message == "class constructors must be invoked with 'new'";
+            if !is_class || failure.trace.len() > 1 {
+                return failure;
+            }
+            let message = "what is to be called is a class, which only makes objects with `new`";
+            Failure { trace: failure.trace, ..Failure::new(Code::NoEntryPoint, message) }
+        })?,
         Entry::Result(value) => value,
     };
     let value = settle(js, state, value)?;

@@ -289,7 +289,7 @@ fn shown(value: &Value, state: &State) -> String {
         Kind::Object if value.is_error() => {
             value.to_js_string().map(|value| text(&value)).unwrap_or_default()
         }
-        _ => match Writer::write(value, SHOWN, MAX_DEPTH, state) {
+        _ => match Writer::show(value, SHOWN, MAX_DEPTH, state) {
             Ok(json) => String::from_utf8(json).unwrap_or_default(),
             Err(Unwritten::TooLarge) => "[object too long to show]".to_owned(),
             Err(_) => format!("[{}]", value.class_name().unwrap_or_default()),

@@ -15,6 +15,11 @@ pub(super) const PROGRAM: &str = "program.js";
 const MESSAGE: usize = 4 << 10;
 /// How much of the other properties is told.
 const FIELDS: usize = 16 << 10;
+/// How much of the name of a class or a function is told.
+const NAME: usize = 64;
+/// How many errors of an error of many are told, and how many causes of a cause.
+const ERRORS: i64 = 8;
+const CAUSES: usize = 4;
 /// How many frames of a stack are told.
 const FRAMES: usize = 16;
 /// How deep each of them may be nested: a failure wraps them twice.
@@ -22,7 +27,12 @@ const FIELD_DEPTH: usize = MAX_DEPTH - 2;
 
 /// The failure that an exception stands for. `None`: the engine had no memory left to make one.
 pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
-    if let Some(over) = over(state) {
+    if let Some(mut over) = over(state) {
+        // Where it was when its time was over. Reading that runs at most what the engine stops at once.
+        if let (Code::Timeout, Some(thrown)) = (over.code, thrown.as_ref().filter(|thrown| thrown.is_error()))
+        {
+            over.trace = frames(stack(thrown).as_deref().unwrap_or_default());
+        }
         return over;
     }
     let Some(thrown) = thrown else {
@@ -44,7 +54,11 @@ pub(super) fn over(state: &State) -> Option<Failure> {
 
 fn error(thrown: &Value, state: &State) -> Failure {
     let name = property(thrown, "name").unwrap_or_else(|| "Error".to_owned());
-    let message = property(thrown, "message").unwrap_or_default();
+    let mut message = property(thrown, "message").unwrap_or_default();
+    let errors = own(thrown, "errors").map(|errors| texts(&errors)).unwrap_or_default();
+    if message.is_empty() && !errors.is_empty() {
+        message = cut(&errors.join("; "), MESSAGE);
+    }
     // The second is what the engine says of a regular expression.
     let is_overflow = matches!(
         (name.as_str(), message.as_str()),
@@ -54,13 +68,88 @@ fn error(thrown: &Value, state: &State) -> Failure {
     let mut failure = Failure::new(code, message);
     failure.name = Some(name);
     failure.trace = frames(stack(thrown).as_deref().unwrap_or_default());
-    failure.fields = fields(thrown, state).map(Box::new);
+    failure.class = own_class(thrown);
+    let mut fields = fields(thrown, state).unwrap_or_default();
+    if let Some(cause) = own(thrown, "cause") {
+        fields.entry("cause").or_insert_with(|| Json::String(in_words(&cause, CAUSES)));
+    }
+    if !errors.is_empty() {
+        fields.entry("errors").or_insert_with(|| errors.into());
+    }
+    failure.fields = (!fields.is_empty()).then(|| Box::new(fields));
     failure
+}
+
+/// The name of the class of an error, where it is none of the language's.
+fn own_class(thrown: &Value) -> Option<String> {
+    let class = thrown.get_str("constructor");
+    let name = class.ok().filter(Value::is_function).and_then(|class| property(&class, "name"));
+    drop(thrown.js().take_exception());
+    name.filter(|name| !name.is_empty() && !is_of_language(name)).map(|name| cut(&name, NAME))
+}
+
+fn is_of_language(class: &str) -> bool {
+    matches!(
+        class,
+        "Error"
+            | "AggregateError"
+            | "EvalError"
+            | "InternalError"
+            | "RangeError"
+            | "ReferenceError"
+            | "SyntaxError"
+            | "TypeError"
+            | "URIError"
+    )
+}
+
+/// An own property whose reading runs no code.
+fn own<'r>(thrown: &Value<'r>, name: &str) -> Option<Value<'r>> {
+    let found = thrown.js().atom(name).and_then(|name| thrown.own_data(&name));
+    drop(thrown.js().take_exception());
+    found.ok().flatten().map(|(value, _)| value).filter(|value| value.kind() != Kind::Undefined)
+}
+
+/// What a list of errors says, as far as it is short.
+fn texts(errors: &Value) -> Vec<String> {
+    if !errors.is_array() {
+        return Vec::new();
+    }
+    let count = errors.length().unwrap_or_default().min(ERRORS);
+    let texts = (0..count).filter_map(|index| Some(in_words(&errors.get_index(index).ok()?, 1)));
+    let texts = texts.collect();
+    drop(errors.js().take_exception());
+    texts
+}
+
+/// An error in one line, with what it was caused by.
+fn in_words(thrown: &Value, causes: usize) -> String {
+    if !thrown.is_error() {
+        return value_in_words(thrown);
+    }
+    let name = property(thrown, "name").unwrap_or_else(|| "Error".to_owned());
+    let message = property(thrown, "message").unwrap_or_default();
+    let text = cut(&format!("{name}: {message}"), MESSAGE);
+    match own(thrown, "cause").filter(|_| causes > 1) {
+        Some(cause) => format!("{text}, caused by {}", in_words(&cause, causes - 1)),
+        None => text,
+    }
 }
 
 fn other(thrown: &Value, state: &State) -> Failure {
     let trace = thrown.js().take_trace().and_then(|trace| trace.text().ok());
-    let what = match thrown.kind() {
+    let what = value_in_words(thrown);
+    let mut failure = Failure::new(Code::Threw, format!("threw {what}, which is no Error"));
+    failure.trace = frames(trace.as_deref().unwrap_or_default());
+    if thrown.is_object() {
+        failure.fields = fields(thrown, state).map(Box::new);
+    }
+    failure
+}
+
+/// What is no error, in words.
+fn value_in_words(thrown: &Value) -> String {
+    match thrown.kind() {
         Kind::String => format!("the string {:?}", cut(&thrown.text().unwrap_or_default(), MESSAGE)),
         Kind::Undefined => "`undefined`".to_owned(),
         Kind::Null => "`null`".to_owned(),
@@ -74,13 +163,7 @@ fn other(thrown: &Value, state: &State) -> Failure {
         Kind::BigInt => "a BigInt".to_owned(),
         Kind::Symbol => "a symbol".to_owned(),
         Kind::Other => "no value".to_owned(),
-    };
-    let mut failure = Failure::new(Code::Threw, format!("threw {what}, which is no Error"));
-    failure.trace = frames(trace.as_deref().unwrap_or_default());
-    if thrown.is_object() {
-        failure.fields = fields(thrown, state).map(Box::new);
     }
-    failure
 }
 
 /// A property that is a string, cut to what can be shown.
@@ -104,8 +187,10 @@ fn stack(thrown: &Value) -> Option<String> {
 /// The innermost frames of a stack.
 fn frames(stack: &str) -> Vec<TraceFrame> {
     let frames = stack.lines().filter_map(|line| {
-        if line.ends_with("(native)") {
-            return Some(TraceFrame::Native);
+        if let Some(native) =
+            line.trim_start().strip_prefix("at ").and_then(|line| line.strip_suffix(" (native)"))
+        {
+            return Some(TraceFrame::Native(cut(native, NAME).into()));
         }
         let (_, place) = line.rsplit_once(&format!("{PROGRAM}:"))?;
         let (row, column) = place.trim_end_matches(')').split_once(':')?;

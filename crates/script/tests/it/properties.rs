@@ -1,7 +1,7 @@
 //! Whatever the text: no panic, and every range can be cut out of it.
 
 use proptest::prelude::*;
-use toolwright_script::{Goal, Script, Thrown, blame, read};
+use toolwright_script::{Clue, Frame, Goal, Script, blame, blame_import, blame_throw, mistake, read};
 
 /// Pieces that get far into a parser when they are put together at random.
 const PIECES: &[&str] = &[
@@ -98,22 +98,36 @@ fn hold(code: &str) {
     }
     // Wherever the engine says that it was, also where there is nothing.
     for at in (0..code.len() + 2).step_by(code.len() / 8 + 1) {
-        let error = |message| Thrown::Error { at, caller: Some(at), message };
-        for thrown in [
-            error("Cannot convert undefined or null to object"),
-            error("value is not iterable"),
-            error("not a function"),
-            Thrown::Other(Some(at), "a text"),
-            Thrown::Import("a"),
-        ] {
-            let blamed = blame(code, false, thrown);
-            assert!(
-                blamed.is_none_or(|byte| byte == at || code.is_char_boundary(byte)),
-                "{thrown:?} in {code:?}"
-            );
+        let frames = [Frame::Program(at), Frame::Native("map"), Frame::Program(at)];
+        let is_place =
+            |byte: Option<usize>| byte.is_none_or(|byte| byte == at || code.is_char_boundary(byte));
+        for message in MESSAGES {
+            for frames in [&frames[..1], &frames, &frames[1..]] {
+                let clue = Clue { frames, message, class: Some("a") };
+                assert!(is_place(blame(code, false, clue)), "{clue:?} in {code:?}");
+            }
+        }
+        assert!(is_place(blame_throw(code, false, Some(at), "a text")), "{at} in {code:?}");
+        assert!(is_place(blame_import(code, "a")), "{code:?}");
+    }
+    for is_module in [false, true] {
+        if let Some(mistake) = mistake(code, is_module) {
+            assert!(code.get(mistake.range.clone()).is_some(), "{mistake:?} of {code:?}");
         }
     }
 }
+
+const MESSAGES: &[&str] = &[
+    "Cannot convert undefined or null to object",
+    "value is not iterable",
+    "not a function",
+    "not a constructor",
+    "cannot read property 'a' of undefined",
+    "cannot set property 'a' of undefined",
+    "'a' is read-only",
+    "class constructors must be invoked with 'new'",
+    "an author's own",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]

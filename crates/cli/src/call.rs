@@ -99,20 +99,19 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
             for warning in &outcome.warnings {
                 sources::note(warning);
             }
-            let text = if as_json { format!("{:#}\n", outcome_json(&outcome)) } else { readable(&outcome) };
-            if !outcome.is_error {
-                output::print_raw(&text)?;
-                return Ok(Exit::Clean);
-            }
             if as_json {
-                output::print(&text)?;
+                output::print_json(&outcome_json(&outcome))?;
+            } else if outcome.is_error {
+                output::say(&format!("TOOL_FAILED: {}\n", readable(&outcome).trim_end()));
+            } else if let Some(value) = laid_out(&outcome).filter(|_| !std::io::stdout().is_terminal()) {
+                output::print_json(value)?;
             } else {
-                output::say(&format!("TOOL_FAILED: {}\n", text.trim_end()));
+                output::print_raw(&readable(&outcome))?;
             }
-            Ok(Exit::Findings)
+            Ok(if outcome.is_error { Exit::Findings } else { Exit::Clean })
         }
         Err(failure) if as_json => {
-            output::print(&format!("{:#}\n", json!({"error": failure.to_json()})))?;
+            output::print_json(&json!({"error": failure.to_json()}))?;
             Ok(Exit::Findings)
         }
         Err(failure) => {
@@ -140,9 +139,8 @@ fn outcome_json(outcome: &Outcome) -> Json {
     json
 }
 
-/// For a person: structured content laid out, unless texts say more than the same.
-fn readable(outcome: &Outcome) -> String {
-    let texts: Vec<String> = outcome.content.iter().map(describe).collect();
+/// Structured content, unless texts say more than the same.
+fn laid_out(outcome: &Outcome) -> Option<&Json> {
     let says_the_same = |value: &Json| {
         outcome.content.iter().all(|content| {
             content
@@ -150,10 +148,13 @@ fn readable(outcome: &Outcome) -> String {
                 .is_some_and(|text| serde_json::from_str::<Json>(text).is_ok_and(|json| json == *value))
         })
     };
-    let text = match &outcome.structured {
-        Some(value) if outcome.content.is_empty() || says_the_same(value) => format!("{value:#}"),
-        _ => texts.join("\n"),
-    };
+    outcome.structured.as_ref().filter(|value| outcome.content.is_empty() || says_the_same(value))
+}
+
+/// For a person.
+fn readable(outcome: &Outcome) -> String {
+    let texts = || outcome.content.iter().map(describe).collect::<Vec<_>>().join("\n");
+    let text = laid_out(outcome).map_or_else(texts, |value| format!("{value:#}"));
     let text = text.trim_end_matches('\n');
     // A program that reads it gets it as it is.
     if std::io::stdout().is_terminal() {

@@ -108,11 +108,11 @@ fn succeed(output: Output, as_json: bool) -> anyhow::Result<Exit> {
         });
         // Moved, not copied: it may be large.
         all["result"] = output.value;
-        output::print_raw(&format!("{all:#}\n"))?;
+        output::print_json(&all)?;
         return Ok(Exit::Clean);
     }
     say_log(&output.log);
-    output::print_raw(&format!("{:#}\n", output.value))?;
+    output::print_json(&output.value)?;
     output::say(&used(&output));
     Ok(Exit::Clean)
 }
@@ -128,7 +128,7 @@ fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result
     if as_json {
         let failure = json!({"code": "INVALID_VALIDATOR_RESULT", "message": message});
         let all = json!({"error": failure, "log": lines(&output.log), "cpuMs": milliseconds(output.cpu)});
-        output::print_raw(&format!("{all:#}\n"))?;
+        output::print_json(&all)?;
     } else {
         say_log(&output.log);
         output::say(&format!("INVALID_VALIDATOR_RESULT: {}\n", output::visible_lines(message)));
@@ -150,7 +150,7 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
             failure["fields"] = Json::Object((**fields).clone());
         }
         let all = json!({"error": failure, "log": lines(&error.log), "cpuMs": ms});
-        output::print_raw(&format!("{all:#}\n"))?;
+        output::print_json(&all)?;
         return Ok(Exit::Findings);
     }
     say_log(&error.log);

@@ -42,6 +42,15 @@ pub(crate) fn print_raw(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes JSON for people, without having all of it in memory: a deep value is mostly blanks.
+pub(crate) fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Writes talk; if nobody listens, that is fine.
 pub(crate) fn say(text: &str) {
     let mut err = anstream::stderr().lock();

@@ -334,10 +334,13 @@ impl Inner {
         let answer = conversation.finish(host, names, &mut turn).await;
         let log = std::mem::take(&mut conversation.log);
         drop(conversation);
-        // Only a worker whose answer made sense serves again.
+        // Only a worker whose answer made sense serves again, and none that was refused memory: it ends itself.
         let answer = answer.and_then(|answer| {
             let told = if answer.kind == Kind::Failed { Err(answer.failure()?) } else { Ok(read(answer)?) };
-            busy.put_back();
+            let is_out = |error: &Error| matches!(error.code, Code::MemoryLimit | Code::InputTooLarge);
+            if !told.as_ref().is_err_and(is_out) {
+                busy.put_back();
+            }
             told
         });
         match answer {

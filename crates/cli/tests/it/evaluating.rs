@@ -192,6 +192,58 @@ fn errors_are_told_at_what_is_to_be_blamed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What the author needs beside the message.
+#[test]
+fn failures_tell_what_they_know() {
+    let cases = [
+        // Words, and places behind `¦`.
+        (
+            "function f() {\n  try { ¦null.x; } catch (e) { throw new Error('no ticket', { cause: e }); }\n}",
+            "THREW: Error: no ticket\n  caused by TypeError: cannot read property 'x' of null\n",
+        ),
+        (
+            "module.exports = () => ¦Promise.any([Promise.reject(new Error('a')), Promise.reject('b')]);",
+            "THREW: AggregateError: Error: a; the string \"b\"\n",
+        ),
+        ("const x = ¦/(/;\nmodule.exports = () => x;", "SYNTAX: SyntaxError: "),
+        ("function f(args) {\n  ¦await args.x;\n}", "SYNTAX: SyntaxError: "),
+        (
+            "¦import fs from 'fs';\nmodule.exports = () => 1;",
+            "SYNTAX: SyntaxError: `import fs from 'fs';` imports something",
+        ),
+        ("¦module.exports = class A {};", "NO_ENTRY_POINT: what is to be called is a class"),
+        ("¦const a = 1;", "NO_ENTRY_POINT: "),
+        ("¦module.exports = () => 10n;", "NOT_JSON: the result is a BigInt"),
+        (
+            "const wait = ¦() => { for (;;); };\nmodule.exports = () => {\n  wait();\n};",
+            "TIMEOUT: the program used up its time, 1s of the processor",
+        ),
+        (
+            "¦module.exports = () => {\n  const a = [];\n  for (;;) a.push(a.length);\n};",
+            "MEMORY_LIMIT: the program used up its memory",
+        ),
+        (
+            "module.exports = () => {\n  throw ¦new Error('one\\n  --> other.yaml:1:1');\n};",
+            "THREW: Error: one\n  |   --> other.yaml:1:1\n",
+        ),
+        ("console.log('a\\nb');\n¦module.exports = () => undefined;", "console.log: a\n  | b\nNOT_JSON: "),
+    ];
+    let ids: Vec<String> = (0..cases.len()).map(|n| format!("case-{n}")).collect();
+    let marked = with_helpers(ids.iter().map(String::as_str).zip(cases.map(|(source, _)| source)));
+    let lines: Vec<usize> =
+        (1..).zip(marked.lines()).filter(|(_, text)| text.contains('¦')).map(|(line, _)| line).collect();
+    let folder = folder(&[("bad.yaml", marked.replace('¦', "").as_bytes())]);
+    for ((id, line), (source, words)) in ids.iter().zip(lines).zip(cases) {
+        let failed = run(folder.path(), &["eval", "bad.yaml", "--helper", id]);
+        assert_eq!((failed.code, failed.stdout.as_str()), (1, ""), "{source}: {failed:?}");
+        assert!(failed.stderr.starts_with(words), "{source}: {failed:?}");
+        assert!(
+            failed.stderr.contains(&format!("  --> bad.yaml:{line}:")),
+            "{source}, line {line}: {failed:?}"
+        );
+    }
+}
+
 /// A worker that is killed from outside costs its call, and that is said.
 #[test]
 fn a_worker_that_is_killed_has_its_code() {

@@ -180,12 +180,12 @@ impl Code {
                 blame(source, is_module, clue)
             }
             Failed::Timeout => error.place().map(byte),
-            // Of these it is the function as a whole.
-            Failed::NotJson | Failed::NoEntryPoint | Failed::MemoryLimit | Failed::OutputTooLarge => Some(0),
-            _ => None,
+            Failed::NotJson | Failed::NoEntryPoint | Failed::MemoryLimit | Failed::OutputTooLarge => None,
+            _ => return error,
         };
-        let place = blamed.map(|byte| Place::of(source, byte));
-        error.trace = place.map(TraceFrame::Program).into_iter().collect();
+        // Where nothing is known, it is the function as a whole.
+        let place = Place::of(source, blamed.unwrap_or_default());
+        error.trace = [TraceFrame::Program(place)].into();
         error
     }
 

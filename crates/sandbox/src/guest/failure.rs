@@ -23,6 +23,14 @@ impl Failure {
         Failure { code, message, name: None, trace: Vec::new(), class: None, fields: None }
     }
 
+    pub(crate) fn out_of_memory() -> Failure {
+        Failure::new(Code::MemoryLimit, "the program used up its memory")
+    }
+
+    pub(crate) fn input_too_large() -> Failure {
+        Failure::new(Code::InputTooLarge, "the input takes too much memory")
+    }
+
     pub(crate) fn to_json(&self) -> Json {
         json!({
             "code": self.code.name(),

@@ -49,7 +49,11 @@ pub(super) struct Heap {
     peak: usize,
     limit: usize,
     exceeded: bool,
+    witness: Option<Witness>,
 }
+
+/// Whom to tell that a block was refused, before the engine hears of it.
+pub(super) type Witness = (unsafe fn(*const c_void), *const c_void);
 
 struct Free {
     next: *mut Free,
@@ -78,6 +82,7 @@ impl Heap {
             peak: 0,
             limit: usize::MAX,
             exceeded: false,
+            witness: None,
         })
     }
 
@@ -130,8 +135,17 @@ impl Heap {
         self.set_limit(usize::MAX);
     }
 
+    /// Names who is told of a refusal, or nobody.
+    pub(super) fn set_witness(&mut self, witness: Option<Witness>) {
+        self.witness = witness;
+    }
+
     fn refuse(&mut self) -> *mut u8 {
         self.exceeded = true;
+        if let Some((tell, of)) = self.witness {
+            // SAFETY: whoever named the witness takes it back before it is gone.
+            unsafe { tell(of) };
+        }
         ptr::null_mut()
     }
 

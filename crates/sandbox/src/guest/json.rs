@@ -177,7 +177,7 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
                 self.out.truncate(before.0);
                 self.around.truncate(before.1);
                 let what = what.split(',').next().unwrap_or_default().replace('`', "");
-                self.put(format!("[{what}]").as_bytes())
+                self.put(format!("[{}]", what.trim_start_matches("a ")).as_bytes())
             }
             written => written,
         }

@@ -85,12 +85,14 @@ impl Guest {
             // SAFETY: the engine is not running.
             let load = |limit| unsafe { (*heap).set_limit(limit) };
             load(ROOM + ROOM_PER_BYTE * request.input());
+            state.is_loading.set(true);
             // JSON has no cycles.
             js.collect_at(usize::MAX);
             let loaded = state.keep(js).and_then(|()| load_input(js, request));
             let Ok((module, args)) = loaded else {
-                return Err(Failure::new(Code::InputTooLarge, "the input takes too much memory"));
+                return Err(Failure::input_too_large());
             };
+            state.is_loading.set(false);
             let before = state.heap().live();
             load(before + request.memory);
             js.collect_at(before + request.memory / 4);

@@ -90,7 +90,10 @@ impl Fresh {
             let opaque: *mut c_void = std::ptr::from_ref(state).cast_mut().cast();
             qjs::JS_SetInterruptHandler(runtime, Some(interrupt), opaque);
             qjs::JS_SetContextOpaque(context, opaque);
-            Some(inside(Js::new(context)))
+            (*self.heap).set_witness(Some((refused, opaque)));
+            let outcome = inside(Js::new(context));
+            (*self.heap).set_witness(None);
+            Some(outcome)
         }
     }
 }
@@ -212,6 +215,13 @@ unsafe fn callback<'r, 's>(
         let values = (0..count as usize).map(|index| js.share(*arguments.add(index))).collect();
         (js, state, values)
     }
+}
+
+/// # Safety
+/// `opaque` is the state that `enter` was given.
+unsafe fn refused(opaque: *const c_void) {
+    // SAFETY: the caller's.
+    unsafe { &*opaque.cast::<State>() }.refused();
 }
 
 unsafe extern "C" fn interrupt(runtime: *mut qjs::JSRuntime, opaque: *mut c_void) -> c_int {

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::time::Duration;
 
+use super::failure::Failure;
 use super::heap::Heap;
 use super::js::{Js, Outcome, Value};
 use crate::limits::MAX_HOST_CALLS;
@@ -14,6 +15,8 @@ pub(crate) trait Link {
     fn send(&mut self, frame: &[u8]) -> io::Result<()>;
     /// The next frame: its kind, and its bytes with their head.
     fn receive(&mut self) -> io::Result<(Kind, Vec<u8>)>;
+    /// Ends this process, if it is there for the guest alone.
+    fn end(&mut self) {}
 }
 
 /// What a guest waits for: the functions of a promise.
@@ -33,6 +36,8 @@ pub(super) struct State<'l> {
     /// Cycles must be collected before this many bytes are in use: the limit does not know what is garbage.
     pub(super) collect_at: Cell<usize>,
     log_left: Cell<usize>,
+    /// Whether the guest's own code has not begun.
+    pub(super) is_loading: Cell<bool>,
     pub(super) output: usize,
     /// `Boolean.prototype.valueOf`, from before the guest could touch it: only the engine knows what such an object holds.
     value_of_boolean: Cell<rquickjs_sys::JSValue>,
@@ -60,6 +65,7 @@ impl<'l> State<'l> {
             late: Cell::new(false),
             collect_at: Cell::new(usize::MAX),
             log_left: Cell::new(log),
+            is_loading: Cell::new(false),
             output,
             value_of_boolean: Cell::new(rquickjs_sys::JS_UNDEFINED),
             awaited: RefCell::default(),
@@ -87,6 +93,19 @@ impl<'l> State<'l> {
     /// Whether the guest must not run on.
     pub(super) fn is_over(&self) -> bool {
         self.heap().exceeded() || self.broken.borrow().is_some() || self.is_late()
+    }
+
+    /// Says why there is no result, and ends the worker: the engine does not survive a refusal unharmed. Where it runs out of
+    /// memory while it compiles, it goes on with what happens to lie behind its buffers.
+    pub(super) fn refused(&self) {
+        let failure =
+            if self.is_loading.get() { Failure::input_too_large() } else { Failure::out_of_memory() };
+        if let (Ok(bytes), Ok(mut link)) =
+            (super::reply(Kind::Done, Some(Err(failure)), self.cpu(), 0), self.link.try_borrow_mut())
+            && link.send(&bytes).is_ok()
+        {
+            link.end();
+        }
     }
 
     fn send(&self, frame: Frame) {

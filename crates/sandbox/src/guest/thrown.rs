@@ -49,7 +49,7 @@ pub(super) fn over(state: &State) -> Option<Failure> {
         let message = format!("the program used up its time, {:?} of the processor", whole(state.limit));
         return Some(Failure::new(Code::Timeout, message));
     }
-    state.heap().exceeded().then(|| Failure::new(Code::MemoryLimit, "the program used up its memory"))
+    state.heap().exceeded().then(Failure::out_of_memory)
 }
 
 fn error(thrown: &Value, state: &State) -> Failure {
@@ -64,7 +64,12 @@ fn error(thrown: &Value, state: &State) -> Failure {
         (name.as_str(), message.as_str()),
         ("RangeError", "Maximum call stack size exceeded") | ("SyntaxError", "stack overflow")
     );
-    let code = if is_overflow { Code::StackOverflow } else { Code::Threw };
+    let code = match (name.as_str(), message.as_str()) {
+        _ if is_overflow => Code::StackOverflow,
+        // What the engine refuses without asking for memory: a text longer than it has numbers for.
+        ("InternalError", "out of memory") => Code::MemoryLimit,
+        _ => Code::Threw,
+    };
     let mut failure = Failure::new(code, message);
     failure.name = Some(name);
     failure.trace = frames(stack(thrown).as_deref().unwrap_or_default());

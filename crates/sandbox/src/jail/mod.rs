@@ -119,6 +119,7 @@ impl JailReport {
 
 /// Locks this process in, as far as the system can. Layers in `without` are left out, which only tests want.
 pub(crate) fn enter(without: &[Layer]) -> JailReport {
+    crash_at_once();
     let enter = |layer: Layer| {
         if without.contains(&layer) {
             return (layer, Some("left out on request".to_owned()));
@@ -126,6 +127,15 @@ pub(crate) fn enter(without: &[Layer]) -> JailReport {
         (layer, enter_layer(layer).err().map(|error| error.to_string()))
     };
     JailReport { layers: Layer::ALL.map(enter).to_vec() }
+}
+
+/// Gives up the handlers of Rust's runtime for crashes. They hand back to the system with a call that the jail refuses, and the
+/// crash would be tried again until the time is over.
+fn crash_at_once() {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT] {
+        // SAFETY: no handler is given.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 /// The addresses that this process may use, if they are too few for a worker.

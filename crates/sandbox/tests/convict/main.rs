@@ -1,6 +1,6 @@
 //! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and then tries what a worker must
 //! not be able to do, one line per attempt. `--parent WORKER` has a pool itself, says which worker is at work, and waits to be
-//! killed. `--lie KIND` is no worker at all: it answers every call with a frame of that kind that holds the source text.
+//! killed. `--crash` and `--abort` lock themselves in and do what a bug of the engine does. `--lie KIND` is no worker at all: it answers every call with a frame of that kind that holds the source text.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -20,6 +20,16 @@ fn main() -> ExitCode {
             jail_this_process();
             try_everything();
             ExitCode::SUCCESS
+        }
+        Some("--crash") => {
+            jail_this_process();
+            // SAFETY: none: this is what a bug of the engine does.
+            unsafe { std::ptr::null_mut::<u8>().write_volatile(1) };
+            ExitCode::SUCCESS
+        }
+        Some("--abort") => {
+            jail_this_process();
+            std::process::abort();
         }
         Some("--parent") => parent(&words[1]),
         Some("--lie") => {

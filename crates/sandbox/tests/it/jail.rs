@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use toolwright_sandbox::Layer;
@@ -27,6 +28,27 @@ fn every_forbidden_system_call_is_refused() {
     for line in lines {
         let fine = line.ends_with(": refused") || line == "memory: 8388608" || line == "environment: 0";
         assert!(fine, "{line}");
+    }
+}
+
+/// A crash of the engine ends its worker at once; what cannot be caught cannot be tried again and again.
+#[test]
+fn a_worker_that_crashes_dies() {
+    for how in ["--crash", "--abort"] {
+        let began = std::time::Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sandbox-convict"));
+        let mut child = command.arg(how).stdin(Stdio::null()).spawn().expect("it starts");
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("our child") {
+                break status;
+            }
+            if began.elapsed() > std::time::Duration::from_secs(10) {
+                child.kill().expect("our child");
+                panic!("{how}: it does not die");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        assert!(status.signal().is_some(), "{how}: {status}");
     }
 }
 

@@ -98,3 +98,23 @@ let o = { x: 1 }; for (let i = 0; i < 2e4; i++) o = Object.create(o); module.exp
 let p = Promise.resolve(1); for (let i = 0; i < 5000; i++) p = p.then((x) => x); module.exports = () => p;
 //// two thousand levels of recursion are fine => 2000
 module.exports = () => { const f = (n) => (n ? 1 + f(n - 1) : 0); return f(2000); };
+//// memory that ends while a function is bound => MEMORY_LIMIT
+const f = () => 1, a = [], g = new Array(1000).fill(0); for (;;) a.push(f.bind(...g));
+//// memory that ends while a class is compiled => MEMORY_LIMIT
+const a = []; for (;;) a.push(new Function('class A{}'));
+//// memory that ends while labels are resolved => MEMORY_LIMIT
+const a = []; a.push('x'.repeat(20), {}); for (;;) a.push(new Function('for(;;){if(a)break;else continue}'));
+//// memory that ends, again and again, while code is compiled from what was left in it => MEMORY_LIMIT
+const s = "'abc'+x;", junk = [];
+for (let i = 0; i < 3000; i++) junk.push(new Uint8Array(100 + (i % 900)).fill(0x7f));
+for (let i = 0; i < 40; i++) junk.push(new Uint8Array(1000 * i).fill(0x7f));
+junk.length = 0;
+let fill;
+for (let kb = 8 * 1024 - 90; kb > 7000; kb -= 1) { try { fill = new ArrayBuffer(kb * 1024); break; } catch {} }
+for (let n = 0; n < 120; n++) {
+  const source = '{x=1;y' + 'z'.repeat(n % 7) + ';' + s.repeat(300 + n * 13) + '}';
+  try { (0, eval)('if(0)' + source); } catch (e) {}
+}
+module.exports = () => 1;
+//// a text that is too long for the engine => MEMORY_LIMIT
+const s = 'x'.repeat(1e6); ''.concat(...new Array(50000).fill(s));

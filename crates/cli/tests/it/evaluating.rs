@@ -226,7 +226,7 @@ fn failures_tell_what_they_know() {
             "module.exports = () => {\n  throw ¦new Error('one\\n  --> other.yaml:1:1');\n};",
             "THREW: Error: one\n  |   --> other.yaml:1:1\n",
         ),
-        ("console.log('a\\nb');\n¦module.exports = () => undefined;", "console.log: a\n  | b\nNOT_JSON: "),
+        ("¦console.log('a\\nb');\nmodule.exports = () => undefined;", "console.log: a\n  | b\nNOT_JSON: "),
     ];
     let ids: Vec<String> = (0..cases.len()).map(|n| format!("case-{n}")).collect();
     let marked = with_helpers(ids.iter().map(String::as_str).zip(cases.map(|(source, _)| source)));

@@ -123,8 +123,20 @@ impl<'a> Wrong<'a> {
     }
 }
 
-/// Something that may have thrown: the byte up to which the engine had noted things when it did, and the byte to blame.
-type Suspect = (u32, u32);
+/// Something that may have thrown.
+struct Suspect {
+    /// The byte up to which the engine had noted things then.
+    noted_until: u32,
+    /// The byte to blame.
+    place: u32,
+    /// Whether the name in the message is its name, not one that it may have come to.
+    is_sure: bool,
+}
+
+/// One whose name is known.
+fn sure(noted_until: u32, place: u32) -> Option<Suspect> {
+    Some(Suspect { noted_until, place, is_sure: true })
+}
 
 struct Tree<'s, 'a> {
     semantic: &'s Semantic<'a>,
@@ -140,23 +152,27 @@ impl<'a> Tree<'_, 'a> {
         // An argument that is called where it is passed is told at the same place as the call.
         let is_called_here = caller == Some(at);
         let own = self.function_at(at);
-        let mut beginning: Vec<Option<NodeId>> = self
-            .functions()
-            .filter(|function| self.is_beginning(at, is_called_here, *function))
-            .map(Some)
-            .collect();
-        beginning.push(own);
-        let is_first = caller.is_none();
-        let found = beginning.into_iter().find_map(|function| {
-            let noted = self.noted(function);
-            let suspects = self.suspects(function, wrong, is_first);
-            let is_it = |suspect: &&Suspect| match noted.iter().rfind(|noted| *noted.end() < suspect.0) {
-                Some(noted) => noted.contains(&at),
-                None => function != own || self.is_start(function, at),
-            };
-            suspects.iter().find(is_it).map(|(_, place)| *place)
+        let beginning =
+            self.functions().filter(|function| self.is_beginning(at, is_called_here, wrong, *function));
+        let functions: Vec<Option<NodeId>> = beginning.map(Some).chain([own]).collect();
+        let suspects: Vec<Vec<Suspect>> =
+            functions.iter().map(|function| self.suspects(*function, wrong, caller.is_none())).collect();
+        let found = functions.iter().zip(&suspects).find_map(|(function, suspects)| {
+            let noted = self.noted(*function);
+            let is_it =
+                |suspect: &&Suspect| match noted.iter().rfind(|noted| *noted.end() < suspect.noted_until) {
+                    Some(noted) => noted.contains(&at),
+                    None => *function != own || self.is_start(*function, at),
+                };
+            suspects.iter().find(is_it)
         });
-        found.or(Some(at))
+        // The engine threw it, and it notes things in an order of its own now and then: if there is only one, that is it.
+        let only = || {
+            let mut sure = suspects.iter().flatten().filter(|suspect| suspect.is_sure);
+            sure.next()
+                .filter(|_| sure.next().is_none() && !matches!(wrong, Wrong::Own(_) | Wrong::Native(_)))
+        };
+        Some(found.or_else(only).map_or(at, |suspect| suspect.place))
     }
 
     /// An error is made where its constructor is called, not in it.
@@ -281,7 +297,9 @@ impl<'a> Tree<'_, 'a> {
     fn suspects(&self, function: Option<NodeId>, wrong: Wrong, is_first: bool) -> Vec<Suspect> {
         let mut suspects: Vec<Suspect> =
             self.within(function).filter_map(|node| self.suspect(node, wrong, is_first)).collect();
-        suspects.sort_by_key(|(_, place)| *place);
+        // What is an argument is called before what it is an argument of.
+        let order = |place: u32| if wrong == Wrong::NoFunction { u32::MAX - place } else { place };
+        suspects.sort_by_key(|suspect| (!suspect.is_sure, order(suspect.place)));
         suspects
     }
 
@@ -293,10 +311,11 @@ impl<'a> Tree<'_, 'a> {
             Wrong::Read(name) => match kind {
                 _ if is_target(parent, span) => None,
                 AstKind::StaticMemberExpression(member) if member.property.name == name => {
-                    Some((member.property.span.start, member.property.span.start))
+                    sure(member.property.span.start, member.property.span.start)
                 }
                 AstKind::ComputedMemberExpression(member) if is_named(&member.expression, name) => {
-                    Some((span.end, member.expression.span().start))
+                    let is_sure = member.expression.is_literal();
+                    Some(Suspect { noted_until: span.end, place: member.expression.span().start, is_sure })
                 }
                 _ => None,
             },
@@ -317,7 +336,7 @@ impl<'a> Tree<'_, 'a> {
                     }
                     _ => return None,
                 };
-                Some((span.end, place))
+                sure(span.end, place)
             }
             Wrong::NoObject => match kind {
                 // The arguments are an object, and so is what is caught.
@@ -326,40 +345,40 @@ impl<'a> Tree<'_, 'a> {
                 }
                 AstKind::ObjectPattern(_) if matches!(parent, AstKind::CatchParameter(_)) => None,
                 AstKind::ObjectPattern(_) | AstKind::ObjectAssignmentTarget(_) => {
-                    Some((self.when_matched(node), span.start))
+                    sure(self.when_matched(node), span.start)
                 }
                 AstKind::UnaryExpression(unary) if unary.operator == UnaryOperator::Delete => {
-                    Some((span.end, span.start))
+                    sure(span.end, span.start)
                 }
                 _ => None,
             },
             Wrong::NoList => match kind {
                 AstKind::ArrayPattern(_) | AstKind::ArrayAssignmentTarget(_) => {
-                    Some((self.when_matched(node), span.start))
+                    sure(self.when_matched(node), span.start)
                 }
                 AstKind::ForOfStatement(of) if !matches!(of.right, Expression::ArrayExpression(_)) => {
-                    Some((of.right.span().end, of.right.span().start))
+                    sure(of.right.span().end, of.right.span().start)
                 }
-                AstKind::SpreadElement(spread) => Some((span.end, spread.argument.span().start)),
-                AstKind::YieldExpression(yielded) if yielded.delegate => Some((span.end, span.start)),
+                AstKind::SpreadElement(spread) => sure(span.end, spread.argument.span().start),
+                AstKind::YieldExpression(yielded) if yielded.delegate => sure(span.end, span.start),
                 _ => None,
             },
             Wrong::NoFunction => match kind {
                 AstKind::CallExpression(call) if !self.is_of_language(&call.callee) => {
-                    Some((span.end, name_place(&call.callee)))
+                    sure(span.end, name_place(&call.callee))
                 }
-                AstKind::TaggedTemplateExpression(tagged) => Some((span.end, name_place(&tagged.tag))),
+                AstKind::TaggedTemplateExpression(tagged) => sure(span.end, name_place(&tagged.tag)),
                 AstKind::NewExpression(new) if !self.is_of_language(&new.callee) => {
-                    Some((span.end, span.start))
+                    sure(span.end, span.start)
                 }
                 _ => None,
             },
             Wrong::Native(name) => match kind {
                 AstKind::CallExpression(call) if called(&call.callee) == Some(name) => {
-                    Some((span.end, name_place(&call.callee)))
+                    sure(span.end, name_place(&call.callee))
                 }
                 AstKind::NewExpression(new) if called(&new.callee) == Some(name) => {
-                    Some((span.end, span.start))
+                    sure(span.end, span.start)
                 }
                 _ => None,
             },
@@ -367,11 +386,11 @@ impl<'a> Tree<'_, 'a> {
                 AstKind::NewExpression(new) => {
                     let name = called(&new.callee)?;
                     let is_it = class.map_or(is_error(name), |class| class == name);
-                    is_it.then_some((span.end, span.start))
+                    if is_it { sure(span.end, span.start) } else { None }
                 }
                 AstKind::CallExpression(call) => {
                     let name = called(&call.callee)?;
-                    (class.is_none() && is_error(name)).then_some((span.end, span.start))
+                    if class.is_none() && is_error(name) { sure(span.end, span.start) } else { None }
                 }
                 _ => None,
             },
@@ -390,12 +409,17 @@ impl<'a> Tree<'_, 'a> {
         loops.unwrap_or(span.start)
     }
 
-    /// Whether this is a function that the language has: `String`, `JSON.parse`.
+    /// Whether this is a function that the language has: `String`, `JSON.parse`, `[1].map`.
     fn is_of_language(&self, callee: &Expression<'a>) -> bool {
         let name = match callee {
             Expression::Identifier(name) => name,
             Expression::StaticMemberExpression(member) => match &member.object {
                 Expression::Identifier(name) => name,
+                Expression::ArrayExpression(_)
+                | Expression::StringLiteral(_)
+                | Expression::TemplateLiteral(_) => {
+                    return METHODS.contains(&member.property.name.as_str());
+                }
                 _ => return false,
             },
             _ => return false,
@@ -426,13 +450,15 @@ impl<'a> Tree<'_, 'a> {
     /// Whether a place stands for the beginning of a function. The engine names that of an arrow function with brackets one or
     /// two tokens early, others by what stands before them on the line, and a call whose first argument is a function by the same place: the call's
     /// own, unless the function is called there.
-    fn is_beginning(&self, at: u32, is_called_here: bool, function: NodeId) -> bool {
+    fn is_beginning(&self, at: u32, is_called_here: bool, wrong: Wrong, function: NodeId) -> bool {
         let start = self.semantic.nodes().kind(function).span().start;
         let Some(gap) = self.code.get(at as usize..start as usize) else { return false };
         let words = gap.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
         let words = words.filter(|word| !matches!(*word, "" | "async" | "static" | "get" | "set"));
         let is_arrow = matches!(self.semantic.nodes().kind(function), AstKind::ArrowFunctionExpression(_));
-        let most = if is_arrow || gap.contains('\n') { 1 } else { 3 };
+        // Patterns have no names that would tell them apart.
+        let is_plain = is_arrow && matches!(wrong, Wrong::NoObject | Wrong::NoList);
+        let most = if is_plain || gap.contains('\n') { 1 } else { 3 };
         let is_near = words.count() <= most && !gap.contains([';', ')', '}']);
         let parent = self.semantic.nodes().parent_kind(function);
         is_near && (is_called_here || !matches!(parent, AstKind::CallExpression(_)))
@@ -523,6 +549,12 @@ const ERRORS: [&str; 8] = [
     "ReferenceError",
     "SyntaxError",
     "TypeError",
+];
+
+/// What is often done with a list or a text on the spot.
+const METHODS: [&str; 12] = [
+    "concat", "every", "filter", "find", "flatMap", "forEach", "includes", "join", "map", "reduce", "some",
+    "split",
 ];
 
 /// Whether this looks like the name of an error.

@@ -154,7 +154,7 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Findings);
     }
     say_log(&error.log);
-    let name = error.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let name = error.name.as_deref().map(|name| format!("{}: ", inside(name))).unwrap_or_default();
     let mut text = format!("{}: {name}{}\n", error.code, inside(&error.message));
     if let Some(cause) = cause(error) {
         let _ = writeln!(text, "  caused by {}", inside(cause));

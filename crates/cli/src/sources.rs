@@ -37,9 +37,6 @@ const PASSED_ON: [&str; 14] = [
 /// Characters of one line in the log; what a tool prints can be long.
 const LONGEST_LINE: usize = 2_000;
 
-/// Descriptors that waiting takes, for a runtime and for signals.
-const SPARE: usize = 8;
-
 /// A variable of the environment.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -66,9 +63,7 @@ pub(crate) fn log() -> Log {
 /// A runtime for what waits. It has half of the cores: the other half is for the servers and programs that it waits
 /// for. With a thread on every core each call woke two of them, and took a third longer on two cores.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    // The runtime panics where it cannot open what it waits with.
-    let spare: std::io::Result<Vec<_>> = (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
-    drop(spare.context("too few files may be open at a time (`ulimit -n`)")?);
+    toolwright_sandbox::room_for_a_runtime().context("too few files may be open at a time (`ulimit -n`)")?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(2))

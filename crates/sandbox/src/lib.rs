@@ -37,7 +37,7 @@ pub use in_process::InProcess;
 pub use jail::{JailReport, Layer};
 pub use limits::{Limits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
 pub use output::{Input, Level, LogLine, Output};
-pub use pool::{OnJail, Pool, PoolOptions};
+pub use pool::{OnJail, Pool, PoolOptions, room_for_a_runtime};
 pub use process::WorkerCommand;
 pub use program::{Form, Program};
 pub use worker::worker_main;

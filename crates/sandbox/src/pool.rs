@@ -220,6 +220,12 @@ impl Pool {
     }
 }
 
+/// Whether there are descriptors enough for a tokio runtime, which panics where it cannot open what it waits with.
+pub fn room_for_a_runtime() -> std::io::Result<()> {
+    let spare: std::io::Result<Vec<_>> = (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
+    spare.map(drop)
+}
+
 /// Whether worker and caller can run at the same time.
 static SEVERAL_CORES: LazyLock<bool> =
     LazyLock::new(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
@@ -298,10 +304,7 @@ impl Inner {
             Some(runtime) => runtime,
             None => {
                 let none = |error| Error::start(format!("no runtime for the call: {error}"));
-                // It panics where it cannot open what it waits with.
-                let spare: std::io::Result<Vec<_>> =
-                    (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
-                drop(spare.map_err(none)?);
+                room_for_a_runtime().map_err(none)?;
                 let made =
                     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(none)?;
                 self.blocking.get_or_init(|| made)
@@ -334,7 +337,7 @@ impl Inner {
         let answer = conversation.finish(host, names, &mut turn).await;
         let log = std::mem::take(&mut conversation.log);
         drop(conversation);
-        // Only a worker whose answer made sense serves again, and none that was refused memory: it ends itself.
+        // Only a worker whose answer made sense serves again, and none that may have refused memory: it ends itself then.
         let answer = answer.and_then(|answer| {
             let told = if answer.kind == Kind::Failed { Err(answer.failure()?) } else { Ok(read(answer)?) };
             let is_out = |error: &Error| matches!(error.code, Code::MemoryLimit | Code::InputTooLarge);

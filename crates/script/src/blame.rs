@@ -5,6 +5,7 @@
 //! everything that could have thrown such an error, what was noted last before it is computed from the tree, and compared with
 //! what the engine says.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use oxc_allocator::Allocator;
@@ -20,6 +21,8 @@ use crate::syntax::parse;
 pub struct Clue<'a> {
     /// The functions that were running, innermost first.
     pub frames: &'a [Frame<'a>],
+    /// Its `name`.
+    pub name: &'a str,
     /// In the engine's words, or the author's.
     pub message: &'a str,
     /// The class of the error, if it is one of the program.
@@ -54,14 +57,17 @@ pub fn blame_import(code: &str, name: &str) -> Option<usize> {
     with_tree(code, true, |tree| tree.import(name)).flatten().map(|at| at as usize)
 }
 
-/// Looks at the tree of code, if it has one that is not too large.
+/// Looks at the tree of code, if it has one and is not so long that a failure would cost more than the call.
 fn with_tree<T: Send>(code: &str, is_module: bool, look: impl FnOnce(Tree) -> T + Send) -> Option<T> {
+    if code.len() > MAX_BYTES {
+        return None;
+    }
     let extent = crate::guard::measure(code).ok()?;
     let found = crate::room::with_room(extent, || {
         let allocator = Allocator::default();
         let kind = if is_module { SourceType::mjs() } else { SourceType::script() };
         let semantic = parse(&allocator, code, kind).semantic?;
-        Some(look(Tree { semantic: &semantic, code }))
+        Some(look(Tree::new(&semantic, code)))
     });
     found.ok().flatten()
 }
@@ -106,6 +112,9 @@ impl<'a> Wrong<'a> {
         if let Some(name) = natives.last() {
             return Wrong::Native(name);
         }
+        if !matches!(clue.name, "TypeError" | "ReferenceError") {
+            return Wrong::Own(clue.class);
+        }
         let quoted = || message.split('\'').nth(1);
         match message {
             "Cannot convert undefined or null to object" => Wrong::NoObject,
@@ -141,29 +150,57 @@ fn sure(noted_until: u32, place: u32) -> Option<Suspect> {
 struct Tree<'s, 'a> {
     semantic: &'s Semantic<'a>,
     code: &'s str,
+    /// The function that each node is in, by the node's number.
+    owners: Vec<Option<NodeId>>,
+    classes: HashMap<&'a str, (NodeId, &'a Class<'a>)>,
 }
 
-impl<'a> Tree<'_, 'a> {
+impl<'s, 'a> Tree<'s, 'a> {
+    fn new(semantic: &'s Semantic<'a>, code: &'s str) -> Tree<'s, 'a> {
+        let nodes = semantic.nodes();
+        let mut owners: Vec<Option<NodeId>> = Vec::with_capacity(nodes.len());
+        let mut classes = HashMap::new();
+        // A node comes after the one that it is part of.
+        for node in nodes.iter() {
+            let parent = nodes.parent_id(node.id());
+            let of_parent = owners.get(parent.index()).copied().flatten();
+            owners.push(if is_function(nodes.kind(parent)) { Some(parent) } else { of_parent });
+            if let AstKind::Class(class) = node.kind()
+                && let Some(name) = class_name(nodes.kind(parent), class)
+            {
+                classes.entry(name).or_insert((node.id(), class));
+            }
+        }
+        Tree { semantic, code, owners, classes }
+    }
+
     fn error(&self, clue: &Clue) -> Option<u32> {
         let clue = &Clue { frames: self.without_constructors(clue), ..*clue };
         let mut places = clue.frames.iter().filter_map(Frame::byte).map(|byte| byte as u32);
         let (at, caller) = (places.next()?, places.next());
-        let wrong = Wrong::of(clue);
+        let own = self.function_at(at);
+        let wrong = match Wrong::of(clue) {
+            wrong @ Wrong::Native(_) => wrong,
+            // An author may use the engine's words.
+            _ if self.is_making(own, clue.name, at) => Wrong::Own(clue.class),
+            wrong => wrong,
+        };
         // An argument that is called where it is passed is told at the same place as the call.
         let is_called_here = caller == Some(at);
-        let own = self.function_at(at);
         let beginning =
             self.functions().filter(|function| self.is_beginning(at, is_called_here, wrong, *function));
-        let functions: Vec<Option<NodeId>> = beginning.map(Some).chain([own]).collect();
+        let functions: Vec<Option<NodeId>> = beginning.take(NEAREST).map(Some).chain([own]).collect();
         let suspects: Vec<Vec<Suspect>> =
             functions.iter().map(|function| self.suspects(*function, wrong, caller.is_none())).collect();
         let found = functions.iter().zip(&suspects).find_map(|(function, suspects)| {
             let noted = self.noted(*function);
-            let is_it =
-                |suspect: &&Suspect| match noted.iter().rfind(|noted| *noted.end() < suspect.noted_until) {
-                    Some(noted) => noted.contains(&at),
+            let is_it = |suspect: &&Suspect| {
+                let before = noted.partition_point(|noted| *noted.end() < suspect.noted_until);
+                match before.checked_sub(1) {
+                    Some(last) => noted[last].contains(&at),
                     None => *function != own || self.is_start(*function, at),
-                };
+                }
+            };
             suspects.iter().find(is_it)
         });
         // The engine threw it, and it notes things in an order of its own now and then: if there is only one, that is it.
@@ -173,6 +210,18 @@ impl<'a> Tree<'_, 'a> {
                 .filter(|_| sure.next().is_none() && !matches!(wrong, Wrong::Own(_) | Wrong::Native(_)))
         };
         Some(found.or_else(only).map_or(at, |suspect| suspect.place))
+    }
+
+    /// Whether an error of this name is made around a place.
+    fn is_making(&self, function: Option<NodeId>, name: &str, at: u32) -> bool {
+        self.within(function).any(|node| {
+            let callee = match node.kind() {
+                AstKind::NewExpression(new) => &new.callee,
+                AstKind::CallExpression(call) => &call.callee,
+                _ => return false,
+            };
+            holds(node.kind().span(), at) && called(callee) == Some(name)
+        })
     }
 
     /// An error is made where its constructor is called, not in it.
@@ -194,30 +243,16 @@ impl<'a> Tree<'_, 'a> {
     fn ancestry(&self, name: &str) -> Vec<NodeId> {
         let mut found = Vec::new();
         let mut name = name;
-        while let Some((id, class)) = self.nodes().find_map(|node| match node.kind() {
-            AstKind::Class(class) if self.name_of(node.id(), class) == Some(name) => Some((node.id(), class)),
-            _ => None,
-        }) && !found.contains(&id)
+        while let Some((id, class)) = self.classes.get(name)
+            && found.len() < GENERATIONS
         {
-            found.push(id);
+            found.push(*id);
             match class.heritage.as_ref().map(|heritage| &heritage.expression) {
                 Some(Expression::Identifier(parent)) => name = parent.name.as_str(),
                 _ => break,
             }
         }
         found
-    }
-
-    fn name_of(&self, id: NodeId, class: &'a Class<'a>) -> Option<&'a str> {
-        if let Some(name) = &class.id {
-            return Some(name.name.as_str());
-        }
-        match self.semantic.nodes().parent_kind(id) {
-            AstKind::VariableDeclarator(declarator) => {
-                declarator.id.get_binding_identifier().map(|name| name.name.as_str())
-            }
-            _ => None,
-        }
     }
 
     /// The class whose constructor a place is in; the engine names one that is not written by the class or its end.
@@ -289,7 +324,8 @@ impl<'a> Tree<'_, 'a> {
             let is_first = *n == 0 || before[n - 1].is_ascii_whitespace();
             is_first || (is_part(before[*n]) && !before[*n].is_ascii_digit() && !is_part(before[n - 1]))
         };
-        let start = (0..before.len()).rev().find(starts).unwrap_or_default();
+        let nearest = before.len().saturating_sub(GAP)..before.len();
+        let start = nearest.rev().find(starts).unwrap_or(at as usize);
         (start as u32).saturating_sub(1)
     }
 
@@ -344,6 +380,7 @@ impl<'a> Tree<'_, 'a> {
                     None
                 }
                 AstKind::ObjectPattern(_) if matches!(parent, AstKind::CatchParameter(_)) => None,
+                _ if is_of_literal(parent) => None,
                 AstKind::ObjectPattern(_) | AstKind::ObjectAssignmentTarget(_) => {
                     sure(self.when_matched(node), span.start)
                 }
@@ -353,6 +390,7 @@ impl<'a> Tree<'_, 'a> {
                 _ => None,
             },
             Wrong::NoList => match kind {
+                _ if is_of_literal(parent) => None,
                 AstKind::ArrayPattern(_) | AstKind::ArrayAssignmentTarget(_) => {
                     sure(self.when_matched(node), span.start)
                 }
@@ -452,7 +490,9 @@ impl<'a> Tree<'_, 'a> {
     /// own, unless the function is called there.
     fn is_beginning(&self, at: u32, is_called_here: bool, wrong: Wrong, function: NodeId) -> bool {
         let start = self.semantic.nodes().kind(function).span().start;
-        let Some(gap) = self.code.get(at as usize..start as usize) else { return false };
+        let Some(gap) = self.code.get(at as usize..start as usize).filter(|gap| gap.len() <= GAP) else {
+            return false;
+        };
         let words = gap.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
         let words = words.filter(|word| !matches!(*word, "" | "async" | "static" | "get" | "set"));
         let is_arrow = matches!(self.semantic.nodes().kind(function), AstKind::ArrowFunctionExpression(_));
@@ -465,8 +505,7 @@ impl<'a> Tree<'_, 'a> {
     }
 
     fn function_of(&self, node: NodeId) -> Option<NodeId> {
-        let nodes = self.semantic.nodes();
-        nodes.ancestors(node).find(|ancestor| is_function(ancestor.kind())).map(AstNode::id)
+        self.owners[node.index()]
     }
 
     /// The `throw` that a place is in; if that cannot be, the only thing in the program that could be it.
@@ -500,8 +539,6 @@ impl<'a> Tree<'_, 'a> {
             }
         }
         let around = |at| thrown.iter().rfind(|span| holds(**span, at));
-        // Of a promise that was rejected, the engine has nothing; what it has then is of an earlier exception.
-        let at = at.filter(|_| rejected.is_empty());
         let only = || match (thrown.as_slice(), rejected.as_slice()) {
             ([only], []) | ([], [only]) => Some(only),
             _ => None,
@@ -539,8 +576,16 @@ impl<'a> Tree<'_, 'a> {
     }
 }
 
+/// Code that is longer is not read again for a failure: this takes some milliseconds.
+const MAX_BYTES: usize = 128 << 10;
+/// How many classes are followed from the one that was thrown.
+const GENERATIONS: usize = 16;
+/// How far before a function or another token the engine may name it, and how many functions that may be.
+const GAP: usize = 256;
+const NEAREST: usize = 4;
+
 /// The errors of the language.
-const ERRORS: [&str; 8] = [
+const ERRORS: [&str; 9] = [
     "AggregateError",
     "Error",
     "EvalError",
@@ -549,6 +594,7 @@ const ERRORS: [&str; 8] = [
     "ReferenceError",
     "SyntaxError",
     "TypeError",
+    "URIError",
 ];
 
 /// What is often done with a list or a text on the spot.
@@ -556,6 +602,17 @@ const METHODS: [&str; 12] = [
     "concat", "every", "filter", "find", "flatMap", "forEach", "includes", "join", "map", "reduce", "some",
     "split",
 ];
+
+/// What a class is called.
+fn class_name<'a>(parent: AstKind<'a>, class: &'a Class<'a>) -> Option<&'a str> {
+    match (&class.id, parent) {
+        (Some(name), _) => Some(name.name.as_str()),
+        (None, AstKind::VariableDeclarator(declarator)) => {
+            declarator.id.get_binding_identifier().map(|name| name.name.as_str())
+        }
+        _ => None,
+    }
+}
 
 /// Whether this looks like the name of an error.
 fn is_error(name: &str) -> bool {
@@ -568,6 +625,12 @@ fn is_function(kind: AstKind) -> bool {
 
 fn holds(span: Span, at: u32) -> bool {
     (span.start..span.end).contains(&at)
+}
+
+/// Whether a pattern is met by what is written out beside it.
+fn is_of_literal(parent: AstKind) -> bool {
+    let AstKind::VariableDeclarator(declarator) = parent else { return false };
+    matches!(declarator.init, Some(Expression::ObjectExpression(_) | Expression::ArrayExpression(_)))
 }
 
 /// Whether something is only written to.

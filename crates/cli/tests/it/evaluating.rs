@@ -122,6 +122,9 @@ fn errors_are_told_at_what_is_to_be_blamed() {
         "class A extends Error {\n  constructor(text, code) {\n    super(text);\n    this.code = code;\n  }\n}\nclass B extends A {\n  constructor(text) { super(text, 7); }\n}\nmodule.exports = () => {\n  throw ¦new B('nope');\n};",
         "class A extends Map {\n  constructor() {\n    super();\n    this.x.¦y = 1;\n  }\n}\nmodule.exports = () => new A();",
         "module.exports = (args) => {\n  if (!args.tags) throw ¦TypeError(`${args.name} is not iterable`);\n  const [first] = args.tags;\n};",
+        "module.exports = (args) => {\n  let config;\n  config = args.config;\n  if (!config) throw ¦new Error('config is not defined');\n};",
+        "module.exports = (args) => {\n  const v = args.v;\n  if (typeof v !== 'function') throw ¦new TypeError('not a function');\n  return v();\n};",
+        "module.exports = (args) => {\n  if (args.list) throw ¦new TypeError('value is not iterable');\n  for (const x of args.list) args.n = x;\n};",
         // What the language throws.
         "module.exports = (args) => {\n  return JSON.¦parse(\n    args.text,\n    args.n);\n};",
         "module.exports = (args) => {\n  const { q } = args;\n  return Object.¦keys(q);\n};",
@@ -131,6 +134,7 @@ fn errors_are_told_at_what_is_to_be_blamed() {
         "function f(args) {\n  const a = args.a;\n  const ¦{ q } = a;\n  return q;\n}",
         "function f(args) {\n  const a = args.a;\n  const ¦[q] = a;\n  return q;\n}",
         "function f(args) {\n  const ¦[q] = 5;\n}",
+        "module.exports = (args) => {\n  const [head] = [1, 2];\n  const { a } = { a: head };\n  const ¦[b] = args.none;\n  return [a, b];\n};",
         "function f({ a: ¦{ b } }) {\n  return b;\n}",
         "module.exports = async ({ a: ¦[b] }) => b;",
         "function f(args) {\n  args.n = 1;\n  for (const ¦{ q } of [args.a]) args.n = q;\n}",
@@ -164,6 +168,7 @@ fn errors_are_told_at_what_is_to_be_blamed() {
         "async function inner() {\n  await null;\n  ¦throw 'inner';\n}\nmodule.exports = async () => { await inner(); };",
         "const a = async () => { throw 'a'; };\nconst b = async () => { await 1; ¦throw 'b'; };\nmodule.exports = async () => { await a().catch(() => 1); await b(); };",
         "module.exports = async () => {\n  await ¦Promise.reject('r');\n};",
+        "const wait = () => new Promise((good) => good(1));\nmodule.exports = async () => {\n  if (!(await wait())) throw 'no time';\n  ¦throw { code: 3 };\n};",
     ];
     let ids: Vec<String> = (0..cases.len()).map(|n| format!("case-{n}")).collect();
     let marked = with_helpers(ids.iter().map(String::as_str).zip(cases));
@@ -225,6 +230,14 @@ fn failures_tell_what_they_know() {
         (
             "module.exports = () => {\n  throw ¦new Error('one\\n  --> other.yaml:1:1');\n};",
             "THREW: Error: one\n  |   --> other.yaml:1:1\n",
+        ),
+        (
+            "module.exports = () => {\n  const e = ¦new Error('x');\n  e.name = 'Boom\\n  --> other.yaml:1:1\\u001b[2J';\n  throw e;\n};",
+            "THREW: Boom\n  |   --> other.yaml:1:1\\u{1b}[2J: x\n",
+        ),
+        (
+            "module.exports = () => {\n  const bad = '\\u0001'.repeat(5000);\n  const deep = (n) => new Error(bad, n ? { cause: deep(n - 1) } : {});\n  throw ¦new AggregateError(Array.from({ length: 8 }, () => deep(3)), bad, { cause: deep(3) });\n};",
+            "THREW: AggregateError: ",
         ),
         ("¦console.log('a\\nb');\nmodule.exports = () => undefined;", "console.log: a\n  | b\nNOT_JSON: "),
     ];

@@ -145,13 +145,11 @@ impl Code {
     ) -> Result<Output, Error> {
         let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
             Err(error) if may_pass(&error) => Err(error),
-            compiled => Ok(compiled),
+            compiled => Ok(compiled.map_err(|error| self.located(error))),
         };
-        let output = async {
-            let program = self.program.get_or_try_init(compile).await?;
-            pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await
-        };
-        output.await.map_err(|error| self.located(error))
+        let program = self.program.get_or_try_init(compile).await?;
+        let output = pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await;
+        output.map_err(|error| self.located(error))
     }
 
     /// An error at the place that is to be blamed, which the engine knows only roughly or not at all.
@@ -176,7 +174,9 @@ impl Code {
                     TraceFrame::Native(name) => Frame::Native(name),
                 });
                 let frames: Vec<Frame> = frames.collect();
-                let clue = Clue { frames: &frames, message: &error.message, class: error.class.as_deref() };
+                let name = error.name.as_deref().unwrap_or_default();
+                let class = error.class.as_deref();
+                let clue = Clue { frames: &frames, name, message: &error.message, class };
                 blame(source, is_module, clue)
             }
             Failed::Timeout => error.place().map(byte),
@@ -212,7 +212,7 @@ impl Code {
             _ => format!("failed with {}: {}", error.code, error.message),
         };
         if let Some(cause) = cause(error) {
-            what.push_str(&format!(", caused by {cause}"));
+            what.push_str(&format!(", caused by {}", cause.replace('\n', " ")));
         }
         match error.place() {
             Some(place) => format!("{role} `{id}` {what} ({})", self.place(place)),

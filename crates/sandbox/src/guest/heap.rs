@@ -52,7 +52,7 @@ pub(super) struct Heap {
     witness: Option<Witness>,
 }
 
-/// Whom to tell that a block was refused, before the engine hears of it.
+/// Whom to tell that a block was refused, before the engine hears of it. It must leave the heap alone, which is borrowed then.
 pub(super) type Witness = (unsafe fn(*const c_void), *const c_void);
 
 struct Free {

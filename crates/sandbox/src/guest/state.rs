@@ -96,16 +96,17 @@ impl<'l> State<'l> {
     }
 
     /// Says why there is no result, and ends the worker: the engine does not survive a refusal unharmed. Where it runs out of
-    /// memory while it compiles, it goes on with what happens to lie behind its buffers.
+    /// memory while it compiles, it goes on with what happens to lie behind its buffers. The heap, which is in the middle of
+    /// refusing, is not looked at here.
     pub(super) fn refused(&self) {
         let failure =
             if self.is_loading.get() { Failure::input_too_large() } else { Failure::out_of_memory() };
-        if let (Ok(bytes), Ok(mut link)) =
-            (super::reply(Kind::Done, Some(Err(failure)), self.cpu(), 0), self.link.try_borrow_mut())
-            && link.send(&bytes).is_ok()
-        {
-            link.end();
+        let Ok(mut link) = self.link.try_borrow_mut() else { std::process::abort() };
+        if let Ok(bytes) = super::reply(Kind::Done, Some(Err(failure)), self.cpu(), 0) {
+            // Whether anybody hears it or not.
+            let _ = link.send(&bytes);
         }
+        link.end();
     }
 
     fn send(&self, frame: Frame) {

@@ -20,6 +20,8 @@ const NAME: usize = 64;
 /// How many errors of an error of many are told, and how many causes of a cause.
 const ERRORS: i64 = 8;
 const CAUSES: usize = 4;
+/// How much of each of them is told. As JSON it may be six times as long, and a failure has a cap.
+const SHORT: usize = 512;
 /// How many frames of a stack are told.
 const FRAMES: usize = 16;
 /// How deep each of them may be nested: a failure wraps them twice.
@@ -130,11 +132,11 @@ fn texts(errors: &Value) -> Vec<String> {
 /// An error in one line, with what it was caused by.
 fn in_words(thrown: &Value, causes: usize) -> String {
     if !thrown.is_error() {
-        return value_in_words(thrown);
+        return cut(&value_in_words(thrown), SHORT);
     }
     let name = property(thrown, "name").unwrap_or_else(|| "Error".to_owned());
     let message = property(thrown, "message").unwrap_or_default();
-    let text = cut(&format!("{name}: {message}"), MESSAGE);
+    let text = cut(&format!("{name}: {message}"), SHORT);
     match own(thrown, "cause").filter(|_| causes > 1) {
         Some(cause) => format!("{text}, caused by {}", in_words(&cause, causes - 1)),
         None => text,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolwright_script::{Goal, MAX_DEPTH, ProblemKind, Script, read};
+use toolwright_script::{Clue, Frame, Goal, MAX_DEPTH, ProblemKind, Script, blame, blame_throw, read};
 
 /// What a worker of tokio has.
 const STACK: usize = 2 * 1024 * 1024;
@@ -156,4 +156,45 @@ fn a_mebibyte_of_anything() {
     let script = read_on_small_thread(" ".repeat((1 << 20) + 1));
     assert_eq!(script.problems[0].message, "the code has 1048577 bytes, more than 1048576");
     assert_eq!(read_on_small_thread(" ".repeat(1 << 20)).problems, []);
+}
+
+/// The parent looks for what to blame while others wait for it.
+#[test]
+fn blaming_takes_no_time() {
+    let functions =
+        |one: &str, count: usize| (0..count).map(|n| one.replace('N', &n.to_string())).collect::<String>();
+    let classes = format!(
+        "class A0 extends Error {{}}\n{}{}throw 1",
+        (1..700).map(|n| format!("class A{n} extends A{} {{}}\n", n - 1)).collect::<String>(),
+        "if (0) throw new A699('x');\n".repeat(2_000),
+    );
+    let sources = [
+        functions("function fN(args) { const x = args.a; return x.b + N; }\n", 2_000),
+        functions("const gN = (x) => x, // a comment\n hN = 1;\n", 2_500),
+        format!("module.exports = (args) => args.a.x{}", "+1".repeat(45_000)),
+        format!(
+            "const s = '{}'; module.exports = (args) => args.a.x{}",
+            "!".repeat(60_000),
+            "+1".repeat(30_000)
+        ),
+        format!("module.exports = [{}]", "(args)=>args.a.x,get=>[],".repeat(5_000)),
+        format!("const {{ a }} = x; {}", "const { b: [c] } = y;\n".repeat(5_000)),
+        classes,
+    ];
+    for code in &sources {
+        let began = Instant::now();
+        for at in [0, code.len() / 2, code.len() - 1] {
+            let frames = [Frame::Program(at), Frame::Program(at)];
+            for message in [
+                "cannot read property 'x' of undefined",
+                "Cannot convert undefined or null to object",
+                "not a function",
+            ] {
+                blame(code, false, Clue { frames: &frames, name: "TypeError", message, class: Some("A699") });
+            }
+            blame_throw(code, false, Some(at), "threw `1`, which is no Error");
+        }
+        // Twelve times.
+        assert!(began.elapsed() < Duration::from_secs(6), "{:?} for {:.60}", began.elapsed(), code);
+    }
 }

@@ -10,14 +10,16 @@ use std::ops::RangeInclusive;
 
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
-use oxc_ast::ast::{AssignmentTarget, Class, Expression, MethodDefinitionKind, StringLiteral, UnaryOperator};
+use oxc_ast::ast::{
+    AssignmentTarget, BindingPattern, Class, Expression, MethodDefinitionKind, StringLiteral, UnaryOperator,
+};
 use oxc_semantic::{AstNode, NodeId, Semantic};
 use oxc_span::{GetSpan, SourceType, Span};
 
 use crate::syntax::parse;
 
-/// What an engine tells of an error.
-#[derive(Debug, Clone, Copy)]
+/// What an engine tells of an error, and what the program was given.
+#[derive(Clone, Copy)]
 pub struct Clue<'a> {
     /// The functions that were running, innermost first.
     pub frames: &'a [Frame<'a>],
@@ -27,6 +29,8 @@ pub struct Clue<'a> {
     pub message: &'a str,
     /// The class of the error, if it is one of the program.
     pub class: Option<&'a str>,
+    /// Whether the argument of the program has something at a path that is not `null`.
+    pub is_given: &'a (dyn Fn(&[String]) -> bool + Sync),
 }
 
 /// A function that was running.
@@ -190,8 +194,10 @@ impl<'s, 'a> Tree<'s, 'a> {
         let beginning =
             self.functions().filter(|function| self.is_beginning(at, is_called_here, wrong, *function));
         let functions: Vec<Option<NodeId>> = beginning.take(NEAREST).map(Some).chain([own]).collect();
-        let suspects: Vec<Vec<Suspect>> =
-            functions.iter().map(|function| self.suspects(*function, wrong, caller.is_none())).collect();
+        let suspects: Vec<Vec<Suspect>> = functions
+            .iter()
+            .map(|function| self.suspects(*function, wrong, caller.is_none(), clue))
+            .collect();
         let found = functions.iter().zip(&suspects).find_map(|(function, suspects)| {
             let noted = self.noted(*function);
             let is_it = |suspect: &&Suspect| {
@@ -330,16 +336,21 @@ impl<'s, 'a> Tree<'s, 'a> {
     }
 
     /// What of a function may have thrown such an error, in order. `is_first` is the function that is given the arguments.
-    fn suspects(&self, function: Option<NodeId>, wrong: Wrong, is_first: bool) -> Vec<Suspect> {
-        let mut suspects: Vec<Suspect> =
-            self.within(function).filter_map(|node| self.suspect(node, wrong, is_first)).collect();
+    fn suspects(&self, function: Option<NodeId>, wrong: Wrong, is_first: bool, clue: &Clue) -> Vec<Suspect> {
+        let is_innocent = |node: &AstNode<'a>| {
+            is_first
+                && matches!(wrong, Wrong::NoObject | Wrong::NoList)
+                && self.path(node, function).is_some_and(|path| (clue.is_given)(&path))
+        };
+        let nodes = self.within(function).filter(|node| !is_innocent(node));
+        let mut suspects: Vec<Suspect> = nodes.filter_map(|node| self.suspect(node, wrong)).collect();
         // What is an argument is called before what it is an argument of.
         let order = |place: u32| if wrong == Wrong::NoFunction { u32::MAX - place } else { place };
         suspects.sort_by_key(|suspect| (!suspect.is_sure, order(suspect.place)));
         suspects
     }
 
-    fn suspect(&self, node: &AstNode<'a>, wrong: Wrong, is_first: bool) -> Option<Suspect> {
+    fn suspect(&self, node: &AstNode<'a>, wrong: Wrong) -> Option<Suspect> {
         let (kind, parent) = (node.kind(), self.semantic.nodes().parent_kind(node.id()));
         let span = kind.span();
         match wrong {
@@ -375,10 +386,7 @@ impl<'s, 'a> Tree<'s, 'a> {
                 sure(span.end, place)
             }
             Wrong::NoObject => match kind {
-                // The arguments are an object, and so is what is caught.
-                AstKind::ObjectPattern(_) if is_first && matches!(parent, AstKind::FormalParameter(_)) => {
-                    None
-                }
+                // What is caught is an object.
                 AstKind::ObjectPattern(_) if matches!(parent, AstKind::CatchParameter(_)) => None,
                 _ if is_of_literal(parent) => None,
                 AstKind::ObjectPattern(_) | AstKind::ObjectAssignmentTarget(_) => {
@@ -433,6 +441,49 @@ impl<'s, 'a> Tree<'s, 'a> {
                 _ => None,
             },
         }
+    }
+
+    /// The path in the argument of a function to what a pattern meets, if it is seen.
+    fn path(&self, node: &AstNode<'a>, function: Option<NodeId>) -> Option<Vec<String>> {
+        if !matches!(node.kind(), AstKind::ObjectPattern(_) | AstKind::ArrayPattern(_)) {
+            return None;
+        }
+        let params = match self.semantic.nodes().kind(function?) {
+            AstKind::Function(function) => &function.params,
+            AstKind::ArrowFunctionExpression(arrow) => &arrow.params,
+            _ => return None,
+        };
+        let first = params.items.first()?;
+        let span = node.kind().span();
+        let mut path = Vec::new();
+        for around in self.semantic.nodes().ancestor_kinds(node.id()).take(STEPS) {
+            match around {
+                AstKind::ObjectPattern(_) | AstKind::AssignmentPattern(_) => {}
+                AstKind::BindingProperty(property) => path.push(property.key.static_name()?.into_owned()),
+                AstKind::ArrayPattern(list) => {
+                    let holds = |item: &Option<BindingPattern>| {
+                        item.as_ref().is_some_and(|item| item.span().contains_inclusive(span))
+                    };
+                    path.push(list.elements.iter().position(holds)?.to_string());
+                }
+                AstKind::FormalParameter(parameter) if parameter.span == first.span => break,
+                AstKind::VariableDeclarator(declarator) => {
+                    let name = first.pattern.get_binding_identifier()?.name.as_str();
+                    let mut value = declarator.init.as_ref()?;
+                    while let Expression::StaticMemberExpression(member) = value {
+                        path.push(member.property.name.to_string());
+                        value = &member.object;
+                    }
+                    if !value.is_specific_id(name) {
+                        return None;
+                    }
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        path.reverse();
+        Some(path)
     }
 
     /// Up to where things were noted when a pattern is met: its own beginning, but the end of what a `for … of` goes through.
@@ -578,6 +629,8 @@ impl<'s, 'a> Tree<'s, 'a> {
 
 /// Code that is longer is not read again for a failure: this takes some milliseconds.
 const MAX_BYTES: usize = 128 << 10;
+/// How deep a pattern is followed.
+const STEPS: usize = 64;
 /// How many classes are followed from the one that was thrown.
 const GENERATIONS: usize = 16;
 /// How far before a function or another token the engine may name it, and how many functions that may be.

@@ -135,6 +135,8 @@ fn errors_are_told_at_what_is_to_be_blamed() {
         "function f(args) {\n  const a = args.a;\n  const ¦[q] = a;\n  return q;\n}",
         "function f(args) {\n  const ¦[q] = 5;\n}",
         "module.exports = (args) => {\n  const [head] = [1, 2];\n  const { a } = { a: head };\n  const ¦[b] = args.none;\n  return [a, b];\n};",
+        "module.exports = ({\n  ticket: {\n    title,\n    author: ¦{ login },\n  },\n}) => `${title} by ${login}`;",
+        "module.exports = (args) => {\n  const {\n    title,\n    by: [first, ¦{ login }],\n  } = args.ticket;\n  return title + first + login;\n};",
         "function f({ a: ¦{ b } }) {\n  return b;\n}",
         "module.exports = async ({ a: ¦[b] }) => b;",
         "function f(args) {\n  args.n = 1;\n  for (const ¦{ q } of [args.a]) args.n = q;\n}",
@@ -184,7 +186,15 @@ fn errors_are_told_at_what_is_to_be_blamed() {
     for ((id, place), source) in ids.iter().zip(&places).zip(cases) {
         let failed = json_of(&run(
             folder.path(),
-            &["eval", "bad.yaml", "--helper", id, "--json", "--args", r#"{"list": [1]}"#],
+            &[
+                "eval",
+                "bad.yaml",
+                "--helper",
+                id,
+                "--json",
+                "--args",
+                r#"{"list": [1], "ticket": {"title": "t", "by": [1]}}"#,
+            ],
         ));
         assert_eq!(failed["error"]["code"], "THREW", "{source}: {failed}");
         if failed["error"]["at"] != place.as_str() {

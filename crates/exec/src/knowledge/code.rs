@@ -145,15 +145,15 @@ impl Code {
     ) -> Result<Output, Error> {
         let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
             Err(error) if may_pass(&error) => Err(error),
-            compiled => Ok(compiled.map_err(|error| self.located(error))),
+            compiled => Ok(compiled.map_err(|error| self.located(error, &Json::Null))),
         };
         let program = self.program.get_or_try_init(compile).await?;
         let output = pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await;
-        output.map_err(|error| self.located(error))
+        output.map_err(|error| self.located(error, &input.args))
     }
 
     /// An error at the place that is to be blamed, which the engine knows only roughly or not at all.
-    fn located(&self, mut error: Error) -> Error {
+    fn located(&self, mut error: Error, args: &Json) -> Error {
         let (source, is_module) = (self.source.as_str(), self.form == Form::Module);
         let byte = |place: Place| place.byte_in(source);
         let blamed = match error.code {
@@ -176,7 +176,15 @@ impl Code {
                 let frames: Vec<Frame> = frames.collect();
                 let name = error.name.as_deref().unwrap_or_default();
                 let class = error.class.as_deref();
-                let clue = Clue { frames: &frames, name, message: &error.message, class };
+                let is_given = |path: &[String]| {
+                    let found = path.iter().try_fold(args, |value, step| match value {
+                        Json::Array(items) => items.get(step.parse::<usize>().ok()?),
+                        value => value.get(step),
+                    });
+                    found.is_some_and(|value| !value.is_null())
+                };
+                let clue =
+                    Clue { frames: &frames, name, message: &error.message, class, is_given: &is_given };
                 blame(source, is_module, clue)
             }
             Failed::Timeout => error.place().map(byte),

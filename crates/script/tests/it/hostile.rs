@@ -190,7 +190,17 @@ fn blaming_takes_no_time() {
                 "Cannot convert undefined or null to object",
                 "not a function",
             ] {
-                blame(code, false, Clue { frames: &frames, name: "TypeError", message, class: Some("A699") });
+                blame(
+                    code,
+                    false,
+                    Clue {
+                        frames: &frames,
+                        name: "TypeError",
+                        message,
+                        class: Some("A699"),
+                        is_given: &|path| path.len() > 1,
+                    },
+                );
             }
             blame_throw(code, false, Some(at), "threw `1`, which is no Error");
         }

@@ -103,8 +103,9 @@ fn hold(code: &str) {
             |byte: Option<usize>| byte.is_none_or(|byte| byte == at || code.is_char_boundary(byte));
         for message in MESSAGES {
             for frames in [&frames[..1], &frames, &frames[1..]] {
-                let clue = Clue { frames, name: "TypeError", message, class: Some("a") };
-                assert!(is_place(blame(code, false, clue)), "{clue:?} in {code:?}");
+                let clue =
+                    Clue { frames, name: "TypeError", message, class: Some("a"), is_given: &|_| false };
+                assert!(is_place(blame(code, false, clue)), "{frames:?}, {message} in {code:?}");
             }
         }
         assert!(is_place(blame_throw(code, false, Some(at), "a text")), "{at} in {code:?}");

@@ -160,7 +160,7 @@ fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
         let _ = writeln!(text, "  caused by {}", inside(cause));
     }
     if let Some(place) = place {
-        let _ = writeln!(text, "  --> {place}");
+        let _ = writeln!(text, "  --> {}", inside(&place));
     }
     // A worker that did not start or was killed has not told.
     if error.cpu > std::time::Duration::ZERO {

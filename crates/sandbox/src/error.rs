@@ -141,7 +141,7 @@ pub struct Error {
     /// offending place. The engine knows the last place that it noted, which may be a little before. For what is no
     /// `Error` it may be a trace of an earlier exception that a promise swallowed.
     pub trace: Box<[TraceFrame]>,
-    /// The class of the error that was thrown, if it is one of the program.
+    /// The name of the class of the error that was thrown, whatever its `name` says.
     pub class: Option<Box<str>>,
     /// The other own properties of the error that was thrown, as far as they are JSON and small: `code`, `suggestion` … Its `cause`
     /// and the `errors` of an `AggregateError` are told in words.

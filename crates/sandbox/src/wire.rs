@@ -6,7 +6,7 @@ use std::io;
 /// The first bytes of a worker's greeting; nothing else speaks like that.
 pub(crate) const MAGIC: &[u8; 8] = b"twsandbx";
 /// Grows whenever a frame changes its shape.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// The last byte of a pool's request, if that is its only one.
 pub(crate) const ALONE: u8 = 1;
 /// Length and kind.

@@ -23,11 +23,9 @@ use crate::syntax::parse;
 pub struct Clue<'a> {
     /// The functions that were running, innermost first.
     pub frames: &'a [Frame<'a>],
-    /// Its `name`.
-    pub name: &'a str,
     /// In the engine's words, or the author's.
     pub message: &'a str,
-    /// The class of the error, if it is one of the program.
+    /// The name of its class, if that is known.
     pub class: Option<&'a str>,
     /// Whether the argument of the program has something at a path that is not `null`.
     pub is_given: &'a (dyn Fn(&[String]) -> bool + Sync),
@@ -116,7 +114,7 @@ impl<'a> Wrong<'a> {
         if let Some(name) = natives.last() {
             return Wrong::Native(name);
         }
-        if !matches!(clue.name, "TypeError" | "ReferenceError") {
+        if !matches!(clue.class, Some("TypeError" | "ReferenceError")) {
             return Wrong::Own(clue.class);
         }
         let quoted = || message.split('\'').nth(1);
@@ -186,7 +184,7 @@ impl<'s, 'a> Tree<'s, 'a> {
         let wrong = match Wrong::of(clue) {
             wrong @ Wrong::Native(_) => wrong,
             // An author may use the engine's words.
-            _ if self.is_making(own, clue.name, at) => Wrong::Own(clue.class),
+            _ if self.is_making(own, clue.class, at) => Wrong::Own(clue.class),
             wrong => wrong,
         };
         // An argument that is called where it is passed is told at the same place as the call.
@@ -218,16 +216,10 @@ impl<'s, 'a> Tree<'s, 'a> {
         Some(found.or_else(only).map_or(at, |suspect| suspect.place))
     }
 
-    /// Whether an error of this name is made around a place.
-    fn is_making(&self, function: Option<NodeId>, name: &str, at: u32) -> bool {
-        self.within(function).any(|node| {
-            let callee = match node.kind() {
-                AstKind::NewExpression(new) => &new.callee,
-                AstKind::CallExpression(call) => &call.callee,
-                _ => return false,
-            };
-            holds(node.kind().span(), at) && called(callee) == Some(name)
-        })
+    /// Whether an error of this class is made around a place.
+    fn is_making(&self, function: Option<NodeId>, class: Option<&str>, at: u32) -> bool {
+        let makes = |node: &AstNode<'a>| class.is_some() && callee(node.kind()).and_then(called) == class;
+        self.within(function).any(|node| holds(node.kind().span(), at) && makes(node))
     }
 
     /// An error is made where its constructor is called, not in it.
@@ -428,18 +420,14 @@ impl<'s, 'a> Tree<'s, 'a> {
                 }
                 _ => None,
             },
-            Wrong::Own(class) => match kind {
-                AstKind::NewExpression(new) => {
-                    let name = called(&new.callee)?;
-                    let is_it = class.map_or(is_error(name), |class| class == name);
-                    if is_it { sure(span.end, span.start) } else { None }
+            Wrong::Own(class) => {
+                let name = callee(kind).and_then(called)?;
+                if class.map_or(is_error(name), |class| class == name) {
+                    sure(span.end, span.start)
+                } else {
+                    None
                 }
-                AstKind::CallExpression(call) => {
-                    let name = called(&call.callee)?;
-                    if class.is_none() && is_error(name) { sure(span.end, span.start) } else { None }
-                }
-                _ => None,
-            },
+            }
         }
     }
 
@@ -698,6 +686,15 @@ fn is_named(expression: &Expression, name: &str) -> bool {
         Expression::StringLiteral(text) => text.value == name,
         Expression::NumericLiteral(number) => number.value.to_string() == name,
         _ => true,
+    }
+}
+
+/// What is called, with `new` or without.
+fn callee<'a>(kind: AstKind<'a>) -> Option<&'a Expression<'a>> {
+    match kind {
+        AstKind::NewExpression(new) => Some(&new.callee),
+        AstKind::CallExpression(call) => Some(&call.callee),
+        _ => None,
     }
 }
 

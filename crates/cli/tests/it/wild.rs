@@ -399,18 +399,51 @@ fn examples_of_the_other_json_seeds() {
 /// The five required fields and a way to be run, for sections that come without.
 const CORE: &str = "  id: seed\n  name: Seed\n  version: 1.0.0\n  description: From the seed\n";
 
+/// A part of the seed as a definition of its own.
+fn aios_section(block: &str, parent: &str) -> String {
+    let (depth, parent) = if parent.is_empty() { (2, String::new()) } else { (4, format!("  {parent}:\n")) };
+    let indented: String = block.lines().map(|line| format!("{:depth$}{line}\n", "")).collect();
+    format!("tool:\n  type: mcp\n{CORE}  mcp_specific: {{server_command: seed}}\n{parent}{indented}")
+}
+
+/// They export their function, and the first two use a name that only their author could fill in.
+#[test]
+fn functions_of_the_aios_seed_run() {
+    let Some(shared) = shared("functions_of_the_aios_seed") else { return };
+    let blocks = blocks(&shared, "aios-tool-schema-v2.md", 17);
+    let documents =
+        [2, 3, 4].map(|n| (format!("{n}.yaml"), aios_section(&blocks[n], "executable_knowledge")));
+    let files: Vec<(&str, &[u8])> =
+        documents.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    let folder = crate::program::folder(&files);
+    let eval = |args: &[&str]| crate::calling::run(folder.path(), &[&["eval"], args].concat());
+    for (file, flag, id, name) in [
+        ("2.yaml", "--helper", "helper-name", "result"),
+        ("3.yaml", "--processor", "processor-name", "processedData"),
+    ] {
+        let ran = eval(&[file, flag, id]);
+        let line = documents
+            .iter()
+            .find(|(known, _)| known == file)
+            .and_then(|(_, text)| text.lines().position(|line| line.contains(&format!("return {name};"))));
+        let place = format!("--> {file}:{}:", line.expect("it is there") + 1);
+        assert!(ran.stderr.contains(&format!("THREW: ReferenceError: {name} is not defined")), "{ran:?}");
+        assert!(ran.code == 1 && ran.stderr.contains(&place), "{ran:?}");
+    }
+    for (args, verdict) in [
+        ("{}", json!({"valid": false, "errors": ["field1 is required"]})),
+        (r#"{"field1": 1}"#, json!({"valid": true, "errors": []})),
+    ] {
+        let ran = eval(&["4.yaml", "--validator", "validator-name", "--args", args]);
+        assert_eq!(serde_json::from_str::<Json>(&ran.stdout).expect("JSON"), verdict, "{ran:?}");
+    }
+}
+
 #[test]
 fn examples_of_the_aios_seed() {
     let Some(shared) = shared("examples_of_the_aios_seed") else { return };
     let blocks = blocks(&shared, "aios-tool-schema-v2.md", 17);
-    let section = |n: usize, parent: &str| {
-        let (depth, parent) =
-            if parent.is_empty() { (2, String::new()) } else { (4, format!("  {parent}:\n")) };
-        let indented: String = blocks[n].lines().map(|line| format!("{:depth$}{line}\n", "")).collect();
-        let text =
-            format!("tool:\n  type: mcp\n{CORE}  mcp_specific: {{server_command: seed}}\n{parent}{indented}");
-        (format!("section-{n}.yaml"), text)
-    };
+    let section = |n: usize, parent: &str| (format!("section-{n}.yaml"), aios_section(&blocks[n], parent));
     let mut documents: Vec<(String, String)> = (2..=4).map(|n| section(n, "executable_knowledge")).collect();
     documents.extend((5..=9).map(|n| section(n, "")));
     documents.extend((10..=13).map(|n| (format!("type-{n}.yaml"), format!("{}{CORE}", blocks[n]))));

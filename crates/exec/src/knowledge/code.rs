@@ -10,7 +10,6 @@ use toolwright_sandbox::{
     Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool, Program,
     TraceFrame,
 };
-
 use toolwright_script::{Clue, Frame, blame, blame_import, blame_throw, mistake};
 
 use crate::{Json, Log};
@@ -174,17 +173,9 @@ impl Code {
                     TraceFrame::Native(name) => Frame::Native(name),
                 });
                 let frames: Vec<Frame> = frames.collect();
-                let name = error.name.as_deref().unwrap_or_default();
                 let class = error.class.as_deref();
-                let is_given = |path: &[String]| {
-                    let found = path.iter().try_fold(args, |value, step| match value {
-                        Json::Array(items) => items.get(step.parse::<usize>().ok()?),
-                        value => value.get(step),
-                    });
-                    found.is_some_and(|value| !value.is_null())
-                };
-                let clue =
-                    Clue { frames: &frames, name, message: &error.message, class, is_given: &is_given };
+                let is_given = |path: &[String]| is_there(args, path);
+                let clue = Clue { frames: &frames, message: &error.message, class, is_given: &is_given };
                 blame(source, is_module, clue)
             }
             Failed::Timeout => error.place().map(byte),
@@ -227,6 +218,15 @@ impl Code {
             None => format!("{role} `{id}` {what}"),
         }
     }
+}
+
+/// Whether a value has something at a path that is not `null`.
+fn is_there(value: &Json, path: &[String]) -> bool {
+    let found = path.iter().try_fold(value, |value, step| match value {
+        Json::Array(items) => items.get(step.parse::<usize>().ok()?),
+        value => value.get(step),
+    });
+    found.is_some_and(|value| !value.is_null())
 }
 
 /// What the author says that an error was caused by.

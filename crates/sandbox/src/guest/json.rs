@@ -95,22 +95,18 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
         depth: usize,
         state: &'a State<'l>,
     ) -> Result<Vec<u8>, Unwritten> {
-        let mut writer = Writer::new(value.js(), cap, depth, state)?;
-        writer.value(value, || Ok(String::new()))?;
-        Ok(writer.out)
+        Writer::new(value.js(), cap, depth, state)?.whole(value)
     }
 
-    /// The same for people: what has no JSON is named in brackets.
-    pub(super) fn show(
-        value: &Value<'r>,
-        cap: usize,
-        depth: usize,
-        state: &'a State<'l>,
-    ) -> Result<Vec<u8>, Unwritten> {
-        let mut writer = Writer::new(value.js(), cap, depth, state)?;
-        writer.names_the_rest = true;
-        writer.value(value, || Ok(String::new()))?;
-        Ok(writer.out)
+    /// One value as people read it: what has no JSON is named in brackets.
+    pub(super) fn show(value: &Value<'r>, cap: usize, state: &'a State<'l>) -> Result<Vec<u8>, Unwritten> {
+        let writer = Writer::new(value.js(), cap, MAX_DEPTH, state)?;
+        Writer { names_the_rest: true, ..writer }.whole(value)
+    }
+
+    fn whole(mut self, value: &Value<'r>) -> Result<Vec<u8>, Unwritten> {
+        self.value(value, || Ok(String::new()))?;
+        Ok(self.out)
     }
 
     /// A list of arguments, where `undefined` is `null`. What went wrong comes with the number of the argument.

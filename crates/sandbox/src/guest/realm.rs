@@ -11,7 +11,6 @@ use super::js::{Js, Kind, Outcome, Pending, Value};
 use super::json::{Unwritten, Writer, number};
 use super::state::State;
 use crate::error::REFUSED;
-use crate::limits::MAX_DEPTH;
 
 /// What the engine brings and the sandbox takes away. What is not in the list of intrinsics below is never made:
 /// `performance`, `WeakRef`, `FinalizationRegistry`, `DOMException`, `atob`.
@@ -299,7 +298,7 @@ fn shown(value: &Value, state: &State) -> String {
         Kind::Object if value.is_error() => {
             value.to_js_string().map(|value| text(&value)).unwrap_or_default()
         }
-        _ => match Writer::show(value, SHOWN, MAX_DEPTH, state) {
+        _ => match Writer::show(value, SHOWN, state) {
             Ok(json) => String::from_utf8(json).unwrap_or_default(),
             Err(Unwritten::TooLarge) => "[object too long to show]".to_owned(),
             Err(_) => format!("[{}]", value.class_name().unwrap_or_default()),

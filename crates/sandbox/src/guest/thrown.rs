@@ -75,7 +75,7 @@ fn error(thrown: &Value, state: &State) -> Failure {
     let mut failure = Failure::new(code, message);
     failure.name = Some(name);
     failure.trace = frames(stack(thrown).as_deref().unwrap_or_default());
-    failure.class = own_class(thrown);
+    failure.class = class(thrown);
     let mut fields = fields(thrown, state).unwrap_or_default();
     if let Some(cause) = own(thrown, "cause") {
         fields.entry("cause").or_insert_with(|| Json::String(in_words(&cause, CAUSES)));
@@ -87,27 +87,12 @@ fn error(thrown: &Value, state: &State) -> Failure {
     failure
 }
 
-/// The name of the class of an error, where it is none of the language's.
-fn own_class(thrown: &Value) -> Option<String> {
+/// The name of the class of an error.
+fn class(thrown: &Value) -> Option<String> {
     let class = thrown.get_str("constructor");
     let name = class.ok().filter(Value::is_function).and_then(|class| property(&class, "name"));
     drop(thrown.js().take_exception());
-    name.filter(|name| !name.is_empty() && !is_of_language(name)).map(|name| cut(&name, NAME))
-}
-
-fn is_of_language(class: &str) -> bool {
-    matches!(
-        class,
-        "Error"
-            | "AggregateError"
-            | "EvalError"
-            | "InternalError"
-            | "RangeError"
-            | "ReferenceError"
-            | "SyntaxError"
-            | "TypeError"
-            | "URIError"
-    )
+    name.map(|name| cut(&name, NAME))
 }
 
 /// An own property whose reading runs no code.

@@ -50,7 +50,7 @@ fn lie(kind: u8) -> io::Result<()> {
         frame.extend_from_slice(body);
         (&socket).write_all(&frame)
     };
-    say(4, b"twsandbx\x02\0\0\0{}")?;
+    say(4, b"twsandbx\x03\0\0\0{}")?;
     let mut source = vec![0; 16];
     loop {
         let mut head = [0; 4];

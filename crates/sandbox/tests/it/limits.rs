@@ -122,6 +122,21 @@ fn errors_carry_the_log() {
     }
 }
 
+/// The engine does not survive a lack of memory unharmed.
+#[test]
+fn a_worker_that_refused_memory_never_serves_again() {
+    let pool = pool(1);
+    let greedy =
+        script(&pool, "const a = []; try { for (;;) a.push([1]); } catch { } module.exports = () => 1");
+    let before = pool.idle();
+    let error =
+        pool.run_blocking(&greedy, &Input::default(), &Limits::default(), None).expect_err("too much");
+    assert_eq!(error.code, Code::MemoryLimit);
+    assert!(pool.idle().is_empty(), "{:?}", pool.idle());
+    assert_alive(&pool);
+    assert_ne!(pool.idle(), before);
+}
+
 #[test]
 fn who_hit_a_limit_says_no_more() {
     let source = "console.log('before'); const a = []; try { for (;;) a.push(1); } catch { console.log('after'); console.log(); }";

@@ -195,9 +195,8 @@ fn blaming_takes_no_time() {
                     false,
                     Clue {
                         frames: &frames,
-                        name: "TypeError",
                         message,
-                        class: Some("A699"),
+                        class: Some("TypeError"),
                         is_given: &|path| path.len() > 1,
                     },
                 );

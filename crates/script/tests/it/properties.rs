@@ -103,8 +103,7 @@ fn hold(code: &str) {
             |byte: Option<usize>| byte.is_none_or(|byte| byte == at || code.is_char_boundary(byte));
         for message in MESSAGES {
             for frames in [&frames[..1], &frames, &frames[1..]] {
-                let clue =
-                    Clue { frames, name: "TypeError", message, class: Some("a"), is_given: &|_| false };
+                let clue = Clue { frames, message, class: Some("TypeError"), is_given: &|_| false };
                 assert!(is_place(blame(code, false, clue)), "{frames:?}, {message} in {code:?}");
             }
         }

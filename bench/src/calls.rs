@@ -16,8 +16,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{
-    BoxFuture, Budget, Call, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Limits, Log, Outcome, Parts,
-    Quiet, Request, Runner, Toolbox,
+    BoxFuture, Budget, Call, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Limits, Log,
+    Outcome, Parts, Quiet, Request, Runner, Toolbox,
 };
 use toolwright_model::{
     Binding, Connection, Details, Draft, Given, InputSchema, Namespace, Server, ToolName,
@@ -33,7 +33,8 @@ type Timed = Box<dyn Fn() -> BoxFuture<'static, Duration> + Send + Sync>;
 const OTHER_TOOLS: usize = 100;
 
 pub(crate) fn run() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
     // In a task, as calls run in a server; whoever blocks on the runtime is woken in another way.
     let work = runtime.spawn(async {
         println!(
@@ -72,7 +73,8 @@ async fn in_turn(rounds: usize, calls: usize, ours: Timed, peer: Timed) -> Figur
             theirs.push(b);
         }
     }
-    let each = |times: &[Vec<Duration>], q| times.iter().map(|round| quantile(round.clone(), q)).collect();
+    let each =
+        |times: &[Vec<Duration>], q| times.iter().map(|round| quantile(round.clone(), q)).collect();
     let (ours, peer): (Vec<Duration>, Vec<Duration>) = (each(&mine, 0.5), each(&theirs, 0.5));
     let pairs = || ours.iter().zip(&peer).map(|(a, b)| (microseconds(*a), microseconds(*b)));
     Figures {
@@ -167,7 +169,10 @@ fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
     let tool = draft.finish().expect("nothing is missing");
     let id = tool.id(Some(&Namespace::parse("bench").expect("a namespace")));
     let lane = Arc::new(Lane::new(64, 1024));
-    Arc::new(Entry::new(id, tool, toolwright_model::Limits::default(), lane).expect("both schemas compile"))
+    Arc::new(
+        Entry::new(id, tool, toolwright_model::Limits::default(), lane)
+            .expect("both schemas compile"),
+    )
 }
 
 /// A runner whose tool `bench:echo` is run like this.
@@ -176,7 +181,8 @@ fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runne
         .into_iter()
         .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
         .collect();
-    let runner = Runner::with_kinds(Parts::new(environment, Log::default()), Limits::default(), kinds);
+    let runner =
+        Runner::with_kinds(Parts::new(environment, Log::default()), Limits::default(), kinds);
     let mut toolbox = Toolbox::default();
     let others = (0..OTHER_TOOLS).map(|n| format!("tool_{n}"));
     for name in others.chain(["echo".to_owned()]) {
@@ -213,14 +219,16 @@ static NOTHING: &[Kind] = &[Kind { id: "nothing", takes: |_| true, build: |_| Ar
 
 async fn runner_alone() {
     let runner = runner(NOTHING, &output(), &Binding::Script);
-    let tool = runner.toolbox().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
+    let tool =
+        runner.toolbox().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
     let tool = Arc::new(tool);
     let bare: Timed = Box::new(move || {
         let (tool, arguments) = (Arc::clone(&tool), arguments());
         Box::pin(async move {
             let allowed = Duration::from_secs(30);
             let cancel = CancellationToken::new();
-            let budget = Budget { deadline: Instant::now() + allowed, allowed, cancel, output: 1 << 20 };
+            let budget =
+                Budget { deadline: Instant::now() + allowed, allowed, cancel, output: 1 << 20 };
             let functions = toolwright_exec::knowledge::FunctionLimits::default();
             let call = Call {
                 tool: &tool,
@@ -239,7 +247,8 @@ async fn runner_alone() {
     });
     let figures = in_turn(15, 3_000, through(&runner), bare).await;
     let holds = figures.ours < Duration::from_micros(10);
-    let judgement = format!("{:+.1} µs (bound 10 µs in all) {}", figures.difference, verdict(holds));
+    let judgement =
+        format!("{:+.1} µs (bound 10 µs in all) {}", figures.difference, verdict(holds));
     print("runner, no work", "its executor alone", &figures, &judgement);
 }
 
@@ -259,7 +268,8 @@ async fn programs() {
     for (what, binding, words) in programs {
         let runner = runner(KINDS, &json!({"type": "object"}), &binding);
         let figures = in_turn(10, 40, through(&runner), bare_program(words)).await;
-        let judgement = format!("{:.2}x (bound 1.30) {}", figures.ratio, verdict(figures.ratio <= 1.3));
+        let judgement =
+            format!("{:.2}x (bound 1.30) {}", figures.ratio, verdict(figures.ratio <= 1.3));
         print(what, "bare spawn", &figures, &judgement);
         runner.close().await;
     }
@@ -295,9 +305,13 @@ async fn servers() {
     let client = serve_client((), pipes).await.expect("it shakes hands");
     compare_servers("MCP over stdio", Connection::Stdio { command: words }, client).await;
 
-    let mut server = start(&[misbehave, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
+    let mut server =
+        start(&[misbehave, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
     let mut line = String::new();
-    BufReader::new(server.stdout.take().expect("piped")).read_line(&mut line).await.expect("its address");
+    BufReader::new(server.stdout.take().expect("piped"))
+        .read_line(&mut line)
+        .await
+        .expect("its address");
     let url = line.trim().strip_prefix("listening ").expect("its address").to_owned();
     // reqwest is built without a choice of its own.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -307,7 +321,11 @@ async fn servers() {
     compare_servers("MCP over HTTP", Connection::Http { url }, client).await;
 }
 
-async fn compare_servers(what: &str, connection: Connection, client: RunningService<RoleClient, ()>) {
+async fn compare_servers(
+    what: &str,
+    connection: Connection,
+    client: RunningService<RoleClient, ()>,
+) {
     let server = Server {
         connection,
         environment: Vec::new(),
@@ -315,8 +333,11 @@ async fn compare_servers(what: &str, connection: Connection, client: RunningServ
         directory: None,
         health_check: None,
     };
-    let runner =
-        runner(KINDS, &echoed(), &Binding::Server { server: Arc::new(server), tool: "echo".to_owned() });
+    let runner = runner(
+        KINDS,
+        &echoed(),
+        &Binding::Server { server: Arc::new(server), tool: "echo".to_owned() },
+    );
     let client = Arc::new(client);
     let figures = in_turn(21, 200, through(&runner), bare_client(&client)).await;
     let holds = figures.difference <= 30.0;

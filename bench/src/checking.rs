@@ -1,5 +1,5 @@
-//! Checking definitions: every rule against merely reading them, and the whole program against ajv and
-//! check-jsonschema on the same files, process start included.
+//! Checking definitions: every rule against merely reading them, and the whole program against ajv
+//! and check-jsonschema on the same files, process start included.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -19,7 +19,8 @@ const ROUNDS: usize = 9;
 /// Where the files of each language lie.
 const JSON: &str = "json";
 const YAML: &str = "yaml";
-/// Runs of our program before a peer and again after it, which takes its time: the machine may be busier at one end.
+/// Runs of our program before a peer and again after it, which takes its time: the machine may be
+/// busier at one end.
 const RUNS: usize = 5;
 
 /// Definitions that are read together, as the program does.
@@ -52,8 +53,11 @@ pub(crate) fn run(peers: &Path) {
     };
     ratio("all", COUNT, Some(3.0), || files(true), || files(false));
     println!("the same in memory, one core");
-    for (name, syntax) in [("all", None), ("JSON", Some(Syntax::Json)), ("YAML", Some(Syntax::Yaml))] {
-        let some: Vec<&Definition> = all.iter().filter(|d| syntax.is_none_or(|s| s == d.syntax)).collect();
+    for (name, syntax) in
+        [("all", None), ("JSON", Some(Syntax::Json)), ("YAML", Some(Syntax::Yaml))]
+    {
+        let some: Vec<&Definition> =
+            all.iter().filter(|d| syntax.is_none_or(|s| s == d.syntax)).collect();
         let each = |rules| some.chunks(TOGETHER).for_each(|some| read_some(some, rules));
         let bound = syntax.is_none().then_some(3.0);
         ratio(name, some.len(), bound, || each(true), || each(false));
@@ -66,7 +70,8 @@ pub(crate) fn run(peers: &Path) {
 fn ratio(name: &str, count: usize, bound: Option<f64>, check: impl FnMut(), read: impl FnMut()) {
     let (checked, merely_read, ratio) = compare(ROUNDS, check, read);
     let each = |time: Duration| time.as_secs_f64() * 1e6 / count as f64;
-    let bound = bound.map(|b| format!("(bound {b:.2}) {}", verdict(ratio <= b))).unwrap_or_default();
+    let bound =
+        bound.map(|b| format!("(bound {b:.2}) {}", verdict(ratio <= b))).unwrap_or_default();
     println!(
         "  {name:5} check {:6.1} µs each   read {:6.1} µs   {ratio:.2}x its time {bound}",
         each(checked),
@@ -108,7 +113,13 @@ fn programs(folder: &Path, peers: &Path) {
 const OWN: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The median time of `toolwright check` on a folder in seconds, measured around the run of a peer.
-fn beside(name: &str, what: &str, folder: &Path, bound: Option<f64>, peer: impl FnOnce() -> f64) -> f64 {
+fn beside(
+    name: &str,
+    what: &str,
+    folder: &Path,
+    bound: Option<f64>,
+    peer: impl FnOnce() -> f64,
+) -> f64 {
     let mut command = Command::new(beside_us("toolwright"));
     command.args(["check", "--output-format", "concise", "--fail-on", "never"]).arg(folder);
     let mut runs = || (0..RUNS).map(|_| time_of(&mut command)).collect::<Vec<f64>>();
@@ -122,12 +133,14 @@ fn beside(name: &str, what: &str, folder: &Path, bound: Option<f64>, peer: impl 
 
 fn report(name: &str, seconds: f64, ours: f64, bound: Option<f64>) {
     let ratio = seconds / ours;
-    let bound = bound.map(|b| format!("(bound {b:.0}) {}", verdict(ratio >= b))).unwrap_or_default();
+    let bound =
+        bound.map(|b| format!("(bound {b:.0}) {}", verdict(ratio >= b))).unwrap_or_default();
     println!("  {name:18} {:8.0} ms   ours is {ratio:.1}x as fast {bound}", seconds * 1e3);
 }
 
 /// The time of a program that must succeed, in seconds.
 fn time_of(command: &mut Command) -> f64 {
     command.stdout(Stdio::null()).stderr(Stdio::inherit());
-    time(|| assert!(command.status().expect("it starts").success(), "{command:?} succeeds")).as_secs_f64()
+    time(|| assert!(command.status().expect("it starts").success(), "{command:?} succeeds"))
+        .as_secs_f64()
 }

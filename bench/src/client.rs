@@ -1,6 +1,6 @@
-//! The one client that all servers and proxies are measured with. It does as little as it can: HTTP/1.1
-//! on kept connections with answers in JSON or in events, or a message a line on standard streams;
-//! the handshake of 2025-06-18.
+//! The one client that all servers and proxies are measured with. It does as little as it can:
+//! HTTP/1.1 on kept connections with answers in JSON or in events, or a message a line on standard
+//! streams; the handshake of 2025-06-18.
 
 use std::collections::HashMap;
 use std::io::{self, Error};
@@ -51,7 +51,8 @@ impl Way {
 impl Line {
     /// Sends a request and waits for its answer.
     pub(crate) async fn ask(&mut self, id: u64, method: &str, params: &Json) -> io::Result<Answer> {
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
+        let message =
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
         match self {
             Line::Http(http, stream) => http.post(stream, &message).await,
             Line::Pipes(pipes) => pipes.ask(id, &message).await,
@@ -72,7 +73,8 @@ impl Line {
 pub(crate) async fn open_http(address: SocketAddr, path: &str) -> io::Result<Way> {
     let mut http = Http { address, path: path.to_owned(), session: None };
     let mut stream = None;
-    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello()}).to_string();
+    let hello =
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello()}).to_string();
     let answer = http.post(&mut stream, &hello).await?;
     result_of(&answer)?;
     http.session = answer.session;
@@ -92,7 +94,8 @@ pub(crate) async fn find_echo(way: &Way) -> io::Result<String> {
     let mut line = way.line();
     line.tell("notifications/initialized").await?;
     let list = result_of(&line.ask(1, "tools/list", &json!({})).await?)?;
-    let names = list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+    let names =
+        list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
     let mut echoes = names.filter(|name| name.ends_with("echo")).map(str::to_owned);
     echoes.next().ok_or_else(|| Error::other("no tool echoes"))
 }
@@ -138,7 +141,9 @@ impl Http {
             }
         };
         let session = match &self.session {
-            Some(session) => format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: {VERSION}\r\n"),
+            Some(session) => {
+                format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: {VERSION}\r\n")
+            }
             None => String::new(),
         };
         let request = format!(
@@ -278,7 +283,9 @@ impl Pipes {
         let mut from = BufReader::with_capacity(64 * 1024, from);
         let mut text = Vec::new();
         while let Ok(1..) = from.read_until(b'\n', &mut text).await {
-            let id = serde_json::from_slice::<Json>(&text).ok().and_then(|message| message["id"].as_u64());
+            let id = serde_json::from_slice::<Json>(&text)
+                .ok()
+                .and_then(|message| message["id"].as_u64());
             if let Some(caller) = id.and_then(|id| self.waiting().remove(&id)) {
                 let text = std::mem::take(&mut text);
                 let _ = caller.send(Answer { text, at: Instant::now(), session: None });

@@ -1,5 +1,5 @@
-//! What a validator adds to a call through `toolwright serve`: the same server, once as it is and once behind
-//! a definition whose validator judges every call, round by round.
+//! What a validator adds to a call through `toolwright serve`: the same server, once as it is and
+//! once behind a definition whose validator judges every call, round by round.
 
 use std::path::Path;
 
@@ -68,8 +68,10 @@ pub(crate) fn run() {
     std::fs::write(&file, DEFINITION.replace("SERVER", &server)).expect("a file");
     let (plain, judged) =
         (words(&format!("-- {server} mcp good")), words(&format!("--from {}", shown(&file))));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let measure = |words: &[String]| runtime.block_on(calls_of(Front::Stdio, words)).expect("calls succeed");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let measure =
+        |words: &[String]| runtime.block_on(calls_of(Front::Stdio, words)).expect("calls succeed");
     let rounds: Vec<_> = (0..ROUNDS).map(|_| (measure(&plain), measure(&judged))).collect();
     std::fs::remove_dir_all(&folder).expect("it is ours");
     println!(
@@ -79,7 +81,8 @@ pub(crate) fn run() {
         let of = |which: fn(&(Loads, Loads)) -> &Loads, what: fn(&(f64, f64, f64)) -> f64| {
             median(rounds.iter().map(|round| what(&which(round)[n])).collect())
         };
-        let (without, with) = (of(|round| &round.0, |load| load.0), of(|round| &round.1, |load| load.0));
+        let (without, with) =
+            (of(|round| &round.0, |load| load.0), of(|round| &round.1, |load| load.0));
         let rate = of(|round| &round.1, |load| load.2);
         println!(
             "  {in_flight:2} in flight   without {without:7.0} µs p50   with {with:7.0} µs   adds {:5.0} µs   {rate:6.0} calls/s",

@@ -1,4 +1,5 @@
-//! Programs that are measured: where they are, what memory they and their children have, and their end.
+//! Programs that are measured: where they are, what memory they and their children have, and their
+//! end.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -41,7 +42,8 @@ impl Started {
             next += 1;
         }
         let counts = |pid: &&u32| {
-            std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program: PathBuf| program != except)
+            std::fs::read_link(format!("/proc/{pid}/exe"))
+                .is_ok_and(|program: PathBuf| program != except)
         };
         all.iter().filter(counts).filter_map(|pid| resident(*pid)).sum()
     }
@@ -68,9 +70,12 @@ impl Drop for Started {
 
 fn children_of(pid: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     lists
-        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .flat_map(|list| {
+            list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
+        })
         .collect()
 }
 

@@ -66,7 +66,8 @@ struct Row {
 
 /// Measures all that are installed in `peers`.
 pub(crate) fn run(peers: &Path) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     for front in [Front::Http, Front::Stdio] {
         let candidates = candidates(front, peers);
         let mut rows: Vec<Row> =
@@ -85,14 +86,18 @@ pub(crate) fn measure_one(url: &str) {
     let rest = url.strip_prefix("http://").expect("a URL with http://");
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let address: SocketAddr = host.parse().expect("an address and a port");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let way = client::open_http(address, &format!("/{path}")).await.expect("it shakes hands");
         let tool = client::find_echo(&way).await.expect("it lists a tool that echoes");
         load(&way, &tool, 8, WARM_UP).await.expect("calls succeed");
         for in_flight in IN_FLIGHT {
-            let Load { p50, p99, rate } = load(&way, &tool, in_flight, LOAD).await.expect("calls succeed");
-            println!("{in_flight:3} in flight: {p50:8.0} µs p50 {p99:8.0} µs p99 {rate:8.0} calls/s");
+            let Load { p50, p99, rate } =
+                load(&way, &tool, in_flight, LOAD).await.expect("calls succeed");
+            println!(
+                "{in_flight:3} in flight: {p50:8.0} µs p50 {p99:8.0} µs p99 {rate:8.0} calls/s"
+            );
         }
     });
 }
@@ -127,7 +132,10 @@ fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
             (
                 "mcp-proxy (pip)",
                 Some(at("mcp-proxy/bin/mcp-proxy")),
-                format!("{} --port PORT --log-level WARNING -- {line}", at("mcp-proxy/bin/mcp-proxy")),
+                format!(
+                    "{} --port PORT --log-level WARNING -- {line}",
+                    at("mcp-proxy/bin/mcp-proxy")
+                ),
             ),
             (
                 // Without sessions it starts the server anew for every request.
@@ -165,8 +173,12 @@ fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
     candidates
 }
 
-/// What calls of a program cost with 1, 8 and 64 of them in flight: p50 and p99 in microseconds, calls a second.
-pub(crate) async fn calls_of(front: Front, words: &[String]) -> Result<[(f64, f64, f64); 3], String> {
+/// What calls of a program cost with 1, 8 and 64 of them in flight: p50 and p99 in microseconds,
+/// calls a second.
+pub(crate) async fn calls_of(
+    front: Front,
+    words: &[String],
+) -> Result<[(f64, f64, f64); 3], String> {
     let sample = measure(front, &Candidate { name: "", words: words.to_vec() }).await?;
     Ok(sample.loads.map(|load| (load.p50, load.p99, load.rate)))
 }
@@ -176,14 +188,16 @@ async fn measure(front: Front, candidate: &Candidate) -> Result<Sample, String> 
     let work = async {
         let address = free_address()?;
         let port = address.port().to_string();
-        let words: Vec<String> = candidate.words.iter().map(|word| word.replace("PORT", &port)).collect();
+        let words: Vec<String> =
+            candidate.words.iter().map(|word| word.replace("PORT", &port)).collect();
         let stdout = if front == Front::Stdio { Stdio::piped() } else { Stdio::null() };
         let start = Instant::now();
         let mut started = Started::new(&words, stdout)?;
         let way = match front {
             Front::Stdio => {
                 let pipes = started.child.stdin.take().zip(started.child.stdout.take());
-                let (to, from) = pipes.ok_or_else(|| std::io::Error::other("its streams are gone"))?;
+                let (to, from) =
+                    pipes.ok_or_else(|| std::io::Error::other("its streams are gone"))?;
                 let to = pipe::Sender::from_owned_fd(OwnedFd::from(to))?;
                 client::open_pipes(to, pipe::Receiver::from_owned_fd(OwnedFd::from(from))?).await?
             }
@@ -234,7 +248,8 @@ async fn load(way: &Way, tool: &str, in_flight: usize, time: Duration) -> std::i
             while start.elapsed() < time {
                 let id = IDS.fetch_add(1, Ordering::Relaxed);
                 let query = format!("timeouts behind proxy {id}");
-                let arguments = json!({"query": query, "owner": "example", "labels": ["bug"], "limit": 20});
+                let arguments =
+                    json!({"query": query, "owner": "example", "labels": ["bug"], "limit": 20});
                 let params = json!({"name": &*tool, "arguments": arguments});
                 let begin = Instant::now();
                 let answer = line.ask(id, "tools/call", &params).await?;
@@ -310,15 +325,16 @@ fn print(front: Front, rows: &[Row]) {
             println!("  {}: a round failed: {error}", row.name);
         }
         let cell = |of: &dyn Fn(&Sample) -> f64| row.median(of).unwrap_or(f64::NAN);
-        let load =
-            |n: usize| [cell(&|s| s.loads[n].p50), cell(&|s| s.loads[n].p99), cell(&|s| s.loads[n].rate)];
+        let load = |n: usize| {
+            [cell(&|s| s.loads[n].p50), cell(&|s| s.loads[n].p99), cell(&|s| s.loads[n].rate)]
+        };
         let ([a, b, c], [d, e, f], [g, h, i]) = (load(0), load(1), load(2));
         let memory = cell(&|s| s.memory as f64 / 1e6);
         let memory = if memory > 0.0 { format!("{memory:.0} MB") } else { "–".to_owned() };
         let listed = cell(&|s| s.listed.as_secs_f64() * 1e3);
         let added = row.added(&rows[0]).filter(|_| row.name != rows[0].name);
-        let added =
-            added.map_or("–".to_owned(), |added| format!("{added:+.0} µs ({})", row.spread(&rows[0])));
+        let added = added
+            .map_or("–".to_owned(), |added| format!("{added:+.0} µs ({})", row.spread(&rows[0])));
         println!(
             "  {:<17}|{a:7.0}{b:8.0}{c:7.0} |{d:7.0}{e:8.0}{f:7.0} |{g:8.0}{h:8.0}{i:7.0} |{memory:>8} |{listed:7.0} ms | {added}",
             row.name
@@ -343,11 +359,15 @@ fn conclude(rows: &[Row]) {
         );
     }
     let others = rows[1..].iter().filter(|row| row.name != OURS);
-    let least =
-        others.filter_map(|row| Some((row.name, row.added(&rows[0])?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    let least = others
+        .filter_map(|row| Some((row.name, row.added(&rows[0])?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((name, least)) = least {
         let holds = ours < least;
-        println!("  adds the least    {OURS} {ours:.0} µs   next: {name} {least:.0} µs   {}", verdict(holds));
+        println!(
+            "  adds the least    {OURS} {ours:.0} µs   next: {name} {least:.0} µs   {}",
+            verdict(holds)
+        );
     }
     let ready = |of: fn(&Sample) -> Duration| {
         rows.iter().find(|row| row.name == OURS)?.median(|sample| of(sample).as_secs_f64() * 1e3)

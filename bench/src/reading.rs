@@ -50,7 +50,8 @@ pub(crate) fn run() {
             });
         },
     );
-    let speed = |time: std::time::Duration, list: &[&Definition]| mb(bytes(list)) / time.as_secs_f64();
+    let speed =
+        |time: std::time::Duration, list: &[&Definition]| mb(bytes(list)) / time.as_secs_f64();
     println!(
         "  JSON           {:6.1} MB/s   serde_json values {:6.1} MB/s   {ratio:.2}x its time (bound 2.00)",
         speed(ours, &json),
@@ -58,7 +59,8 @@ pub(crate) fn run() {
     );
 
     // A tab is what plain YAML has not, so the second time the parser does the work.
-    let tabbed = |d: &&Definition| Definition { syntax: d.syntax, text: format!("{}# \t\n", d.text) };
+    let tabbed =
+        |d: &&Definition| Definition { syntax: d.syntax, text: format!("{}# \t\n", d.text) };
     let odd: Vec<Definition> = yaml.iter().map(tabbed).collect();
     for (name, list) in [("YAML, plain", yaml), ("YAML, parsed", odd.iter().collect())] {
         let (ours, peer, ratio) = compare(

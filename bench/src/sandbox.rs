@@ -1,5 +1,5 @@
-//! A function on JSON in a fresh runtime: in a jailed worker, without worker and jail, and in an isolate of isolated-vm, in turns.
-//! The result comes back in full and is parsed everywhere.
+//! A function on JSON in a fresh runtime: in a jailed worker, without worker and jail, and in an
+//! isolate of isolated-vm, in turns. The result comes back in full and is parsed everywhere.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use toolwright_sandbox::{Form, InProcess, Input, Limits, Pool, PoolOptions, Program, WorkerCommand};
+use toolwright_sandbox::{
+    Form, InProcess, Input, Limits, Pool, PoolOptions, Program, WorkerCommand,
+};
 
 use crate::timing::{median, microseconds, quantile, verdict};
 
@@ -76,13 +78,15 @@ fn beside(name: &str) -> std::path::PathBuf {
 fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Peer>) {
     let (input, limits) = (Input::args(work.args.clone()), Limits::default());
     let mut inside = InProcess::new().expect("memory");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     // By the processor that the guest ran on.
     let (mut jailed, mut bare) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     let mut theirs = Vec::new();
     for round in 0..=ROUNDS {
-        // On rented machines one processor is often much slower than the other, for minutes: each has both parts in turn, and what
-        // ran on one is compared with what ran on the same. The median of a mixture of both would be now the one, now the other.
+        // On rented machines one processor is often much slower than the other, for minutes: each
+        // has both parts in turn, and what ran on one is compared with what ran on the same. The
+        // median of a mixture of both would be now the one, now the other.
         let (own, other) = (round % 2, (round + 1) % 2);
         pin(std::process::id(), &own.to_string());
         pool.idle().into_iter().for_each(|worker| pin(worker, &other.to_string()));
@@ -108,7 +112,8 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
             theirs.extend(asked);
         }
     }
-    let costs = [0, 1].map(|processor| median(jailed[processor].clone()) / median(bare[processor].clone()));
+    let costs =
+        [0, 1].map(|processor| median(jailed[processor].clone()) / median(bare[processor].clone()));
     let cost = (costs[0] * costs[1]).sqrt();
     let (jailed, bare) = (jailed.concat(), bare.concat());
     pool.idle().into_iter().chain([std::process::id()]).for_each(|process| pin(process, "0-1"));
@@ -122,7 +127,8 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
         costs[1],
         verdict(cost <= 1.2)
     );
-    // Now and then, as agents call: both sides have gone to sleep, and run where the system puts them.
+    // Now and then, as agents call: both sides have gone to sleep, and run where the system puts
+    // them.
     let now_and_then = |call: &mut dyn FnMut()| {
         median(
             (0..CALLS)
@@ -136,7 +142,8 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
     let spaced = now_and_then(&mut || {
         drop(runtime.block_on(pool.run(program, &input, &limits, None)).expect("a result"))
     });
-    let spaced_bare = now_and_then(&mut || drop(inside.run(program, &input, &limits).expect("a result")));
+    let spaced_bare =
+        now_and_then(&mut || drop(inside.run(program, &input, &limits).expect("a result")));
     println!(
         "    2 ms apart: jailed {spaced:.0} µs, in process {spaced_bare:.0} µs: {:.2}x",
         spaced / spaced_bare
@@ -155,13 +162,21 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
 /// Has a process run on these processors only, where there is a program for that.
 fn pin(process: u32, processors: &str) {
     let mut command = Command::new("taskset");
-    command.args(["-cp", processors, &process.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["-cp", processors, &process.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let _ = command.status();
 }
 
 fn line(name: &str, times: &[f64]) {
     let at = |q| quantile(times.to_vec(), q);
-    println!("    {name:<14} p50 {:>7.0} µs   p95 {:>7.0} µs   p99 {:>7.0} µs", at(0.5), at(0.95), at(0.99));
+    println!(
+        "    {name:<14} p50 {:>7.0} µs   p95 {:>7.0} µs   p99 {:>7.0} µs",
+        at(0.5),
+        at(0.95),
+        at(0.99)
+    );
 }
 
 /// Microseconds of each call.
@@ -189,7 +204,9 @@ fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Opti
                 let call = |_| {
                     let (pool, program, input) = (pool.clone(), program.clone(), input.clone());
                     tokio::spawn(async move {
-                        pool.run(&program, &input, &Limits::default(), None).await.expect("a result");
+                        pool.run(&program, &input, &Limits::default(), None)
+                            .await
+                            .expect("a result");
                     })
                 };
                 for call in (0..calls).map(call).collect::<Vec<_>>() {
@@ -202,15 +219,18 @@ fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Opti
         median((0..3).map(|_| burst(400)).collect())
     };
     let (one, two) = (per_second(one), per_second(two));
-    let theirs =
-        peer.map(|peer| format!(", isolated-vm {:.0}", peer.ask(work, 200, 8).1)).unwrap_or_default();
+    let theirs = peer
+        .map(|peer| format!(", isolated-vm {:.0}", peer.ask(work, 200, 8).1))
+        .unwrap_or_default();
     println!("    calls per second: one worker {one:.0}, two {two:.0}{theirs}");
 }
 
 /// What a worker keeps, and what a call takes.
 fn memory(pool: &Pool) {
-    let program = pool.compile_blocking("module.exports = () => 1", Form::Script, None).expect("it compiles");
-    let output = pool.run_blocking(&program, &Input::default(), &Limits::default(), None).expect("a result");
+    let program =
+        pool.compile_blocking("module.exports = () => 1", Form::Script, None).expect("it compiles");
+    let output =
+        pool.run_blocking(&program, &Input::default(), &Limits::default(), None).expect("a result");
     let resident = |pid: &u32| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
         status.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4
@@ -244,14 +264,16 @@ impl Peer {
     /// Microseconds of each call, and calls per second.
     fn ask(&mut self, work: &Work, calls: usize, together: usize) -> (Vec<f64>, f64) {
         let ask = json!({ "source": work.source, "args": work.args, "calls": calls, "together": together });
-        let (input, output) = (self.0.stdin.as_mut().expect("piped"), self.0.stdout.as_mut().expect("piped"));
+        let (input, output) =
+            (self.0.stdin.as_mut().expect("piped"), self.0.stdout.as_mut().expect("piped"));
         writeln!(input, "{ask}").expect("it listens");
         let mut answer = String::new();
         BufReader::new(output).read_line(&mut answer).expect("it answers");
         let answer: Json = serde_json::from_str(&answer).expect("JSON");
         let times = answer["nanoseconds"].as_array().expect("times");
         let all = Duration::from_nanos(answer["all"].as_u64().unwrap_or(1));
-        let times = times.iter().filter_map(Json::as_f64).map(|nanoseconds| nanoseconds / 1e3).collect();
+        let times =
+            times.iter().filter_map(Json::as_f64).map(|nanoseconds| nanoseconds / 1e3).collect();
         (times, calls as f64 / all.as_secs_f64())
     }
 }

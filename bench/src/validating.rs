@@ -1,9 +1,9 @@
 //! Validating tool arguments, against the bare validator. `cases` hands the same work to ajv.
 //!
-//! The work is what a large server does: schemas of the sizes and shapes that tools have, called in turn
-//! with other arguments each time. It is the number of schemas that decides against ajv: in a tight loop
-//! over one of them, or after thousands of calls of each, its code is compiled by V8's optimising
-//! compiler and three times as fast as ours; below that it is a few times slower.
+//! The work is what a large server does: schemas of the sizes and shapes that tools have, called in
+//! turn with other arguments each time. It is the number of schemas that decides against ajv: in a
+//! tight loop over one of them, or after thousands of calls of each, its code is compiled by V8's
+//! optimising compiler and three times as fast as ours; below that it is a few times slower.
 
 use std::hint::black_box;
 
@@ -61,7 +61,9 @@ fn property(dice: &mut Dice, nested: bool) -> (Json, Json) {
     let word = WORDS[dice.roll(WORDS.len())];
     let number = dice.roll(90) + 1;
     match dice.roll(if nested { 95 } else { 100 }) {
-        0..50 => (json!({"type": "string", "description": word}), json!(format!("{word} {number}"))),
+        0..50 => {
+            (json!({"type": "string", "description": word}), json!(format!("{word} {number}")))
+        }
         50..55 => (
             json!({"type": "string", "minLength": 1, "maxLength": 200}),
             json!(format!("{word}/{number}.txt")),
@@ -69,7 +71,9 @@ fn property(dice: &mut Dice, nested: bool) -> (Json, Json) {
         55..70 => (json!({"type": "string", "enum": ["open", "closed", "all"]}), json!("closed")),
         70..92 => (json!({"type": "number", "minimum": 1, "maximum": 100}), json!(number)),
         92..95 => (json!({"type": "boolean", "default": false}), json!(number.is_multiple_of(2))),
-        95..99 => (json!({"type": "array", "items": {"type": "string"}}), json!([word, "bug", "urgent"])),
+        95..99 => {
+            (json!({"type": "array", "items": {"type": "string"}}), json!([word, "bug", "urgent"]))
+        }
         _ => {
             let (schema, value) = object(dice, 3, true);
             (json!({"type": "array", "items": schema}), json!([value.clone(), value]))
@@ -116,19 +120,25 @@ fn varied(value: &Json, n: u64) -> Json {
     match value {
         Json::String(text) if text.contains([' ', '/']) => json!(format!("{text}{n}")),
         Json::Array(items) => items.iter().map(|item| varied(item, n)).collect(),
-        Json::Object(map) => map.iter().map(|(name, item)| (name.clone(), varied(item, n))).collect(),
+        Json::Object(map) => {
+            map.iter().map(|(name, item)| (name.clone(), varied(item, n))).collect()
+        }
         other => other.clone(),
     }
 }
 
 /// The same work for another program: `[{"schema":…,"instances":[…]}]`.
 pub(crate) fn cases() -> Json {
-    tools().into_iter().map(|(schema, instances)| json!({"schema": schema, "instances": instances})).collect()
+    tools()
+        .into_iter()
+        .map(|(schema, instances)| json!({"schema": schema, "instances": instances}))
+        .collect()
 }
 
 pub(crate) fn run() {
     let tools = tools();
-    let ours: Vec<Schema> = tools.iter().map(|(s, _)| Schema::compile(s).expect("they compile")).collect();
+    let ours: Vec<Schema> =
+        tools.iter().map(|(s, _)| Schema::compile(s).expect("they compile")).collect();
     let bare: Vec<jsonschema::Validator> =
         tools.iter().map(|(s, _)| jsonschema::validator_for(s).expect("they compile")).collect();
     let (us, peer, ratio) = compare(
@@ -144,7 +154,8 @@ pub(crate) fn run() {
             }
         },
     );
-    let nanoseconds = |time: std::time::Duration| time.as_nanos() as f64 / (TOOLS * CALLS_EACH) as f64;
+    let nanoseconds =
+        |time: std::time::Duration| time.as_nanos() as f64 / (TOOLS * CALLS_EACH) as f64;
     println!("validating arguments, {TOOLS} schemas in turn, median of {ROUNDS} rounds");
     println!(
         "  ours {:.0} ns per call   bare jsonschema {:.0} ns   {ratio:.2}x its time (bound 1.20)",

@@ -1,5 +1,5 @@
-//! The web tools: conversion against parsing alone and against turndown and markdownify on the same pages; what a start and a
-//! fetch cost beyond the start of a program that does nothing.
+//! The web tools: conversion against parsing alone and against turndown and markdownify on the same
+//! pages; what a start and a fetch cost beyond the start of a program that does nothing.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -15,7 +15,8 @@ use crate::timing::{compare, median, time, verdict};
 /// Runs of a program in one measurement of its processor time.
 const STARTS: usize = 200;
 
-/// Writes pages like those that agents read: an article, a reference, a table of figures, an index of links.
+/// Writes pages like those that agents read: an article, a reference, a table of figures, an index
+/// of links.
 fn pages() -> Vec<(&'static str, String)> {
     let shell = |title: &str, body: &str| {
         format!(
@@ -97,7 +98,8 @@ pub(crate) fn run(peers: &Path) {
             || drop(toolwright_web::markdown(page, Some(&base), &options)),
             || drop(Document::parse(page, &options)),
         );
-        let per_mb = |time: std::time::Duration| time.as_secs_f64() * 1e3 / (page.len() as f64 / 1e6);
+        let per_mb =
+            |time: std::time::Duration| time.as_secs_f64() * 1e3 / (page.len() as f64 / 1e6);
         total += ours.as_secs_f64();
         println!(
             "  {name:<10} {:.2} ms/MB, parsing alone {:.2}: {ratio:.2} times (at most 1.25) {}",
@@ -108,11 +110,16 @@ pub(crate) fn run(peers: &Path) {
     }
     for (peer, at_least, command) in [
         ("turndown", 10.0, vec!["node", "bench/turndown.cjs"]),
-        ("markdownify", 15.0, vec!["bench/peers/markdownify/bin/python", "bench/markdownify_pages.py"]),
+        (
+            "markdownify",
+            15.0,
+            vec!["bench/peers/markdownify/bin/python", "bench/markdownify_pages.py"],
+        ),
     ] {
         let output = Command::new(command[0]).args(&command[1..]).arg(peers).output();
-        let seconds =
-            output.ok().and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse::<f64>().ok());
+        let seconds = output
+            .ok()
+            .and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse::<f64>().ok());
         match seconds {
             Some(seconds) => {
                 let ratio = seconds / total;
@@ -129,7 +136,8 @@ pub(crate) fn run(peers: &Path) {
     starts();
 }
 
-/// Processor time of a start, in milliseconds: a shell runs the program many times and says what its children took.
+/// Processor time of a start, in milliseconds: a shell runs the program many times and says what
+/// its children took.
 fn processor_time(command: &str) -> f64 {
     let script = format!("for ((i = 0; i < {STARTS}; i++)); do {command}; done; times");
     let output = Command::new("bash").args(["-c", &script]).output().expect("bash");
@@ -156,15 +164,22 @@ fn starts() {
     });
     let (tool, nothing) = (beside_us("web-fetch-tool"), beside_us("nothing"));
     let schema = format!("{tool} --schema > /dev/null");
-    let fetch = format!("{tool} --allow-private <<< '{{\"url\": \"http://{address}/\"}}' > /dev/null");
+    let fetch =
+        format!("{tool} --allow-private <<< '{{\"url\": \"http://{address}/\"}}' > /dev/null");
     // The shell writes the input to a file or a pipe, whoever reads it.
     let idle = format!("{nothing} <<< '{{\"url\": \"http://{address}/\"}}' > /dev/null");
-    println!("processor time beyond a program that does nothing, {STARTS} starts each, median of 5");
-    for (what, command, at_most) in [("--schema", schema, 1.0), ("a fetch over loopback", fetch, 3.0)] {
+    println!(
+        "processor time beyond a program that does nothing, {STARTS} starts each, median of 5"
+    );
+    for (what, command, at_most) in
+        [("--schema", schema, 1.0), ("a fetch over loopback", fetch, 3.0)]
+    {
         let beyond = (0..5).map(|_| processor_time(&command) - processor_time(&idle)).collect();
         let beyond: f64 = median(beyond);
         println!("  {what}: {beyond:.2} ms (at most {at_most}) {}", verdict(beyond <= at_most));
     }
-    let wall = median((0..50).map(|_| time(|| drop(Command::new(&tool).arg("--schema").output()))).collect());
+    let wall = median(
+        (0..50).map(|_| time(|| drop(Command::new(&tool).arg("--schema").output()))).collect(),
+    );
     println!("  --schema takes {:.2} ms from start to end", wall.as_secs_f64() * 1e3);
 }

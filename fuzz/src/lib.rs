@@ -7,7 +7,9 @@ use toolwright_check::{Subject, check, silence};
 use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
 use toolwright_script::Goal;
-use toolwright_source::{Document, Edit, Kind, Node, Origin, Pointer, Syntax, locate, plan, render, splice};
+use toolwright_source::{
+    Document, Edit, Kind, Node, Origin, Pointer, Syntax, locate, plan, render, splice,
+};
 
 /// Our JSON parser accepts what serde_json accepts, and reads the same values.
 pub fn json(data: &[u8]) {
@@ -26,9 +28,13 @@ pub fn json(data: &[u8]) {
         }
     } else if theirs.is_ok() {
         let tolerated = ["DUPLICATE_KEY", "TOO_DEEP", "TOO_LARGE"];
-        assert!(document.problems().iter().all(
-            |p| p.code.severity < toolwright_source::Severity::Error || tolerated.contains(&p.code.name)
-        ));
+        assert!(
+            document
+                .problems()
+                .iter()
+                .all(|p| p.code.severity < toolwright_source::Severity::Error
+                    || tolerated.contains(&p.code.name))
+        );
     }
 }
 
@@ -39,17 +45,23 @@ pub fn script(data: &[u8]) {
         let script = toolwright_script::read(code, goal, &[]);
         let ranges = script.problems.iter().map(|problem| &problem.range);
         let ranges = ranges.chain(script.forbidden.iter().map(|used| &used.range));
-        for range in ranges.chain(script.free.iter().map(|free| &free.range)).chain(&script.returns.wrong) {
+        for range in
+            ranges.chain(script.free.iter().map(|free| &free.range)).chain(&script.returns.wrong)
+        {
             assert!(code.get(range.clone()).is_some(), "{range:?} lies in the code");
         }
     }
 }
 
-/// Any page becomes Markdown within the bounds, twice the same, with all links absolute or as they were.
+/// Any page becomes Markdown within the bounds, twice the same, with all links absolute or as they
+/// were.
 pub fn html(data: &[u8]) {
     let text = toolwright_web::decode(data.to_vec());
-    let options =
-        toolwright_web::Options { max_depth: 64, max_nodes: 20_000, ..toolwright_web::Options::default() };
+    let options = toolwright_web::Options {
+        max_depth: 64,
+        max_nodes: 20_000,
+        ..toolwright_web::Options::default()
+    };
     let Ok(document) = toolwright_web::Document::parse(&text, &options) else { return };
     let first = document.to_markdown(None, &options);
     assert_eq!(first, document.to_markdown(None, &options));
@@ -70,9 +82,14 @@ pub fn reader(data: &[u8], format: &str) {
         let _ = detect(&document);
         let reading = by_name(format).expect("a format").read(&document);
         let origin = Origin::whole(&document);
-        let subject =
-            Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
-        let mut found: Vec<_> = check(&subject).into_iter().map(|finding| locate(finding, &origin)).collect();
+        let subject = Subject::new(
+            reading.format,
+            reading.dialect.as_deref(),
+            &reading.toolset,
+            &reading.origin,
+        );
+        let mut found: Vec<_> =
+            check(&subject).into_iter().map(|finding| locate(finding, &origin)).collect();
         found.iter().take(4).for_each(show);
         silence(&document, &mut found, toolwright_check::codes());
         for (n, finding) in reading.findings.into_iter().enumerate() {
@@ -116,7 +133,11 @@ pub fn edit(data: &[u8]) {
     let text = splice(document.source().text(), &edits);
     let after = Document::parse("edited", text.clone(), syntax);
     let problems: Vec<_> = after.problems().iter().map(render::concise).collect();
-    assert!(problems.is_empty(), "{edit:?} of {:?} gave {text:?}: {problems:?}", document.source().text());
+    assert!(
+        problems.is_empty(),
+        "{edit:?} of {:?} gave {text:?}: {problems:?}",
+        document.source().text()
+    );
     if let Some(expected) = applied(before, &edit) {
         assert_eq!(
             after.root().to_json(),
@@ -179,7 +200,8 @@ fn show(diagnostic: &toolwright_source::Diagnostic) {
 
 /// What the edit does to the value.
 fn applied(mut value: Json, edit: &Edit) -> Option<Json> {
-    let split = |pointer: &Pointer| Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()));
+    let split =
+        |pointer: &Pointer| Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()));
     match edit {
         Edit::Replace(at, new) => *value.pointer_mut(at.as_str())? = new.clone(),
         Edit::Insert(at, new) => {

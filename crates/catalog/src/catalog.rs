@@ -107,8 +107,9 @@ impl Catalog {
         (self.listener)(&event);
     }
 
-    /// Loads what can hold the tool `id`, and no more: files and programs always, of the servers the
-    /// one that `id` starts with, or all when it does not say. Returns what could not be loaded.
+    /// Loads what can hold the tool `id`, and no more: files and programs always, of the servers
+    /// the one that `id` starts with, or all when it does not say. Returns what could not be
+    /// loaded.
     pub async fn load_for(&self, id: &str) -> Vec<Unloaded> {
         let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
         let namespace = id.split_once(':').map(|(namespace, _)| namespace);
@@ -154,7 +155,8 @@ impl Catalog {
         unloaded
     }
 
-    /// The toolsets on servers that their definitions name, where they came from, by their namespace.
+    /// The toolsets on servers that their definitions name, where they came from, by their
+    /// namespace.
     fn guests(&self, wanted: impl Fn(&Namespace) -> bool) -> Vec<(Spec, Arc<Hosted>)> {
         let slots = self.slots();
         let of_slot = |slot: &Slot| {
@@ -195,7 +197,12 @@ impl Catalog {
         fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
     }
 
-    fn follow_one(self: &Arc<Self>, spec: Spec, gone: CancellationToken, until: &CancellationToken) {
+    fn follow_one(
+        self: &Arc<Self>,
+        spec: Spec,
+        gone: CancellationToken,
+        until: &CancellationToken,
+    ) {
         let catalog = Arc::clone(self);
         let until = until.clone();
         tokio::spawn(async move {
@@ -215,7 +222,8 @@ impl Catalog {
     async fn load_and_follow(self: &Arc<Self>, spec: &Spec, until: &CancellationToken) {
         self.load_one(spec).await;
         let mut slots = self.slots();
-        let guests = slots.iter_mut().filter(|slot| slot.spec == *spec).flat_map(|slot| &mut slot.guests);
+        let guests =
+            slots.iter_mut().filter(|slot| slot.spec == *spec).flat_map(|slot| &mut slot.guests);
         for guest in guests.filter(|guest| !guest.followed) {
             guest.followed = true;
             let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
@@ -227,7 +235,8 @@ impl Catalog {
         }
     }
 
-    /// Asks a server for its tools, again whenever they change, and now and then while it gives no answer.
+    /// Asks a server for its tools, again whenever they change, and now and then while it gives no
+    /// answer.
     async fn keep_asking<F: Future<Output = Vec<Unloaded>>>(
         &self,
         server: &Arc<Server>,
@@ -242,7 +251,8 @@ impl Catalog {
                 if changes.changed().await.is_err() {
                     return;
                 }
-                // A server that changes all the time is followed at a pace that nobody else notices.
+                // A server that changes all the time is followed at a pace that nobody else
+                // notices.
                 tokio::time::sleep(CALM).await;
             } else {
                 tokio::time::sleep(pause).await;
@@ -313,11 +323,16 @@ impl Catalog {
     /// The permits of a source's toolsets.
     fn lanes_of(&self, spec: &Spec) -> Lanes {
         let slots = self.slots();
-        slots.iter().find(|slot| slot.spec == *spec).map(|slot| slot.lanes.clone()).unwrap_or_default()
+        slots
+            .iter()
+            .find(|slot| slot.spec == *spec)
+            .map(|slot| slot.lanes.clone())
+            .unwrap_or_default()
     }
 
     fn tell_loaded<'e>(&self, source: &str, entries: impl Iterator<Item = &'e Arc<Entry>>) {
-        let (ready, aside): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.standing == Standing::Ready);
+        let (ready, aside): (Vec<_>, Vec<_>) =
+            entries.partition(|entry| entry.standing == Standing::Ready);
         let (ready, aside) = (ready.len(), aside.len());
         self.tell(Event::Loaded { source: source.to_owned(), ready, aside });
     }
@@ -403,7 +418,8 @@ impl Catalog {
         old.iter().for_each(|slot| slot.gone.cancel());
     }
 
-    /// Looks at the files every now and then. `of_slots` is what they looked like before the first load.
+    /// Looks at the files every now and then. `of_slots` is what they looked like before the first
+    /// load.
     async fn look(self: &Arc<Self>, mut of_slots: Vec<(Spec, u64)>, until: &CancellationToken) {
         let mut plan_files = (self.planner)().files;
         let mut of_plan = fingerprint(&plan_files);
@@ -413,7 +429,8 @@ impl Catalog {
                 let plan = (self.planner)();
                 of_plan = fingerprint(&plan_files);
                 if plan.is_broken() {
-                    // Half a file, most likely: what was there before stays until it is whole again.
+                    // Half a file, most likely: what was there before stays until it is whole
+                    // again.
                     self.tell_of(&plan);
                     self.tell(Event::Note(
                         "the configuration cannot be read; the one before it stays".to_owned(),
@@ -428,7 +445,9 @@ impl Catalog {
             }
             // A large folder takes a while to walk, and calls must not wait for that.
             let catalog = Arc::clone(self);
-            let Ok(now) = tokio::task::spawn_blocking(move || catalog.fingerprints()).await else { return };
+            let Ok(now) = tokio::task::spawn_blocking(move || catalog.fingerprints()).await else {
+                return;
+            };
             for (spec, print) in &now {
                 let before = of_slots.iter().find(|(known, _)| known == spec);
                 if before.is_some_and(|(_, before)| before != print) {

@@ -1,5 +1,5 @@
-//! The code of definitions, ready for the runner: the functions in AIOS files and the bodies of BTCP tools
-//! beside their manifests. Places in code are shown as places of the file it stands in.
+//! The code of definitions, ready for the runner: the functions in AIOS files and the bodies of
+//! BTCP tools beside their manifests. Places in code are shown as places of the file it stands in.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,8 @@ pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
     let file = path.display().to_string();
     let body = read_body(&path).map_err(|why| format!("`{file}` {why}").into());
     let show: Show = Arc::new(move |place| format!("{file}:{}:{}", place.line, place.column));
-    entry.body = body.map(|source| Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
+    entry.body =
+        body.map(|source| Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
     Some(path)
 }
 
@@ -67,18 +68,22 @@ pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
 fn read_body(path: &Path) -> Result<String, String> {
     // Asked before it is opened: opening a pipe waits for whoever writes to it.
     match path.metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err("does not exist".to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err("does not exist".to_owned());
+        }
         Err(error) => return Err(format!("cannot be read: {}", crate::files::plain(&error))),
         Ok(file) if !file.is_file() => return Err("is no file".to_owned()),
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BODY + 1).read_to_end(&mut bytes));
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(MAX_BODY + 1).read_to_end(&mut bytes));
     read.map_err(|error| format!("cannot be read: {}", crate::files::plain(&error)))?;
     if bytes.len() as u64 > MAX_BODY {
         return Err(format!("is larger than {} KiB", MAX_BODY >> 10));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| format!("is not UTF-8 (byte {} is wrong)", error.utf8_error().valid_up_to()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        format!("is not UTF-8 (byte {} is wrong)", error.utf8_error().valid_up_to())
+    })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -1,8 +1,8 @@
 //! The configuration `toolwright.toml`: which sources there are, and the limits of calls.
 //!
 //! Reading goes on after a mistake: a bad source is reported and left out, a bad limit is reported
-//! and keeps its default. Only where the text is not TOML nothing is read: what could be saved from it
-//! would be guesses. Whether the paths exist is not asked here.
+//! and keeps its default. Only where the text is not TOML nothing is read: what could be saved from
+//! it would be guesses. Whether the paths exist is not asked here.
 
 mod keys;
 
@@ -21,7 +21,9 @@ use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
 use toolwright_source::words::{alternatives, split_words};
 use toolwright_source::{Diagnostic, Label, MAX_PROBLEMS, Pointer, Severity, Source, Span, render};
 
-use self::keys::{KINDS, LIMITS, ROOT, Report, SOURCE, a_type, check, in_order, span, unknown, whole};
+use self::keys::{
+    KINDS, LIMITS, ROOT, Report, SOURCE, a_type, check, in_order, span, unknown, whole,
+};
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::{Scope, Variables, expand};
 
@@ -138,15 +140,16 @@ impl Config {
         (config, report.list)
     }
 
-    /// The configuration that holds in the folder `from`: the file in it or in the nearest folder above.
+    /// The configuration that holds in the folder `from`: the file in it or in the nearest folder
+    /// above.
     pub fn find(from: &Path) -> Option<PathBuf> {
         let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
         from.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
     }
 }
 
-/// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which a
-/// duplicate key leaves it.
+/// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which
+/// a duplicate key leaves it.
 fn syntax_error(error: &toml::de::Error, report: &mut Report<'_>) -> bool {
     let place = error.span().unwrap_or_default();
     let duplicate = error.message() == "duplicate key";
@@ -222,7 +225,10 @@ impl Reader<'_, '_> {
             name: name?,
             kind,
             environment,
-            compat: table.get("compat").and_then(|value| value.get_ref().as_bool()).unwrap_or(false),
+            compat: table
+                .get("compat")
+                .and_then(|value| value.get_ref().as_bool())
+                .unwrap_or(false),
             implementations: table
                 .get("implementations")
                 .and_then(|value| value.get_ref().as_str())
@@ -254,7 +260,10 @@ impl Reader<'_, '_> {
         if let Some(first) = self.named.get(name.as_str()) {
             let message = format!("two sources have the name `{name}`");
             let label = Label { span: *first, text: "first used here".to_owned() };
-            self.report.tell(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message).labels.push(label);
+            self.report
+                .tell(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message)
+                .labels
+                .push(label);
             return None;
         }
         self.named.insert(name.as_str().to_owned(), place);
@@ -292,7 +301,9 @@ impl Reader<'_, '_> {
         }
         for (key, _) in in_order(table) {
             let known = SOURCE.iter().find(|known| known.name == key.get_ref().as_ref());
-            let Some(known) = known.filter(|known| !known.goes_with.contains(&kind)) else { continue };
+            let Some(known) = known.filter(|known| !known.goes_with.contains(&kind)) else {
+                continue;
+            };
             let message = format!("`{}` does not go with `{kind}`", known.name);
             self.report
                 .tell(&INVALID_SOURCE, key.span(), &at.child(known.name), message)
@@ -314,9 +325,10 @@ impl Reader<'_, '_> {
         let text = |name: &str| table.get(name)?.get_ref().as_str();
         let path = |name: &str| text(name).map(|path| folder.join(path));
         Some(match kind {
-            "path" => {
-                SourceKind::Definitions { path: path(kind)?, format: text("format").map(str::to_owned) }
-            }
+            "path" => SourceKind::Definitions {
+                path: path(kind)?,
+                format: text("format").map(str::to_owned),
+            },
             "executables" => SourceKind::Executables { folder: path(kind)? },
             "mcp" => SourceKind::ServersFile { path: path(kind)? },
             "command" => {
@@ -338,15 +350,25 @@ impl Reader<'_, '_> {
         match expand(text, &self.scope) {
             Ok(text) => Some(text),
             Err(error) => {
-                self.report.tell(error.code(), place, at, error.to_string()).help.push(error.help());
+                self.report
+                    .tell(error.code(), place, at, error.to_string())
+                    .help
+                    .push(error.help());
                 None
             }
         }
     }
 
     /// The strings of the table at `name`, their references filled in.
-    fn filled_in(&mut self, table: &DeTable<'_>, name: &str, at: &Pointer) -> Vec<(String, String)> {
-        let Some(DeValue::Table(values)) = table.get(name).map(Spanned::get_ref) else { return Vec::new() };
+    fn filled_in(
+        &mut self,
+        table: &DeTable<'_>,
+        name: &str,
+        at: &Pointer,
+    ) -> Vec<(String, String)> {
+        let Some(DeValue::Table(values)) = table.get(name).map(Spanned::get_ref) else {
+            return Vec::new();
+        };
         let mut out = Vec::new();
         for (key, value) in in_order(values) {
             let Some(text) = value.get_ref().as_str() else { continue };
@@ -415,7 +437,10 @@ impl Reader<'_, '_> {
         if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
             let message = "`timeout` is more than `max_timeout`";
             let label = Label { span: span(&cap.span()), text: "the cap".to_owned() };
-            self.report.tell(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message).labels.push(label);
+            self.report
+                .tell(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message)
+                .labels
+                .push(label);
         }
         limits.timeout = limits.max_timeout;
     }

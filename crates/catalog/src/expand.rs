@@ -33,7 +33,8 @@ pub struct Scope<'v> {
     pub workspace: &'v Path,
 }
 
-/// Why a text cannot be filled in. Names are told, other parts of the text may be secrets and are not.
+/// Why a text cannot be filled in. Names are told, other parts of the text may be secrets and are
+/// not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
     /// The variable is not set, and there is no default.

@@ -47,7 +47,8 @@ pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The bytes of the file, or of standard input for `-`; never more than a document may have, and one.
+/// The bytes of the file, or of standard input for `-`; never more than a document may have, and
+/// one.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -60,11 +61,13 @@ pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
         let len = file.metadata().map_or(0, |about| about.len());
         bounded(file, len)
     });
-    bytes.map_err(|error| LoadError::new(format!("cannot read `{}`: {}", path.display(), plain(&error))))
+    bytes.map_err(|error| {
+        LoadError::new(format!("cannot read `{}`: {}", path.display(), plain(&error)))
+    })
 }
 
-/// One byte more than a document may have is enough to know that it has too many. With room for the bytes that
-/// are `expected` there is one buffer, and it is no larger than the file.
+/// One byte more than a document may have is enough to know that it has too many. With room for the
+/// bytes that are `expected` there is one buffer, and it is no larger than the file.
 fn bounded(from: impl Read, expected: u64) -> io::Result<Vec<u8>> {
     let most = MAX_BYTES as u64 + 1;
     let mut bytes = Vec::with_capacity(expected.min(most) as usize);
@@ -90,8 +93,8 @@ fn syntax_of(path: &Path) -> Option<Syntax> {
     }
 }
 
-/// Text may hold a stray NUL or a stray byte; what holds both, many or one at its start, is no text.
-/// Another encoding that says so in its first bytes gets a better message than this.
+/// Text may hold a stray NUL or a stray byte; what holds both, many or one at its start, is no
+/// text. Another encoding that says so in its first bytes gets a better message than this.
 fn is_binary(bytes: &[u8]) -> bool {
     let marked = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
     let start = &bytes[..bytes.len().min(8_000)];
@@ -126,11 +129,14 @@ pub(crate) fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
     }
     paths.sort_by_cached_key(|path| in_order(path));
     errors.sort();
-    (paths, errors.into_iter().map(|error| LoadError::new(format!("cannot read {error}"))).collect())
+    (
+        paths,
+        errors.into_iter().map(|error| LoadError::new(format!("cannot read {error}"))).collect(),
+    )
 }
 
-/// What puts paths below one folder into the order of their parts, which comparing the parts one by one takes ten
-/// times as long for: no byte of a name is less than the separator here.
+/// What puts paths below one folder into the order of their parts, which comparing the parts one by
+/// one takes ten times as long for: no byte of a name is less than the separator here.
 fn in_order(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     bytes.map(|byte| if *byte == b'/' { 0 } else { *byte }).collect()

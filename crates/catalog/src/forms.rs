@@ -34,9 +34,17 @@ mod tests {
         for good in ["http://h", "HTTPS://h:1/mcp?x#y", "https://[::1]/"] {
             assert!(is_address(good, &["http", "https"]), "{good}");
         }
-        for bad in
-            ["", "h", "ftp://h", "http://", "http:///x", "https://a b", "http:h", "http://:80", "ws://h"]
-        {
+        for bad in [
+            "",
+            "h",
+            "ftp://h",
+            "http://",
+            "http:///x",
+            "https://a b",
+            "http:h",
+            "http://:80",
+            "ws://h",
+        ] {
             assert!(!is_address(bad, &["http", "https"]), "{bad}");
         }
     }
@@ -53,7 +61,11 @@ mod tests {
             ("é", false, false),
             ("a:b", false, false),
         ] {
-            assert_eq!((is_variable_name(text), is_header_name(text)), (variable, header), "{text}");
+            assert_eq!(
+                (is_variable_name(text), is_header_name(text)),
+                (variable, header),
+                "{text}"
+            );
         }
     }
 }

@@ -41,7 +41,8 @@ pub(crate) fn gate(loaded: Loaded, limits: &Limits, spec: &Spec, lanes: &mut Lan
     let folder = folder_of(&reading);
     let bodies = spec.implementations.as_deref().or(folder.as_deref());
     let knowledge = code::knowledge(&reading).map(Arc::new);
-    let tools: Vec<Pointer> = (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
+    let tools: Vec<Pointer> =
+        (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
     let errors: Vec<(Pointer, String)> = gated
         .diagnostics
         .iter()
@@ -84,8 +85,11 @@ fn is_within(at: &Pointer, place: &Pointer) -> bool {
 /// The toolset's own word, else the default of its format, else the configuration's.
 fn width(reading: &Reading, limits: &Limits) -> usize {
     let declared = reading.toolset.limits.max_concurrent;
-    let of_format = (reading.format.0 == "btcp").then_some(toolwright_model::Limits::DEFAULT_CONCURRENT);
-    declared.or(of_format).map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
+    let of_format =
+        (reading.format.0 == "btcp").then_some(toolwright_model::Limits::DEFAULT_CONCURRENT);
+    declared
+        .or(of_format)
+        .map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
 }
 
 /// The lane of a toolset: the one it had, unless its limits have changed.

@@ -1,5 +1,6 @@
-//! Toolsets whose commands are tools of a server that their definition names. What the definition leaves open, the
-//! server says; a command that the server does not have is set aside; its other tools are there as they are.
+//! Toolsets whose commands are tools of a server that their definition names. What the definition
+//! leaves open, the server says; a command that the server does not have is set aside; its other
+//! tools are there as they are.
 
 use std::sync::Arc;
 
@@ -59,7 +60,8 @@ impl Hosted {
         let mut others = served.to_vec();
         let (mut entries, mut diagnostics) = (Vec::new(), Vec::new());
         for (n, own) in &self.own {
-            let place = others.iter().position(|other| name_on_server(other) == name_on_server(own));
+            let place =
+                others.iter().position(|other| name_on_server(other) == name_on_server(own));
             entries.push(match place.map(|place| others.remove(place)) {
                 _ if own.standing != Standing::Ready => Arc::clone(own),
                 Some(served) => completed(own, &served),
@@ -79,7 +81,8 @@ impl Hosted {
         let reason = format!("{message} ({})", COMMAND_NOT_ON_SERVER.name);
         let at = Pointer::root().child("tools").child(n).child("name");
         let finding = Finding::new(&COMMAND_NOT_ON_SERVER, at, message);
-        let entry = Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason);
+        let entry =
+            Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason);
         (entry, locate(finding, &self.origin))
     }
 }
@@ -95,12 +98,20 @@ fn name_on_server(entry: &Entry) -> &str {
 /// A command with what its definition leaves open filled in from the server's own words.
 fn completed(own: &Arc<Entry>, served: &Entry) -> Arc<Entry> {
     let aside = |reason: String| {
-        Arc::new(Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason))
+        Arc::new(Entry::quarantined(
+            own.id.clone(),
+            own.tool.clone(),
+            Arc::clone(&own.lane),
+            reason,
+        ))
     };
     match &served.standing {
         Standing::Ready => {}
-        // What the server says of it cannot be relied on. That matters where the definition says nothing.
-        Standing::Quarantined(_) if own.tool.input != InputSchema::Deferred => return Arc::clone(own),
+        // What the server says of it cannot be relied on. That matters where the definition says
+        // nothing.
+        Standing::Quarantined(_) if own.tool.input != InputSchema::Deferred => {
+            return Arc::clone(own);
+        }
         Standing::Quarantined(reason) => return aside(format!("on the server: {reason}")),
     }
     let (mut tool, theirs) = (own.tool.clone(), &served.tool);

@@ -64,17 +64,21 @@ pub(crate) async fn server(
 /// The tool of a program that describes itself.
 pub(crate) async fn program(spec: &Spec, path: &Path, parts: &Parts) -> Result<Loaded, Failure> {
     let environment: Vec<(OsString, OsString)> = environment_of(spec);
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let absolute =
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let bytes = process::schema_of(&absolute, parts, &environment).await?;
     let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
     let mut loaded = read(&document, spec.reader);
     let Some(Reading { toolset, .. }) = &mut loaded.reading else {
         return match loaded.diagnostics.first() {
             Some(problem) => {
-                let message = format!("`--schema` printed no description of a tool: {}", problem.message);
+                let message =
+                    format!("`--schema` printed no description of a tool: {}", problem.message);
                 Err(Failure::new(&code::TOOL_FAILED, message))
             }
-            None => Err(Failure::new(&code::TOOL_FAILED, "`--schema` printed no description of a tool")),
+            None => {
+                Err(Failure::new(&code::TOOL_FAILED, "`--schema` printed no description of a tool"))
+            }
         };
     };
     for draft in &mut toolset.tools {
@@ -86,8 +90,10 @@ pub(crate) async fn program(spec: &Spec, path: &Path, parts: &Parts) -> Result<L
 /// The programs in a folder, in order.
 pub(crate) fn programs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = std::fs::read_dir(folder).map_err(|error| {
-        let message = format!("cannot read `{}`: {}", folder.display(), crate::files::plain(&error));
-        Failure::new(&code::SPAWN_FAILED, message).suggest("give the folder of the programs as `executables`")
+        let message =
+            format!("cannot read `{}`: {}", folder.display(), crate::files::plain(&error));
+        Failure::new(&code::SPAWN_FAILED, message)
+            .suggest("give the folder of the programs as `executables`")
     })?;
     let mut programs: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|path| is_program(path)).collect();
@@ -120,13 +126,16 @@ pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
         What::Executables(folder) => match programs(folder) {
             Err(failure) => load.unloaded.push(failed(spec.name.clone(), failure)),
             Ok(programs) => {
-                let asked =
-                    programs.into_iter().map(|path| async move { (program(spec, &path, parts).await, path) });
+                let asked = programs
+                    .into_iter()
+                    .map(|path| async move { (program(spec, &path, parts).await, path) });
                 let mut answers = futures::stream::iter(asked).buffered(PROGRAMS_AT_ONCE);
                 while let Some((answer, path)) = answers.next().await {
                     match answer {
                         Ok(loaded) => load.found.files.push(loaded),
-                        Err(failure) => load.unloaded.push(failed(path.display().to_string(), failure)),
+                        Err(failure) => {
+                            load.unloaded.push(failed(path.display().to_string(), failure))
+                        }
                     }
                 }
             }
@@ -147,7 +156,8 @@ pub async fn load_plan(plan: Plan, parts: &Parts) -> Load {
             reader: Reader::default(),
         });
     }
-    let loads = futures::future::join_all(plan.specs.iter().map(|spec| load_spec(spec, parts))).await;
+    let loads =
+        futures::future::join_all(plan.specs.iter().map(|spec| load_spec(spec, parts))).await;
     for SpecLoad { found, unloaded } in loads {
         all.files.extend(found.files);
         all.skipped += found.skipped;

@@ -72,8 +72,8 @@ pub fn load(paths: &[PathBuf], reader: Reader) -> Load {
     load_and(paths, reader, |_| {})
 }
 
-/// Reads files and folders, and does `then` with each as soon as it is read, where it was read. Who drops there
-/// what nobody needs any more lets the next file have its memory.
+/// Reads files and folders, and does `then` with each as soon as it is read, where it was read. Who
+/// drops there what nobody needs any more lets the next file have its memory.
 pub fn load_and(paths: &[PathBuf], reader: Reader, then: impl Fn(&mut Loaded) + Sync) -> Load {
     let mut load = Load::default();
     let mut jobs: Vec<(PathBuf, Found)> = Vec::new();
@@ -118,7 +118,8 @@ pub fn load_and(paths: &[PathBuf], reader: Reader, then: impl Fn(&mut Loaded) + 
     load
 }
 
-/// Applies `work` to every job on as many threads as there are cores, or as can be had; results in the order of the jobs.
+/// Applies `work` to every job on as many threads as there are cores, or as can be had; results in
+/// the order of the jobs.
 pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let results: Vec<OnceLock<R>> = jobs.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
@@ -142,14 +143,14 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// How many of `count` files one thread takes at a time: as many as are worth it, and no more than leave enough
-/// for the others.
+/// How many of `count` files one thread takes at a time: as many as are worth it, and no more than
+/// leave enough for the others.
 fn batch_size(count: usize) -> usize {
     (count / (4 * cores())).clamp(1, BATCH)
 }
 
-/// Documents that are held against the rules together, and how many bytes of them: more would not stay in a
-/// processor's cache, and hostile ones would all be in memory at once.
+/// Documents that are held against the rules together, and how many bytes of them: more would not
+/// stay in a processor's cache, and hostile ones would all be in memory at once.
 const BATCH: usize = 32;
 const BATCH_BYTES: usize = 64 * 1024;
 
@@ -174,7 +175,8 @@ fn read_files(
         let mut read = read_all(&documents, reader).into_iter();
         looked.extend(parsed.into_iter().map(|((path, found), document)| match document {
             Ok(document) => {
-                let mut looked = place(path, *found, &document, read.next().expect("one for each document"));
+                let mut looked =
+                    place(path, *found, &document, read.next().expect("one for each document"));
                 if let Looked::Read(loaded) = &mut looked {
                     then(loaded);
                 }
@@ -231,7 +233,10 @@ pub fn read_all(documents: &[Arc<Document>], reader: Reader) -> Vec<Loaded> {
 }
 
 /// The record of a document, or why nobody knows what it is.
-fn read_record(document: &Arc<Document>, format: Option<FormatId>) -> Result<Reading, Option<Box<Finding>>> {
+fn read_record(
+    document: &Arc<Document>,
+    format: Option<FormatId>,
+) -> Result<Reading, Option<Box<Finding>>> {
     match format.map_or_else(|| detect(document), Detected::Format) {
         Detected::Format(format) => Ok(toolwright_formats::read(document, format)),
         // A file that could not be parsed is not also of an unknown format.

@@ -1,5 +1,5 @@
-//! What is to be loaded: the configuration, or what the command line named, as a list of sources with
-//! everything filled in. Nothing is started or connected here.
+//! What is to be loaded: the configuration, or what the command line named, as a list of sources
+//! with everything filled in. Nothing is started or connected here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,9 +29,9 @@ pub enum Named {
 impl Named {
     /// What a word on the command line names.
     pub fn parse(word: &str) -> Named {
-        let is_url = ["http://", "https://"]
-            .iter()
-            .any(|scheme| word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        let is_url = ["http://", "https://"].iter().any(|scheme| {
+            word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        });
         if is_url { Named::Url(word.to_owned()) } else { Named::Path(word.into()) }
     }
 }
@@ -107,7 +107,9 @@ impl Plan {
     /// Whether it is only a part of what somebody wrote: a file could not be read, or not parsed.
     pub fn is_broken(&self) -> bool {
         let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
-        !self.failures.is_empty() || self.diagnostics.iter().any(broken) || self.bad_limit().is_some()
+        !self.failures.is_empty()
+            || self.diagnostics.iter().any(broken)
+            || self.bad_limit().is_some()
     }
 
     /// Why the configuration itself could not be read, if so: then nothing of it is known.
@@ -117,7 +119,8 @@ impl Plan {
 
     /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
-        let is_limit = |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
+        let is_limit =
+            |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
 
@@ -135,7 +138,8 @@ impl Plan {
         match taken {
             Some(name) => {
                 let code = crate::codes::DUPLICATE_SOURCE.name;
-                let message = format!("two sources have the name `{name}`; the first stays ({code})");
+                let message =
+                    format!("two sources have the name `{name}`; the first stays ({code})");
                 self.failures.push(LoadError::new(message));
             }
             None => self.specs.push(spec),
@@ -158,7 +162,8 @@ impl Plan {
         let source = match text {
             Ok(source) => Arc::new(source),
             Err(error) => {
-                plan.failures.push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
+                plan.failures
+                    .push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
                 plan.unread = true;
                 return plan;
             }
@@ -215,7 +220,10 @@ impl Plan {
                     *program = folder.join(&*program).display().to_string();
                 }
                 let directory = Some(directory.unwrap_or_else(|| folder.to_owned()));
-                What::Server(server(Connection::Stdio { command: words }, Vec::new(), directory), Some(name))
+                What::Server(
+                    server(Connection::Stdio { command: words }, Vec::new(), directory),
+                    Some(name),
+                )
             }
             SourceKind::Url { url, headers } => {
                 let headers = given(headers);
@@ -263,7 +271,9 @@ impl Plan {
                 self.failures.push(LoadError::new(message));
                 return;
             }
-            Named::Path(path) if is_program(path) => (files::display_name(path), What::Program(path.clone())),
+            Named::Path(path) if is_program(path) => {
+                (files::display_name(path), What::Program(path.clone()))
+            }
             Named::Path(path) => {
                 if reader.format.is_none() && may_be_servers_file(path) {
                     self.add_servers_file(path, reader, &[], variables);
@@ -298,8 +308,10 @@ impl Plan {
         let whole = Origin::whole(&document);
         self.diagnostics.extend(findings.into_iter().map(|finding| locate(finding, &whole)));
         if servers.is_empty() && !is_servers_file(&document) {
-            let message =
-                format!("`{}` lists no servers (looked for `mcpServers` and `servers`)", path.display());
+            let message = format!(
+                "`{}` lists no servers (looked for `mcpServers` and `servers`)",
+                path.display()
+            );
             self.failures.push(LoadError::new(message));
         }
         for mut named in servers.into_iter().filter(|named| !named.disabled) {
@@ -316,7 +328,13 @@ impl Plan {
                 .collect();
             named.server.environment.extend(added);
             let what = What::Server(Arc::new(named.server), Some(namespace));
-            self.add(Spec { name: named.name, what, environment: Vec::new(), reader, implementations: None });
+            self.add(Spec {
+                name: named.name,
+                what,
+                environment: Vec::new(),
+                reader,
+                implementations: None,
+            });
         }
     }
 }
@@ -341,6 +359,10 @@ fn may_be_servers_file(path: &Path) -> bool {
         && std::fs::read(path).is_ok_and(|bytes| {
             let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
             (has(b"\"mcpServers\"") || has(b"\"servers\""))
-                && is_servers_file(&Document::parse(&files::display_name(path), bytes, Syntax::Json))
+                && is_servers_file(&Document::parse(
+                    &files::display_name(path),
+                    bytes,
+                    Syntax::Json,
+                ))
         })
 }

@@ -32,7 +32,8 @@ const MAX_FINDINGS: usize = 1_000;
 pub struct NamedServer {
     /// Its name, which is a namespace: characters that ids do not have became `-`.
     pub name: String,
-    /// The way to it, references filled in. In a disabled one those that cannot be stay as they are.
+    /// The way to it, references filled in. In a disabled one those that cannot be stay as they
+    /// are.
     pub server: Server,
     /// Whether the file says not to use it.
     pub disabled: bool,
@@ -128,7 +129,8 @@ pub fn read_servers(document: &Document, scope: &Scope<'_>) -> (Vec<NamedServer>
     let mut list = Vec::new();
     if node.kind() == Kind::Map {
         // Of duplicates the last one counts, and only it can be found by pointer.
-        let counts = |entry: &Entry<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
+        let counts =
+            |entry: &Entry<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
         let entries = node.entries().into_iter().filter(counts).take(MAX_ITEMS);
         list.extend(entries.filter_map(|entry| reader.entry(&entry)));
     } else {
@@ -152,7 +154,8 @@ impl Reader<'_, '_> {
     }
 
     fn wrong_type(&mut self, node: Node<'_>, wanted: &str) {
-        let name = node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
+        let name =
+            node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
         let message = format!("{name} is {}, expected {wanted}", node.kind().name());
         self.tell(Finding::new(&INVALID_TYPE, node.pointer(), message));
     }
@@ -169,7 +172,8 @@ impl Reader<'_, '_> {
         node.entries().iter().for_each(|entry| self.key(node, entry));
         let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
         let server = Values { node, disabled, reader: self }.server();
-        let is_bad = self.findings[told..].iter().any(|finding| finding.severity == Severity::Error);
+        let is_bad =
+            self.findings[told..].iter().any(|finding| finding.severity == Severity::Error);
         if is_bad || self.findings.len() >= MAX_FINDINGS {
             return None;
         }
@@ -181,7 +185,8 @@ impl Reader<'_, '_> {
         let name: String = entry.name().chars().map(plain).collect();
         let finding = |code, message| Finding::new(code, entry.value.pointer(), message).on_key();
         if let Err(error) = Namespace::parse(&name) {
-            let message = format!("`{}` cannot be the name of a server: {error}", shorten(entry.name()));
+            let message =
+                format!("`{}` cannot be the name of a server: {error}", shorten(entry.name()));
             self.tell(finding(&INVALID_PATTERN, message));
             return None;
         }
@@ -208,14 +213,17 @@ impl Reader<'_, '_> {
             Form::Text if kind != Kind::String => self.wrong_type(value, "a string"),
             Form::Flag if kind != Kind::Bool => self.wrong_type(value, "a boolean"),
             Form::Texts if kind != Kind::List => self.wrong_type(value, "a list of strings"),
-            Form::Variables | Form::Headers if kind != Kind::Map => self.wrong_type(value, "an object"),
+            Form::Variables | Form::Headers if kind != Kind::Map => {
+                self.wrong_type(value, "an object")
+            }
             Form::Text if value.raw().trim().is_empty() => {
                 let message = format!("`{name}` is blank");
                 self.tell(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
             }
             Form::Text | Form::Flag => {}
             Form::Texts => {
-                let others = value.items().take(MAX_ITEMS).filter(|item| item.kind() != Kind::String);
+                let others =
+                    value.items().take(MAX_ITEMS).filter(|item| item.kind() != Kind::String);
                 others.for_each(|item| self.wrong_type(item, "a string"));
             }
             Form::Transport => self.transport(value),
@@ -224,18 +232,23 @@ impl Reader<'_, '_> {
             Form::NotHeeded => {
                 let message = format!("`{name}` is not read here");
                 let finding = Finding::new(&IGNORED_SETTING, value.pointer(), message).on_key();
-                self.tell(finding.help("put the variables into `env`, as `${VAR}` if they are secret"));
+                self.tell(
+                    finding.help("put the variables into `env`, as `${VAR}` if they are secret"),
+                );
             }
         }
     }
 
     fn unknown(&mut self, node: Node<'_>, entry: &Entry<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
-        let meant = nearest(name, KEYS.iter().map(|(known, _)| *known)).filter(|meant| !node.has(meant));
+        let meant =
+            nearest(name, KEYS.iter().map(|(known, _)| *known)).filter(|meant| !node.has(meant));
         self.tell(match meant {
             Some(meant) => {
-                let message =
-                    format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
+                let message = format!(
+                    "unknown field `{}`; `{meant}` is spelled almost like it",
+                    shorten(name)
+                );
                 let edit = Edit::RenameKey(at.clone(), meant.to_owned());
                 Finding::new(&MISSPELLED_FIELD, at, message).on_key().repair(
                     Safety::Safe,
@@ -259,10 +272,13 @@ impl Reader<'_, '_> {
         }
         let words: Vec<&str> = TRANSPORTS.iter().map(|(word, _)| *word).collect();
         let name = value.key().map_or("type", Node::raw);
-        let message = format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
+        let message =
+            format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
         let finding = Finding::new(&INVALID_ENUM_VALUE, value.pointer(), message);
         let meant = nearest_word(value.raw(), words.iter().copied());
-        self.tell(meant.into_iter().fold(finding, |f, meant| f.help(format!("did you mean `{meant}`?"))));
+        self.tell(
+            meant.into_iter().fold(finding, |f, meant| f.help(format!("did you mean `{meant}`?"))),
+        );
     }
 
     fn texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
@@ -325,10 +341,12 @@ impl<'d> Values<'d, '_, '_, '_> {
         }
     }
 
-    /// The members of the object at `name`. VS Code removes a variable that is null: it is not passed.
+    /// The members of the object at `name`. VS Code removes a variable that is null: it is not
+    /// passed.
     fn variables(&mut self, name: &str) -> Vec<Variable> {
         let entries = self.node.get(name).map(Node::entries).unwrap_or_default();
-        let scalar = |entry: &Entry<'_>| !matches!(entry.value.kind(), Kind::Null | Kind::List | Kind::Map);
+        let scalar =
+            |entry: &Entry<'_>| !matches!(entry.value.kind(), Kind::Null | Kind::List | Kind::Map);
         let mut list = Vec::new();
         for entry in entries.into_iter().filter(scalar) {
             let value = self.fill_in(entry.value);
@@ -344,10 +362,16 @@ impl<'d> Values<'d, '_, '_, '_> {
         let command = self.given("command");
         let address = ADDRESSES.into_iter().find_map(|name| Some((name, self.given(name)?)));
         match (written.and_then(transport), command, address) {
-            (Some(Transport::Stdio), Some(command), _) | (None, Some(command), None) => self.stdio(command),
-            (Some(Transport::Stdio), None, _) => self.missing("command", "`type` says that it is started"),
+            (Some(Transport::Stdio), Some(command), _) | (None, Some(command), None) => {
+                self.stdio(command)
+            }
+            (Some(Transport::Stdio), None, _) => {
+                self.missing("command", "`type` says that it is started")
+            }
             (Some(transport), _, Some((_, address))) => self.remote(transport, address),
-            (Some(_), _, None) => self.missing("url", "`type` says that it is reached over the network"),
+            (Some(_), _, None) => {
+                self.missing("url", "`type` says that it is reached over the network")
+            }
             (None, None, Some((key, address))) => {
                 let transport = match key {
                     "httpUrl" => Transport::Http,
@@ -360,7 +384,8 @@ impl<'d> Values<'d, '_, '_, '_> {
             (None, Some(_), Some((key, address))) => {
                 let message = format!("the server has both `command` and `{key}`");
                 let finding = Finding::new(&INVALID_SOURCE, address.pointer(), message).on_key();
-                self.reader.tell(finding.help("keep one of them, or say which one counts with `type`"));
+                self.reader
+                    .tell(finding.help("keep one of them, or say which one counts with `type`"));
                 None
             }
             (None, None, None) => self.missing_both(),
@@ -371,7 +396,11 @@ impl<'d> Values<'d, '_, '_, '_> {
         // A blank or wrong value was told already.
         if self.node.get(name).is_none_or(|value| value.kind() == Kind::Null) {
             let message = format!("the server has no `{name}`, but {why}");
-            self.reader.tell(Finding::new(&MISSING_REQUIRED_FIELD, self.node.pointer().child(name), message));
+            self.reader.tell(Finding::new(
+                &MISSING_REQUIRED_FIELD,
+                self.node.pointer().child(name),
+                message,
+            ));
         }
         None
     }
@@ -393,13 +422,17 @@ impl<'d> Values<'d, '_, '_, '_> {
         if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
             let message = "`command` is one program, and its name has a space";
             let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message);
-            self.reader
-                .tell(finding.help("put what follows the program into `args`, one item for each word"));
+            self.reader.tell(
+                finding.help("put what follows the program into `args`, one item for each word"),
+            );
         }
         let mut words = vec![self.fill_in(command)];
         let args = self.node.get("args");
-        for item in
-            args.into_iter().flat_map(Node::items).take(MAX_ITEMS).filter(|item| item.text().is_some())
+        for item in args
+            .into_iter()
+            .flat_map(Node::items)
+            .take(MAX_ITEMS)
+            .filter(|item| item.text().is_some())
         {
             words.push(self.fill_in(item));
         }
@@ -414,7 +447,8 @@ impl<'d> Values<'d, '_, '_, '_> {
         // In a disabled entry it may still have its references.
         if !self.disabled && !is_address(&url, schemes) {
             let key = address.key().map_or("url", Node::raw);
-            let message = format!("`{key}` is not an address that starts with {}", alternatives(schemes));
+            let message =
+                format!("`{key}` is not an address that starts with {}", alternatives(schemes));
             self.reader.tell(Finding::new(&INVALID_PATTERN, address.pointer(), message));
         }
         Some(match transport {

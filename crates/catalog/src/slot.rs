@@ -60,8 +60,8 @@ impl Slot {
         self.tried && self.guests.iter().all(|guest| guest.tried)
     }
 
-    /// Takes over what definitions gave. What servers said of their tools holds until they are asked again; what the
-    /// definitions say holds at once.
+    /// Takes over what definitions gave. What servers said of their tools holds until they are
+    /// asked again; what the definitions say holds at once.
     pub(crate) fn host(&mut self, hosted: Vec<Hosted>) {
         let mut old = std::mem::take(&mut self.guests);
         for hosted in hosted {

@@ -1,9 +1,10 @@
-//! The rules that relate two things of a definition, and advice of our own: references, uniqueness, examples against
-//! schemas, capabilities, names, code, quality, poisoning. One file each, in `rules/`.
+//! The rules that relate two things of a definition, and advice of our own: references, uniqueness,
+//! examples against schemas, capabilities, names, code, quality, poisoning. One file each, in
+//! `rules/`.
 //!
-//! What is not here: the shape of values (missing, type, enum, pattern, range, length) comes from the
-//! tables of fields in `formats`. No IO, and no text of a file: a rule sees the record and speaks in
-//! [`Finding`]s by pointer, so that it need not know which format the record came from.
+//! What is not here: the shape of values (missing, type, enum, pattern, range, length) comes from
+//! the tables of fields in `formats`. No IO, and no text of a file: a rule sees the record and
+//! speaks in [`Finding`]s by pointer, so that it need not know which format the record came from.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -42,10 +43,11 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     check_each(std::slice::from_ref(subject)).pop().unwrap_or_default()
 }
 
-/// The same for each of several documents, in their order. Rule by rule, not document by document: all rules
-/// together are far more code than a processor keeps at hand.
+/// The same for each of several documents, in their order. Rule by rule, not document by document:
+/// all rules together are far more code than a processor keeps at hand.
 pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
-    let mut reports: Vec<_> = subjects.iter().map(|subject| report::Report::new(subject.origin)).collect();
+    let mut reports: Vec<_> =
+        subjects.iter().map(|subject| report::Report::new(subject.origin)).collect();
     for rule in rules::RULES {
         for (subject, report) in subjects.iter().zip(&mut reports) {
             (rule.check)(subject, report);
@@ -68,8 +70,9 @@ pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
         return rules::RULES_BETWEEN.iter().flat_map(|rule| look(rule)).collect();
     }
     std::thread::scope(|scope| {
-        let start =
-            |rule| std::thread::Builder::new().spawn_scoped(scope, move || look(rule)).map_err(|_| rule);
+        let start = |rule| {
+            std::thread::Builder::new().spawn_scoped(scope, move || look(rule)).map_err(|_| rule)
+        };
         let looks: Vec<_> = rules::RULES_BETWEEN.iter().copied().map(start).collect();
         let found = looks.into_iter().map(|started| match started {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

@@ -37,11 +37,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Whether it is about something in which reading stopped: what seems to be wrong there may be right
-    /// further down in the text.
+    /// Whether it is about something in which reading stopped: what seems to be wrong there may be
+    /// right further down in the text.
     fn is_guess(&self, finding: &Finding) -> bool {
         let document = self.origin.document();
-        !document.problems().is_empty() && document.is_unfinished(document.root().nearest(&finding.at))
+        !document.problems().is_empty()
+            && document.is_unfinished(document.root().nearest(&finding.at))
     }
 
     fn takes(&mut self, finding: &Finding) -> bool {

@@ -11,8 +11,8 @@ pub(crate) struct Rule {
     pub(crate) check: fn(&Subject<'_>, &mut Report<'_>),
 }
 
-/// A rule about documents that are used together. It looks at names, namespaces and bindings alone: of thousands of
-/// documents nothing else is kept.
+/// A rule about documents that are used together. It looks at names, namespaces and bindings alone:
+/// of thousands of documents nothing else is kept.
 pub(crate) struct RuleBetween {
     /// Looks at all of them and reports, each time with the place of a subject.
     pub(crate) check: fn(&[Subject<'_>], &mut dyn FnMut(usize, Finding)),

@@ -1,6 +1,6 @@
-//! Comments that silence one code at one place: `# toolwright: ignore CODE - why`, behind the line it
-//! is about or on a line of its own above it. Without a reason nothing is silenced, and a comment that
-//! silences nothing is told, so that none outlives its cause.
+//! Comments that silence one code at one place: `# toolwright: ignore CODE - why`, behind the line
+//! it is about or on a line of its own above it. Without a reason nothing is silenced, and a
+//! comment that silences nothing is told, so that none outlives its cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,8 +69,8 @@ struct Silence<'d> {
 /// Useless comments that are told; more tell nobody anything.
 const MAX_USELESS: usize = 100;
 
-/// Takes out what comments of the document silence, and adds what is wrong with such comments. `known`
-/// are all codes there are.
+/// Takes out what comments of the document silence, and adds what is wrong with such comments.
+/// `known` are all codes there are.
 pub fn silence(
     document: &Document,
     diagnostics: &mut Vec<Diagnostic>,
@@ -80,10 +80,12 @@ pub fn silence(
     if comments.is_empty() {
         return;
     }
-    // Where the text is broken, or there was more to find than is told, nobody knows what is useless.
+    // Where the text is broken, or there was more to find than is told, nobody knows what is
+    // useless.
     let notes = diagnostics.iter().filter(|d| d.severity == Severity::Info).count();
-    let is_whole =
-        document.problems().is_empty() && notes < MAX_NOTES && diagnostics.len() - notes < MAX_FINDINGS;
+    let is_whole = document.problems().is_empty()
+        && notes < MAX_NOTES
+        && diagnostics.len() - notes < MAX_FINDINGS;
     diagnostics.retain(|diagnostic| {
         let mut silenced = false;
         for line in lines_of(document, diagnostic) {
@@ -110,7 +112,8 @@ fn comments(document: &Document) -> BTreeMap<usize, Vec<Silence<'_>>> {
         return found;
     }
     // For every line the next one that is neither blank nor a comment, from the last up.
-    let is_words = |line: &str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
+    let is_words =
+        |line: &str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
     let lines: Vec<&str> = document.source().text().lines().collect();
     let mut about = vec![0; lines.len() + 1];
     let mut next = 0;
@@ -127,12 +130,13 @@ fn comments(document: &Document) -> BTreeMap<usize, Vec<Silence<'_>>> {
     found
 }
 
-/// The lines at which a diagnostic can be silenced: its own, and that of the key or the start of the value
-/// it is about, because a text of several lines cannot hold a comment.
+/// The lines at which a diagnostic can be silenced: its own, and that of the key or the start of
+/// the value it is about, because a text of several lines cannot hold a comment.
 fn lines_of(document: &Document, diagnostic: &Diagnostic) -> BTreeSet<usize> {
     let own = diagnostic.line_column().map(|(line, _)| line);
     let node = document.root().find(&diagnostic.path);
-    let spans = node.into_iter().flat_map(|node| [Some(node.span()), node.key().map(Node::span)]).flatten();
+    let spans =
+        node.into_iter().flat_map(|node| [Some(node.span()), node.key().map(Node::span)]).flatten();
     let starts = spans.map(|span| document.source().line_column(span.start as usize).line);
     own.into_iter().chain(starts.filter(|_| own.is_some())).collect()
 }
@@ -163,13 +167,15 @@ fn complaint(
     if comment.used && comment.several {
         let message = format!("`{code}` is not silenced: a comment is about one code");
         return Some(
-            at(&SILENCE_WITHOUT_REASON, message).help("write a comment for each code, on lines above"),
+            at(&SILENCE_WITHOUT_REASON, message)
+                .help("write a comment for each code, on lines above"),
         );
     }
     if comment.used {
         let message = format!("`{code}` is silenced without a reason");
         return Some(
-            at(&SILENCE_WITHOUT_REASON, message).help(format!("write `# toolwright: ignore {code} - why`")),
+            at(&SILENCE_WITHOUT_REASON, message)
+                .help(format!("write `# toolwright: ignore {code} - why`")),
         );
     }
     let names = known.clone().map(|code| code.name);
@@ -186,8 +192,8 @@ fn complaint(
     Some(useless)
 }
 
-/// Takes a comment out, with its line if it stands alone. A person should look: what it silenced may be found
-/// when other files are checked with it.
+/// Takes a comment out, with its line if it stands alone. A person should look: what it silenced
+/// may be found when other files are checked with it.
 fn removal(document: &Document, span: Span) -> Fix {
     let text = document.source().text();
     let before = &text[..span.start as usize];

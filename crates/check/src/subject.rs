@@ -90,7 +90,8 @@ impl Role {
     }
 }
 
-/// Where a tool stands in the record, by its number. Most rules ask for no pointer at all: nothing is wrong.
+/// Where a tool stands in the record, by its number. Most rules ask for no pointer at all: nothing
+/// is wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToolPlace(pub(crate) usize);
 
@@ -123,7 +124,14 @@ impl<'a> Subject<'a> {
         toolset: &'a Toolset<Draft>,
         origin: &'a Origin,
     ) -> Subject<'a> {
-        Subject { format, dialect, toolset, origin, schemas: OnceLock::new(), functions: OnceLock::new() }
+        Subject {
+            format,
+            dialect,
+            toolset,
+            origin,
+            schemas: OnceLock::new(),
+            functions: OnceLock::new(),
+        }
     }
 
     /// Whether it was read from this format: conventions differ.
@@ -151,21 +159,23 @@ impl<'a> Subject<'a> {
         cell.get_or_init(|| which.written(tool).map(Schema::compile)).as_ref()
     }
 
-    /// Whether a schema of the `n`th tool is one. Compiling it takes several times as long as reading the
-    /// tool, so that is done only where it must be.
+    /// Whether a schema of the `n`th tool is one. Compiling it takes several times as long as
+    /// reading the tool, so that is done only where it must be.
     pub(crate) fn is_good(&self, n: usize, which: Which) -> bool {
         let Some(schema) = self.toolset.tools.get(n).and_then(|tool| which.written(tool)) else {
             return false;
         };
         let is_plain = match which {
-            Which::Input => *self.cells()[n].plain.get_or_init(|| toolwright_schema::is_plain(schema)),
+            Which::Input => {
+                *self.cells()[n].plain.get_or_init(|| toolwright_schema::is_plain(schema))
+            }
             Which::Output => toolwright_schema::is_plain(schema),
         };
         is_plain || matches!(self.schema(n, which), Some(Ok(_)))
     }
 
-    /// How an instance fails a schema of the `n`th tool; nothing if it does not, or if there is no good
-    /// schema to fail.
+    /// How an instance fails a schema of the `n`th tool; nothing if it does not, or if there is no
+    /// good schema to fail.
     pub(crate) fn failures(&self, n: usize, which: Which, instance: &Json) -> Option<Failures> {
         let schema = which.written(self.toolset.tools.get(n)?)?;
         if self.is_good(n, which) && toolwright_schema::is_plainly_valid(schema, instance) {
@@ -202,13 +212,16 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Whether a helper is the one that calls other tools. What names it is looked at as it is written:
-    /// a tool whose type is wrong has the same code. Where the name cannot be read, it may be any.
+    /// Whether a helper is the one that calls other tools. What names it is looked at as it is
+    /// written: a tool whose type is wrong has the same code. Where the name cannot be read, it may
+    /// be any.
     fn is_orchestrator(&self, id: Option<&str>) -> bool {
         let section = Pointer::root().child("meta_specific");
         let Some(written) = self.value(&section) else { return false };
         match written.get("orchestration").and_then(Node::text) {
-            Some(named) => id.is_some_and(|id| named.strip_prefix("helpers.").unwrap_or(named) == id),
+            Some(named) => {
+                id.is_some_and(|id| named.strip_prefix("helpers.").unwrap_or(named) == id)
+            }
             None => written.kind() != Kind::Map || written.has("orchestration"),
         }
     }

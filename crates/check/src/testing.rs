@@ -8,8 +8,8 @@ use crate::report::Report;
 use crate::rule::Rule;
 use crate::{Subject, check};
 
-/// A finding as tests write it: `CODE at /pointer`, `CODE at /pointer:line:column` where a part of a
-/// text is meant.
+/// A finding as tests write it: `CODE at /pointer`, `CODE at /pointer:line:column` where a part of
+/// a text is meant.
 fn short(finding: Finding, origin: &Origin) -> String {
     let (code, at, inside) = (finding.code.name, finding.at.clone(), finding.within.is_some());
     let place = locate(finding, origin).line_column().filter(|_| inside);
@@ -35,7 +35,8 @@ pub(crate) fn count(rule: &Rule, text: &str) -> usize {
         panic!("no format: {text}");
     };
     let reading = toolwright_formats::read(&document, format);
-    let subject = Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+    let subject =
+        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
     let mut report = Report::new(&reading.origin);
     (rule.check)(&subject, &mut report);
     report.into_findings().len()
@@ -50,8 +51,12 @@ fn read(text: &str) -> (Arc<Document>, Vec<Finding>) {
         panic!("no format: {text}");
     };
     let reading = toolwright_formats::read(&document, format);
-    let found =
-        check(&Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin));
+    let found = check(&Subject::new(
+        reading.format,
+        reading.dialect.as_deref(),
+        &reading.toolset,
+        &reading.origin,
+    ));
     (document, found)
 }
 
@@ -67,7 +72,8 @@ pub(crate) fn messages(code: &str, text: &str) -> Vec<String> {
     findings(text).into_iter().filter(|f| f.code.name == code).map(|f| f.message).collect()
 }
 
-/// What the rule with this code finds in a function of an AIOS tool, by lines and columns of the code.
+/// What the rule with this code finds in a function of an AIOS tool, by lines and columns of the
+/// code.
 pub(crate) fn code_of(code: &str, list: &str, function: &str) -> Vec<String> {
     let function = serde_json::Value::from(function);
     let text = format!(
@@ -82,7 +88,10 @@ pub(crate) fn code_of(code: &str, list: &str, function: &str) -> Vec<String> {
     found
         .map(|f| match f.within {
             Some(bytes) => {
-                format!("{code} in the code at {}", place(function.as_str().unwrap_or(""), bytes.start))
+                format!(
+                    "{code} in the code at {}",
+                    place(function.as_str().unwrap_or(""), bytes.start)
+                )
             }
             None => format!("{code} at {}", f.at),
         })

@@ -53,7 +53,8 @@ pub(crate) enum Command {
 /// What every command that reads definitions takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Inputs {
-    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool` programs
+    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
+    /// programs
     #[arg(required_unless_present = "command", value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// An MCP server to start, behind `--`
@@ -68,8 +69,8 @@ pub(crate) struct Inputs {
 /// What is read by the commands that take a configuration's sources where none is named.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Chosen {
-    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool` programs.
-    /// Without any, all sources of `toolwright.toml`
+    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
+    /// programs. Without any, all sources of `toolwright.toml`
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// An MCP server to start, behind `--`
@@ -95,7 +96,8 @@ pub(crate) struct Manner {
 
 impl Manner {
     pub(crate) fn reader(&self, rules: bool) -> Reader {
-        let format = self.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
+        let format =
+            self.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
         Reader { format, compat: self.compat, rules }
     }
 }
@@ -332,8 +334,9 @@ pub(crate) struct CallArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
-    /// Listen for streamable HTTP on this address (such as `127.0.0.1:8080`; port 0 takes a free one) instead of
-    /// serving standard streams. Beyond loopback, the variable TOOLWRIGHT_TOKEN must hold a token
+    /// Listen for streamable HTTP on this address (such as `127.0.0.1:8080`; port 0 takes a free
+    /// one) instead of serving standard streams. Beyond loopback, the variable TOOLWRIGHT_TOKEN
+    /// must hold a token
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
     #[command(flatten)]

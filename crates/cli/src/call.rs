@@ -9,7 +9,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, Event, Reader};
-use toolwright_exec::{Content, Entry, Failure, Host, Log, Outcome, Parts, Progress, Request, code};
+use toolwright_exec::{
+    Content, Entry, Failure, Host, Log, Outcome, Parts, Progress, Request, code,
+};
 use toolwright_source::{Severity, render};
 
 use crate::args::CallArgs;
@@ -65,8 +67,11 @@ async fn call(
         Some(time) => match tokio::time::timeout(time, loading).await {
             Ok(unloaded) => unloaded,
             Err(_) => {
-                let message =
-                    format!("the sources of `{}` were not ready within {} ms", args.id, time.as_millis());
+                let message = format!(
+                    "the sources of `{}` were not ready within {} ms",
+                    args.id,
+                    time.as_millis()
+                );
                 return Ok(Err(Failure::new(&code::TIMEOUT, message)));
             }
         },
@@ -74,7 +79,8 @@ async fn call(
     let runner = catalog.runner();
     let toolbox = runner.toolbox();
     let meant = toolbox.find(&args.id);
-    let mut request = Request::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
+    let mut request =
+        Request::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
     request.arguments = given.arguments(meant.map(|entry| &**entry))?;
     request.timeout = timeout;
     request.started = started;
@@ -103,7 +109,9 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
                 output::print_json(&outcome_json(&outcome))?;
             } else if outcome.is_error {
                 output::say(&format!("TOOL_FAILED: {}\n", readable(&outcome).trim_end()));
-            } else if let Some(value) = laid_out(&outcome).filter(|_| !std::io::stdout().is_terminal()) {
+            } else if let Some(value) =
+                laid_out(&outcome).filter(|_| !std::io::stdout().is_terminal())
+            {
                 output::print_json(value)?;
             } else {
                 output::print_raw(&readable(&outcome))?;
@@ -143,9 +151,9 @@ fn outcome_json(outcome: &Outcome) -> Json {
 fn laid_out(outcome: &Outcome) -> Option<&Json> {
     let says_the_same = |value: &Json| {
         outcome.content.iter().all(|content| {
-            content
-                .as_text()
-                .is_some_and(|text| serde_json::from_str::<Json>(text).is_ok_and(|json| json == *value))
+            content.as_text().is_some_and(|text| {
+                serde_json::from_str::<Json>(text).is_ok_and(|json| json == *value)
+            })
         })
     };
     outcome.structured.as_ref().filter(|value| outcome.content.is_empty() || says_the_same(value))
@@ -170,7 +178,8 @@ fn describe(content: &Content) -> String {
         return text.to_owned();
     }
     let field = |name: &str| content.0.get(name).and_then(Json::as_str);
-    let resource = |name: &str| content.0.get("resource").and_then(|r| r.get(name)).and_then(Json::as_str);
+    let resource =
+        |name: &str| content.0.get("resource").and_then(|r| r.get(name)).and_then(Json::as_str);
     match (field("type").unwrap_or("unknown"), resource("text")) {
         ("resource", Some(text)) => text.to_owned(),
         ("resource_link", _) => format!("[link: {}]", field("uri").unwrap_or_default()),

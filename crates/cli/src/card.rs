@@ -48,7 +48,9 @@ fn heading(out: &mut String, reading: &Reading) {
     let toolset = &reading.toolset;
     let source = reading.origin.document().source();
     let dialect = reading.dialect.as_deref().map_or(String::new(), |d| format!(" {}", plain(d)));
-    let name = plain(&toolset.namespace.ok().map_or_else(|| source.name().to_owned(), ToString::to_string));
+    let name = plain(
+        &toolset.namespace.ok().map_or_else(|| source.name().to_owned(), ToString::to_string),
+    );
     let version = toolset.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let tools = plural(toolset.tools.len(), "tool");
     let _ = writeln!(out, "{name}{version}: {tools}, {}{dialect}", reading.format);
@@ -64,7 +66,8 @@ fn heading(out: &mut String, reading: &Reading) {
     }
     if toolset.limits != Limits::default() {
         let concurrent = toolset.limits.max_concurrent.unwrap_or(Limits::DEFAULT_CONCURRENT);
-        let sandbox = toolset.limits.sandbox.map_or(String::new(), |s| format!(", sandbox {}", s.name()));
+        let sandbox =
+            toolset.limits.sandbox.map_or(String::new(), |s| format!(", sandbox {}", s.name()));
         row(out, "limits", format!("{concurrent} at once{sandbox}"));
     }
     row(out, "knowledge", knowledge(&toolset.knowledge));
@@ -72,7 +75,10 @@ fn heading(out: &mut String, reading: &Reading) {
         row(
             out,
             "stray",
-            format!("{} for `{command}`, which is not a command", plural(examples.len(), "example")),
+            format!(
+                "{} for `{command}`, which is not a command",
+                plural(examples.len(), "example")
+            ),
         );
     }
 }
@@ -82,7 +88,11 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let version = tool.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let deprecated = if details.deprecation.deprecated { " (deprecated)" } else { "" };
     let _ = writeln!(out, "{}{version}{deprecated}", id(reading, tool));
-    row(out, "title", details.title.as_ref().or(details.annotations.title.as_ref()).map_or("", |t| t));
+    row(
+        out,
+        "title",
+        details.title.as_ref().or(details.annotations.title.as_ref()).map_or("", |t| t),
+    );
     row(out, "about", first_paragraph(tool.description.ok().map(String::as_str)));
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
     row(out, "input", input(&tool.input));
@@ -95,8 +105,10 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let tags: Vec<&str> = details.tags.normalised().iter().map(|tag| tag.as_str()).collect();
     row(out, "tags", tags.join(", "));
     if !details.examples.is_empty() {
-        let named: Vec<&str> = details.examples.iter().filter_map(|e| e.scenario.as_deref()).collect();
-        let names = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+        let named: Vec<&str> =
+            details.examples.iter().filter_map(|e| e.scenario.as_deref()).collect();
+        let names =
+            if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
         row(out, "examples", format!("{}{names}", details.examples.len()));
     }
     let name = tool.name.ok().map_or("", |name| name.as_str());
@@ -129,7 +141,11 @@ fn capabilities(list: &[Given<toolwright_model::Capability>]) -> String {
         Given::Bad(json) => format!("{json} (not a capability)"),
         Given::Missing => String::new(),
     };
-    if list.is_empty() { "nothing".to_owned() } else { list.iter().map(one).collect::<Vec<_>>().join(", ") }
+    if list.is_empty() {
+        "nothing".to_owned()
+    } else {
+        list.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
 }
 
 fn input(input: &Given<InputSchema>) -> String {
@@ -150,7 +166,8 @@ fn parameters(schema: &Json) -> String {
         .flatten()
         .filter_map(Json::as_str)
         .collect();
-    let Some(properties) = schema.get("properties").and_then(Json::as_object).filter(|p| !p.is_empty())
+    let Some(properties) =
+        schema.get("properties").and_then(Json::as_object).filter(|p| !p.is_empty())
     else {
         let closed = schema.get("additionalProperties") == Some(&Json::Bool(false));
         return if closed { "no parameters".to_owned() } else { type_of(schema) };
@@ -173,7 +190,9 @@ fn type_of(schema: &Json) -> String {
             None => "list".to_owned(),
         },
         Some(Json::String(name)) => name.clone(),
-        Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(" or "),
+        Some(Json::Array(names)) => {
+            names.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(" or ")
+        }
         _ if schema.get("enum").is_some() => "one of a few values".to_owned(),
         _ => "any".to_owned(),
     }
@@ -187,7 +206,8 @@ fn hints(tool: &Draft) -> String {
         (hints.idempotent, "idempotent", "not idempotent"),
         (hints.open_world, "open world", "closed world"),
     ];
-    let said = words.iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
+    let said =
+        words.iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
     said.collect::<Vec<_>>().join(", ")
 }
 
@@ -203,7 +223,9 @@ fn binding(binding: &Binding) -> String {
         Binding::Executable { program: None } => {
             "a program that prints this document for --schema".to_owned()
         }
-        Binding::Command { executable, words, .. } => format!("the command {executable} {}", words.join(" ")),
+        Binding::Command { executable, words, .. } => {
+            format!("the command {executable} {}", words.join(" "))
+        }
         Binding::Local { runtime, entry_point, .. } => {
             format!(
                 "the script {entry_point}{}",
@@ -211,7 +233,9 @@ fn binding(binding: &Binding) -> String {
             )
         }
         Binding::Server { server, .. } => match &server.connection {
-            Connection::Stdio { command } => format!("a tool of the MCP server {}", command.join(" ")),
+            Connection::Stdio { command } => {
+                format!("a tool of the MCP server {}", command.join(" "))
+            }
             Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
                 format!("a tool of the MCP server at {url}")
             }

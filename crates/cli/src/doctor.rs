@@ -1,4 +1,5 @@
-//! `toolwright doctor`: which layers of the sandbox's jail this system has, told by a worker that was really started.
+//! `toolwright doctor`: which layers of the sandbox's jail this system has, told by a worker that
+//! was really started.
 
 use std::fmt::Write as _;
 

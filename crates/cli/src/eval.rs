@@ -31,8 +31,11 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         return Err(failure.into());
     }
     let file = args.file.display();
-    let knowledge =
-        load.files.iter().filter_map(|file| file.reading.as_ref()).find_map(toolwright_catalog::knowledge);
+    let knowledge = load
+        .files
+        .iter()
+        .filter_map(|file| file.reading.as_ref())
+        .find_map(toolwright_catalog::knowledge);
     let Some(knowledge) = knowledge else {
         let mut errors = load.files.iter().flat_map(|file| &file.diagnostics);
         match errors.find(|diagnostic| diagnostic.severity == Severity::Error) {
@@ -47,7 +50,9 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         match (nearest_word(id, names.iter().copied()), names.as_slice()) {
             (_, []) => bail!("`{file}` has no {role}s"),
             (Some(near), _) => bail!("`{file}` has no {role} `{id}`; did you mean `{near}`?"),
-            (None, names) => bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `")),
+            (None, names) => {
+                bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `"))
+            }
         }
     };
     let limits = sources::limits(None)?.functions.of(role);
@@ -68,7 +73,10 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
                 return no_result(&no_verdict, &output, args.json);
             }
             if role == Role::Validator && output.cpu > SLOW {
-                sources::note(&format!("the validator took {} ms, more than 50", milliseconds(output.cpu)));
+                sources::note(&format!(
+                    "the validator took {} ms, more than 50",
+                    milliseconds(output.cpu)
+                ));
             }
             succeed(output, args.json)
         }
@@ -77,7 +85,8 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
 }
 
 fn given(text: &str) -> anyhow::Result<Json> {
-    let text = if text == "-" { std::io::read_to_string(std::io::stdin())? } else { text.to_owned() };
+    let text =
+        if text == "-" { std::io::read_to_string(std::io::stdin())? } else { text.to_owned() };
     serde_json::from_str(&text).context("`--args` is not JSON")
 }
 
@@ -127,7 +136,8 @@ fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result
     let message = no_verdict.strip_prefix("INVALID_VALIDATOR_RESULT: ").unwrap_or(no_verdict);
     if as_json {
         let failure = json!({"code": "INVALID_VALIDATOR_RESULT", "message": message});
-        let all = json!({"error": failure, "log": lines(&output.log), "cpuMs": milliseconds(output.cpu)});
+        let all =
+            json!({"error": failure, "log": lines(&output.log), "cpuMs": milliseconds(output.cpu)});
         output::print_json(&all)?;
     } else {
         say_log(&output.log);

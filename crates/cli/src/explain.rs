@@ -29,7 +29,12 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
 fn table() -> String {
     let width = codes::all().map(|code| code.name.len()).max().unwrap_or(0);
     let line = |code: &Code| {
-        format!("{:width$}  {:7}  {}\n", code.name, code.severity.name(), first_sentence(code.manual))
+        format!(
+            "{:width$}  {:7}  {}\n",
+            code.name,
+            code.severity.name(),
+            first_sentence(code.manual)
+        )
     };
     sorted().into_iter().map(line).collect()
 }
@@ -49,8 +54,10 @@ fn plain(code: &Code) -> String {
     let mut text = format!("{} ({})\n\n{}\n", code.name, code.severity.name(), code.manual);
     if let Some(sample) = &code.sample {
         let _ = write!(text, "\nWrong:\n\n{}", indented(sample.bad));
-        let shown: String =
-            diagnostics(code, sample).iter().map(|d| render::full(d, Colour::On) + "\n\n").collect();
+        let shown: String = diagnostics(code, sample)
+            .iter()
+            .map(|d| render::full(d, Colour::On) + "\n\n")
+            .collect();
         let _ = write!(text, "\n{}", shown);
         let _ = write!(text, "Right:\n\n{}", indented(sample.good));
     }
@@ -65,13 +72,15 @@ fn index() -> String {
     let mut text = "# Codes\n\nEvery code that a diagnostic of `toolwright` can carry. `toolwright explain CODE` prints the same pages.\n\n| code | severity | |\n|---|---|---|\n".to_owned();
     for code in sorted() {
         let about = first_sentence(code.manual).replace('|', "\\|");
-        let _ = writeln!(text, "| [{0}]({0}.md) | {1} | {about} |", code.name, code.severity.name());
+        let _ =
+            writeln!(text, "| [{0}]({0}.md) | {1} | {about} |", code.name, code.severity.name());
     }
     text
 }
 
 fn markdown(code: &Code) -> String {
-    let mut text = format!("# {}\n\nSeverity: {}\n\n{}\n", code.name, code.severity.name(), code.manual);
+    let mut text =
+        format!("# {}\n\nSeverity: {}\n\n{}\n", code.name, code.severity.name(), code.manual);
     if let Some(sample) = &code.sample {
         let language = if sample.file.ends_with(".json") { "json" } else { "yaml" };
         let shown: Vec<String> =
@@ -87,7 +96,8 @@ fn markdown(code: &Code) -> String {
 fn diagnostics(code: &Code, sample: &Sample) -> Vec<Diagnostic> {
     let syntax = if sample.file.ends_with(".json") { Syntax::Json } else { Syntax::Yaml };
     let document = Arc::new(Document::parse(sample.file, sample.bad, syntax));
-    let Loaded { mut diagnostics, .. } = read(&document, Reader { rules: true, ..Reader::default() });
+    let Loaded { mut diagnostics, .. } =
+        read(&document, Reader { rules: true, ..Reader::default() });
     toolwright_check::silence(&document, &mut diagnostics, codes::all());
     diagnostics.retain(|d| d.code.name == code.name);
     diagnostics

@@ -26,9 +26,11 @@ pub(crate) fn page(command: Option<&str>) -> anyhow::Result<Exit> {
         Some(name) => match program.find_subcommand(name) {
             Some(command) => rendered(command.clone().display_name(format!("toolwright-{name}")))?,
             None => {
-                let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+                let names: Vec<&str> =
+                    program.get_subcommands().map(clap::Command::get_name).collect();
                 let meant = nearest_word(name, names.iter().copied());
-                let help = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
+                let help =
+                    meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
                 bail!("there is no command `{name}`{help}");
             }
         },

@@ -1,4 +1,5 @@
-//! `toolwright md`: a page as Markdown, from the network under the guards of the web tools, or from a file.
+//! `toolwright md`: a page as Markdown, from the network under the guards of the web tools, or from
+//! a file.
 
 use std::io::Read;
 
@@ -25,7 +26,8 @@ fn from_network(args: &MdArgs) -> anyhow::Result<String> {
     let mut options = FetchOptions::from_variables(&variable);
     options.allow_private |= args.allow_private;
     options.trust_proxy |= args.trust_proxy;
-    let page = fetch(&args.page, &options).with_context(|| format!("cannot fetch `{}`", args.page))?;
+    let page =
+        fetch(&args.page, &options).with_context(|| format!("cannot fetch `{}`", args.page))?;
     page.into_markdown().with_context(|| format!("cannot convert `{}`", args.page))
 }
 
@@ -36,5 +38,6 @@ fn from_file(path: &str) -> anyhow::Result<String> {
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.with_context(|| format!("cannot read `{path}`"))?;
-    markdown(&decode(bytes), None, &Options::default()).with_context(|| format!("cannot convert `{path}`"))
+    markdown(&decode(bytes), None, &Options::default())
+        .with_context(|| format!("cannot convert `{path}`"))
 }

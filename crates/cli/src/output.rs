@@ -64,7 +64,8 @@ pub(crate) fn complain(error: &anyhow::Error) {
 
 /// Text with nothing in it that a terminal would obey, but lines and tabs.
 pub(crate) fn visible_lines(text: &str) -> String {
-    let line =
-        |line: &str| line.split('\t').map(toolwright_source::render::visible).collect::<Vec<_>>().join("\t");
+    let line = |line: &str| {
+        line.split('\t').map(toolwright_source::render::visible).collect::<Vec<_>>().join("\t")
+    };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -4,8 +4,8 @@
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema, Json,
-    Knowledge, Limits, Object, Rest, Sandbox, Server, Stage,
+    Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema,
+    Json, Knowledge, Limits, Object, Rest, Sandbox, Server, Stage,
 };
 use toolwright_source::{Node, Pointer};
 
@@ -92,7 +92,9 @@ fn binding(binding: &Binding) -> Json {
             "runtime": runtime, "entryPoint": entry_point, "command": command, "dependencies": dependencies,
         }),
         Binding::Server { server, tool } => server_json(server, tool),
-        Binding::Orchestration { helper, aggregates } => json!({"helper": helper, "aggregates": aggregates}),
+        Binding::Orchestration { helper, aggregates } => {
+            json!({"helper": helper, "aggregates": aggregates})
+        }
     };
     if let Json::Object(map) = &mut json {
         map.shift_insert(0, "kind".into(), json!(binding.kind()));
@@ -152,16 +154,20 @@ fn references(reading: &Reading, name: &str) -> Json {
 
 fn rest(rest: &Rest) -> Json {
     let visible = |fields: &Object| {
-        let shown =
-            fields.iter().map(|(name, value)| (name.clone(), without_secrets(value, is_environment(name))));
+        let shown = fields
+            .iter()
+            .map(|(name, value)| (name.clone(), without_secrets(value, is_environment(name))));
         Json::Object(shown.collect())
     };
-    Json::Object(rest.iter().map(|(format, fields)| (format.0.to_owned(), visible(fields))).collect())
+    Json::Object(
+        rest.iter().map(|(format, fields)| (format.0.to_owned(), visible(fields))).collect(),
+    )
 }
 
 /// Whether a name, or one of the names in a dotted one, is that of an environment.
 fn is_environment(name: &str) -> bool {
-    const NAMES: [&str; 5] = ["env", "environment", "env_vars", "env_variables", "environment_variables"];
+    const NAMES: [&str; 5] =
+        ["env", "environment", "env_vars", "env_variables", "environment_variables"];
     name.split('.').any(|part| NAMES.contains(&part))
 }
 
@@ -193,7 +199,8 @@ fn bad<T>(given: &Given<T>) -> Option<&Json> {
 fn invalid(tool: &Draft) -> Json {
     let needs: Vec<&Json> = tool.needs.iter().filter_map(bad).collect();
     let mut map = Map::new();
-    let mut put = |name: &str, value: Option<&Json>| map.extend(value.map(|v| (name.to_owned(), v.clone())));
+    let mut put =
+        |name: &str, value: Option<&Json>| map.extend(value.map(|v| (name.to_owned(), v.clone())));
     put("name", bad(&tool.name));
     put("namespace", bad(&tool.namespace));
     put("description", bad(&tool.description));
@@ -259,8 +266,10 @@ fn place_json(reading: &Reading, byte: u32, pointer: &Pointer) -> Json {
 pub(crate) fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
     let bad_fields = [("namespace", bad(&toolset.namespace)), ("version", bad(&toolset.version))];
-    let invalid: Map<String, Json> =
-        bad_fields.into_iter().filter_map(|(name, json)| Some((name.to_owned(), json?.clone()))).collect();
+    let invalid: Map<String, Json> = bad_fields
+        .into_iter()
+        .filter_map(|(name, json)| Some((name.to_owned(), json?.clone())))
+        .collect();
     json!({
         "namespace": toolset.namespace.ok().map(ToString::to_string),
         "title": toolset.title,
@@ -307,7 +316,10 @@ fn knowledge(knowledge: &Knowledge) -> Json {
     let processors = knowledge.processors.iter().map(|p| {
         let mut map = function(&p.function);
         map.insert("processes".into(), json!(p.processes));
-        map.insert("stage".into(), json!(if p.stage == Stage::Request { "request" } else { "response" }));
+        map.insert(
+            "stage".into(),
+            json!(if p.stage == Stage::Request { "request" } else { "response" }),
+        );
         map
     });
     let payloads = knowledge.payload_schemas.iter().map(

@@ -45,11 +45,14 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
     }
     for failure in &load.failures {
         match form {
-            OutputFormat::Json => output::say(&format!("{}\n", render::line(&failure_json(failure)))),
+            OutputFormat::Json => {
+                output::say(&format!("{}\n", render::line(&failure_json(failure))))
+            }
             _ => output::complain(&failure.clone().into()),
         }
     }
-    let errors = load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
+    let errors =
+        load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
     if !load.failures.is_empty() {
         Exit::CouldNotRun
     } else if errors {
@@ -73,7 +76,8 @@ fn summary(load: &Load) -> String {
         let all = load.files.iter().flat_map(|file| &file.diagnostics);
         all.filter(|d| d.severity == severity).count()
     };
-    let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")];
+    let counts =
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")];
     let found: Vec<String> = counts
         .iter()
         .map(|(s, word)| (count(*s), word))
@@ -101,8 +105,13 @@ pub(crate) fn left_out(load: &Load) -> String {
         let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
     }
     if !load.unparsed.is_empty() {
-        let names =
-            load.unparsed.iter().take(5).map(|name| render::visible(name)).collect::<Vec<_>>().join(", ");
+        let names = load
+            .unparsed
+            .iter()
+            .take(5)
+            .map(|name| render::visible(name))
+            .collect::<Vec<_>>()
+            .join(", ");
         let more = if load.unparsed.len() > 5 { ", …" } else { "" };
         let files = plural(load.unparsed.len(), "file");
         let _ = writeln!(text, "{files} skipped that could not be parsed: {names}{more}");

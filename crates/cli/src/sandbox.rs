@@ -12,8 +12,8 @@ pub(crate) const WORKER: &str = "sandbox-worker";
 
 /// How the sandbox starts its workers: this very binary, with that word.
 pub(crate) fn worker() -> anyhow::Result<WorkerCommand> {
-    let program =
-        std::env::current_exe().context("cannot find this program, which sandbox workers are made of")?;
+    let program = std::env::current_exe()
+        .context("cannot find this program, which sandbox workers are made of")?;
     Ok(WorkerCommand::new(program).arg(WORKER))
 }
 
@@ -21,7 +21,10 @@ pub(crate) fn worker() -> anyhow::Result<WorkerCommand> {
 pub(crate) fn pool(require_jail: bool) -> anyhow::Result<Pool> {
     let tell = |report: &JailReport| {
         for (layer, reason) in report.missing() {
-            sources::note(&format!("the sandbox lacks the layer `{}` of its jail: {reason}", layer.name()));
+            sources::note(&format!(
+                "the sandbox lacks the layer `{}` of its jail: {reason}",
+                layer.name()
+            ));
         }
     };
     let on_jail = Some(OnJail(Arc::new(tell)));

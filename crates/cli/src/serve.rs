@@ -36,10 +36,16 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     }
     let reads_stdin = args.source.from.iter().any(|source| source == "-");
     if reads_stdin && args.http.is_none() {
-        bail!("standard input is where the agent talks, so `-` cannot be a source (use --http, or a file)");
+        bail!(
+            "standard input is where the agent talks, so `-` cannot be a source (use --http, or a file)"
+        );
     }
-    let catalog =
-        sources::catalog(&args.source, Reader::default(), sources::parts(sources::log()), Arc::new(tell))?;
+    let catalog = sources::catalog(
+        &args.source,
+        Reader::default(),
+        sources::parts(sources::log()),
+        Arc::new(tell),
+    )?;
     let agent = Agent::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
     end_on_signals(&until);
@@ -57,7 +63,9 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
                 .filter(|token| !token.is_empty());
             let http = Http::bind(address, token).await.map_err(|error| match error {
                 HttpError::NoToken(_) => {
-                    anyhow::anyhow!("{error}: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
+                    anyhow::anyhow!(
+                        "{error}: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1"
+                    )
                 }
                 other => other.into(),
             })?;

@@ -10,7 +10,8 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let load = sources::load(&args.inputs)?;
     let readings: Vec<_> = load.files.iter().filter_map(|file| file.reading.as_ref()).collect();
     if args.json {
-        let tools: Vec<_> = readings.iter().enumerate().flat_map(|(n, r)| record::tools(r, n)).collect();
+        let tools: Vec<_> =
+            readings.iter().enumerate().flat_map(|(n, r)| record::tools(r, n)).collect();
         let toolsets: Vec<_> = readings.iter().map(|reading| record::toolset(reading)).collect();
         let record = json!({"tools": tools, "toolsets": toolsets});
         output::print(&format!("{record:#}\n"))?;

@@ -1,5 +1,5 @@
-//! Where tools come from, as the command line and the environment say it. This is the one place where
-//! the environment is read.
+//! Where tools come from, as the command line and the environment say it. This is the one place
+//! where the environment is read.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -8,15 +8,17 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use tokio::signal::unix::{SignalKind, signal};
-use toolwright_catalog::{Catalog, Config, Event, Listener, Load, Loaded, Named, Plan, Planner, Reader};
+use toolwright_catalog::{
+    Catalog, Config, Event, Listener, Load, Loaded, Named, Plan, Planner, Reader,
+};
 use toolwright_exec::{Log, Parts, Runner};
 use toolwright_source::{Diagnostic, Severity, render};
 
 use crate::args::{Inputs, SourceArgs};
 use crate::{output, sandbox};
 
-/// Variables that programs are given without being asked for: where things are and which language is
-/// spoken, no secrets. Everything else stays out unless a source's `env` names it.
+/// Variables that programs are given without being asked for: where things are and which language
+/// is spoken, no secrets. Everything else stays out unless a source's `env` names it.
 const PASSED_ON: [&str; 14] = [
     "PATH",
     "HOME",
@@ -43,7 +45,10 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 }
 
 fn environment() -> Vec<(OsString, OsString)> {
-    PASSED_ON.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
+    PASSED_ON
+        .iter()
+        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
+        .collect()
 }
 
 /// The parts of the outside world that running tools needs.
@@ -60,10 +65,12 @@ pub(crate) fn log() -> Log {
     }))
 }
 
-/// A runtime for what waits. It has half of the cores: the other half is for the servers and programs that it waits
-/// for. With a thread on every core each call woke two of them, and took a third longer on two cores.
+/// A runtime for what waits. It has half of the cores: the other half is for the servers and
+/// programs that it waits for. With a thread on every core each call woke two of them, and took a
+/// third longer on two cores.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    toolwright_sandbox::room_for_a_runtime().context("too few files may be open at a time (`ulimit -n`)")?;
+    toolwright_sandbox::room_for_a_runtime()
+        .context("too few files may be open at a time (`ulimit -n`)")?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(2))
@@ -77,8 +84,8 @@ pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<Load> {
     load_named(&inputs.sources, &inputs.command, inputs.manner.reader(false), |_| {})
 }
 
-/// Reads sources as they were named on the command line. Servers and programs are asked. `then` is done with each
-/// file as soon as it is read, where there are only files.
+/// Reads sources as they were named on the command line. Servers and programs are asked. `then` is
+/// done with each file as soon as it is read, where there are only files.
 pub(crate) fn load_named(
     sources: &[String],
     command: &[String],
@@ -132,12 +139,15 @@ fn named(sources: &[String], command: &[String]) -> Vec<Named> {
     named
 }
 
-/// The configuration that holds: the one that was named, else the one here or in the nearest folder above.
+/// The configuration that holds: the one that was named, else the one here or in the nearest folder
+/// above.
 pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {
         Some(path) if path.is_file() => Ok(Some(path.to_owned())),
         Some(path) => bail!("there is no configuration `{}`", path.display()),
-        None => Ok(Config::find(&std::env::current_dir().context("the working directory is gone")?)),
+        None => {
+            Ok(Config::find(&std::env::current_dir().context("the working directory is gone")?))
+        }
     }
 }
 
@@ -187,7 +197,8 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
     match event {
         // No lines of the file: they may hold secrets, and this is a log.
         Event::Problem(diagnostic) => {
-            let help: String = diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
+            let help: String =
+                diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
             Some(format!("{}{help}", render::concise(diagnostic)))
         }
         Event::Unloaded(unloaded) => Some(unloaded.to_string()),

@@ -10,7 +10,8 @@ use serde_json::{Value as Json, json};
 use toolwright_check::schema_finding;
 use toolwright_schema::{Failure, Formats, Options, Schema};
 use toolwright_source::{
-    Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, codes, locate, render,
+    Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, codes,
+    locate, render,
 };
 
 use crate::args::ValidateArgs;
@@ -33,17 +34,27 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     }
 }
 
-fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateArgs) -> anyhow::Result<Exit> {
+fn validate(
+    schema: &Path,
+    instance: &Path,
+    options: &Options,
+    args: &ValidateArgs,
+) -> anyhow::Result<Exit> {
     if toolwright_catalog::is_stdin(schema) && toolwright_catalog::is_stdin(instance) {
         bail!("schema and instance cannot both come from standard input");
     }
     let schema_doc = Arc::new(toolwright_catalog::parse_file(schema)?);
     let instance_doc = Arc::new(toolwright_catalog::parse_file(instance)?);
-    let mut diagnostics: Vec<Diagnostic> =
-        [&schema_doc, &instance_doc].iter().flat_map(|doc| doc.problems().iter().cloned()).collect();
+    let mut diagnostics: Vec<Diagnostic> = [&schema_doc, &instance_doc]
+        .iter()
+        .flat_map(|doc| doc.problems().iter().cloned())
+        .collect();
     for diagnostic in &mut diagnostics {
-        let document =
-            if Arc::ptr_eq(&diagnostic.source, schema_doc.source()) { &schema_doc } else { &instance_doc };
+        let document = if Arc::ptr_eq(&diagnostic.source, schema_doc.source()) {
+            &schema_doc
+        } else {
+            &instance_doc
+        };
         if is_beyond_numbers(diagnostic, document) {
             diagnostic.severity = Severity::Error;
         }
@@ -61,10 +72,16 @@ fn validate(schema: &Path, instance: &Path, options: &Options, args: &ValidateAr
     Ok(Exit::Clean)
 }
 
-fn problems(schema: &Arc<Document>, instance: &Arc<Document>, options: &Options) -> Vec<Diagnostic> {
+fn problems(
+    schema: &Arc<Document>,
+    instance: &Arc<Document>,
+    options: &Options,
+) -> Vec<Diagnostic> {
     let compiled = match Schema::compile_with(&schema.root().to_json(), options) {
         Ok(compiled) => compiled,
-        Err(error) => return vec![locate(schema_finding(&error, &Pointer::root()), &Origin::whole(schema))],
+        Err(error) => {
+            return vec![locate(schema_finding(&error, &Pointer::root()), &Origin::whole(schema))];
+        }
     };
     let origin = Origin::whole(instance);
     match compiled.validate(&instance.root().to_json()) {
@@ -76,7 +93,8 @@ fn problems(schema: &Arc<Document>, instance: &Arc<Document>, options: &Options)
 /// A number that no type holds cannot be judged: there is no value to judge.
 fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
     let node = || diagnostic.span.map(|span| document.at_byte(span.start));
-    diagnostic.code == &codes::NUMBER_PRECISION && node().is_some_and(|node| node.to_json().is_null())
+    diagnostic.code == &codes::NUMBER_PRECISION
+        && node().is_some_and(|node| node.to_json().is_null())
 }
 
 fn finding(failure: &Failure) -> Finding {
@@ -98,7 +116,8 @@ fn batch(options: &Options) -> anyhow::Result<Exit> {
     loop {
         line.clear();
         // One byte more than is allowed, plus the line end.
-        let length = io::Read::take(&mut input, MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
+        let length =
+            io::Read::take(&mut input, MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
         if length == 0 {
             break;
         }
@@ -136,7 +155,10 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
         return answer(result, errors.iter().map(|d| d.message.as_str()));
     }
     let (Some(schema), Some(instance)) = (root.get("schema"), root.get("instance")) else {
-        return answer(INVALID_LINE, ["a line is an object with `schema` and `instance`"].into_iter());
+        return answer(
+            INVALID_LINE,
+            ["a line is an object with `schema` and `instance`"].into_iter(),
+        );
     };
     let compiled = match Schema::compile_with(&schema.to_json(), options) {
         Ok(compiled) => compiled,
@@ -150,8 +172,9 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
     match compiled.validate(&instance.to_json()) {
         Ok(()) => json!({"result": "valid", "errors": []}),
         Err(failures) => {
-            let errors =
-                failures.iter().map(|f| error_json(&f.instance_path, &f.schema_path, &f.keyword, &f.message));
+            let errors = failures
+                .iter()
+                .map(|f| error_json(&f.instance_path, &f.schema_path, &f.keyword, &f.message));
             json!({"result": "invalid", "errors": errors.collect::<Vec<_>>()})
         }
     }

@@ -26,7 +26,8 @@ macro_rules! codes {
     };
 }
 
-// -32000 to -32004 are the BTCP seed's: not found, capability, time-out, sandbox, validation against a schema.
+// -32000 to -32004 are the BTCP seed's: not found, capability, time-out, sandbox, validation
+// against a schema.
 codes! {
     TOOL_NOT_FOUND -32000 "No tool has this id." "list the tools and use an id from there"
     TIMEOUT -32002 "The call took longer than it may. Its work was ended." "ask for less at once, or allow more time"

@@ -90,10 +90,11 @@ impl Failure {
         self
     }
 
-    /// For a program: `code`, `number`, `message`, `suggestion` and `errors`; `toolCode` and `advice` where
-    /// there are any.
+    /// For a program: `code`, `number`, `message`, `suggestion` and `errors`; `toolCode` and
+    /// `advice` where there are any.
     pub fn to_json(&self) -> Json {
-        let faults = self.faults.iter().map(|f| serde_json::json!({"path": f.path, "message": f.message}));
+        let faults =
+            self.faults.iter().map(|f| serde_json::json!({"path": f.path, "message": f.message}));
         let mut json = serde_json::json!({
             "code": self.code.name,
             "number": self.code.number,
@@ -133,7 +134,10 @@ impl Failure {
         }
         for advice in &self.advice {
             let kind = if advice.kind == "quirk" { "known quirk" } else { "known mistake" };
-            text.push_str(&format!("\n{kind} `{}`: {}\n{}", advice.name, advice.description, advice.remedy));
+            text.push_str(&format!(
+                "\n{kind} `{}`: {}\n{}",
+                advice.name, advice.description, advice.remedy
+            ));
         }
         text.push_str(&format!("\nhelp: {}", self.suggestion));
         text

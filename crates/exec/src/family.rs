@@ -1,11 +1,12 @@
-//! Programs we start, and everything they start. When a run ends, nothing of it is left: its process
-//! group is killed, and so is whoever left the group with `setsid` or a double fork.
+//! Programs we start, and everything they start. When a run ends, nothing of it is left: its
+//! process group is killed, and so is whoever left the group with `setsid` or a double fork.
 //!
-//! How the second kind is found, on Linux: this process is a subreaper, so a descendant whose parent
-//! died becomes our child and not init's. Such an orphan carries the run's mark in its environment.
-//! One that cleaned its environment is a suspect of every run that was alive when it was first seen,
-//! and ends with the last of them. Elsewhere only the process group is ended. Children that this
-//! process had before it first started a program are strangers and never touched.
+//! How the second kind is found, on Linux: this process is a subreaper, so a descendant whose
+//! parent died becomes our child and not init's. Such an orphan carries the run's mark in its
+//! environment. One that cleaned its environment is a suspect of every run that was alive when it
+//! was first seen, and ends with the last of them. Elsewhere only the process group is ended.
+//! Children that this process had before it first started a program are strangers and never
+//! touched.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -239,16 +240,20 @@ fn children() -> Vec<i32> {
 /// The children of every thread of a process; none where there is no `/proc`.
 fn children_of(process: &Path) -> Vec<i32> {
     let threads = std::fs::read_dir(process.join("task")).into_iter().flatten().flatten();
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     lists
-        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .flat_map(|list| {
+            list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
+        })
         .collect()
 }
 
 /// The mark in the environment a process was started with.
 fn mark_of(pid: i32) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let variable =
-        environment.split(|byte| *byte == 0).find_map(|v| v.strip_prefix(format!("{MARK}=").as_bytes()))?;
+    let variable = environment
+        .split(|byte| *byte == 0)
+        .find_map(|v| v.strip_prefix(format!("{MARK}=").as_bytes()))?;
     String::from_utf8(variable.to_vec()).ok()
 }

@@ -30,7 +30,11 @@ pub struct Call<'a> {
 /// up, so dropping it must end the work, everywhere.
 pub trait Executor: Send + Sync {
     /// Runs the tool.
-    fn run<'a>(&'a self, call: Call<'a>, host: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>>;
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>>;
 
     /// Lets go of everything it holds: connections and processes.
     fn close(&self) -> BoxFuture<'_, ()> {

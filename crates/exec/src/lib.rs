@@ -2,8 +2,8 @@
 //! resolved, its arguments are checked against the schema, a permit is awaited, the executor works
 //! under a [`Budget`], and what comes back is held against the cap and the output schema.
 //!
-//! An executor is a folder here and one line in [`KINDS`]. What is not here: configuration, files of
-//! definitions, and how a result is shown.
+//! An executor is a folder here and one line in [`KINDS`]. What is not here: configuration, files
+//! of definitions, and how a result is shown.
 //!
 //! ```
 //! use toolwright_exec::{Limits, Parts, Quiet, Request, Runner};

@@ -2,8 +2,8 @@
 
 use crate::Json;
 
-/// A piece of a result, as MCP writes it: `{"type": "text", "text": …}` and the like. Kinds that are
-/// not known here pass through unchanged.
+/// A piece of a result, as MCP writes it: `{"type": "text", "text": …}` and the like. Kinds that
+/// are not known here pass through unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content(pub Json);
 
@@ -30,7 +30,8 @@ pub struct Outcome {
     pub is_error: bool,
     /// Free metadata of the result.
     pub meta: Option<Json>,
-    /// What the runner has to say about it, such as an output that breaks its schema and is only warned about.
+    /// What the runner has to say about it, such as an output that breaks its schema and is only
+    /// warned about.
     pub warnings: Vec<String>,
 }
 
@@ -49,7 +50,8 @@ impl Outcome {
         }
     }
 
-    /// What it says, as one value: the structured content, else JSON or text of a single text, else all texts.
+    /// What it says, as one value: the structured content, else JSON or text of a single text, else
+    /// all texts.
     pub fn value(&self) -> Json {
         let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
         match (&self.structured, texts.as_slice()) {
@@ -65,10 +67,12 @@ impl Outcome {
         Outcome { content: vec![Content::text(text)], ..Outcome::default() }
     }
 
-    /// Its bytes, for the cap. Content and structured content usually say the same, so the larger of
-    /// the two counts; texts count as they are, the rest as JSON. Stops counting beyond `cap`.
+    /// Its bytes, for the cap. Content and structured content usually say the same, so the larger
+    /// of the two counts; texts count as they are, the rest as JSON. Stops counting beyond `cap`.
     pub(crate) fn size(&self, cap: usize) -> usize {
-        let of = |content: &Content| content.as_text().map_or_else(|| json_size(&content.0, cap), str::len);
+        let of = |content: &Content| {
+            content.as_text().map_or_else(|| json_size(&content.0, cap), str::len)
+        };
         let content = self.content.iter().map(of).sum::<usize>();
         let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));
         content.max(structured) + self.meta.as_ref().map_or(0, |meta| json_size(meta, cap))

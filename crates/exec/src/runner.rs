@@ -9,7 +9,8 @@ use toolwright_model::ToolId;
 
 use crate::knowledge::{Bench, FunctionLimits, Knowledge};
 use crate::{
-    Budget, Call, Entry, Executor, Failure, Fault, Host, Json, KINDS, Outcome, Parts, Standing, Toolbox, code,
+    Budget, Call, Entry, Executor, Failure, Fault, Host, Json, KINDS, Outcome, Parts, Standing,
+    Toolbox, code,
 };
 
 /// What is done about an output that breaks its schema.
@@ -149,8 +150,12 @@ impl Runner {
             let mut warnings = Vec::new();
             // In boxes: most calls have no knowledge, and none should carry the room for it.
             if let Some(known) = &known {
-                let judging =
-                    time.within(&request, started, &entry.id, Box::pin(known.judge(&request.arguments)));
+                let judging = time.within(
+                    &request,
+                    started,
+                    &entry.id,
+                    Box::pin(known.judge(&request.arguments)),
+                );
                 warnings = judging.await??;
             }
             let permit = enter(&entry, &request, &time, started).await?;
@@ -200,9 +205,10 @@ impl Runner {
         };
         match &entry.standing {
             Standing::Ready => Ok(Arc::clone(entry)),
-            Standing::Quarantined(reason) => {
-                Err(Failure::new(&code::QUARANTINED, format!("`{}` is set aside: {reason}", entry.id)))
-            }
+            Standing::Quarantined(reason) => Err(Failure::new(
+                &code::QUARANTINED,
+                format!("`{}` is set aside: {reason}", entry.id),
+            )),
         }
     }
 
@@ -215,14 +221,18 @@ impl Runner {
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
         let binding = &entry.tool.details.binding;
-        let Some((_, executor)) = self.executors.iter().find(|(kind, _)| (kind.takes)(binding)) else {
+        let Some((_, executor)) = self.executors.iter().find(|(kind, _)| (kind.takes)(binding))
+        else {
             let how = binding.kind();
             let message = format!("`{}` cannot be run here (binding: {how})", entry.id);
             return Err(Failure::new(&code::NOT_RUNNABLE, message));
         };
-        let (body, environment) = (entry.body.as_deref().map_err(|why| &**why), entry.environment.as_slice());
+        let (body, environment) =
+            (entry.body.as_deref().map_err(|why| &**why), entry.environment.as_slice());
         let limits = &limits.functions;
-        executor.run(Call { tool: &entry.tool, arguments, body, limits, environment, budget }, host).await
+        executor
+            .run(Call { tool: &entry.tool, arguments, body, limits, environment, budget }, host)
+            .await
     }
 }
 
@@ -272,18 +282,24 @@ impl<'a> Known<'a> {
         }
         let (message, advice) = match judged.broken {
             // There is nothing to learn from a definition's own mistake.
-            true => (format!("a validator of `{}` could not judge the arguments", self.command), Vec::new()),
+            true => (
+                format!("a validator of `{}` could not judge the arguments", self.command),
+                Vec::new(),
+            ),
             false => {
                 let advice = self.knowledge.advice(self.command, arguments, &judged.errors);
                 (format!("the validators of `{}` refuse the arguments", self.command), advice)
             }
         };
-        let faults = judged.errors.into_iter().map(|message| Fault { path: String::new(), message });
-        let mut failure = Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
+        let faults =
+            judged.errors.into_iter().map(|message| Fault { path: String::new(), message });
+        let mut failure =
+            Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
         failure.faults = faults.collect();
         failure.advice = advice.into();
         if judged.broken {
-            failure = failure.suggest("the definition is at fault, not the call: mend the validator");
+            failure =
+                failure.suggest("the definition is at fault, not the call: mend the validator");
         }
         Err(failure)
     }
@@ -309,9 +325,13 @@ fn check_input(entry: &Entry, arguments: &Json) -> Result<(), Failure> {
             let message = format!("the arguments of `{}` do not match its schema", entry.id);
             let mut failure = Failure::new(&code::INPUT_INVALID, message).faults(&failures);
             if let Some(knowledge) = &entry.knowledge {
-                let said: Vec<String> =
-                    failure.faults.iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect();
-                failure.advice = knowledge.advice(entry.tool.name.as_str(), arguments, &said).into();
+                let said: Vec<String> = failure
+                    .faults
+                    .iter()
+                    .map(|fault| format!("{} {}", fault.path, fault.message))
+                    .collect();
+                failure.advice =
+                    knowledge.advice(entry.tool.name.as_str(), arguments, &said).into();
             }
             Err(failure)
         }
@@ -400,8 +420,13 @@ fn within_cap(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-fn check_output(entry: &Entry, mut outcome: Outcome, check: OutputCheck) -> Result<Outcome, Failure> {
-    let Some(schema) = entry.output.as_ref().filter(|_| check != OutputCheck::Off && !outcome.is_error)
+fn check_output(
+    entry: &Entry,
+    mut outcome: Outcome,
+    check: OutputCheck,
+) -> Result<Outcome, Failure> {
+    let Some(schema) =
+        entry.output.as_ref().filter(|_| check != OutputCheck::Off && !outcome.is_error)
     else {
         return Ok(outcome);
     };

@@ -25,7 +25,10 @@ impl Tail {
 }
 
 /// Reads to the end; `keep` puts every part into a tail.
-pub(crate) async fn follow(from: Option<impl AsyncRead + Unpin>, mut keep: impl FnMut(&dyn Fn(&mut Tail))) {
+pub(crate) async fn follow(
+    from: Option<impl AsyncRead + Unpin>,
+    mut keep: impl FnMut(&dyn Fn(&mut Tail)),
+) {
     let Some(mut from) = from else { return };
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {

@@ -53,7 +53,8 @@ impl Entry {
         toolset: Limits,
         lane: Arc<Lane>,
     ) -> Result<Entry, (&'static str, SchemaError)> {
-        let input = Some(Schema::compile(&tool.input.to_json()).map_err(|error| ("inputSchema", error))?);
+        let input =
+            Some(Schema::compile(&tool.input.to_json()).map_err(|error| ("inputSchema", error))?);
         let output = tool.output.as_ref().map(Schema::compile).transpose();
         let output = output.map_err(|error| ("outputSchema", error))?;
         Ok(Entry {
@@ -71,7 +72,12 @@ impl Entry {
     }
 
     /// A tool that is listed as existing and refused when called.
-    pub fn quarantined(id: ToolId, tool: Tool, lane: Arc<Lane>, reason: impl Into<String>) -> Entry {
+    pub fn quarantined(
+        id: ToolId,
+        tool: Tool,
+        lane: Arc<Lane>,
+        reason: impl Into<String>,
+    ) -> Entry {
         let standing = Standing::Quarantined(reason.into());
         let toolset = Limits::default();
         Entry {

@@ -1,5 +1,5 @@
-//! The codes that shape findings carry. Codes of the text itself, and those that rules report too, are
-//! in `toolwright_source`.
+//! The codes that shape findings carry. Codes of the text itself, and those that rules report too,
+//! are in `toolwright_source`.
 
 toolwright_source::codes! {
     MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The place is the key of what lacks it."

@@ -65,13 +65,15 @@ const AMBIGUOUS: &str = "ambiguous";
 const SERVERS: &str = "servers";
 
 fn is_btcp_tool(node: Node<'_>) -> bool {
-    const OWN: [&str; 5] = ["capabilities", "examples", "deprecated", "deprecationMessage", "timeout"];
+    const OWN: [&str; 5] =
+        ["capabilities", "examples", "deprecated", "deprecationMessage", "timeout"];
     node.has("name") && !node.has("id") && OWN.iter().any(|key| node.has(key))
 }
 
 /// `parameters` beside `id` is an AIOS command's list of prose.
 fn has_parameters(node: Node<'_>) -> bool {
-    node.get("parameters").is_some_and(|parameters| parameters.kind() == Kind::Map || !node.has("id"))
+    node.get("parameters")
+        .is_some_and(|parameters| parameters.kind() == Kind::Map || !node.has("id"))
 }
 
 fn is_gemini_function(node: Node<'_>) -> bool {
@@ -85,7 +87,9 @@ fn is_gemini_function(node: Node<'_>) -> bool {
         upper(parameters) || properties.iter().any(|entry| upper(entry.value))
     });
     node.has("name")
-        && (typed || node.has("parametersJsonSchema") || (node.has("response") && node.has("parameters")))
+        && (typed
+            || node.has("parametersJsonSchema")
+            || (node.has("response") && node.has("parameters")))
 }
 
 /// What only AIOS has.
@@ -100,8 +104,10 @@ const SECTIONS: [&str; 7] = [
 ];
 
 fn is_aios_without_root(node: Node<'_>) -> bool {
-    let typed =
-        node.get("type").and_then(Node::text).is_some_and(|t| ["mcp", "cli", "local", "meta"].contains(&t));
+    let typed = node
+        .get("type")
+        .and_then(Node::text)
+        .is_some_and(|t| ["mcp", "cli", "local", "meta"].contains(&t));
     node.has("id") && (typed || SECTIONS.iter().any(|section| node.has(section)))
 }
 
@@ -109,10 +115,14 @@ fn is_aios_without_root(node: Node<'_>) -> bool {
 fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let tools = root.get("tools").into_iter().flat_map(Node::items);
     let result = root.get("result").and_then(|result| result.get("tools"));
-    std::iter::once(root).chain(root.items()).chain(tools).chain(result.into_iter().flat_map(Node::items))
+    std::iter::once(root)
+        .chain(root.items())
+        .chain(tools)
+        .chain(result.into_iter().flat_map(Node::items))
 }
 
-/// Whether a text that could not be parsed was meant as a definition: it has a key that hardly anything else has.
+/// Whether a text that could not be parsed was meant as a definition: it has a key that hardly
+/// anything else has.
 pub fn speaks_of_tools(text: &str) -> bool {
     const KEYS: [&str; 4] = ["btcp", "inputSchema", "input_schema", "functionDeclarations"];
     let is_key = |(at, key): (usize, &str)| {
@@ -138,8 +148,11 @@ pub fn detect(document: &Document) -> Detected {
             Kind::Map | Kind::List => "none of the keys that tell a format apart".to_owned(),
             kind => format!("{}, not an object or a list", kind.name()),
         };
-        let finding =
-            Finding::new(&codes::UNKNOWN_FORMAT, at, format!("not a known format: the document has {what}"));
+        let finding = Finding::new(
+            &codes::UNKNOWN_FORMAT,
+            at,
+            format!("not a known format: the document has {what}"),
+        );
         let finding = finding.help(format!("looked for {LOOKED_FOR}"));
         return Detected::Unreadable(finding.help("`--format` names the format if you know it"));
     };

@@ -95,7 +95,8 @@ pub enum Kind {
 }
 
 /// Looks at the value of a field and reports. The first node is the object that has the field,
-/// which need not be the value's parent in the text: an alias or a merge key may have brought it in.
+/// which need not be the value's parent in the text: an alias or a merge key may have brought it
+/// in.
 #[derive(Clone, Copy)]
 pub struct RuleCheck(pub(crate) fn(Node<'_>, Node<'_>, &mut Findings));
 

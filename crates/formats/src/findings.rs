@@ -42,7 +42,9 @@ impl Findings {
         let mut told = HashSet::new();
         self.list.retain(|f| told.insert((f.code.name, f.at.clone(), f.message.clone())));
         if let Some(last) = self.list.last_mut().filter(|_| self.cut) {
-            last.help.push(format!("there is more to find; only the first {MAX_FINDINGS} findings are told"));
+            last.help.push(format!(
+                "there is more to find; only the first {MAX_FINDINGS} findings are told"
+            ));
         }
         self.list
     }

@@ -37,8 +37,9 @@ use toolwright_source::{Document, Finding, Origin};
 pub use detect::{Detected, LOOKED_FOR, detect, speaks_of_tools};
 pub use field::{Field, Kind, Need, Pattern, TextFormat};
 
-/// Items of one list and commands of one tool that are read. No definition comes near it; a document
-/// with more is `TOO_LARGE`, so that a small file cannot become a record that fills the memory.
+/// Items of one list and commands of one tool that are read. No definition comes near it; a
+/// document with more is `TOO_LARGE`, so that a small file cannot become a record that fills the
+/// memory.
 pub const MAX_ITEMS: usize = 10_000;
 
 /// A way of writing tools down.
@@ -90,5 +91,6 @@ pub fn read(document: &Arc<Document>, format: FormatId) -> Reading {
 /// Where reading stopped inside an object, what it lacks may stand further down.
 fn is_guess(finding: &Finding, document: &Document) -> bool {
     let around = || finding.at.parent().and_then(|parent| document.root().find(&parent));
-    finding.code == &codes::MISSING_REQUIRED_FIELD && around().is_none_or(|node| document.is_unfinished(node))
+    finding.code == &codes::MISSING_REQUIRED_FIELD
+        && around().is_none_or(|node| document.is_unfinished(node))
 }

@@ -14,7 +14,9 @@ fn is_word(text: &str, first: fn(char) -> bool, rest: fn(char) -> bool) -> bool 
 pub(crate) static BTCP_TOOL_NAME: Pattern = Pattern {
     regex: "^[a-zA-Z][a-zA-Z0-9_]*$",
     means: "a letter, then letters, digits and `_`",
-    matches: |text| is_word(text, |c| c.is_ascii_alphabetic(), |c| c.is_ascii_alphanumeric() || c == '_'),
+    matches: |text| {
+        is_word(text, |c| c.is_ascii_alphabetic(), |c| c.is_ascii_alphanumeric() || c == '_')
+    },
     tolerated: &[],
 };
 

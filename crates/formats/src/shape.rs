@@ -44,7 +44,8 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
             Some(place) if !is_left_out(entry.value, &fields[place]) => {
                 let (told, field) = (out.len(), &fields[place]);
                 value(node, entry.value, &field.kind, out);
-                // Serialisers that write every field write null for the optional ones that are not there.
+                // Serialisers that write every field write null for the optional ones that are not
+                // there.
                 let optional = field.need == Need::Optional && !matches!(field.kind, Kind::Schema);
                 if optional && entry.value.kind() == Type::Null {
                     out.tolerate_from(told);
@@ -95,9 +96,11 @@ pub(crate) fn value(owner: Node<'_>, node: Node<'_>, kind: &Kind, out: &mut Find
         Kind::Integer { min, max } => expect(node, Type::Number, "an integer", out, |node, out| {
             integer(node, min, max, out);
         }),
-        Kind::Choice { words, tolerated } => expect(node, Type::String, "a string", out, |node, out| {
-            choice(node, words, tolerated, out);
-        }),
+        Kind::Choice { words, tolerated } => {
+            expect(node, Type::String, "a string", out, |node, out| {
+                choice(node, words, tolerated, out);
+            })
+        }
         Kind::Version { v } => version(node, v, out),
         Kind::Schema => schema(node, out),
         Kind::List { of, min } => expect(node, Type::List, "a list", out, |node, out| {
@@ -183,7 +186,8 @@ fn unknown(node: Node<'_>, entry: &Entry<'_>, fields: &'static [Field], out: &mu
             value(node, entry.value, &field.kind, &mut wrong);
             let safety = if wrong.len() == 0 { Safety::Safe } else { Safety::Unsafe };
             let edit = Edit::RenameKey(at.clone(), meant.to_owned());
-            let message = format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
+            let message =
+                format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
             Finding::new(&codes::MISSPELLED_FIELD, at, message).on_key().repair(
                 safety,
                 format!("rename it to `{meant}`"),
@@ -206,7 +210,11 @@ fn length(node: Node<'_>, length: usize, min: usize, max: usize, unit: &str, out
     out.push(Finding::new(&codes::INVALID_LENGTH, node.pointer(), message));
 }
 
-fn text_pattern(node: Node<'_>, pattern: Option<&'static crate::field::Pattern>, out: &mut Findings) {
+fn text_pattern(
+    node: Node<'_>,
+    pattern: Option<&'static crate::field::Pattern>,
+    out: &mut Findings,
+) {
     let Some(pattern) = pattern else { return };
     let text = node.raw();
     if (pattern.matches)(text) {
@@ -239,7 +247,9 @@ fn is_uri(text: &str) -> bool {
             && !c.is_control()
             && !matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
     };
-    let hosted = !rest.starts_with("//") || rest.len() > 2 && !rest[2..].starts_with('/') || scheme == "file";
+    let hosted = !rest.starts_with("//")
+        || rest.len() > 2 && !rest[2..].starts_with('/')
+        || scheme == "file";
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(letters)
         && !rest.is_empty()
@@ -249,8 +259,9 @@ fn is_uri(text: &str) -> bool {
 
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
-    let labels =
-        domain.split('.').all(|l| !l.is_empty() && l.chars().all(|c| c.is_alphanumeric() || c == '-'));
+    let labels = domain
+        .split('.')
+        .all(|l| !l.is_empty() && l.chars().all(|c| c.is_alphanumeric() || c == '-'));
     let quoted = local.len() > 1 && local.starts_with('"') && local.ends_with('"');
     let plain = !local.is_empty()
         && !local.chars().any(|c| c.is_whitespace() || matches!(c, '@' | '<' | '>' | ',' | ';'));
@@ -284,7 +295,8 @@ fn choice(node: Node<'_>, words: &[&'static str], tolerated: &[&'static str], ou
     if words.contains(&word) {
         return;
     }
-    let message = format!("{} is `{}`, expected {}", called(node), shorten(word), alternatives(words));
+    let message =
+        format!("{} is `{}`, expected {}", called(node), shorten(word), alternatives(words));
     let mut finding = Finding::new(&codes::INVALID_ENUM_VALUE, node.pointer(), message);
     if word.contains('|') {
         finding = finding.help("that is the notation of the manual: pick one of the words");
@@ -317,7 +329,8 @@ fn version(node: Node<'_>, v: bool, out: &mut Findings) {
             format!("write `{full}`"),
             vec![edit],
         )
-    } else if let Some(bare) = text.strip_prefix(['v', 'V']).filter(|_| !v || text.starts_with('V')) {
+    } else if let Some(bare) = text.strip_prefix(['v', 'V']).filter(|_| !v || text.starts_with('V'))
+    {
         finding.help(format!("write it without the `{}`: `{}`", &text[..1], shorten(bare)))
     } else {
         finding
@@ -340,7 +353,8 @@ fn schema(node: Node<'_>, out: &mut Findings) {
 
 /// A warning about a value that is legal.
 pub(crate) fn convention(node: Node<'_>, message: String) -> Finding {
-    Finding::new(&text_codes::NAMING_CONVENTION, node.pointer(), message).severity(Severity::Warning)
+    Finding::new(&text_codes::NAMING_CONVENTION, node.pointer(), message)
+        .severity(Severity::Warning)
 }
 
 #[cfg(test)]

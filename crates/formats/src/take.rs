@@ -26,13 +26,19 @@ pub(crate) fn given<'d, T>(
     parse: impl FnOnce(Node<'d>) -> Option<T>,
 ) -> Given<T> {
     match parent.get(name) {
-        Some(node) if !is_blank(node) => parse(node).map_or_else(|| Given::Bad(as_written(node)), Given::Ok),
+        Some(node) if !is_blank(node) => {
+            parse(node).map_or_else(|| Given::Bad(as_written(node)), Given::Ok)
+        }
         _ => Given::Missing,
     }
 }
 
 /// An optional value by a parser: whatever stands there and does not parse is bad.
-fn written<'d, T>(parent: Node<'d>, name: &str, parse: impl FnOnce(Node<'d>) -> Option<T>) -> Given<T> {
+fn written<'d, T>(
+    parent: Node<'d>,
+    name: &str,
+    parse: impl FnOnce(Node<'d>) -> Option<T>,
+) -> Given<T> {
     match parent.get(name) {
         Some(node) => parse(node).map_or_else(|| Given::Bad(as_written(node)), Given::Ok),
         None => Given::Missing,
@@ -97,7 +103,9 @@ pub(crate) fn texts(parent: Node<'_>, name: &str) -> Vec<String> {
 /// A list of capabilities, each good or bad.
 pub(crate) fn capabilities(list: Node<'_>) -> Vec<Given<Capability>> {
     let read = |item: Node<'_>| item.text().and_then(|text| Capability::parse(text).ok());
-    items(list).map(|item| read(item).map_or_else(|| Given::Bad(item.to_json()), Given::Ok)).collect()
+    items(list)
+        .map(|item| read(item).map_or_else(|| Given::Bad(item.to_json()), Given::Ok))
+        .collect()
 }
 
 /// The object at `name`, if it is one.
@@ -131,8 +139,8 @@ pub(crate) fn keep(parent: Node<'_>, fields: &'static [Field], format: FormatId,
     }
 }
 
-/// Keeps what an object that has no rest of its own holds beyond its table, nested objects included:
-/// `section.member`, `section.list.0.member`.
+/// Keeps what an object that has no rest of its own holds beyond its table, nested objects
+/// included: `section.member`, `section.list.0.member`.
 pub(crate) fn keep_within(
     node: Node<'_>,
     fields: &'static [Field],
@@ -144,7 +152,9 @@ pub(crate) fn keep_within(
         let name = format!("{prefix}.{}", entry.name());
         match fields.iter().find(|field| field.name == entry.name()).map(|field| field.kind) {
             None => rest.keep(format, name, entry.value.to_json()),
-            Some(FieldKind::Object(fields)) => keep_within(entry.value, fields, &name, format, rest),
+            Some(FieldKind::Object(fields)) => {
+                keep_within(entry.value, fields, &name, format, rest)
+            }
             Some(FieldKind::List { of: FieldKind::Object(fields), .. }) => {
                 for (n, item) in items(entry.value).enumerate() {
                     keep_within(item, fields, &format!("{name}.{n}"), format, rest);
@@ -157,8 +167,15 @@ pub(crate) fn keep_within(
 
 /// Notes the items of a list of which only those of one kind are taken, where others stand between
 /// them: their places in the record and in the document differ then.
-pub(crate) fn note_taken(origin: &mut Origin, record: &Pointer, list: Option<Node<'_>>, kind: Kind) {
-    let Some(list) = list.filter(|list| items(*list).any(|item| item.kind() != kind)) else { return };
+pub(crate) fn note_taken(
+    origin: &mut Origin,
+    record: &Pointer,
+    list: Option<Node<'_>>,
+    kind: Kind,
+) {
+    let Some(list) = list.filter(|list| items(*list).any(|item| item.kind() != kind)) else {
+        return;
+    };
     let taken = items(list).filter(|item| item.kind() == kind);
     taken.enumerate().for_each(|(n, item)| origin.note(record.child(n), item));
 }

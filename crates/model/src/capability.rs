@@ -78,8 +78,9 @@ impl Capability {
     /// Checks the form (`^[a-z]+:[a-z]+(:[a-z-]+)?$`), not whether it is known.
     pub fn parse(text: &str) -> Result<Capability, CapabilityError> {
         let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
-        let scope =
-            |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        let scope = |part: &str| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+        };
         let parts: Vec<&str> = text.split(':').collect();
         let ok = match parts[..] {
             [category, action] => word(category) && word(action),
@@ -206,8 +207,10 @@ mod tests {
         for (text, risk) in cases {
             assert_eq!(cap(text).risk().name(), risk, "{text}");
         }
-        let granted: Capabilities =
-            ["dom:write", "clipboard:write", "network:fetch:cross-origin"].into_iter().map(cap).collect();
+        let granted: Capabilities = ["dom:write", "clipboard:write", "network:fetch:cross-origin"]
+            .into_iter()
+            .map(cap)
+            .collect();
         for (needed, allowed) in [
             ("dom:read", true),
             ("dom:write", true),

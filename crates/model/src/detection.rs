@@ -102,8 +102,10 @@ fn read_value(text: &str) -> Option<Json> {
     if let Ok(json) = serde_json::from_str(text) {
         return Some(json);
     }
-    let quoted =
-        text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|t| !t.contains('\''));
+    let quoted = text
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+        .filter(|t| !t.contains('\''));
     let is_word = |c: char| is_name_char(c) || matches!(c, '.' | ':' | '/');
     let bare = Some(text).filter(|text| !text.is_empty() && text.chars().all(is_word));
     quoted.or(bare).map(Json::from)
@@ -188,7 +190,11 @@ mod tests {
             assert_eq!(Detection::parse(text), Some(expected), "{text}");
         }
         for (text, id) in [("helpers.is-task", "is-task"), (" helpers.a.b ", "a.b")] {
-            assert_eq!(Detection::parse(text), Some(Detection::Helper { id: id.to_owned() }), "{text}");
+            assert_eq!(
+                Detection::parse(text),
+                Some(Detection::Helper { id: id.to_owned() }),
+                "{text}"
+            );
         }
     }
 

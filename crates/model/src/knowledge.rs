@@ -22,8 +22,13 @@ pub enum Strategy {
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Strategy; 5] =
-        [Strategy::Embedded, Strategy::External, Strategy::Hybrid, Strategy::Executable, Strategy::None];
+    pub const ALL: [Strategy; 5] = [
+        Strategy::Embedded,
+        Strategy::External,
+        Strategy::Hybrid,
+        Strategy::Executable,
+        Strategy::None,
+    ];
 
     /// The word for it.
     pub fn name(self) -> &'static str {

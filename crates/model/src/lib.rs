@@ -37,8 +37,8 @@ pub use detection::{Detection, PayloadShape};
 pub use example::{Example, ExpectedError};
 pub use given::Given;
 pub use knowledge::{
-    AntiPattern, Check, FieldMapping, Function, Knowledge, PayloadSchema, Processor, Quirk, Stage, Strategy,
-    Validator,
+    AntiPattern, Check, FieldMapping, Function, Knowledge, PayloadSchema, Processor, Quirk, Stage,
+    Strategy, Validator,
 };
 pub use limits::{Limits, Sandbox};
 pub use name::{IdError, NameError, Namespace, NamespaceError, ToolId, ToolName, VersionedRef};

@@ -151,7 +151,10 @@ impl ToolId {
     /// Reads `name` or `namespace:name`; both parts have the characters of a name.
     pub fn parse(text: &str) -> Result<ToolId, IdError> {
         let Some((namespace, name)) = text.split_once(':') else {
-            return Ok(ToolId { namespace: None, name: ToolName::parse(text).map_err(IdError::Name)? });
+            return Ok(ToolId {
+                namespace: None,
+                name: ToolName::parse(text).map_err(IdError::Name)?,
+            });
         };
         if name.contains(':') {
             return Err(IdError::Colons);
@@ -218,7 +221,10 @@ mod tests {
         assert_eq!(ToolName::parse(&"a".repeat(129)), Err(NameError::TooLong(129)));
         // Characters are checked before the length.
         assert_eq!(ToolName::parse(&"é".repeat(200)), Err(NameError::Characters(vec!['é'])));
-        assert_eq!(NameError::Characters(vec!['\n', '!']).to_string(), "a name may not contain `\\n`, `!`");
+        assert_eq!(
+            NameError::Characters(vec!['\n', '!']).to_string(),
+            "a name may not contain `\\n`, `!`"
+        );
     }
 
     #[test]
@@ -243,8 +249,8 @@ mod tests {
             assert_eq!(id.to_string(), text);
         }
         for bad in [
-            "", "::", "ns:", ":name", "a:b:c", "a:b:", "a::c", " a : b ", "a b", "ns:na me", "日本:x",
-            "ns/sub:t", "a：b",
+            "", "::", "ns:", ":name", "a:b:c", "a:b:", "a::c", " a : b ", "a b", "ns:na me",
+            "日本:x", "ns/sub:t", "a：b",
         ] {
             assert!(ToolId::parse(bad).is_err(), "{bad}");
         }
@@ -259,7 +265,10 @@ mod tests {
             ("ns:tool:v1.2.3+b", "ns:tool", Some("v1.2.3+b")),
         ] {
             let reference = VersionedRef::parse(text).expect("a reference");
-            assert_eq!((reference.id.to_string().as_str(), reference.version.as_deref()), (id, version));
+            assert_eq!(
+                (reference.id.to_string().as_str(), reference.version.as_deref()),
+                (id, version)
+            );
         }
         for bad in ["", "::", "a:b:", "a::c", "a:b:c:d", ":b:c"] {
             assert!(VersionedRef::parse(bad).is_err(), "{bad}");

@@ -112,7 +112,10 @@ mod tests {
         let a63_b = format!("{} b", "a".repeat(63));
         let cut = format!("{}-", "a".repeat(63));
         let cases: &[(&[&str], &[&str])] = &[
-            (&["  Foo ", "foo", "Bar Baz", "bar-baz", "A_B", "A.B"], &["foo", "bar-baz", "a_b", "a.b"]),
+            (
+                &["  Foo ", "foo", "Bar Baz", "bar-baz", "A_B", "A.B"],
+                &["foo", "bar-baz", "a_b", "a.b"],
+            ),
             (&[&a100], &[&a64]),
             (&[&a63_b], &[&cut]),
             (&["Café", "naïve", "日本語", "ÀÉ"], &["caf", "nave"]),
@@ -120,7 +123,10 @@ mod tests {
                 &[" nbsp\u{a0}", "em\u{2003}space", "zero\u{200b}width", "nl\nline\ttab"],
                 &["nbsp", "em-space", "zerowidth", "nl-line-tab"],
             ),
-            (&["\u{212a}", "İstanbul", "STRASSE", "straße"], &["k", "istanbul", "strasse", "strae"]),
+            (
+                &["\u{212a}", "İstanbul", "STRASSE", "straße"],
+                &["k", "istanbul", "strasse", "strae"],
+            ),
             (&["a  b   c", "a - b", "--", "-", ".", "_"], &["a-b-c", "a---b", "--", "-", ".", "_"]),
             (&["C++", "C#", "c"], &["c"]),
             (&["ns:tag", "a/b", "k=v", "@scope/pkg"], &["nstag", "ab", "kv", "scopepkg"]),

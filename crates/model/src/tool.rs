@@ -1,8 +1,8 @@
 //! A tool: as it was read ([`Draft`]) and as it can be relied on ([`Tool`]).
 
 use crate::{
-    Annotations, Binding, Capability, Example, Given, Icon, Json, Limits, Namespace, Object, Rest, Tags,
-    ToolId, ToolName, Version,
+    Annotations, Binding, Capability, Example, Given, Icon, Json, Limits, Namespace, Object, Rest,
+    Tags, ToolId, ToolName, Version,
 };
 
 /// The schema of a tool's arguments.
@@ -148,7 +148,10 @@ impl Draft {
 impl Tool {
     /// The id in a toolset with `namespace`; a namespace of its own comes first.
     pub fn id(&self, namespace: Option<&Namespace>) -> ToolId {
-        ToolId { namespace: self.namespace.as_ref().or(namespace).cloned(), name: self.name.clone() }
+        ToolId {
+            namespace: self.namespace.as_ref().or(namespace).cloned(),
+            name: self.name.clone(),
+        }
     }
 
     /// What to call it in front of people.

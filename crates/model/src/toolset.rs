@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{Capability, Draft, Example, Given, Knowledge, Limits, Namespace, Rest, Server, Tool, Version};
+use crate::{
+    Capability, Draft, Example, Given, Knowledge, Limits, Namespace, Rest, Server, Tool, Version,
+};
 
 /// Who offers a toolset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +69,10 @@ impl<T> Default for Toolset<T> {
 
 impl Toolset<Draft> {
     /// The validators of a command, in order.
-    pub fn validators_of<'a>(&'a self, command: &'a str) -> impl Iterator<Item = &'a crate::Validator> {
+    pub fn validators_of<'a>(
+        &'a self,
+        command: &'a str,
+    ) -> impl Iterator<Item = &'a crate::Validator> {
         self.knowledge.validators.iter().filter(move |v| v.validates.as_deref() == Some(command))
     }
 }

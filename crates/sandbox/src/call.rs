@@ -1,5 +1,6 @@
-//! One request to one worker, from the first byte to the last. The worker is believed nothing: frames are capped before they
-//! are read, its clock is read from outside, and if anything is odd it dies.
+//! One request to one worker, from the first byte to the last. The worker is believed nothing:
+//! frames are capped before they are read, its clock is read from outside, and if anything is odd
+//! it dies.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -21,20 +22,22 @@ use crate::process::Worker;
 use crate::wire::{self, Body, Frame, HEAD, Kind, pause};
 use crate::{Json, Limits};
 
-/// How long beyond its time a guest may go on before its worker is killed: long enough for the engine to notice by itself, which
-/// costs no worker.
+/// How long beyond its time a guest may go on before its worker is killed: long enough for the
+/// engine to notice by itself, which costs no worker.
 const GRACE: Duration = Duration::from_millis(15);
-/// What it gets once more if it is late then. On a virtual machine that the host stops for a moment, that moment counts as the
-/// guest's time (up to 36 ms were seen), and the engine had no chance to notice.
+/// What it gets once more if it is late then. On a virtual machine that the host stops for a
+/// moment, that moment counts as the guest's time (up to 36 ms were seen), and the engine had no
+/// chance to notice.
 const LAST_GRACE: Duration = Duration::from_millis(5);
-/// How much processor time a guest has its turn for itself. Not time on the clock: where the processors are busy, more guests
-/// at a time help nobody.
+/// How much processor time a guest has its turn for itself. Not time on the clock: where the
+/// processors are busy, more guests at a time help nobody.
 const LONG: Duration = Duration::from_millis(50);
 /// What a frame may have around what the limits cap.
 const SLACK: usize = 64 << 10;
 /// How much is read at a time.
 const CHUNK: usize = 16 << 10;
-/// How long a caller looks for the answer of a lone guest before it sleeps. The answer of a small call is there by then.
+/// How long a caller looks for the answer of a lone guest before it sleeps. The answer of a small
+/// call is there by then.
 const PATIENCE: Duration = Duration::from_micros(100);
 /// A failure is told in no more than this.
 const FAILURE: usize = 256 << 10;
@@ -75,8 +78,9 @@ struct Pending<'a> {
     answers: VecDeque<(u32, Result<Json, HostError>)>,
 }
 
-/// Permission to use the processor. Given back while the guest waits for the host, so that a call made by a host function
-/// can never wait for the one that made it, and by guests that take long, so that quick ones need not wait for them while there are places beside.
+/// Permission to use the processor. Given back while the guest waits for the host, so that a call
+/// made by a host function can never wait for the one that made it, and by guests that take long,
+/// so that quick ones need not wait for them while there are places beside.
 pub(crate) struct Turn {
     pub(crate) turns: Arc<Semaphore>,
     /// Places beside the turns, for guests that take long.
@@ -86,7 +90,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Makes room for others if there is a place beside; the system shares the processors among all who run.
+    /// Makes room for others if there is a place beside; the system shares the processors among all
+    /// who run.
     fn step_aside(&mut self) {
         if self.permit.is_some()
             && !self.is_aside
@@ -102,8 +107,8 @@ impl Turn {
 }
 
 impl<'a> Conversation<'a> {
-    /// A request that is yet to be sent. If it is `alone`, a processor has nothing better to do than to wait for it: to be
-    /// woken takes about as long as a small call.
+    /// A request that is yet to be sent. If it is `alone`, a processor has nothing better to do
+    /// than to wait for it: to be woken takes about as long as a small call.
     pub(crate) fn new(
         worker: &'a mut Worker,
         request: Vec<u8>,
@@ -136,7 +141,8 @@ impl<'a> Conversation<'a> {
         names: &[String],
         turn: &mut Turn,
     ) -> Result<Answer, Error> {
-        let mut pending = Pending { host, names, calls: FuturesUnordered::new(), answers: VecDeque::new() };
+        let mut pending =
+            Pending { host, names, calls: FuturesUnordered::new(), answers: VecDeque::new() };
         let mut next_turn: Option<BoxFuture<'static, Option<OwnedSemaphorePermit>>> = None;
         self.write_some().map_err(|error| self.died(&error))?;
         while self.sent == self.outgoing.len() && Instant::now() < self.patient_until {
@@ -209,7 +215,12 @@ impl<'a> Conversation<'a> {
     }
 
     /// Takes one frame, head included; an answer ends the conversation.
-    fn take(&mut self, kind: Kind, frame: Vec<u8>, pending: &mut Pending) -> Result<Option<Answer>, Error> {
+    fn take(
+        &mut self,
+        kind: Kind,
+        frame: Vec<u8>,
+        pending: &mut Pending,
+    ) -> Result<Option<Answer>, Error> {
         let odd = |_| nonsense();
         let mut body = Body(&frame[HEAD..]);
         match kind {
@@ -229,7 +240,9 @@ impl<'a> Conversation<'a> {
                 self.log.push(LogLine { level, text });
             }
             Kind::HostCall => pending.called(&mut body, self.limits).map_err(odd)?,
-            Kind::Waiting if !pending.calls.is_empty() || !pending.answers.is_empty() => self.pause(),
+            Kind::Waiting if !pending.calls.is_empty() || !pending.answers.is_empty() => {
+                self.pause()
+            }
             _ => return Err(nonsense()),
         }
         Ok(None)
@@ -263,8 +276,8 @@ impl<'a> Conversation<'a> {
         self.write_some().map_err(|error| self.died(&error))
     }
 
-    /// Looks after a guest that does not end: kills it if it overruns, lets others pass if it takes long, and says when to look
-    /// again.
+    /// Looks after a guest that does not end: kills it if it overruns, lets others pass if it takes
+    /// long, and says when to look again.
     fn look(&mut self, turn: &mut Turn) -> Result<(), Error> {
         let used = self.check_time()?;
         if used >= LONG {
@@ -279,10 +292,13 @@ impl<'a> Conversation<'a> {
 
     /// Kills a guest that overruns, or tells how much of the processor it used.
     fn check_time(&mut self) -> Result<Duration, Error> {
-        let wall = self.wall_used + self.running_since.map_or(Duration::ZERO, |since| since.elapsed());
+        let wall =
+            self.wall_used + self.running_since.map_or(Duration::ZERO, |since| since.elapsed());
         if wall >= self.limits.wall {
-            let message =
-                format!("the program did not end within {:?} on the clock", whole(self.limits.wall));
+            let message = format!(
+                "the program did not end within {:?} on the clock",
+                whole(self.limits.wall)
+            );
             return Err(Error::new(Code::Timeout, message));
         }
         // Without its clock the processor's time is at most that on the wall.
@@ -290,8 +306,10 @@ impl<'a> Conversation<'a> {
         let mut deadline = self.last_chance.unwrap_or(self.limits.cpu + GRACE);
         if used >= deadline {
             if self.last_chance.is_some() {
-                let mut error =
-                    Error::new(Code::Timeout, "the program used up its time and its worker was killed");
+                let mut error = Error::new(
+                    Code::Timeout,
+                    "the program used up its time and its worker was killed",
+                );
                 error.cpu = used;
                 return Err(error);
             }
@@ -299,7 +317,8 @@ impl<'a> Conversation<'a> {
             self.last_chance = Some(deadline);
         }
         let left = (deadline - used).max(Duration::from_millis(1));
-        let left = if self.running_since.is_some() { left.min(self.limits.wall - wall) } else { left };
+        let left =
+            if self.running_since.is_some() { left.min(self.limits.wall - wall) } else { left };
         self.next_check = Instant::now() + left;
         Ok(used)
     }
@@ -309,9 +328,10 @@ impl<'a> Conversation<'a> {
             return died(error);
         }
         match self.worker.status() {
-            Some(status) => {
-                Error::new(Code::WorkerDied, format!("the worker ended in the middle of the call ({status})"))
-            }
+            Some(status) => Error::new(
+                Code::WorkerDied,
+                format!("the worker ended in the middle of the call ({status})"),
+            ),
             None => died(error),
         }
     }
@@ -321,8 +341,8 @@ fn died(error: &io::Error) -> Error {
     Error::new(Code::WorkerDied, format!("the worker ended in the middle of the call: {error}"))
 }
 
-/// Reads what is there, and waits if there is nothing; meanwhile writes what is left of `outgoing`. Can be dropped at any time
-/// without losing a byte.
+/// Reads what is there, and waits if there is nothing; meanwhile writes what is left of `outgoing`.
+/// Can be dropped at any time without losing a byte.
 async fn move_bytes(worker: &mut Worker, outgoing: &[u8], sent: &mut usize) -> io::Result<()> {
     let (ready, mut socket, incoming) = worker.parts();
     loop {
@@ -371,7 +391,8 @@ impl Pending<'_> {
     }
 }
 
-/// Refuses JSON that would take too much memory when it is read: the worker is not trusted to have counted.
+/// Refuses JSON that would take too much memory when it is read: the worker is not trusted to have
+/// counted.
 fn bear(json: &[u8], limits: &Limits) -> io::Result<()> {
     if json.len() > limits.output || parts(json) > max_parts(limits.output) {
         return Err(wire::bad("more than a guest may say"));
@@ -398,7 +419,9 @@ fn fit(json: Json, limits: &Limits) -> Result<String, HostError> {
 pub(crate) fn is_shallow(json: &Json, depth: usize) -> bool {
     match json {
         Json::Array(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
-        Json::Object(members) => depth > 0 && members.values().all(|member| is_shallow(member, depth - 1)),
+        Json::Object(members) => {
+            depth > 0 && members.values().all(|member| is_shallow(member, depth - 1))
+        }
         _ => true,
     }
 }

@@ -137,14 +137,16 @@ pub struct Error {
     pub message: String,
     /// The `name` of the error that was thrown.
     pub name: Option<Box<str>>,
-    /// What was running, innermost first, as far as it fits: for an `Error` that was thrown where it was made; for syntax the
-    /// offending place. The engine knows the last place that it noted, which may be a little before. For what is no
-    /// `Error` it may be a trace of an earlier exception that a promise swallowed.
+    /// What was running, innermost first, as far as it fits: for an `Error` that was thrown where
+    /// it was made; for syntax the offending place. The engine knows the last place that it noted,
+    /// which may be a little before. For what is no `Error` it may be a trace of an earlier
+    /// exception that a promise swallowed.
     pub trace: Box<[TraceFrame]>,
     /// The name of the class of the error that was thrown, whatever its `name` says.
     pub class: Option<Box<str>>,
-    /// The other own properties of the error that was thrown, as far as they are JSON and small: `code`, `suggestion` … Its `cause`
-    /// and the `errors` of an `AggregateError` are told in words.
+    /// The other own properties of the error that was thrown, as far as they are JSON and small:
+    /// `code`, `suggestion` … Its `cause` and the `errors` of an `AggregateError` are told in
+    /// words.
     pub fields: Option<Box<serde_json::Map<String, Json>>>,
     /// What the guest wrote to `console` until then.
     pub log: Box<[LogLine]>,
@@ -193,7 +195,9 @@ mod tests {
         {
             assert_eq!(Place { line, column }.byte_in(text), byte, "{line}:{column}");
         }
-        for (byte, line, column) in [(0, 1, 1), (1, 1, 2), (2, 2, 1), (3, 2, 1), (4, 2, 2), (99, 3, 1)] {
+        for (byte, line, column) in
+            [(0, 1, 1), (1, 1, 2), (2, 2, 1), (3, 2, 1), (4, 2, 2), (99, 3, 1)]
+        {
             assert_eq!(Place::of(text, byte), Place { line, column }, "{byte}");
         }
     }

@@ -1,5 +1,6 @@
-//! A guest without a worker, to measure what the jail and the pipe cost. Not a way to run anything: a program that crashes the
-//! engine takes the caller with it, and nothing ends one that ignores its deadline.
+//! A guest without a worker, to measure what the jail and the pipe cost. Not a way to run anything:
+//! a program that crashes the engine takes the caller with it, and nothing ends one that ignores
+//! its deadline.
 
 use std::io;
 
@@ -27,7 +28,9 @@ impl InProcess {
         self.0.answer(&mut link)?;
         match Kind::of(link.reply[HEAD - 1]) {
             Some(Kind::Done) => Ok(serde_json::from_slice(&link.reply[HEAD + 16..])?),
-            _ => Err(io::Error::other(String::from_utf8_lossy(&link.reply[HEAD + 16..]).into_owned())),
+            _ => Err(io::Error::other(
+                String::from_utf8_lossy(&link.reply[HEAD + 16..]).into_owned(),
+            )),
         }
     }
 }
@@ -45,8 +48,10 @@ impl Link for Memory {
 
     fn receive(&mut self) -> io::Result<(Kind, Vec<u8>)> {
         let frame = std::mem::take(&mut self.request);
-        let kind =
-            frame.get(HEAD - 1).and_then(|byte| Kind::of(*byte)).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let kind = frame
+            .get(HEAD - 1)
+            .and_then(|byte| Kind::of(*byte))
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok((kind, frame))
     }
 }

@@ -13,8 +13,9 @@ pub const MAX_HOST_CALLS: usize = 64;
 
 /// The longest bytecode that a program may become.
 pub(crate) const BYTECODE: usize = 8 << 20;
-/// How many parts a result may have, or the arguments of a call to the host, and more if more than a mebibyte is allowed: a
-/// byte of JSON can cost a hundred where it is read. A list or an object counts as four parts, a comma or a colon as one.
+/// How many parts a result may have, or the arguments of a call to the host, and more if more than
+/// a mebibyte is allowed: a byte of JSON can cost a hundred where it is read. A list or an object
+/// counts as four parts, a comma or a colon as one.
 pub const MAX_PARTS: usize = 192 << 10;
 
 /// What the start of a list or of an object counts for.
@@ -34,7 +35,8 @@ pub(crate) fn weight(byte: u8) -> usize {
     }
 }
 
-/// The parts of a text that claims to be JSON. Anything else is not undercounted: it is refused when it is read.
+/// The parts of a text that claims to be JSON. Anything else is not undercounted: it is refused
+/// when it is read.
 pub(crate) fn parts(json: &[u8]) -> usize {
     let (mut parts, mut in_string, mut escaped) = (0, false, false);
     for byte in json {
@@ -54,10 +56,11 @@ pub(crate) fn parts(json: &[u8]) -> usize {
 /// The limits of one call.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The guest's time of the processor, from the arrival of the call to the written result. Waiting for a host function
-    /// takes none.
+    /// The guest's time of the processor, from the arrival of the call to the written result.
+    /// Waiting for a host function takes none.
     pub cpu: Duration,
-    /// Time on the clock, looser, for a machine that is busy; it stands still while the guest waits for a host function.
+    /// Time on the clock, looser, for a machine that is busy; it stands still while the guest waits
+    /// for a host function.
     pub wall: Duration,
     /// The guest's memory beyond its input, up to 256 MiB.
     pub memory: usize,
@@ -65,7 +68,8 @@ pub struct Limits {
     pub stack: usize,
     /// Bytes of arguments, data and globals together, as JSON.
     pub input: usize,
-    /// Bytes of the result, as JSON, and of the arguments of each call to the host. See also [`MAX_PARTS`].
+    /// Bytes of the result, as JSON, and of the arguments of each call to the host. See also
+    /// [`MAX_PARTS`].
     pub output: usize,
     /// Bytes of the log; what is beyond is cut, and the log says so.
     pub log: usize,
@@ -100,9 +104,13 @@ mod tests {
 
     #[test]
     fn parts_are_counted_outside_of_strings() {
-        for (json, expected) in
-            [("1", 0), ("[]", 4), ("[[],{}]", 13), (r#"{"a,b:[":"{\"[,","c":1}"#, 7), (r#"["\\",[]]"#, 9)]
-        {
+        for (json, expected) in [
+            ("1", 0),
+            ("[]", 4),
+            ("[[],{}]", 13),
+            (r#"{"a,b:[":"{\"[,","c":1}"#, 7),
+            (r#"["\\",[]]"#, 9),
+        ] {
             assert_eq!(parts(json.as_bytes()), expected, "{json}");
         }
     }

@@ -13,7 +13,8 @@ pub struct Input {
     pub data: Option<Json>,
     /// Further globals.
     pub globals: Vec<(String, Json)>,
-    /// A script that runs before the program, in the same realm: what it declares at the top is there for the program.
+    /// A script that runs before the program, in the same realm: what it declares at the top is
+    /// there for the program.
     pub prelude: Option<Program>,
 }
 
@@ -42,7 +43,8 @@ pub struct Output {
 pub struct LogLine {
     /// The function that was called.
     pub level: Level,
-    /// Its arguments, with a space between them. A log that became too long ends in a line that says so.
+    /// Its arguments, with a space between them. A log that became too long ends in a line that
+    /// says so.
     pub text: String,
 }
 

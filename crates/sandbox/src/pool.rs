@@ -1,5 +1,5 @@
-//! A pool of workers: as many calls as there are workers run at a time, the others wait in order. A worker that overran, died
-//! or was abandoned is replaced by the next call that needs one.
+//! A pool of workers: as many calls as there are workers run at a time, the others wait in order. A
+//! worker that overran, died or was abandoned is replaced by the next call that needs one.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,7 +22,8 @@ use crate::{Form, Json, Limits, Program};
 const GREETING: Duration = Duration::from_secs(10);
 /// A greeting is not longer than this.
 const GREETING_BYTES: usize = 16 << 10;
-/// Guests that take long and leave their turns to others. Each has a worker of its own, so this bounds memory.
+/// Guests that take long and leave their turns to others. Each has a worker of its own, so this
+/// bounds memory.
 const ASIDE: usize = 16;
 /// Descriptors that a runtime takes.
 const SPARE: usize = 8;
@@ -32,10 +33,11 @@ const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
 /// How a pool is set up.
 #[derive(Clone, Debug)]
 pub struct PoolOptions {
-    /// The program that becomes a worker. Never guessed: a test harness that starts itself would run its tests again.
+    /// The program that becomes a worker. Never guessed: a test harness that starts itself would
+    /// run its tests again.
     pub worker: WorkerCommand,
-    /// How many guests may run at a time; at least one. A guest that waits for a host function does not count, nor do a few
-    /// that have been running for long.
+    /// How many guests may run at a time; at least one. A guest that waits for a host function does
+    /// not count, nor do a few that have been running for long.
     pub workers: usize,
     /// Whether a worker whose jail lacks a layer is refused.
     pub require_jail: bool,
@@ -82,7 +84,10 @@ struct Inner {
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("options", &self.0.options).field("started", &self.started()).finish()
+        f.debug_struct("Pool")
+            .field("options", &self.0.options)
+            .field("started", &self.started())
+            .finish()
     }
 }
 
@@ -126,7 +131,11 @@ impl Pool {
         }
         let worker = self.0.start().await?;
         self.0.put_back(worker);
-        self.0.jail.get().cloned().ok_or_else(|| Error::start("the worker did not say how it is jailed"))
+        self.0
+            .jail
+            .get()
+            .cloned()
+            .ok_or_else(|| Error::start("the worker did not say how it is jailed"))
     }
 
     /// [`Pool::jail`] for those who have no async runtime. Panics inside of one.
@@ -134,9 +143,15 @@ impl Pool {
         self.0.block_on(self.jail())
     }
 
-    /// Compiles a program, in a worker: a parser that is tricked into misbehaving costs that worker alone. If a script exports
-    /// several functions, the one named like `id` in camelCase is called.
-    pub async fn compile(&self, source: &str, form: Form, id: Option<&str>) -> Result<Program, Error> {
+    /// Compiles a program, in a worker: a parser that is tricked into misbehaving costs that worker
+    /// alone. If a script exports several functions, the one named like `id` in camelCase is
+    /// called.
+    pub async fn compile(
+        &self,
+        source: &str,
+        form: Form,
+        id: Option<&str>,
+    ) -> Result<Program, Error> {
         self.compile_as(source, form, id, File::Program).await
     }
 
@@ -154,12 +169,18 @@ impl Pool {
     ) -> Result<Program, Error> {
         let limits = Limits { cpu: Duration::from_secs(2), memory: 64 << 20, ..Limits::default() };
         if source.len() > limits.input {
-            let message =
-                format!("the source has {} bytes, more than the {} allowed", source.len(), limits.input);
+            let message = format!(
+                "the source has {} bytes, more than the {} allowed",
+                source.len(),
+                limits.input
+            );
             return Err(Error::new(Code::InputTooLarge, message));
         }
         let mut request = Frame::new(Kind::Compile);
-        request.u64(limits.cpu.as_nanos() as u64).u64(limits.memory as u64).u64(limits.stack as u64);
+        request
+            .u64(limits.cpu.as_nanos() as u64)
+            .u64(limits.memory as u64)
+            .u64(limits.stack as u64);
         request.u8(u8::from(form == Form::Module)).u8(file as u8).terminated(source.as_bytes());
         let asked = self.0.ask(request, &limits, None, &[], Answer::program).await;
         let (bytecode, _) = asked.map_err(|mut error| {
@@ -178,7 +199,8 @@ impl Pool {
         })))
     }
 
-    /// Runs a program, in any tokio runtime that has I/O and time enabled. Dropping the future kills the worker that runs it.
+    /// Runs a program, in any tokio runtime that has I/O and time enabled. Dropping the future
+    /// kills the worker that runs it.
     pub async fn run(
         &self,
         program: &Program,
@@ -203,8 +225,14 @@ impl Pool {
         }
     }
 
-    /// [`Pool::compile`] for those who have no async runtime. Panics inside of one, as everything that blocks does.
-    pub fn compile_blocking(&self, source: &str, form: Form, id: Option<&str>) -> Result<Program, Error> {
+    /// [`Pool::compile`] for those who have no async runtime. Panics inside of one, as everything
+    /// that blocks does.
+    pub fn compile_blocking(
+        &self,
+        source: &str,
+        form: Form,
+        id: Option<&str>,
+    ) -> Result<Program, Error> {
         self.0.block_on(self.compile(source, form, id))
     }
 
@@ -220,9 +248,11 @@ impl Pool {
     }
 }
 
-/// Whether there are descriptors enough for a tokio runtime, which panics where it cannot open what it waits with.
+/// Whether there are descriptors enough for a tokio runtime, which panics where it cannot open what
+/// it waits with.
 pub fn room_for_a_runtime() -> std::io::Result<()> {
-    let spare: std::io::Result<Vec<_>> = (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
+    let spare: std::io::Result<Vec<_>> =
+        (0..SPARE).map(|_| std::fs::File::open("/dev/null")).collect();
     spare.map(drop)
 }
 
@@ -305,15 +335,18 @@ impl Inner {
             None => {
                 let none = |error| Error::start(format!("no runtime for the call: {error}"));
                 room_for_a_runtime().map_err(none)?;
-                let made =
-                    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(none)?;
+                let made = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .map_err(none)?;
                 self.blocking.get_or_init(|| made)
             }
         };
         runtime.block_on(future)
     }
 
-    /// Has one request answered, in words that `read` understands. Gives the log too, which an error carries itself.
+    /// Has one request answered, in words that `read` understands. Gives the log too, which an
+    /// error carries itself.
     async fn ask<T>(
         &self,
         mut request: Frame,
@@ -330,17 +363,24 @@ impl Inner {
         let mut busy = Busy::new(self.take().await?, self);
         let alone = *SEVERAL_CORES && self.asked.load(Ordering::Relaxed) == 1;
         request.u8(if alone { wire::ALONE } else { 0 });
-        let request = request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
+        let request =
+            request.finish().map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
         let worker = busy.worker.as_mut().expect("it was just put there");
         let mut conversation = Conversation::new(worker, request, limits, alone)
             .map_err(|error| Error::new(Code::WorkerDied, error.to_string()))?;
         let answer = conversation.finish(host, names, &mut turn).await;
         let log = std::mem::take(&mut conversation.log);
         drop(conversation);
-        // Only a worker whose answer made sense serves again, and none that may have refused memory: it ends itself then.
+        // Only a worker whose answer made sense serves again, and none that may have refused
+        // memory: it ends itself then.
         let answer = answer.and_then(|answer| {
-            let told = if answer.kind == Kind::Failed { Err(answer.failure()?) } else { Ok(read(answer)?) };
-            let is_out = |error: &Error| matches!(error.code, Code::MemoryLimit | Code::InputTooLarge);
+            let told = if answer.kind == Kind::Failed {
+                Err(answer.failure()?)
+            } else {
+                Ok(read(answer)?)
+            };
+            let is_out =
+                |error: &Error| matches!(error.code, Code::MemoryLimit | Code::InputTooLarge);
             if !told.as_ref().is_err_and(is_out) {
                 busy.put_back();
             }
@@ -377,8 +417,9 @@ impl Inner {
     async fn start(&self) -> Result<Worker, Error> {
         let command = &self.options.worker;
         let name = command.program.display();
-        let cannot =
-            |error: std::io::Error| Error::start(format!("cannot start the worker `{name}`: {error}"));
+        let cannot = |error: std::io::Error| {
+            Error::start(format!("cannot start the worker `{name}`: {error}"))
+        };
         let midwife = match self.midwife.get() {
             Some(midwife) => midwife,
             None => {
@@ -397,11 +438,13 @@ impl Inner {
         let mut worker = midwife.deliver().await.map_err(cannot)?;
         self.started.fetch_add(1, Ordering::Relaxed);
         let greeting =
-            tokio::time::timeout(GREETING, crate::call::greeting(&mut worker, GREETING_BYTES)).await;
+            tokio::time::timeout(GREETING, crate::call::greeting(&mut worker, GREETING_BYTES))
+                .await;
         let body = match greeting {
             Ok(Ok(body)) => body,
             Ok(Err(_)) => {
-                let message = format!("`{name}` ended or spoke before greeting: it is no sandbox worker");
+                let message =
+                    format!("`{name}` ended or spoke before greeting: it is no sandbox worker");
                 return Err(Error::start(message));
             }
             Err(_) => {
@@ -418,7 +461,9 @@ impl Inner {
             return Err(Error::start(message));
         }
         let hears = self.options.on_jail.as_ref();
-        if let (Ok(()), Some(OnJail(tell)), Some(report)) = (self.jail.set(report), hears, self.jail.get()) {
+        if let (Ok(()), Some(OnJail(tell)), Some(report)) =
+            (self.jail.set(report), hears, self.jail.get())
+        {
             tell(report);
         }
         Ok(worker)
@@ -470,15 +515,21 @@ pub(crate) fn request(
     Ok(frame)
 }
 
-fn put_json(frame: &mut Frame, json: &Json, left: &mut usize, limits: &Limits) -> Result<(), Error> {
+fn put_json(
+    frame: &mut Frame,
+    json: &Json,
+    left: &mut usize,
+    limits: &Limits,
+) -> Result<(), Error> {
     if !is_shallow(json, MAX_DEPTH) {
         let message = format!("the input is nested deeper than {MAX_DEPTH} levels");
         return Err(Error::new(Code::InputTooLarge, message));
     }
-    let text =
-        serde_json::to_vec(json).map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
+    let text = serde_json::to_vec(json)
+        .map_err(|error| Error::new(Code::InputTooLarge, error.to_string()))?;
     *left = left.checked_sub(text.len()).ok_or_else(|| {
-        let message = format!("the input is larger than the {} bytes that are allowed", limits.input);
+        let message =
+            format!("the input is larger than the {} bytes that are allowed", limits.input);
         Error::new(Code::InputTooLarge, message)
     })?;
     frame.terminated(&text);

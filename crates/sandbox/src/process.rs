@@ -1,7 +1,7 @@
 //! Worker processes as their parent sees them: started, greeted, killed, buried.
 //!
-//! All of them are started by one thread that lives as long as the pool: Linux kills a child when the *thread* that
-//! started it ends, and threads of an async runtime come and go.
+//! All of them are started by one thread that lives as long as the pool: Linux kills a child when
+//! the *thread* that started it ends, and threads of an async runtime come and go.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -41,7 +41,8 @@ impl WorkerCommand {
 
 /// A process and the socket to it.
 pub(crate) struct Worker {
-    /// The runtime that watches the socket, and its watch. Before the socket, so that it is dropped first.
+    /// The runtime that watches the socket, and its watch. Before the socket, so that it is dropped
+    /// first.
     watch: Option<(tokio::runtime::Id, AsyncFd<RawFd>)>,
     pub(crate) socket: UnixStream,
     /// Bytes that were read and are no whole frame yet.
@@ -52,7 +53,8 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Has the runtime of this moment watch the socket: a worker outlives runtimes, and most calls come from the same one.
+    /// Has the runtime of this moment watch the socket: a worker outlives runtimes, and most calls
+    /// come from the same one.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
         let runtime = tokio::runtime::Handle::current().id();
         if self.watch.as_ref().is_none_or(|(known, _)| *known != runtime) {
@@ -78,7 +80,8 @@ impl Worker {
     /// Whether an idle worker is still there and has kept quiet.
     pub(crate) fn is_fit(&self) -> bool {
         let read = (&self.socket).read(&mut [0]);
-        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) && self.incoming.is_empty()
+        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+            && self.incoming.is_empty()
     }
 
     /// The processor time it has used so far; `None` where the system does not tell.
@@ -107,7 +110,8 @@ type Clock = libc::clockid_t;
 #[cfg(target_os = "linux")]
 fn clock_of(pid: u32) -> Option<Clock> {
     let mut clock = 0;
-    // SAFETY: the system fills the number; the process is our child and not reaped before its worker is dropped.
+    // SAFETY: the system fills the number; the process is our child and not reaped before its
+    // worker is dropped.
     (unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } == 0).then_some(clock)
 }
 

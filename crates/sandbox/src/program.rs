@@ -1,5 +1,5 @@
-//! A program that was compiled, by one of our own workers: bytecode is never taken from anybody else, so there is no way to
-//! make one from bytes.
+//! A program that was compiled, by one of our own workers: bytecode is never taken from anybody
+//! else, so there is no way to make one from bytes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -66,8 +66,8 @@ pub(crate) fn camel_case(id: &str) -> String {
     name
 }
 
-/// Names that may be declared, by what stands around them in the text: what is declared at the top is among them. Whether it
-/// is, the worker sees when the program has run.
+/// Names that may be declared, by what stands around them in the text: what is declared at the top
+/// is among them. Whether it is, the worker sees when the program has run.
 pub(crate) fn declared_names(source: &str) -> Vec<String> {
     let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
     let (mut seen, mut classes) = (HashSet::new(), HashSet::new());
@@ -84,7 +84,8 @@ pub(crate) fn declared_names(source: &str) -> Vec<String> {
         let (word, after) = (&rest[start..end], rest[end..].trim_start());
         // `f =` and not `f ==`; a member of a pattern; behind a comment.
         let is_set = after.starts_with('=') && !after.starts_with("==");
-        let is_member = matches!(before.1, '{' | ',' | '[' | ':') && after.starts_with(['}', ',', ']']);
+        let is_member =
+            matches!(before.1, '{' | ',' | '[' | ':') && after.starts_with(['}', ',', ']']);
         let declares = matches!(word_before, "function" | "const" | "let" | "var");
         let may_be = declares || is_set || is_member || before == ('*', '/');
         if word_before == "class" {

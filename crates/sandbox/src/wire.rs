@@ -1,5 +1,6 @@
-//! What parent and worker say to each other: frames of a length, a kind and a body. The parent's side of reading is
-//! written as if a stranger were speaking, because a worker may have been taken over.
+//! What parent and worker say to each other: frames of a length, a kind and a body. The parent's
+//! side of reading is written as if a stranger were speaking, because a worker may have been taken
+//! over.
 
 use std::io;
 
@@ -119,7 +120,8 @@ pub(crate) struct Body<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Body<'a> {
     fn take(&mut self, count: usize) -> io::Result<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(|| bad("a frame is too short"))?;
+        let (taken, rest) =
+            self.0.split_at_checked(count).ok_or_else(|| bad("a frame is too short"))?;
         self.0 = rest;
         Ok(taken)
     }
@@ -156,7 +158,8 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The first whole frame in `bytes`: its kind and where its body ends. `None` if more bytes are needed.
+/// The first whole frame in `bytes`: its kind and where its body ends. `None` if more bytes are
+/// needed.
 pub(crate) fn first(bytes: &[u8], cap: usize) -> io::Result<Option<(Kind, usize)>> {
     let Some(head) = bytes.first_chunk::<HEAD>() else { return Ok(None) };
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
@@ -171,7 +174,8 @@ pub(crate) fn bad(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// Lets about a microsecond pass between two looks for words, and the other half of the core have the core.
+/// Lets about a microsecond pass between two looks for words, and the other half of the core have
+/// the core.
 pub(crate) fn pause() {
     (0..32).for_each(|_| std::hint::spin_loop());
 }

@@ -1,4 +1,5 @@
-//! The whole of a worker process: jail, greeting, then one request after the other until the parent is gone.
+//! The whole of a worker process: jail, greeting, then one request after the other until the parent
+//! is gone.
 
 use std::io;
 use std::process::ExitCode;
@@ -14,18 +15,21 @@ const ROOM: usize = 64 << 10;
 const REQUEST: usize = 512 << 20;
 /// The stack that a worker wants: what the limits allow a guest, and as much again.
 const STACK: u64 = 8 << 20;
-/// How long a worker that is done looks for the next request before it sleeps: to be woken takes as long as a small call.
+/// How long a worker that is done looks for the next request before it sleeps: to be woken takes as
+/// long as a small call.
 const LINGER: Duration = Duration::from_micros(50);
-/// What of the stack is kept for the worker itself and for the engine between two looks at its depth.
+/// What of the stack is kept for the worker itself and for the engine between two looks at its
+/// depth.
 const STACK_RESERVE: u64 = 1 << 20;
 
-/// Turns this process into a worker. To be called before anything else: before threads, before the environment is read.
-/// Standard input is the socket that the pool gave.
+/// Turns this process into a worker. To be called before anything else: before threads, before the
+/// environment is read. Standard input is the socket that the pool gave.
 pub fn worker_main() -> ExitCode {
     worker_main_lacking(&[])
 }
 
-/// A worker whose jail lacks layers, as on a kernel without them. For tests of what the pool says to that.
+/// A worker whose jail lacks layers, as on a kernel without them. For tests of what the pool says
+/// to that.
 #[doc(hidden)]
 pub fn worker_main_lacking(layers: &[Layer]) -> ExitCode {
     let stack = raise_stack();
@@ -41,10 +45,12 @@ pub fn jail_this_process() {
     jail::enter(&[]);
 }
 
-/// Makes room for the deepest calls, where whoever started us left less, and says what a guest may use of it.
+/// Makes room for the deepest calls, where whoever started us left less, and says what a guest may
+/// use of it.
 fn raise_stack() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the system fills the structure, or reads it. The stack of the first thread grows up to the limit of the moment.
+    // SAFETY: the system fills the structure, or reads it. The stack of the first thread grows up
+    // to the limit of the moment.
     unsafe {
         libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
         if limit.rlim_cur < STACK {
@@ -142,7 +148,8 @@ impl Link for Socket {
                 let rest = self.buffer.split_off(end);
                 return Ok((kind, std::mem::replace(&mut self.buffer, rest)));
             }
-            let length = self.buffer.first_chunk::<4>().map_or(0, |head| u32::from_le_bytes(*head) as usize);
+            let length =
+                self.buffer.first_chunk::<4>().map_or(0, |head| u32::from_le_bytes(*head) as usize);
             self.fill(4 + length)?;
         }
     }

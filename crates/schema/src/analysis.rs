@@ -39,19 +39,26 @@ pub(crate) struct Pattern {
 /// Judges `graph`, refusing what no call could survive.
 pub(crate) fn judge(graph: &Graph<'_>, document: &Value) -> Result<Outlook, SchemaError> {
     let all: Vec<usize> = (0..graph.nodes.len()).collect();
-    let certain = fold(graph, &all, |edge| edge.applies == Applies::InPlace && edge.by != By::Perhaps);
+    let certain =
+        fold(graph, &all, |edge| edge.applies == Applies::InPlace && edge.by != By::Perhaps);
     if let Some((node, keyword)) = certain.reference_in_loop {
         let at = shape::locate(document, graph.nodes[node].value).unwrap_or_default();
-        let message = format!("`{keyword}` leads back to the same place without looking at anything");
+        let message =
+            format!("`{keyword}` leads back to the same place without looking at anything");
         return Err(SchemaError::invalid(shape::join(&at, keyword), message));
     }
     let in_place = fold(graph, &all, |edge| edge.applies == Applies::InPlace);
-    let (widest, &paths) =
-        in_place.paths.iter().enumerate().max_by_key(|(_, paths)| **paths).expect("a graph has a root");
+    let (widest, &paths) = in_place
+        .paths
+        .iter()
+        .enumerate()
+        .max_by_key(|(_, paths)| **paths)
+        .expect("a graph has a root");
     if paths > MAX_IN_PLACE_PATHS {
         let at = shape::locate(document, graph.nodes[widest].value).unwrap_or_default();
-        let message =
-            format!("references fan out: one value would be judged more than {MAX_IN_PLACE_PATHS} times");
+        let message = format!(
+            "references fan out: one value would be judged more than {MAX_IN_PLACE_PATHS} times"
+        );
         return Err(SchemaError::invalid(at, message));
     }
     check_resources(graph)?;
@@ -59,7 +66,10 @@ pub(crate) fn judge(graph: &Graph<'_>, document: &Value) -> Result<Outlook, Sche
     Ok(Outlook {
         recursive: whole.looped,
         metered: whole.paths[0] > METERED_PATHS || in_place.looped,
-        compares: graph.nodes.iter().any(|node| node.value.get("uniqueItems") == Some(&Value::Bool(true))),
+        compares: graph
+            .nodes
+            .iter()
+            .any(|node| node.value.get("uniqueItems") == Some(&Value::Bool(true))),
         chain: in_place.chain.iter().copied().max().unwrap_or(1),
         longest: whole.chain[0],
         subschemas: graph.nodes.len(),
@@ -87,8 +97,12 @@ fn fold(graph: &Graph<'_>, starts: &[usize], follow: impl Fn(&Edge) -> bool) -> 
     }
     let count = graph.nodes.len();
     let mut state = vec![State::New; count];
-    let mut sums =
-        Fold { paths: vec![1; count], chain: vec![1; count], looped: false, reference_in_loop: None };
+    let mut sums = Fold {
+        paths: vec![1; count],
+        chain: vec![1; count],
+        looped: false,
+        reference_in_loop: None,
+    };
     // Open nodes, each with the number of its edges already taken.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for &start in starts {
@@ -136,7 +150,11 @@ impl Fold {
 }
 
 /// A reference among the edges taken since `from` was opened.
-fn reference_among(graph: &Graph<'_>, open: &[(usize, usize)], from: usize) -> Option<(usize, &'static str)> {
+fn reference_among(
+    graph: &Graph<'_>,
+    open: &[(usize, usize)],
+    from: usize,
+) -> Option<(usize, &'static str)> {
     let since = open.iter().rposition(|(node, _)| *node == from)?;
     open[since..].iter().find_map(|&(node, taken)| match graph.nodes[node].edges[taken - 1].by {
         By::Reference(keyword) => Some((node, keyword)),
@@ -197,8 +215,9 @@ fn patterns(graph: &Graph<'_>, document: &Value) -> Vec<Pattern> {
         };
         let own = schema.get("pattern").and_then(Value::as_str).map(|text| ("pattern", text));
         let names = schema.get("patternProperties").and_then(Value::as_object);
-        let names =
-            names.into_iter().flat_map(|names| names.keys().map(|text| ("patternProperties", text.as_str())));
+        let names = names
+            .into_iter()
+            .flat_map(|names| names.keys().map(|text| ("patternProperties", text.as_str())));
         for (keyword, text) in own.into_iter().chain(names) {
             if seen.insert(text) {
                 found.push((node.value, keyword, text));
@@ -206,7 +225,8 @@ fn patterns(graph: &Graph<'_>, document: &Value) -> Vec<Pattern> {
         }
     }
     let places: Vec<&Value> = found.iter().map(|(value, ..)| *value).collect();
-    let pointers = if places.is_empty() { Vec::new() } else { shape::locate_all(document, &places) };
+    let pointers =
+        if places.is_empty() { Vec::new() } else { shape::locate_all(document, &places) };
     let at = |pointer: Option<String>, keyword: &str, text: &str| {
         let at = shape::join(&pointer.unwrap_or_default(), keyword);
         if keyword == "pattern" { at } else { shape::join(&at, text) }

@@ -100,7 +100,8 @@ mod tests {
     fn refusals_name_their_place() {
         let error = Dialect::of(&json!({ "$schema": 7 })).expect_err("not a string");
         assert_eq!((error.code(), error.at()), ("INVALID_SCHEMA", "/$schema"));
-        let error = Dialect::of(&json!({ "$schema": "https://example.com/mine" })).expect_err("unknown");
+        let error =
+            Dialect::of(&json!({ "$schema": "https://example.com/mine" })).expect_err("unknown");
         assert_eq!((error.code(), error.at()), ("UNSUPPORTED_DIALECT", "/$schema"));
     }
 }

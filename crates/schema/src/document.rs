@@ -105,7 +105,10 @@ mod tests {
         let draft7 = "http://json-schema.org/draft-07/schema#";
         let cases = [
             (json!({ "type": "string" }), json!({ "type": "string" })),
-            (json!({ "$schema": "https://json-schema.org/draft-07/schema" }), json!({ "$schema": draft7 })),
+            (
+                json!({ "$schema": "https://json-schema.org/draft-07/schema" }),
+                json!({ "$schema": draft7 }),
+            ),
             (
                 json!({ "properties": { "a": { "$schema": "http://json-schema.org/draft-04/schema#" } } }),
                 json!({ "properties": { "a": {} } }),
@@ -125,8 +128,7 @@ mod tests {
 
     #[test]
     fn an_embedded_resource_cannot_smuggle_a_dialect_in() {
-        let schema =
-            json!({ "$defs": { "a": { "$id": "a", "$schema": "http://json-schema.org/draft-04/schema#" } } });
+        let schema = json!({ "$defs": { "a": { "$id": "a", "$schema": "http://json-schema.org/draft-04/schema#" } } });
         let error = settle(&schema, Dialect::Draft202012).expect_err("draft-04");
         assert_eq!((error.code(), error.at()), ("UNSUPPORTED_DIALECT", "/$defs/a/$schema"));
     }

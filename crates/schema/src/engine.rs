@@ -58,7 +58,11 @@ impl Bounded {
     ) -> Result<(Vec<Failure>, bool), Spent> {
         metered(meter, |root| {
             let mut errors = self.0.iter_errors(root);
-            let listed = errors.by_ref().take(most).map(|error| failure(&error, instance, context)).collect();
+            let listed = errors
+                .by_ref()
+                .take(most)
+                .map(|error| failure(&error, instance, context))
+                .collect();
             (listed, errors.next().is_some())
         })
     }
@@ -86,11 +90,13 @@ fn options<F: Json>(options: Configured<F>, settings: Settings) -> Configured<F>
     }
 }
 
-/// The compiler holds some expectations about identifiers with `expect`; a document that finds a hole
-/// in them is refused like any other.
+/// The compiler holds some expectations about identifiers with `expect`; a document that finds a
+/// hole in them is refused like any other.
 fn build<F: Json>(options: Configured<F>, document: &Value) -> Result<Validator<F>, SchemaError> {
     catch_unwind(AssertUnwindSafe(|| options.build(document)))
-        .map_err(|_| SchemaError::invalid("", "the identifiers and references contradict each other"))?
+        .map_err(|_| {
+            SchemaError::invalid("", "the identifiers and references contradict each other")
+        })?
         .map_err(|error| refusal(&error, document))
 }
 
@@ -103,16 +109,25 @@ fn refusal(error: &ValidationError<'_>, document: &Value) -> SchemaError {
     )
 }
 
-fn failure(error: &ValidationError<'_>, instance: &Value, context: &message::Context<'_>) -> Failure {
+fn failure(
+    error: &ValidationError<'_>,
+    instance: &Value,
+    context: &message::Context<'_>,
+) -> Failure {
     let instance_path = error.instance_path().as_str();
     let schema_path = error.schema_path().as_str();
     let value = instance.pointer(instance_path).unwrap_or(instance);
     let context = context.at(schema_path, instance_path);
-    let (keyword, message) =
-        message::refused_properties(error.kind(), value, &context).unwrap_or_else(|| {
+    let (keyword, message) = message::refused_properties(error.kind(), value, &context)
+        .unwrap_or_else(|| {
             (error.kind().keyword().to_owned(), message::describe(error.kind(), value, &context))
         });
-    Failure { instance_path: instance_path.to_owned(), schema_path: schema_path.to_owned(), keyword, message }
+    Failure {
+        instance_path: instance_path.to_owned(),
+        schema_path: schema_path.to_owned(),
+        keyword,
+        message,
+    }
 }
 
 /// How a pattern would be matched.
@@ -135,7 +150,8 @@ pub(crate) fn try_pattern(pattern: &str, size: Size) -> Option<Engine> {
     if jsonschema::options().offline().with_pattern_options(linear).build(&schema).is_ok() {
         return Some(Engine::Linear);
     }
-    let backtracking = PatternOptions::fancy_regex().size_limit(bytes).backtrack_limit(BACKTRACK_LIMITS[0]);
+    let backtracking =
+        PatternOptions::fancy_regex().size_limit(bytes).backtrack_limit(BACKTRACK_LIMITS[0]);
     let built = jsonschema::options().offline().with_pattern_options(backtracking).build(&schema);
     built.is_ok().then_some(Engine::Backtracking)
 }
@@ -149,7 +165,9 @@ pub(crate) enum Size {
 
 /// Whether `pattern` is a regular expression at all.
 pub(crate) fn is_regular_expression(pattern: &str) -> bool {
-    let check =
-        jsonschema::options().offline().should_validate_formats(true).build(&json!({ "format": "regex" }));
+    let check = jsonschema::options()
+        .offline()
+        .should_validate_formats(true)
+        .build(&json!({ "format": "regex" }));
     check.is_ok_and(|check| check.is_valid(&Value::String(pattern.to_owned())))
 }

@@ -1,5 +1,5 @@
-//! The subschemas of a document and what each applies, with references resolved by the same resolver
-//! the validator uses, so that the guards judge what will really run.
+//! The subschemas of a document and what each applies, with references resolved by the same
+//! resolver the validator uses, so that the guards judge what will really run.
 //!
 //! Built without recursion. What the graph means (loops, fan-out, depth) is `analysis`'s business.
 
@@ -40,7 +40,8 @@ pub(crate) struct Node<'r> {
 pub(crate) struct Edge {
     pub to: usize,
     pub applies: Applies,
-    /// How often evaluating the source evaluates the target: `unevaluated*` asks its siblings again.
+    /// How often evaluating the source evaluates the target: `unevaluated*` asks its siblings
+    /// again.
     pub times: u64,
     pub by: By,
 }
@@ -63,8 +64,8 @@ pub(crate) fn build<T>(
     let stub = Stub::default();
     let draft = draft_of(dialect);
     let resource = ResourceRef::new(document, draft);
-    let (registry, base) =
-        registry::prepare(resource, &stub).map_err(|error| registry::bad_uri(document, dialect, &error))?;
+    let (registry, base) = registry::prepare(resource, &stub)
+        .map_err(|error| registry::bad_uri(document, dialect, &error))?;
     if is_meta_schema(base.as_str()) {
         return Err(poses("/$id".to_owned()));
     }
@@ -148,7 +149,8 @@ impl<'r> Walk<'r> {
             return Err(SchemaError::invalid("", format!("more than {MAX_SUBSCHEMAS} subschemas")));
         }
         let resources = self.resources.len();
-        let resource = *self.resources.entry(resolver.base_uri().as_str().to_owned()).or_insert(resources);
+        let resource =
+            *self.resources.entry(resolver.base_uri().as_str().to_owned()).or_insert(resources);
         self.seen.insert(value, index);
         self.graph.nodes.push(Node { value, edges: Vec::new(), resource });
         self.subschemas.push((index, resolver, dialect));
@@ -165,8 +167,9 @@ impl<'r> Walk<'r> {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let alone = reference.is_some() && keywords::reference_stands_alone(dialect);
         self.note_references(from, schema, resolver, dialect);
-        let again =
-            ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| schema.contains_key(*name));
+        let again = ["unevaluatedProperties", "unevaluatedItems"]
+            .iter()
+            .any(|name| schema.contains_key(*name));
         let mut children = Vec::new();
         keywords::subschemas(schema, dialect, |applies, child| children.push((applies, child)));
         for (applies, child) in children {
@@ -214,7 +217,9 @@ impl<'r> Walk<'r> {
         let inside = resolver.in_subresource(ResourceRef::new(child, draft)).map_err(|error| {
             SchemaError::invalid(self.pointer(child, "$id"), lower_first(&error.to_string()))
         })?;
-        if is_meta_schema(inside.base_uri().as_str()) && !is_meta_schema(resolver.base_uri().as_str()) {
+        if is_meta_schema(inside.base_uri().as_str())
+            && !is_meta_schema(resolver.base_uri().as_str())
+        {
             return Err(poses(self.pointer(child, "$id")));
         }
         Ok((inside, dialect_of(draft).unwrap_or(dialect)))
@@ -238,7 +243,10 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    fn resolve(&self, reference: &Reference<'r>) -> Result<(&'r Value, Resolver<'r>, Dialect), SchemaError> {
+    fn resolve(
+        &self,
+        reference: &Reference<'r>,
+    ) -> Result<(&'r Value, Resolver<'r>, Dialect), SchemaError> {
         let Reference { from, keyword, text, resolver } = reference;
         let at = || self.pointer(self.graph.nodes[*from].value, keyword);
         let external = || SchemaError::ExternalRef { at: at(), reference: (*text).to_owned() };
@@ -279,8 +287,9 @@ impl<'r> Walk<'r> {
 
     fn refer(&mut self, from: usize, to: usize, by: By) {
         let schema = self.graph.nodes[from].value;
-        let again =
-            ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| schema.get(name).is_some());
+        let again = ["unevaluatedProperties", "unevaluatedItems"]
+            .iter()
+            .any(|name| schema.get(name).is_some());
         let times = if again { 2 } else { 1 };
         self.graph.nodes[from].edges.push(Edge { to, applies: Applies::InPlace, times, by });
     }

@@ -71,9 +71,10 @@ fn role(keyword: &str, dialect: Dialect) -> Option<(Applies, Holds)> {
         ("additionalProperties" | "propertyNames" | "contains", _) => (Below, Holds::One),
         ("items", Dialect::Draft7) => (Below, Holds::OneOrList),
         ("additionalItems", Dialect::Draft7) => (Below, Holds::One),
-        ("items" | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema", Dialect::Draft202012) => {
-            (Below, Holds::One)
-        }
+        (
+            "items" | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema",
+            Dialect::Draft202012,
+        ) => (Below, Holds::One),
         ("prefixItems", Dialect::Draft202012) => (Below, Holds::List),
         ("definitions", _) | ("$defs", Dialect::Draft202012) => (Never, Holds::Map),
         _ => return None,

@@ -1,16 +1,17 @@
-//! JSON Schema for the tools agents call: real draft-07 and 2020-12, compiled once, shared by threads.
+//! JSON Schema for the tools agents call: real draft-07 and 2020-12, compiled once, shared by
+//! threads.
 //!
-//! What is here: the gate that decides which dialect a schema is written in ([`Dialect`]), the guards
-//! that refuse a schema no call could survive, compiling ([`Schema`]), validating with every failing
-//! path ([`Failures`]), and the pair of schemas a tool carries ([`SchemaValidator`]).
+//! What is here: the gate that decides which dialect a schema is written in ([`Dialect`]), the
+//! guards that refuse a schema no call could survive, compiling ([`Schema`]), validating with every
+//! failing path ([`Failures`]), and the pair of schemas a tool carries ([`SchemaValidator`]).
 //!
 //! What is not: no network, no file, no clock, nothing printed, no text parsing, and no notion of a
 //! tool record. A schema and an instance are `serde_json` values.
 //!
 //! Whatever comes in, a call ends: nesting, reference loops, fan-out, patterns and the size of an
 //! error list are bounded (the numbers are in `limits.rs`). Running out of a bound is an answer
-//! (an [`SchemaError`] or a [`Failure`]), never a hang, an abort or a silent "valid". The last bound
-//! leaves an evaluation by unwinding, so build with the default `panic = "unwind"`.
+//! (an [`SchemaError`] or a [`Failure`]), never a hang, an abort or a silent "valid". The last
+//! bound leaves an evaluation by unwinding, so build with the default `panic = "unwind"`.
 //!
 //! ```
 //! use serde_json::json;

@@ -1,18 +1,21 @@
-//! Every bound of the crate, with its reason. Nothing here is configurable: a caller that needs other
-//! numbers needs another design.
+//! Every bound of the crate, with its reason. Nothing here is configurable: a caller that needs
+//! other numbers needs another design.
 
-/// Nested containers allowed in a schema or an instance; `serde_json` reads text up to the same depth.
+/// Nested containers allowed in a schema or an instance; `serde_json` reads text up to the same
+/// depth.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// Subschemas in one document. The largest published schemas (FHIR, Kubernetes) have a third of that.
+/// Subschemas in one document. The largest published schemas (FHIR, Kubernetes) have a third of
+/// that.
 pub(crate) const MAX_SUBSCHEMAS: usize = 100_000;
 
-/// Ways one place of an instance may be judged by one schema, following `$ref`, `allOf` and the like.
-/// Doubling references reach it after fourteen levels; real unions stay in the hundreds.
+/// Ways one place of an instance may be judged by one schema, following `$ref`, `allOf` and the
+/// like. Doubling references reach it after fourteen levels; real unions stay in the hundreds.
 pub(crate) const MAX_IN_PLACE_PATHS: u64 = 20_000;
 
-/// Ways from the root to any subschema above which even the yes-or-no answer is metered. Many ways are
-/// normal (shared definitions under different properties), so this slows a schema down, no more.
+/// Ways from the root to any subschema above which even the yes-or-no answer is metered. Many ways
+/// are normal (shared definitions under different properties), so this slows a schema down, no
+/// more.
 pub(crate) const METERED_PATHS: u64 = 10_000;
 
 /// Subschemas compiled over and over because they are reached through different chains of embedded

@@ -47,27 +47,38 @@ pub(crate) fn describe(kind: &ValidationErrorKind, value: &Value, context: &Cont
     use ValidationErrorKind as Kind;
     match kind {
         Kind::Type { kind } => format!("{} is not of type {}", quoted(value), types(kind)),
-        Kind::Required { property } => format!("the required property {} is missing", name(property)),
+        Kind::Required { property } => {
+            format!("the required property {} is missing", name(property))
+        }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             format!("unexpected {}", names(unexpected, "property", "properties"))
         }
         Kind::UnevaluatedItems { unexpected } => {
             format!("unexpected {}", if unexpected.len() == 1 { "item" } else { "items" })
         }
-        Kind::AdditionalItems { limit } => format!("more than {}", count(*limit as u64, "item", "items")),
+        Kind::AdditionalItems { limit } => {
+            format!("more than {}", count(*limit as u64, "item", "items"))
+        }
         Kind::Enum { options } => format!("{} is not one of {}", quoted(value), list(options)),
-        Kind::Constant { expected_value } => format!("{} is not {}", quoted(value), quoted(expected_value)),
+        Kind::Constant { expected_value } => {
+            format!("{} is not {}", quoted(value), quoted(expected_value))
+        }
         Kind::Not { .. } => format!("{} matches the schema under `not`", quoted(value)),
         Kind::Contains => "too few or too many items match `contains`".to_owned(),
         Kind::UniqueItems => "the items are not unique".to_owned(),
         Kind::FalseSchema => "nothing is allowed here".to_owned(),
         Kind::AnyOf { context: branches } => alternatives("anyOf", branches, value, context),
-        Kind::OneOfNotValid { context: branches } => alternatives("oneOf", branches, value, context),
+        Kind::OneOfNotValid { context: branches } => {
+            alternatives("oneOf", branches, value, context)
+        }
         Kind::OneOfMultipleValid { .. } => {
             format!("{} matches more than one alternative of `oneOf`", quoted(value))
         }
         Kind::PropertyNames { error } => {
-            format!("a property name is refused: {}", describe(error.kind(), error.instance(), context))
+            format!(
+                "a property name is refused: {}",
+                describe(error.kind(), error.instance(), context)
+            )
         }
         Kind::Custom { message, .. } => message.clone(),
         Kind::Referencing(error) => error.to_string(),
@@ -75,18 +86,22 @@ pub(crate) fn describe(kind: &ValidationErrorKind, value: &Value, context: &Cont
     }
 }
 
-/// Keyword and message for `additionalProperties: false` standing alone, the usual way to write a tool
-/// without parameters: the validator reports it as a `false` schema on the whole object.
+/// Keyword and message for `additionalProperties: false` standing alone, the usual way to write a
+/// tool without parameters: the validator reports it as a `false` schema on the whole object.
 pub(crate) fn refused_properties(
     kind: &ValidationErrorKind,
     value: &Value,
     context: &Context<'_>,
 ) -> Option<(String, String)> {
     let keyword = context.schema_path.rsplit('/').next()?;
-    let alone = matches!(kind, ValidationErrorKind::FalseSchema) && keyword == "additionalProperties";
+    let alone =
+        matches!(kind, ValidationErrorKind::FalseSchema) && keyword == "additionalProperties";
     let members = value.as_object().filter(|_| alone)?;
     let unexpected: Vec<String> = members.keys().cloned().collect();
-    Some((keyword.to_owned(), format!("unexpected {}", names(&unexpected, "property", "properties"))))
+    Some((
+        keyword.to_owned(),
+        format!("unexpected {}", names(&unexpected, "property", "properties")),
+    ))
 }
 
 /// Bounds, patterns and formats.
@@ -96,7 +111,9 @@ fn describe_measure(kind: &ValidationErrorKind, value: &Value, context: &Context
     match kind {
         Kind::Minimum { limit } => format!("{value} is less than {}", quoted(limit)),
         Kind::Maximum { limit } => format!("{value} is greater than {}", quoted(limit)),
-        Kind::ExclusiveMinimum { limit } => format!("{value} is not greater than {}", quoted(limit)),
+        Kind::ExclusiveMinimum { limit } => {
+            format!("{value} is not greater than {}", quoted(limit))
+        }
         Kind::ExclusiveMaximum { limit } => format!("{value} is not less than {}", quoted(limit)),
         Kind::MultipleOf { multiple_of } => format!("{value} is not a multiple of `{multiple_of}`"),
         Kind::MinLength { limit } => {
@@ -107,19 +124,29 @@ fn describe_measure(kind: &ValidationErrorKind, value: &Value, context: &Context
         }
         Kind::MinItems { limit } => format!("fewer than {}", count(*limit, "item", "items")),
         Kind::MaxItems { limit } => format!("more than {}", count(*limit, "item", "items")),
-        Kind::MinProperties { limit } => format!("fewer than {}", count(*limit, "property", "properties")),
-        Kind::MaxProperties { limit } => format!("more than {}", count(*limit, "property", "properties")),
-        Kind::Pattern { pattern } => format!("{value} does not match the pattern `{}`", shortened(pattern)),
+        Kind::MinProperties { limit } => {
+            format!("fewer than {}", count(*limit, "property", "properties"))
+        }
+        Kind::MaxProperties { limit } => {
+            format!("more than {}", count(*limit, "property", "properties"))
+        }
+        Kind::Pattern { pattern } => {
+            format!("{value} does not match the pattern `{}`", shortened(pattern))
+        }
         Kind::BacktrackLimitExceeded { .. } => {
             let steps = context.match_steps;
             format!("matching {value} against {} gave up after {steps} steps", pattern_at(context))
         }
-        Kind::RegexEngineFailure { .. } => format!("matching {value} against {} failed", pattern_at(context)),
+        Kind::RegexEngineFailure { .. } => {
+            format!("matching {value} against {} failed", pattern_at(context))
+        }
         Kind::Format { format } => format!("{value} is not a valid `{format}`"),
         Kind::ContentEncoding { content_encoding } => {
             format!("{value} is not encoded as `{content_encoding}`")
         }
-        Kind::ContentMediaType { content_media_type } => format!("{value} is not `{content_media_type}`"),
+        Kind::ContentMediaType { content_media_type } => {
+            format!("{value} is not `{content_media_type}`")
+        }
         Kind::FromUtf8 { .. } => format!("{value} does not decode to UTF-8"),
         _ => format!("{value} does not match"),
     }
@@ -172,8 +199,13 @@ fn name(property: &Value) -> String {
 }
 
 fn names(all: &[String], one: &str, many: &str) -> String {
-    let listed: Vec<String> = all.iter().take(LISTED).map(|name| format!("`{}`", shortened(name))).collect();
-    let rest = if all.len() > LISTED { format!(" and {} more", all.len() - LISTED) } else { String::new() };
+    let listed: Vec<String> =
+        all.iter().take(LISTED).map(|name| format!("`{}`", shortened(name))).collect();
+    let rest = if all.len() > LISTED {
+        format!(" and {} more", all.len() - LISTED)
+    } else {
+        String::new()
+    };
     format!("{} {}{rest}", if all.len() == 1 { one } else { many }, listed.join(", "))
 }
 
@@ -182,8 +214,11 @@ fn list(options: &Value) -> String {
         return quoted(options);
     };
     let listed: Vec<String> = options.iter().take(LISTED).map(quoted).collect();
-    let rest =
-        if options.len() > LISTED { format!(" and {} more", options.len() - LISTED) } else { String::new() };
+    let rest = if options.len() > LISTED {
+        format!(" and {} more", options.len() - LISTED)
+    } else {
+        String::new()
+    };
     if listed.is_empty() { "an empty `enum`".to_owned() } else { listed.join(", ") + &rest }
 }
 

@@ -25,8 +25,12 @@ pub(crate) struct Meter<'a> {
     match_steps: u64,
 }
 
-/// Runs `work` on `instance` with `ticks` to spend. `values` is the number of values in the instance.
-pub(crate) fn metered<'a, T>(meter: &'a Meter<'a>, work: impl FnOnce(Counted<'a>) -> T) -> Result<T, Spent> {
+/// Runs `work` on `instance` with `ticks` to spend. `values` is the number of values in the
+/// instance.
+pub(crate) fn metered<'a, T>(
+    meter: &'a Meter<'a>,
+    work: impl FnOnce(Counted<'a>) -> T,
+) -> Result<T, Spent> {
     let root = Counted { value: meter.root, meter: Some(meter) };
     catch_unwind(AssertUnwindSafe(|| work(root))).map_err(|payload| {
         payload.downcast::<Spent>().map_or_else(|other| resume_unwind(other), |spent| *spent)
@@ -51,7 +55,8 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Worst case of matching `strings` of `bytes` in all with `steps` each: a step may scan the string.
+/// Worst case of matching `strings` of `bytes` in all with `steps` each: a step may scan the
+/// string.
 pub(crate) fn match_ticks(steps: u64, strings: u64, bytes: u64) -> u64 {
     steps.saturating_mul(strings.saturating_mul(5).saturating_add(bytes / 8))
 }
@@ -84,7 +89,11 @@ impl Json for Metered {
         key.to_owned()
     }
 
-    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(Counted<'_>) -> T) -> T {
+    fn with_string_node<T>(
+        buffer: &mut Value,
+        string: &str,
+        f: impl FnOnce(Counted<'_>) -> T,
+    ) -> T {
         *buffer = Value::String(string.to_owned());
         f(Counted { value: buffer, meter: None })
     }

@@ -1,5 +1,6 @@
 //! The regular expressions of a schema, tried one by one before it is compiled: a bad one is named
-//! with its place, a bomb is refused while it is small, and one that backtracks is known in advance.
+//! with its place, a bomb is refused while it is small, and one that backtracks is known in
+//! advance.
 
 use crate::SchemaError;
 use crate::analysis::Pattern;

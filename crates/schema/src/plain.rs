@@ -1,7 +1,8 @@
-//! What is valid at a glance: schemas of everyday keywords, each with a value of its own form, without
-//! references; and instances that such a schema plainly allows. Nearly all schemas and examples of tools
-//! are, and whoever only wants to know that need not compile the schema, which takes several times as
-//! long as reading the tool. Tests hold that all of them compile, and that the validator agrees.
+//! What is valid at a glance: schemas of everyday keywords, each with a value of its own form,
+//! without references; and instances that such a schema plainly allows. Nearly all schemas and
+//! examples of tools are, and whoever only wants to know that need not compile the schema, which
+//! takes several times as long as reading the tool. Tests hold that all of them compile, and that
+//! the validator agrees.
 
 use serde_json::{Map, Value};
 
@@ -72,8 +73,9 @@ fn is_type(value: &Value) -> bool {
 }
 
 fn is_list_of_names(value: &Value) -> bool {
-    let names =
-        value.as_array().and_then(|list| list.iter().map(Value::as_str).collect::<Option<Vec<&str>>>());
+    let names = value
+        .as_array()
+        .and_then(|list| list.iter().map(Value::as_str).collect::<Option<Vec<&str>>>());
     names.is_some_and(|names| are_unique(&names))
 }
 
@@ -91,8 +93,8 @@ fn is_flat(values: &[Value]) -> bool {
     })
 }
 
-/// Whether a regular expression is of the simplest kind: letters, digits, a few signs, classes of these,
-/// and repetitions.
+/// Whether a regular expression is of the simplest kind: letters, digits, a few signs, classes of
+/// these, and repetitions.
 fn is_plain_pattern(pattern: &str) -> bool {
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
     let mut rest = body.strip_suffix('$').unwrap_or(body).chars().peekable();
@@ -112,7 +114,9 @@ fn is_plain_pattern(pattern: &str) -> bool {
                 }
                 true
             }
-            c if c.is_ascii_alphanumeric() || matches!(c, '_' | ' ' | '/' | ':' | '@' | ',' | '-' | '.') => {
+            c if c.is_ascii_alphanumeric()
+                || matches!(c, '_' | ' ' | '/' | ':' | '@' | ',' | '-' | '.') =>
+            {
                 true
             }
             _ => return false,
@@ -125,7 +129,10 @@ fn is_plain_pattern(pattern: &str) -> bool {
 /// Whether every range of a class goes from a lower letter or digit to a higher one of its kind.
 fn has_sound_ranges(class: &str) -> bool {
     let letters: Vec<char> = class.chars().collect();
-    let inner = letters.iter().enumerate().filter(|(at, c)| **c == '-' && *at > 0 && at + 1 < letters.len());
+    let inner = letters
+        .iter()
+        .enumerate()
+        .filter(|(at, c)| **c == '-' && *at > 0 && at + 1 < letters.len());
     inner.map(|(at, _)| (letters[at - 1], letters[at + 1])).all(|(from, to)| {
         from <= to
             && [char::is_ascii_digit, char::is_ascii_lowercase, char::is_ascii_uppercase]
@@ -134,29 +141,32 @@ fn has_sound_ranges(class: &str) -> bool {
     })
 }
 
-/// Whether `instance` surely matches a schema that is plain. `false` means that only validating would tell.
+/// Whether `instance` surely matches a schema that is plain. `false` means that only validating
+/// would tell.
 pub fn is_plainly_valid(schema: &Value, instance: &Value) -> bool {
     let Value::Object(members) = schema else { return schema == &Value::Bool(true) };
     members.iter().all(|(keyword, value)| allows(members, keyword, value, instance))
 }
 
 fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &Value) -> bool {
-    let each = |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(test));
+    let each =
+        |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(test));
     match keyword {
         "type" => match value {
             Value::Array(words) => words.iter().any(|word| is_of_type(word, instance)),
             word => is_of_type(word, instance),
         },
         "properties" => match (value, instance) {
-            (Value::Object(known), Value::Object(given)) => given
-                .iter()
-                .all(|(name, value)| known.get(name).is_none_or(|schema| is_plainly_valid(schema, value))),
+            (Value::Object(known), Value::Object(given)) => given.iter().all(|(name, value)| {
+                known.get(name).is_none_or(|schema| is_plainly_valid(schema, value))
+            }),
             _ => !instance.is_object(),
         },
         "additionalProperties" => match instance {
             Value::Object(given) => {
-                let known =
-                    |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
+                let known = |name: &str| {
+                    schema.get("properties").is_some_and(|known| known.get(name).is_some())
+                };
                 given.iter().all(|(name, item)| known(name) || is_plainly_valid(value, item))
             }
             _ => true,
@@ -164,30 +174,37 @@ fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &
         "required" => instance
             .as_object()
             .is_none_or(|given| each(&|name| name.as_str().is_some_and(|n| given.contains_key(n)))),
-        "items" => {
-            instance.as_array().is_none_or(|list| list.iter().all(|item| is_plainly_valid(value, item)))
-        }
-        "anyOf" => {
-            value.as_array().is_some_and(|list| list.iter().any(|schema| is_plainly_valid(schema, instance)))
-        }
+        "items" => instance
+            .as_array()
+            .is_none_or(|list| list.iter().all(|item| is_plainly_valid(value, item))),
+        "anyOf" => value
+            .as_array()
+            .is_some_and(|list| list.iter().any(|schema| is_plainly_valid(schema, instance))),
         "allOf" => each(&|schema| is_plainly_valid(schema, instance)),
         // Texts alone: what makes two numbers equal is not for here.
-        "enum" => instance.is_string() && value.as_array().is_some_and(|list| list.contains(instance)),
+        "enum" => {
+            instance.is_string() && value.as_array().is_some_and(|list| list.contains(instance))
+        }
         "const" => instance.is_string() && value == instance,
         "minLength" | "maxLength" => {
             instance.as_str().is_none_or(|text| within(keyword, value, text.chars().count()))
         }
-        "minItems" | "maxItems" => instance.as_array().is_none_or(|list| within(keyword, value, list.len())),
+        "minItems" | "maxItems" => {
+            instance.as_array().is_none_or(|list| within(keyword, value, list.len()))
+        }
         "minimum" => in_order(value, instance),
         "maximum" => in_order(instance, value),
-        "title" | "description" | "default" | "format" | "deprecated" | "readOnly" | "writeOnly" => true,
+        "title" | "description" | "default" | "format" | "deprecated" | "readOnly"
+        | "writeOnly" => true,
         _ => false,
     }
 }
 
 fn within(keyword: &str, bound: &Value, size: usize) -> bool {
     let size = size as u64;
-    bound.as_u64().is_some_and(|bound| if keyword.starts_with("min") { size >= bound } else { size <= bound })
+    bound
+        .as_u64()
+        .is_some_and(|bound| if keyword.starts_with("min") { size >= bound } else { size <= bound })
 }
 
 /// Whether two integers are in this order; what is no number at all is not bounded by one.

@@ -1,5 +1,5 @@
-//! The document as a set of addressable resources, next to the meta-schemas, with nothing fetched: what
-//! the resolver asks for from outside is noted instead.
+//! The document as a set of addressable resources, next to the meta-schemas, with nothing fetched:
+//! what the resolver asks for from outside is noted instead.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,8 @@ use crate::{Dialect, SchemaError, keywords, shape};
 
 pub(crate) type Prepared<'a> = (Registry<'a>, Uri<String>);
 
-/// The document beside the meta-schemas, and its base URI. What it asks for beyond that is in `stub`.
+/// The document beside the meta-schemas, and its base URI. What it asks for beyond that is in
+/// `stub`.
 pub(crate) fn prepare<'a>(
     resource: ResourceRef<'a>,
     stub: &Stub,
@@ -37,7 +38,10 @@ impl Stub {
 }
 
 impl Retrieve for Stub {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         if let Ok(mut asked) = self.0.lock() {
             asked.insert(uri.as_str().to_owned());
         }
@@ -52,7 +56,11 @@ pub(crate) fn is_meta_schema(uri: &str) -> bool {
 }
 
 /// The place of the `$id` or reference that is no URI.
-pub(crate) fn bad_uri(document: &Value, dialect: Dialect, error: &referencing::Error) -> SchemaError {
+pub(crate) fn bad_uri(
+    document: &Value,
+    dialect: Dialect,
+    error: &referencing::Error,
+) -> SchemaError {
     let mut pending = vec![document];
     while let Some(value) = pending.pop() {
         let Value::Object(schema) = value else {

@@ -7,16 +7,16 @@ use serde_json::Value;
 use crate::analysis::{self, Outlook};
 use crate::engine::{Bounded, Engine, Plain, Settings};
 use crate::limits::{
-    ANSWER_TICKS, BACKTRACK_LIMITS, LISTING_TICKS, MATCH_RUNS, MATCH_TICKS, MAX_DEPTH, MAX_FAILURES,
-    TICKS_PER_VALUE,
+    ANSWER_TICKS, BACKTRACK_LIMITS, LISTING_TICKS, MATCH_RUNS, MATCH_TICKS, MAX_DEPTH,
+    MAX_FAILURES, TICKS_PER_VALUE,
 };
 use crate::meter::{Meter, match_ticks};
 use crate::shape::{self, Measure};
 use crate::stack::{self, MAX_STACK};
 use crate::{Dialect, Failure, Failures, SchemaError, document, graph, message, patterns};
 
-/// Stack one open subschema takes while an instance is judged. The hostile tests pass with half of it
-/// where nothing is optimised.
+/// Stack one open subschema takes while an instance is judged. The hostile tests pass with half of
+/// it where nothing is optimised.
 const JUDGING_FRAME: usize = 3 * 1024;
 
 /// Stack one open subschema takes while the schema is compiled or checked by its meta-schema. The
@@ -55,8 +55,8 @@ pub struct Schema {
 
 /// Who tells whether an instance matches.
 enum Route {
-    /// The plain validator, on the caller's stack, without a look at the instance: the schema is not
-    /// recursive, so it bounds the evaluation by itself.
+    /// The plain validator, on the caller's stack, without a look at the instance: the schema is
+    /// not recursive, so it bounds the evaluation by itself.
     Direct(Plain),
     /// The plain validator, once the depth of the instance is known.
     Measured(Plain),
@@ -80,11 +80,16 @@ impl Schema {
         }
         let dialect = Dialect::of(schema)?;
         let document = document::settle(schema, dialect)?;
-        let settings = Settings { dialect, formats: options.formats, match_steps: BACKTRACK_LIMITS[0] };
+        let settings =
+            Settings { dialect, formats: options.formats, match_steps: BACKTRACK_LIMITS[0] };
         Schema::compile_settled(document, depth, settings)
     }
 
-    fn compile_settled(document: Value, depth: usize, settings: Settings) -> Result<Schema, SchemaError> {
+    fn compile_settled(
+        document: Value,
+        depth: usize,
+        settings: Settings,
+    ) -> Result<Schema, SchemaError> {
         let (outlook, references) = graph::build(&document, settings.dialect, |graph| {
             Ok((analysis::judge(graph, &document)?, graph.references()))
         })?;
@@ -93,7 +98,8 @@ impl Schema {
         }
         let engine = patterns::check(&outlook.patterns)?;
         // The validator compiles eight reference targets inside each other, the rest from a list.
-        let open = if references == 0 { depth } else { depth.saturating_mul(9).min(outlook.subschemas) };
+        let open =
+            if references == 0 { depth } else { depth.saturating_mul(9).min(outlook.subschemas) };
         let compiling_stack = open * COMPILING_FRAME;
         let compiled = on_stack(compiling_stack, || {
             if outlook.metered || engine == Engine::Backtracking {
@@ -164,7 +170,9 @@ impl Schema {
             bounded.is_valid(&Meter::new(ticks, instance, size.values, self.match_steps(steps)))
         });
         answer.map_err(no_room)?.map_err(|_| {
-            Failure::of_bound(format!("gave up: telling whether this matches takes more than {ticks} steps"))
+            Failure::of_bound(format!(
+                "gave up: telling whether this matches takes more than {ticks} steps"
+            ))
         })
     }
 
@@ -232,13 +240,15 @@ impl Schema {
 
 /// Stack for judging an instance nested `depth` deep: each level of it can open a whole chain.
 fn judging_stack(outlook: &Outlook, depth: usize) -> usize {
-    let open = if outlook.recursive { outlook.chain.saturating_mul(depth + 2) } else { outlook.longest };
+    let open =
+        if outlook.recursive { outlook.chain.saturating_mul(depth + 2) } else { outlook.longest };
     open.saturating_mul(JUDGING_FRAME)
 }
 
 fn on_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> Result<T, SchemaError> {
-    stack::with_room(bytes, work)
-        .map_err(|error| SchemaError::invalid("", format!("no stack to compile this schema: {error}")))
+    stack::with_room(bytes, work).map_err(|error| {
+        SchemaError::invalid("", format!("no stack to compile this schema: {error}"))
+    })
 }
 
 fn too_deep() -> Failure {

@@ -3,7 +3,8 @@
 
 use std::{io, thread};
 
-/// What may run on the caller's own stack: half of the smallest thread we promise to work on (256 KB).
+/// What may run on the caller's own stack: half of the smallest thread we promise to work on (256
+/// KB).
 pub(crate) const OWN_STACK: usize = 128 * 1024;
 
 /// The most a helper thread gets. Stacks are committed lazily, so only touched pages cost memory.

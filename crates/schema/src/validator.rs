@@ -1,5 +1,5 @@
-//! The two schemas of a tool (toolfoundation seed, "InputSchema / OutputSchema requirements"): input
-//! required, output optional, both objects.
+//! The two schemas of a tool (toolfoundation seed, "InputSchema / OutputSchema requirements"):
+//! input required, output optional, both objects.
 
 use serde_json::Value;
 
@@ -15,7 +15,10 @@ pub struct SchemaValidator {
 impl SchemaValidator {
     /// Compiles both schemas. Without an input schema, or with a schema that is no object, it is
     /// refused.
-    pub fn new(input: Option<&Value>, output: Option<&Value>) -> Result<SchemaValidator, SchemaError> {
+    pub fn new(
+        input: Option<&Value>,
+        output: Option<&Value>,
+    ) -> Result<SchemaValidator, SchemaError> {
         SchemaValidator::with_options(input, output, &Options::default())
     }
 

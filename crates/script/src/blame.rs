@@ -1,9 +1,10 @@
 //! Where an exception came from, for an engine that tells only the last place it noted.
 //!
-//! It notes names, what follows the bracket of a call, the right side of operators, what is thrown and the beginnings of
-//! statements, in the order of the text; not members, patterns, `this`, literals, nor the call when its arguments are done. So for
-//! everything that could have thrown such an error, what was noted last before it is computed from the tree, and compared with
-//! what the engine says.
+//! It notes names, what follows the bracket of a call, the right side of operators, what is thrown
+//! and the beginnings of statements, in the order of the text; not members, patterns, `this`,
+//! literals, nor the call when its arguments are done. So for everything that could have thrown
+//! such an error, what was noted last before it is computed from the tree, and compared with what
+//! the engine says.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -11,7 +12,8 @@ use std::ops::RangeInclusive;
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    AssignmentTarget, BindingPattern, Class, Expression, MethodDefinitionKind, StringLiteral, UnaryOperator,
+    AssignmentTarget, BindingPattern, Class, Expression, MethodDefinitionKind, StringLiteral,
+    UnaryOperator,
 };
 use oxc_semantic::{AstNode, NodeId, Semantic};
 use oxc_span::{GetSpan, SourceType, Span};
@@ -40,15 +42,16 @@ pub enum Frame<'a> {
     Native(&'a str),
 }
 
-/// The byte of `code` that an error is to be blamed on; `None` if no function of the program was running.
+/// The byte of `code` that an error is to be blamed on; `None` if no function of the program was
+/// running.
 pub fn blame(code: &str, is_module: bool, clue: Clue) -> Option<usize> {
     let told = clue.frames.iter().find_map(|frame| frame.byte())?;
     let found = with_tree(code, is_module, |tree| tree.error(&clue)).flatten();
     Some(found.map_or(told, |at| at as usize))
 }
 
-/// The byte of what threw something that is no error, told in these words. `at` is what the engine noted, which may be of an earlier
-/// exception.
+/// The byte of what threw something that is no error, told in these words. `at` is what the engine
+/// noted, which may be of an earlier exception.
 pub fn blame_throw(code: &str, is_module: bool, at: Option<usize>, words: &str) -> Option<usize> {
     let found = with_tree(code, is_module, |tree| tree.throw(at.map(|at| at as u32), words));
     found.flatten().map(|at| at as usize)
@@ -59,8 +62,13 @@ pub fn blame_import(code: &str, name: &str) -> Option<usize> {
     with_tree(code, true, |tree| tree.import(name)).flatten().map(|at| at as usize)
 }
 
-/// Looks at the tree of code, if it has one and is not so long that a failure would cost more than the call.
-fn with_tree<T: Send>(code: &str, is_module: bool, look: impl FnOnce(Tree) -> T + Send) -> Option<T> {
+/// Looks at the tree of code, if it has one and is not so long that a failure would cost more than
+/// the call.
+fn with_tree<T: Send>(
+    code: &str,
+    is_module: bool,
+    look: impl FnOnce(Tree) -> T + Send,
+) -> Option<T> {
     if code.len() > MAX_BYTES {
         return None;
     }
@@ -124,7 +132,9 @@ impl<'a> Wrong<'a> {
             "object is not extensible" => Wrong::Set(None),
             _ if message.starts_with("cannot read property 'Symbol.iterator' of ") => Wrong::NoList,
             "value is not iterable" | "object is not iterable" => Wrong::NoList,
-            _ if message.starts_with("cannot read property '") => Wrong::Read(quoted().unwrap_or_default()),
+            _ if message.starts_with("cannot read property '") => {
+                Wrong::Read(quoted().unwrap_or_default())
+            }
             _ if message.starts_with("cannot set property '") => Wrong::Set(quoted()),
             _ if message.ends_with("' is read-only") => Wrong::Set(quoted()),
             _ if message.ends_with(" is not defined") => Wrong::Set(message.split(' ').next()),
@@ -189,9 +199,11 @@ impl<'s, 'a> Tree<'s, 'a> {
         };
         // An argument that is called where it is passed is told at the same place as the call.
         let is_called_here = caller == Some(at);
-        let beginning =
-            self.functions().filter(|function| self.is_beginning(at, is_called_here, wrong, *function));
-        let functions: Vec<Option<NodeId>> = beginning.take(NEAREST).map(Some).chain([own]).collect();
+        let beginning = self
+            .functions()
+            .filter(|function| self.is_beginning(at, is_called_here, wrong, *function));
+        let functions: Vec<Option<NodeId>> =
+            beginning.take(NEAREST).map(Some).chain([own]).collect();
         let suspects: Vec<Vec<Suspect>> = functions
             .iter()
             .map(|function| self.suspects(*function, wrong, caller.is_none(), clue))
@@ -207,18 +219,21 @@ impl<'s, 'a> Tree<'s, 'a> {
             };
             suspects.iter().find(is_it)
         });
-        // The engine threw it, and it notes things in an order of its own now and then: if there is only one, that is it.
+        // The engine threw it, and it notes things in an order of its own now and then: if there is
+        // only one, that is it.
         let only = || {
             let mut sure = suspects.iter().flatten().filter(|suspect| suspect.is_sure);
-            sure.next()
-                .filter(|_| sure.next().is_none() && !matches!(wrong, Wrong::Own(_) | Wrong::Native(_)))
+            sure.next().filter(|_| {
+                sure.next().is_none() && !matches!(wrong, Wrong::Own(_) | Wrong::Native(_))
+            })
         };
         Some(found.or_else(only).map_or(at, |suspect| suspect.place))
     }
 
     /// Whether an error of this class is made around a place.
     fn is_making(&self, function: Option<NodeId>, class: Option<&str>, at: u32) -> bool {
-        let makes = |node: &AstNode<'a>| class.is_some() && callee(node.kind()).and_then(called) == class;
+        let makes =
+            |node: &AstNode<'a>| class.is_some() && callee(node.kind()).and_then(called) == class;
         self.within(function).any(|node| holds(node.kind().span(), at) && makes(node))
     }
 
@@ -253,7 +268,8 @@ impl<'s, 'a> Tree<'s, 'a> {
         found
     }
 
-    /// The class whose constructor a place is in; the engine names one that is not written by the class or its end.
+    /// The class whose constructor a place is in; the engine names one that is not written by the
+    /// class or its end.
     fn constructor_at(&self, at: u32) -> Option<NodeId> {
         let around = self.nodes().filter(|node| {
             let span = node.kind().span();
@@ -264,10 +280,13 @@ impl<'s, 'a> Tree<'s, 'a> {
                 let in_member = class.body.body.iter().any(|member| holds(member.span(), at));
                 (!in_member).then_some((node.kind().span().start, node.id()))
             }
-            AstKind::MethodDefinition(method) if method.kind == MethodDefinitionKind::Constructor => {
+            AstKind::MethodDefinition(method)
+                if method.kind == MethodDefinitionKind::Constructor =>
+            {
                 let nodes = self.semantic.nodes();
-                let class =
-                    nodes.ancestors(node.id()).find(|node| matches!(node.kind(), AstKind::Class(_)))?;
+                let class = nodes
+                    .ancestors(node.id())
+                    .find(|node| matches!(node.kind(), AstKind::Class(_)))?;
                 Some((method.span.start, class.id()))
             }
             _ => None,
@@ -295,12 +314,13 @@ impl<'s, 'a> Tree<'s, 'a> {
             .filter_map(|node| match node.kind() {
                 AstKind::IdentifierReference(name) => {
                     let parent = self.semantic.nodes().parent_kind(node.id());
-                    let is_short = matches!(parent, AstKind::ObjectProperty(property) if property.shorthand);
+                    let is_short =
+                        matches!(parent, AstKind::ObjectProperty(property) if property.shorthand);
                     (!is_short).then_some(name.span.start)
                 }
-                AstKind::CallExpression(call) => {
-                    Some(call.arguments.first().map_or(call.span.end - 1, |first| first.span().start))
-                }
+                AstKind::CallExpression(call) => Some(
+                    call.arguments.first().map_or(call.span.end - 1, |first| first.span().start),
+                ),
                 AstKind::TaggedTemplateExpression(tagged) => Some(tagged.quasi.span.start),
                 AstKind::NewExpression(new) => Some(new.callee.span().start),
                 AstKind::BinaryExpression(binary) => Some(binary.right.span().start),
@@ -313,29 +333,40 @@ impl<'s, 'a> Tree<'s, 'a> {
         noted.into_iter().map(|at| self.column(at)..=at).collect()
     }
 
-    /// The column that the engine has for a token: its own for names and after a blank, else that of the name before it.
+    /// The column that the engine has for a token: its own for names and after a blank, else that
+    /// of the name before it.
     fn column(&self, at: u32) -> u32 {
         let before = &self.code.as_bytes()[..(at as usize + 1).min(self.code.len())];
-        let is_part =
-            |byte: u8| byte == b'_' || byte == b'$' || !byte.is_ascii() || byte.is_ascii_alphanumeric();
+        let is_part = |byte: u8| {
+            byte == b'_' || byte == b'$' || !byte.is_ascii() || byte.is_ascii_alphanumeric()
+        };
         let starts = |n: &usize| {
             let is_first = *n == 0 || before[n - 1].is_ascii_whitespace();
-            is_first || (is_part(before[*n]) && !before[*n].is_ascii_digit() && !is_part(before[n - 1]))
+            is_first
+                || (is_part(before[*n]) && !before[*n].is_ascii_digit() && !is_part(before[n - 1]))
         };
         let nearest = before.len().saturating_sub(GAP)..before.len();
         let start = nearest.rev().find(starts).unwrap_or(at as usize);
         (start as u32).saturating_sub(1)
     }
 
-    /// What of a function may have thrown such an error, in order. `is_first` is the function that is given the arguments.
-    fn suspects(&self, function: Option<NodeId>, wrong: Wrong, is_first: bool, clue: &Clue) -> Vec<Suspect> {
+    /// What of a function may have thrown such an error, in order. `is_first` is the function that
+    /// is given the arguments.
+    fn suspects(
+        &self,
+        function: Option<NodeId>,
+        wrong: Wrong,
+        is_first: bool,
+        clue: &Clue,
+    ) -> Vec<Suspect> {
         let is_innocent = |node: &AstNode<'a>| {
             is_first
                 && matches!(wrong, Wrong::NoObject | Wrong::NoList)
                 && self.path(node, function).is_some_and(|path| (clue.is_given)(&path))
         };
         let nodes = self.within(function).filter(|node| !is_innocent(node));
-        let mut suspects: Vec<Suspect> = nodes.filter_map(|node| self.suspect(node, wrong)).collect();
+        let mut suspects: Vec<Suspect> =
+            nodes.filter_map(|node| self.suspect(node, wrong)).collect();
         // What is an argument is called before what it is an argument of.
         let order = |place: u32| if wrong == Wrong::NoFunction { u32::MAX - place } else { place };
         suspects.sort_by_key(|suspect| (!suspect.is_sure, order(suspect.place)));
@@ -354,7 +385,11 @@ impl<'s, 'a> Tree<'s, 'a> {
                 }
                 AstKind::ComputedMemberExpression(member) if is_named(&member.expression, name) => {
                     let is_sure = member.expression.is_literal();
-                    Some(Suspect { noted_until: span.end, place: member.expression.span().start, is_sure })
+                    Some(Suspect {
+                        noted_until: span.end,
+                        place: member.expression.span().start,
+                        is_sure,
+                    })
                 }
                 _ => None,
             },
@@ -365,7 +400,9 @@ impl<'s, 'a> Tree<'s, 'a> {
                     AssignmentTarget::AssignmentTargetIdentifier(target) if is_it(&target.name) => {
                         target.span.start
                     }
-                    AssignmentTarget::StaticMemberExpression(target) if is_it(&target.property.name) => {
+                    AssignmentTarget::StaticMemberExpression(target)
+                        if is_it(&target.property.name) =>
+                    {
                         target.property.span.start
                     }
                     AssignmentTarget::ComputedMemberExpression(target)
@@ -394,7 +431,9 @@ impl<'s, 'a> Tree<'s, 'a> {
                 AstKind::ArrayPattern(_) | AstKind::ArrayAssignmentTarget(_) => {
                     sure(self.when_matched(node), span.start)
                 }
-                AstKind::ForOfStatement(of) if !matches!(of.right, Expression::ArrayExpression(_)) => {
+                AstKind::ForOfStatement(of)
+                    if !matches!(of.right, Expression::ArrayExpression(_)) =>
+                {
                     sure(of.right.span().end, of.right.span().start)
                 }
                 AstKind::SpreadElement(spread) => sure(span.end, spread.argument.span().start),
@@ -405,7 +444,9 @@ impl<'s, 'a> Tree<'s, 'a> {
                 AstKind::CallExpression(call) if !self.is_of_language(&call.callee) => {
                     sure(span.end, name_place(&call.callee))
                 }
-                AstKind::TaggedTemplateExpression(tagged) => sure(span.end, name_place(&tagged.tag)),
+                AstKind::TaggedTemplateExpression(tagged) => {
+                    sure(span.end, name_place(&tagged.tag))
+                }
                 AstKind::NewExpression(new) if !self.is_of_language(&new.callee) => {
                     sure(span.end, span.start)
                 }
@@ -447,7 +488,9 @@ impl<'s, 'a> Tree<'s, 'a> {
         for around in self.semantic.nodes().ancestor_kinds(node.id()).take(STEPS) {
             match around {
                 AstKind::ObjectPattern(_) | AstKind::AssignmentPattern(_) => {}
-                AstKind::BindingProperty(property) => path.push(property.key.static_name()?.into_owned()),
+                AstKind::BindingProperty(property) => {
+                    path.push(property.key.static_name()?.into_owned())
+                }
                 AstKind::ArrayPattern(list) => {
                     let holds = |item: &Option<BindingPattern>| {
                         item.as_ref().is_some_and(|item| item.span().contains_inclusive(span))
@@ -474,15 +517,17 @@ impl<'s, 'a> Tree<'s, 'a> {
         Some(path)
     }
 
-    /// Up to where things were noted when a pattern is met: its own beginning, but the end of what a `for … of` goes through.
+    /// Up to where things were noted when a pattern is met: its own beginning, but the end of what
+    /// a `for … of` goes through.
     fn when_matched(&self, pattern: &AstNode<'a>) -> u32 {
         let span = pattern.kind().span();
-        let loops = self.semantic.nodes().ancestor_kinds(pattern.id()).find_map(|kind| match kind {
-            AstKind::ForOfStatement(of) if of.left.span().contains_inclusive(span) => {
-                Some(of.right.span().end)
-            }
-            _ => None,
-        });
+        let loops =
+            self.semantic.nodes().ancestor_kinds(pattern.id()).find_map(|kind| match kind {
+                AstKind::ForOfStatement(of) if of.left.span().contains_inclusive(span) => {
+                    Some(of.right.span().end)
+                }
+                _ => None,
+            });
         loops.unwrap_or(span.start)
     }
 
@@ -502,9 +547,13 @@ impl<'s, 'a> Tree<'s, 'a> {
             _ => return false,
         };
         let scoping = self.semantic.scoping();
-        let is_declared =
-            name.reference_id.get().is_some_and(|id| scoping.get_reference(id).symbol_id().is_some());
-        !is_declared && crate::GLOBALS.binary_search(&name.name.as_str()).is_ok() && name.name != "args"
+        let is_declared = name
+            .reference_id
+            .get()
+            .is_some_and(|id| scoping.get_reference(id).symbol_id().is_some());
+        !is_declared
+            && crate::GLOBALS.binary_search(&name.name.as_str()).is_ok()
+            && name.name != "args"
     }
 
     /// The innermost function that a place is in, but not at the beginning of.
@@ -524,17 +573,20 @@ impl<'s, 'a> Tree<'s, 'a> {
         })
     }
 
-    /// Whether a place stands for the beginning of a function. The engine names that of an arrow function with brackets one or
-    /// two tokens early, others by what stands before them on the line, and a call whose first argument is a function by the same place: the call's
-    /// own, unless the function is called there.
+    /// Whether a place stands for the beginning of a function. The engine names that of an arrow
+    /// function with brackets one or two tokens early, others by what stands before them on the
+    /// line, and a call whose first argument is a function by the same place: the call's own,
+    /// unless the function is called there.
     fn is_beginning(&self, at: u32, is_called_here: bool, wrong: Wrong, function: NodeId) -> bool {
         let start = self.semantic.nodes().kind(function).span().start;
-        let Some(gap) = self.code.get(at as usize..start as usize).filter(|gap| gap.len() <= GAP) else {
+        let Some(gap) = self.code.get(at as usize..start as usize).filter(|gap| gap.len() <= GAP)
+        else {
             return false;
         };
         let words = gap.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
         let words = words.filter(|word| !matches!(*word, "" | "async" | "static" | "get" | "set"));
-        let is_arrow = matches!(self.semantic.nodes().kind(function), AstKind::ArrowFunctionExpression(_));
+        let is_arrow =
+            matches!(self.semantic.nodes().kind(function), AstKind::ArrowFunctionExpression(_));
         // Patterns have no names that would tell them apart.
         let is_plain = is_arrow && matches!(wrong, Wrong::NoObject | Wrong::NoList);
         let most = if is_plain || gap.contains('\n') { 1 } else { 3 };
@@ -547,19 +599,24 @@ impl<'s, 'a> Tree<'s, 'a> {
         self.owners[node.index()]
     }
 
-    /// The `throw` that a place is in; if that cannot be, the only thing in the program that could be it.
+    /// The `throw` that a place is in; if that cannot be, the only thing in the program that could
+    /// be it.
     fn throw(&self, at: Option<u32>, words: &str) -> Option<u32> {
         let may_be = |value: &Expression| match value {
             Expression::NewExpression(new) => {
                 !called(&new.callee).is_some_and(|name| self.is_error_class(name))
             }
-            Expression::StringLiteral(text) => words.contains(&format!("{:?}", text.value.as_str())),
+            Expression::StringLiteral(text) => {
+                words.contains(&format!("{:?}", text.value.as_str()))
+            }
             _ => true,
         };
         let (mut thrown, mut rejected) = (Vec::new(), Vec::new());
         for node in self.nodes() {
             match node.kind() {
-                AstKind::ThrowStatement(throw) if may_be(&throw.argument) => thrown.push(throw.span),
+                AstKind::ThrowStatement(throw) if may_be(&throw.argument) => {
+                    thrown.push(throw.span)
+                }
                 AstKind::CallExpression(call)
                     if call.callee.is_specific_member_access("Promise", "reject") =>
                 {
@@ -606,10 +663,13 @@ impl<'s, 'a> Tree<'s, 'a> {
             },
             _ => false,
         };
-        let computed =
-            |kind: AstKind| matches!(kind, AstKind::ImportExpression(import) if !import.source.is_literal());
+        let computed = |kind: AstKind| matches!(kind, AstKind::ImportExpression(import) if !import.source.is_literal());
         let first = |fits: &dyn Fn(AstKind<'a>) -> bool| {
-            self.nodes().map(AstNode::kind).filter(|kind| fits(*kind)).map(|kind| kind.span().start).min()
+            self.nodes()
+                .map(AstNode::kind)
+                .filter(|kind| fits(*kind))
+                .map(|kind| kind.span().start)
+                .min()
         };
         first(&fits).or_else(|| first(&computed))
     }
@@ -621,7 +681,8 @@ const MAX_BYTES: usize = 128 << 10;
 const STEPS: usize = 64;
 /// How many classes are followed from the one that was thrown.
 const GENERATIONS: usize = 16;
-/// How far before a function or another token the engine may name it, and how many functions that may be.
+/// How far before a function or another token the engine may name it, and how many functions that
+/// may be.
 const GAP: usize = 256;
 const NEAREST: usize = 4;
 
@@ -640,8 +701,8 @@ const ERRORS: [&str; 9] = [
 
 /// What is often done with a list or a text on the spot.
 const METHODS: [&str; 12] = [
-    "concat", "every", "filter", "find", "flatMap", "forEach", "includes", "join", "map", "reduce", "some",
-    "split",
+    "concat", "every", "filter", "find", "flatMap", "forEach", "includes", "join", "map", "reduce",
+    "some", "split",
 ];
 
 /// What a class is called.
@@ -671,7 +732,10 @@ fn holds(span: Span, at: u32) -> bool {
 /// Whether a pattern is met by what is written out beside it.
 fn is_of_literal(parent: AstKind) -> bool {
     let AstKind::VariableDeclarator(declarator) = parent else { return false };
-    matches!(declarator.init, Some(Expression::ObjectExpression(_) | Expression::ArrayExpression(_)))
+    matches!(
+        declarator.init,
+        Some(Expression::ObjectExpression(_) | Expression::ArrayExpression(_))
+    )
 }
 
 /// Whether something is only written to.

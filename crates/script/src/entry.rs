@@ -1,5 +1,5 @@
-//! How a function's code offers what is to be called. The order is that of the sandbox: exports, then the value of the
-//! script, then the one function that is declared.
+//! How a function's code offers what is to be called. The order is that of the sandbox: exports,
+//! then the value of the script, then the one function that is declared.
 
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
@@ -69,7 +69,9 @@ impl<'a> Exports<'a> {
 
     fn all(&mut self, scene: &Scene<'_, 'a>, value: &'a Expression<'a>) {
         match scene.resolve(value) {
-            Meaning::Expression(Expression::ObjectExpression(object)) => self.members(scene, object),
+            Meaning::Expression(Expression::ObjectExpression(object)) => {
+                self.members(scene, object)
+            }
             Meaning::Expression(data) if is_data(data) => {}
             _ => {
                 self.whole = true;
@@ -94,7 +96,9 @@ impl<'a> Exports<'a> {
             return;
         }
         match name {
-            Some(name) if self.names.iter().all(|known| known != name) => self.names.push(name.to_owned()),
+            Some(name) if self.names.iter().all(|known| known != name) => {
+                self.names.push(name.to_owned())
+            }
             Some(_) => {}
             None => self.whole = true,
         }
@@ -122,7 +126,8 @@ fn is_exports<'a>(scene: &Scene<'_, 'a>, expression: &Expression<'a>) -> bool {
 }
 
 fn is_module_exports<'a>(scene: &Scene<'_, 'a>, member: &MemberExpression<'a>) -> bool {
-    member.static_property_name() == Some("exports") && scene.global_name(member.object()) == Some("module")
+    member.static_property_name() == Some("exports")
+        && scene.global_name(member.object()) == Some("module")
 }
 
 /// Whether it is surely no function.
@@ -139,7 +144,8 @@ fn is_data(expression: &Expression) -> bool {
         )
 }
 
-/// The value of a script is that of its last statement that has one; declarations have none, nor do directives here.
+/// The value of a script is that of its last statement that has one; declarations have none, nor do
+/// directives here.
 fn from_value(scene: &Scene) -> Option<(Entry, Returns)> {
     let body = &scene.semantic.nodes().program().body;
     let last = body.iter().rev().find(|statement| !has_no_value(statement))?;
@@ -202,7 +208,8 @@ fn from_declaration(scene: &Scene) -> Option<(Entry, Returns)> {
     for statement in &scene.semantic.nodes().program().body {
         match statement {
             Statement::FunctionDeclaration(function) => {
-                functions.extend(function.name().map(|name| (name.as_str(), Func::Plain(function))));
+                functions
+                    .extend(function.name().map(|name| (name.as_str(), Func::Plain(function))));
             }
             Statement::VariableDeclaration(declaration) => {
                 functions.extend(declaration.declarations.iter().filter_map(named_function));

@@ -1,5 +1,5 @@
-//! What the sandbox does not allow, found in the tree: never in strings, comments, property names or under names that
-//! the code declares itself.
+//! What the sandbox does not allow, found in the tree: never in strings, comments, property names
+//! or under names that the code declares itself.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,11 @@ impl<'a> Search<'_, '_, 'a> {
             }
             AstKind::StaticMemberExpression(member) => {
                 let property = member.property.name.as_str();
-                self.add_use(self.member(&member.object, property), node.id(), root(&member.object));
+                self.add_use(
+                    self.member(&member.object, property),
+                    node.id(),
+                    root(&member.object),
+                );
             }
             AstKind::ComputedMemberExpression(member) => {
                 if let Some(property) = member.static_property_name() {
@@ -78,7 +82,9 @@ impl<'a> Search<'_, '_, 'a> {
 
     /// `const { require } = module`
     fn look_at_parts(&mut self, declarator: &VariableDeclarator<'a>) {
-        let (BindingPattern::ObjectPattern(pattern), Some(init)) = (&declarator.id, &declarator.init) else {
+        let (BindingPattern::ObjectPattern(pattern), Some(init)) =
+            (&declarator.id, &declarator.init)
+        else {
             return;
         };
         for property in &pattern.properties {
@@ -114,7 +120,9 @@ impl<'a> Search<'_, '_, 'a> {
             call.arguments.first()
         } else {
             let member = call.callee.as_member_expression();
-            member.filter(|member| member.static_property_name() == Some("open")).and(call.arguments.get(1))
+            member
+                .filter(|member| member.static_property_name() == Some("open"))
+                .and(call.arguments.get(1))
         };
         url.is_some_and(is_file_url)
     }

@@ -1,7 +1,8 @@
 //! The names that exist in the sandbox before any code runs.
 
-/// The globals of the sandbox: those of ECMAScript as QuickJS-NG has them, less what the sandbox removes
-/// (`SharedArrayBuffer`, `Atomics`, `WeakRef`, `FinalizationRegistry`; there is no `Intl`), and the five that it lends.
+/// The globals of the sandbox: those of ECMAScript as QuickJS-NG has them, less what the sandbox
+/// removes (`SharedArrayBuffer`, `Atomics`, `WeakRef`, `FinalizationRegistry`; there is no `Intl`),
+/// and the five that it lends.
 pub const GLOBALS: &[&str] = &[
     "AggregateError",
     "Array",

@@ -1,10 +1,10 @@
-//! What is too much, found before any parser runs. The parser recurses once per nested bracket and, on some
-//! inputs, takes time that grows with the square of their number, so both are bounded here by one pass over the
-//! bytes.
+//! What is too much, found before any parser runs. The parser recurses once per nested bracket and,
+//! on some inputs, takes time that grows with the square of their number, so both are bounded here
+//! by one pass over the bytes.
 //!
-//! The pass tells strings, comments, templates and regular expressions apart from code as a parser would. Where that
-//! takes a grammar (is this `/` a division?) it does not guess: from there on it counts every bracket as an opening
-//! one. So code cannot hide its nesting.
+//! The pass tells strings, comments, templates and regular expressions apart from code as a parser
+//! would. Where that takes a grammar (is this `/` a division?) it does not guess: from there on it
+//! counts every bracket as an opening one. So code cannot hide its nesting.
 
 use std::ops::Range;
 
@@ -35,12 +35,18 @@ pub(crate) struct Extent {
 /// Measures the code, or says which bound it breaks.
 pub(crate) fn measure(code: &str) -> Result<Extent, Problem> {
     if code.len() > MAX_BYTES {
-        return Err(limit(0..0, format!("the code has {} bytes, more than {MAX_BYTES}", code.len())));
+        return Err(limit(
+            0..0,
+            format!("the code has {} bytes, more than {MAX_BYTES}", code.len()),
+        ));
     }
     let mut scan = Scan::new(code);
     scan.run()?;
     if scan.tokens > MAX_TOKENS {
-        return Err(limit(0..0, format!("the code has more than {MAX_TOKENS} words and operators")));
+        return Err(limit(
+            0..0,
+            format!("the code has more than {MAX_TOKENS} words and operators"),
+        ));
     }
     Ok(Extent { depth: scan.deepest, tokens: scan.tokens })
 }
@@ -166,7 +172,10 @@ impl<'a> Scan<'a> {
     }
 
     fn too_deep(&self, width: usize) -> Problem {
-        limit(self.at..self.at + width, format!("the code is nested more than {MAX_DEPTH} levels deep"))
+        limit(
+            self.at..self.at + width,
+            format!("the code is nested more than {MAX_DEPTH} levels deep"),
+        )
     }
 
     fn leave(&mut self, byte: u8) -> Result<bool, Problem> {
@@ -264,10 +273,13 @@ impl<'a> Scan<'a> {
         let start = self.at;
         self.skip_word();
         let word = &self.bytes[start..self.at];
-        self.slash = if dot && word.iter().all(u8::is_ascii) { Slash::Division } else { slash_after(word) };
+        self.slash =
+            if dot && word.iter().all(u8::is_ascii) { Slash::Division } else { slash_after(word) };
         self.head = matches!(word, b"if" | b"for" | b"while" | b"with" | b"await");
         match word {
-            b"await" | b"yield" | b"typeof" | b"void" | b"delete" | b"new" | b"do" => self.prefix(prefixes),
+            b"await" | b"yield" | b"typeof" | b"void" | b"delete" | b"new" | b"do" => {
+                self.prefix(prefixes)
+            }
             _ => Ok(true),
         }
     }
@@ -313,8 +325,8 @@ impl<'a> Scan<'a> {
     /// U+2028 and U+2029 end a line too.
     fn skip_line(&mut self) {
         while let Some(&byte) = self.bytes.get(self.at) {
-            let separator =
-                self.rest().starts_with(b"\xe2\x80\xa8") || self.rest().starts_with(b"\xe2\x80\xa9");
+            let separator = self.rest().starts_with(b"\xe2\x80\xa8")
+                || self.rest().starts_with(b"\xe2\x80\xa9");
             if byte == b'\n' || byte == b'\r' || separator {
                 break;
             }
@@ -327,7 +339,8 @@ impl<'a> Scan<'a> {
         self.at = end.map_or(self.bytes.len(), |index| self.at + 2 + index + 2);
     }
 
-    /// From here on every bracket may be an opening one, and every byte that is not part of a word a token.
+    /// From here on every bracket may be an opening one, and every byte that is not part of a word
+    /// a token.
     fn count_blindly(&mut self) -> Result<(), Problem> {
         let depth = self.open.len();
         let mut brackets = 0;
@@ -366,11 +379,15 @@ fn is_plain_number(text: &[u8]) -> bool {
 
 fn slash_after(word: &[u8]) -> Slash {
     match word {
-        b"return" | b"typeof" | b"instanceof" | b"in" | b"delete" | b"void" | b"throw" | b"new" | b"case"
-        | b"do" | b"else" | b"extends" => Slash::Regex,
-        b"yield" | b"await" | b"of" | b"let" | b"async" | b"get" | b"set" | b"static" | b"default"
-        | b"break" | b"continue" | b"debugger" | b"accessor" | b"using" => Slash::Doubt,
-        _ if word.iter().all(|&b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') => Slash::Division,
+        b"return" | b"typeof" | b"instanceof" | b"in" | b"delete" | b"void" | b"throw" | b"new"
+        | b"case" | b"do" | b"else" | b"extends" => Slash::Regex,
+        b"yield" | b"await" | b"of" | b"let" | b"async" | b"get" | b"set" | b"static"
+        | b"default" | b"break" | b"continue" | b"debugger" | b"accessor" | b"using" => {
+            Slash::Doubt
+        }
+        _ if word.iter().all(|&b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') => {
+            Slash::Division
+        }
         _ => Slash::Doubt,
     }
 }

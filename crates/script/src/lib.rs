@@ -1,5 +1,6 @@
-//! JavaScript source: syntax with places, the form of its entry point, forbidden calls and free names. There is no
-//! engine here and nothing is ever run; what code does at run time is for the sandbox to find out.
+//! JavaScript source: syntax with places, the form of its entry point, forbidden calls and free
+//! names. There is no engine here and nothing is ever run; what code does at run time is for the
+//! sandbox to find out.
 //!
 //! ```
 //! use toolwright_script::{Entry, ForbiddenKind, Goal, read};
@@ -38,7 +39,8 @@ pub use returns::Returns;
 pub enum Goal {
     /// The `function` of a helper, processor or validator: a script in the sandbox.
     Function,
-    /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only its syntax is looked at.
+    /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only its syntax is
+    /// looked at.
     File,
 }
 
@@ -113,12 +115,12 @@ pub struct Free {
     pub range: Range<usize>,
 }
 
-/// How the code offers what is to be called (aios: "entry point of a function"). Where only running the code would
-/// tell, the benefit of the doubt is given.
+/// How the code offers what is to be called (aios: "entry point of a function"). Where only running
+/// the code would tell, the benefit of the doubt is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// `module.exports` is a function, or holds functions of these names. Empty when it is the function itself or
-    /// the names cannot be seen.
+    /// `module.exports` is a function, or holds functions of these names. Empty when it is the
+    /// function itself or the names cannot be seen.
     Exports(Vec<String>),
     /// The value of the script is the function, or already the result.
     Value,
@@ -130,7 +132,8 @@ pub enum Entry {
     Unknown,
 }
 
-/// Reads code for its goal. `lent` are names that exist beside [`GLOBALS`], such as `tools` for orchestrations.
+/// Reads code for its goal. `lent` are names that exist beside [`GLOBALS`], such as `tools` for
+/// orchestrations.
 pub fn read(code: &str, goal: Goal, lent: &[&str]) -> Script {
     let extent = match guard::measure(code) {
         Ok(extent) => extent,
@@ -160,7 +163,8 @@ pub fn mistake(code: &str, is_module: bool) -> Option<Problem> {
         range: found.range,
         help: None,
     });
-    let problems = script.problems.into_iter().filter(|problem| problem.kind == ProblemKind::Syntax);
+    let problems =
+        script.problems.into_iter().filter(|problem| problem.kind == ProblemKind::Syntax);
     problems.chain(import).min_by_key(|problem| problem.range.start)
 }
 

@@ -27,7 +27,8 @@ impl Returns {
     /// Nothing was looked at.
     pub(crate) const UNJUDGED: Self = Self { found: 0, shaped: 0, unknown: 1, wrong: Vec::new() };
 
-    /// Whether any of them is, or may be, `{ valid, errors }`. A function without `return` has none.
+    /// Whether any of them is, or may be, `{ valid, errors }`. A function without `return` has
+    /// none.
     pub fn can_be_verdict(&self) -> bool {
         self.shaped + self.unknown > 0
     }
@@ -56,7 +57,10 @@ pub(crate) fn of_functions<'a>(scene: &Scene<'_, 'a>, functions: &[Option<Func<'
     for function in functions {
         match function {
             Some(Func::Arrow(arrow)) if arrow.is_expression() => {
-                arrow.get_expression().into_iter().for_each(|value| add_branches(scene, value, &mut returns));
+                arrow
+                    .get_expression()
+                    .into_iter()
+                    .for_each(|value| add_branches(scene, value, &mut returns));
             }
             Some(function) if !function.is_generator() => {
                 blocks.insert(function.node_id());
@@ -86,10 +90,12 @@ fn add_statements(scene: &Scene, functions: &BTreeSet<NodeId>, returns: &mut Ret
     let is_ours = |node| around(scene, node).is_some_and(|function| functions.contains(&function));
     for node in scene.nodes() {
         match node.kind() {
-            AstKind::ReturnStatement(statement) if is_ours(node.id()) => match &statement.argument {
-                Some(argument) => add_branches(scene, argument, returns),
-                None => returns.add(Judged::Other, statement.span),
-            },
+            AstKind::ReturnStatement(statement) if is_ours(node.id()) => {
+                match &statement.argument {
+                    Some(argument) => add_branches(scene, argument, returns),
+                    None => returns.add(Judged::Other, statement.span),
+                }
+            }
             // A validator that throws means invalid.
             AstKind::ThrowStatement(_) if is_ours(node.id()) => returns.unknown += 1,
             _ => {}
@@ -147,7 +153,9 @@ fn judge<'a>(scene: &Scene<'_, 'a>, expression: &'a Expression<'a>) -> Judged {
 fn judge_object(object: &ObjectExpression) -> Judged {
     let value = |name| {
         object.properties.iter().rev().find_map(|member| match member {
-            ObjectPropertyKind::ObjectProperty(property) if property.key.is_specific_static_name(name) => {
+            ObjectPropertyKind::ObjectProperty(property)
+                if property.key.is_specific_static_name(name) =>
+            {
                 Some(&property.value)
             }
             _ => None,
@@ -158,7 +166,9 @@ fn judge_object(object: &ObjectExpression) -> Judged {
         ObjectPropertyKind::SpreadProperty(_) => true,
     });
     match (value("valid"), value("errors")) {
-        (Some(valid), Some(errors)) if is_no_boolean(valid) || is_no_list_of_texts(errors) => Judged::Other,
+        (Some(valid), Some(errors)) if is_no_boolean(valid) || is_no_list_of_texts(errors) => {
+            Judged::Other
+        }
         (Some(_), Some(_)) => Judged::Shaped,
         _ if open => Judged::Unknown,
         _ => Judged::Other,
@@ -175,7 +185,10 @@ fn is_no_list_of_texts(expression: &Expression) -> bool {
         Expression::ArrayExpression(list) => list.elements.iter().any(|element| {
             element.as_expression().is_some_and(|item| {
                 item.is_literal() && !item.is_string_literal()
-                    || matches!(item, Expression::ObjectExpression(_) | Expression::ArrayExpression(_))
+                    || matches!(
+                        item,
+                        Expression::ObjectExpression(_) | Expression::ArrayExpression(_)
+                    )
             })
         }),
         other => other.is_literal() || is_made_of_others(other),
@@ -185,7 +198,9 @@ fn is_no_list_of_texts(expression: &Expression) -> bool {
 fn is_made_of_others(expression: &Expression) -> bool {
     matches!(
         expression,
-        Expression::ObjectExpression(_) | Expression::ArrayExpression(_) | Expression::TemplateLiteral(_)
+        Expression::ObjectExpression(_)
+            | Expression::ArrayExpression(_)
+            | Expression::TemplateLiteral(_)
     )
 }
 

@@ -1,14 +1,16 @@
-//! Room to recurse. The parser underneath recurses once per nested bracket and per operator of a chain; when that
-//! could outgrow the caller's stack, the work moves to a thread that has enough.
+//! Room to recurse. The parser underneath recurses once per nested bracket and per operator of a
+//! chain; when that could outgrow the caller's stack, the work moves to a thread that has enough.
 
 use std::{io, thread};
 
 use crate::guard::Extent;
 
-/// What may run on the caller's own stack: a quarter of the smallest thread we promise to work on (2 MB).
+/// What may run on the caller's own stack: a quarter of the smallest thread we promise to work on
+/// (2 MB).
 const OWN_STACK: usize = 512 * 1024;
 
-/// What the deepest measured frames take, with a margin: 4.5 KB a bracket and 0.6 KB a token in a release build.
+/// What the deepest measured frames take, with a margin: 4.5 KB a bracket and 0.6 KB a token in a
+/// release build.
 const PER_LEVEL: usize = 16 * 1024;
 const PER_TOKEN: usize = 2 * 1024;
 

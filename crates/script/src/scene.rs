@@ -60,7 +60,8 @@ impl<'s, 'a> Scene<'s, 'a> {
         matches!(self.parent(node), AstKind::UnaryExpression(unary) if unary.operator == UnaryOperator::Typeof)
     }
 
-    /// The name of the global that an expression is: `require`, `globalThis.require`, `this["require"]`.
+    /// The name of the global that an expression is: `require`, `globalThis.require`,
+    /// `this["require"]`.
     pub(crate) fn global_name(&self, expression: &Expression<'a>) -> Option<&'a str> {
         self.global_name_within(expression, STEPS)
     }
@@ -71,7 +72,9 @@ impl<'s, 'a> Scene<'s, 'a> {
             Expression::Identifier(identifier) => {
                 self.is_free(identifier).then_some(identifier.name.as_str())
             }
-            Expression::ThisExpression(this) => self.is_top(this.node_id.get()).then_some("globalThis"),
+            Expression::ThisExpression(this) => {
+                self.is_top(this.node_id.get()).then_some("globalThis")
+            }
             Expression::ChainExpression(chain) => {
                 self.property_of_global(chain.expression.as_member_expression()?, steps)
             }
@@ -90,7 +93,8 @@ impl<'s, 'a> Scene<'s, 'a> {
         !self.ancestors(node).any(|kind| matches!(kind, AstKind::Function(_) | AstKind::Class(_)))
     }
 
-    /// What an expression is, when it is a name for something that is declared once and never changed.
+    /// What an expression is, when it is a name for something that is declared once and never
+    /// changed.
     pub(crate) fn resolve(&self, expression: &'a Expression<'a>) -> Meaning<'a> {
         let mut expression = expression;
         for _ in 0..STEPS {
@@ -98,8 +102,12 @@ impl<'s, 'a> Scene<'s, 'a> {
                 return Meaning::Expression(expression);
             };
             match self.declared(identifier) {
-                Some(AstKind::Function(function)) => return Meaning::Function(Func::Plain(function)),
-                Some(AstKind::VariableDeclarator(declarator)) if declarator.id.is_binding_identifier() => {
+                Some(AstKind::Function(function)) => {
+                    return Meaning::Function(Func::Plain(function));
+                }
+                Some(AstKind::VariableDeclarator(declarator))
+                    if declarator.id.is_binding_identifier() =>
+                {
                     match &declarator.init {
                         Some(init) => expression = init,
                         None => return Meaning::Unknown,
@@ -114,7 +122,8 @@ impl<'s, 'a> Scene<'s, 'a> {
     fn declared(&self, identifier: &IdentifierReference) -> Option<AstKind<'a>> {
         let scoping = self.semantic.scoping();
         let symbol = scoping.get_reference(identifier.reference_id.get()?).symbol_id()?;
-        let changes = scoping.symbol_is_mutated(symbol) || !scoping.symbol_redeclarations(symbol).is_empty();
+        let changes =
+            scoping.symbol_is_mutated(symbol) || !scoping.symbol_redeclarations(symbol).is_empty();
         (!changes).then(|| self.semantic.symbol_declaration(symbol).kind())
     }
 

@@ -41,15 +41,17 @@ fn read_function_in(allocator: &Allocator, code: &str, lent: &[&str]) -> Script 
     let mut problems = parsed.problems;
     problems.extend(newer_than_the_engine(&semantic));
     // An import is reported as what is forbidden, once.
-    let imports: Vec<_> = forbidden.iter().filter(|found| found.kind == ForbiddenKind::Import).collect();
-    problems.retain(|problem| !imports.iter().any(|found| found.range.contains(&problem.range.start)));
+    let imports: Vec<_> =
+        forbidden.iter().filter(|found| found.kind == ForbiddenKind::Import).collect();
+    problems
+        .retain(|problem| !imports.iter().any(|found| found.range.contains(&problem.range.start)));
     let free = free::find(&scene, &spoken_for);
     let (entry, returns) = entry::find(&scene);
     Script { problems: in_order(problems), forbidden, free, entry, returns }
 }
 
-/// Reads what Node runs. Its way to tell the two apart: a file that is no CommonJS module and parses as an ES module
-/// is one.
+/// Reads what Node runs. Its way to tell the two apart: a file that is no CommonJS module and
+/// parses as an ES module is one.
 pub(crate) fn read_file(code: &str) -> Script {
     let allocator = Allocator::default();
     let common = parse(&allocator, code, SourceType::cjs());
@@ -75,12 +77,18 @@ pub(crate) struct Parsed<'a> {
 }
 
 pub(crate) fn parse<'a>(allocator: &'a Allocator, code: &'a str, kind: SourceType) -> Parsed<'a> {
-    let options =
-        ParseOptions { parse_regular_expression: true, preserve_parens: false, ..ParseOptions::default() };
+    let options = ParseOptions {
+        parse_regular_expression: true,
+        preserve_parens: false,
+        ..ParseOptions::default()
+    };
     let parsed = Parser::new(allocator, code, kind).with_options(options).parse();
     let is_module = parsed.program.source_type.is_module();
-    let mut problems: Vec<Problem> =
-        parsed.diagnostics.iter().map(|d| problem(code, &d.message, &d.labels, d.help.as_deref())).collect();
+    let mut problems: Vec<Problem> = parsed
+        .diagnostics
+        .iter()
+        .map(|d| problem(code, &d.message, &d.labels, d.help.as_deref()))
+        .collect();
     if parsed.panicked {
         return Parsed { problems, semantic: None, is_module };
     }
@@ -88,7 +96,8 @@ pub(crate) fn parse<'a>(allocator: &'a Allocator, code: &'a str, kind: SourceTyp
         .with_build_nodes(true)
         .with_check_syntax_error(true)
         .build(allocator.alloc(parsed.program));
-    let early = built.diagnostics.iter().map(|d| problem(code, &d.message, &d.labels, d.help.as_deref()));
+    let early =
+        built.diagnostics.iter().map(|d| problem(code, &d.message, &d.labels, d.help.as_deref()));
     problems.extend(early);
     Parsed { problems, semantic: Some(built.semantic), is_module }
 }
@@ -102,8 +111,10 @@ fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
 
 fn problem(code: &str, message: &str, labels: &[LabeledSpan], help: Option<&str>) -> Problem {
     // The other label of a second declaration is the first one.
-    let label = if message.contains("already been declared") { labels.last() } else { labels.first() };
-    let range = label.map_or(0..0, |label| within(code, label.offset() as usize, label.len() as usize));
+    let label =
+        if message.contains("already been declared") { labels.last() } else { labels.first() };
+    let range =
+        label.map_or(0..0, |label| within(code, label.offset() as usize, label.len() as usize));
     let message = in_our_words(message, &code[range.clone()], range.start == code.len());
     let help = help.map(plain).or_else(|| remedy(&message));
     Problem { kind: ProblemKind::Syntax, message, range, help }
@@ -139,7 +150,9 @@ fn plain(message: &str) -> String {
 fn lower_first(sentence: &str) -> String {
     let mut chars = sentence.chars();
     match (chars.next(), chars.clone().next()) {
-        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(chars).collect(),
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().chain(chars).collect()
+        }
         _ => sentence.to_owned(),
     }
 }
@@ -168,7 +181,12 @@ fn newer(node: &AstNode) -> Option<Problem> {
         _ => return None,
     };
     let message = format!("{what} not part of the language that the sandbox runs");
-    Some(Problem { kind: ProblemKind::Syntax, message, range: range(node.kind().span()), help: None })
+    Some(Problem {
+        kind: ProblemKind::Syntax,
+        message,
+        range: range(node.kind().span()),
+        help: None,
+    })
 }
 
 /// A span of the tree, in bytes.

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, Implementation, JsonObject, ListToolsResult, MetaObject,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
@@ -81,7 +82,12 @@ impl Agent {
     }
 
     /// Calls a tool, which may belong to a server that is still starting.
-    async fn run(&self, name: &str, mut request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
+    async fn run(
+        &self,
+        name: &str,
+        mut request: Request,
+        host: &dyn Host,
+    ) -> Result<Outcome, Failure> {
         let runner = self.catalog.runner();
         let mut changes = self.catalog.changes();
         loop {
@@ -104,7 +110,8 @@ impl Agent {
         }
     }
 
-    /// Answers `tools/call`. For an `old` client, which has shaken hands, a structured result is an object.
+    /// Answers `tools/call`. For an `old` client, which has shaken hands, a structured result is an
+    /// object.
     pub(crate) async fn call(
         &self,
         request: CallToolRequestParams,
@@ -230,7 +237,10 @@ impl ServerHandler for Agent {
         });
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         let tools = SubscriptionFilter::builder().tools_list_changed().build();
         Some(requested.intersection(&tools))
     }
@@ -287,17 +297,23 @@ pub(crate) fn notice(token: &ProgressToken, progress: Progress) -> ProgressNotif
     notice
 }
 
-/// Before 2026-07-28 a structured result is an object; a list with another one is refused as a whole.
+/// Before 2026-07-28 a structured result is an object; a list with another one is refused as a
+/// whole.
 fn for_old_clients(tool: &mut Tool) {
-    let is_object = |schema: &Arc<JsonObject>| schema.get("type").and_then(Json::as_str) == Some("object");
+    let is_object =
+        |schema: &Arc<JsonObject>| schema.get("type").and_then(Json::as_str) == Some("object");
     tool.output_schema = tool.output_schema.take().filter(is_object);
 }
 
 fn result_of(outcome: Outcome, for_old_client: bool) -> CallToolResult {
     let content = outcome.content.into_iter().map(block).collect();
-    let mut result =
-        if outcome.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = outcome.structured.filter(|value| value.is_object() || !for_old_client);
+    let mut result = if outcome.is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    };
+    result.structured_content =
+        outcome.structured.filter(|value| value.is_object() || !for_old_client);
     let mut meta = match outcome.meta {
         Some(Json::Object(meta)) => meta,
         _ => serde_json::Map::new(),
@@ -311,7 +327,8 @@ fn result_of(outcome: Outcome, for_old_client: bool) -> CallToolResult {
 
 /// A kind of content that the protocol does not know travels as its text.
 fn block(content: Content) -> ContentBlock {
-    serde_json::from_value(content.0.clone()).unwrap_or_else(|_| ContentBlock::text(content.0.to_string()))
+    serde_json::from_value(content.0.clone())
+        .unwrap_or_else(|_| ContentBlock::text(content.0.to_string()))
 }
 
 /// A failed call is a result that says so, so that the model reads why.

@@ -1,6 +1,6 @@
 //! `tools/call` of a client that has shaken hands, answered past rmcp's service. That one hands a
-//! request from the reader to a loop, to a task, back to the loop and to the writer, and every hand-over
-//! may wake a thread: more than the call itself costs. Everything else goes through it.
+//! request from the reader to a loop, to a task, back to the loop and to the writer, and every
+//! hand-over may wake a thread: more than the call itself costs. Everything else goes through it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,8 +38,8 @@ pub(crate) struct Asked {
     progress: Option<ProgressToken>,
 }
 
-/// A request for a call, without the many kinds of messages that rmcp tries one after the other: that takes four times as
-/// long, a quarter of what a call costs here.
+/// A request for a call, without the many kinds of messages that rmcp tries one after the other:
+/// that takes four times as long, a quarter of what a call costs here.
 #[derive(serde::Deserialize)]
 struct Plain<'a> {
     jsonrpc: &'a str,
@@ -49,14 +49,18 @@ struct Plain<'a> {
 }
 
 impl Asked {
-    /// The call that a message asks for, if it is a plain one: any other message is rmcp's. So is one that says itself
-    /// which revision it is of: that is the new way, without a handshake.
+    /// The call that a message asks for, if it is a plain one: any other message is rmcp's. So is
+    /// one that says itself which revision it is of: that is the new way, without a handshake.
     pub(crate) fn read(text: &[u8]) -> Option<Asked> {
         let Plain { jsonrpc, id, method, mut params } = serde_json::from_slice(text).ok()?;
         let meta = params.meta.take().unwrap_or_default();
         let alone = meta.keys().any(|key| key.starts_with("io.modelcontextprotocol/"));
         let progress = meta.get_progress_token();
-        (jsonrpc == "2.0" && method == "tools/call" && !alone).then_some(Asked { id, params, progress })
+        (jsonrpc == "2.0" && method == "tools/call" && !alone).then_some(Asked {
+            id,
+            params,
+            progress,
+        })
     }
 }
 
@@ -94,7 +98,8 @@ impl Calls {
                     sink.send(ServerJsonRpcMessage::notification(told)).await;
                 }
             };
-            let (result, ()) = tokio::join!(agent.call(params, cancel.clone(), true, listener), pass_on);
+            let (result, ()) =
+                tokio::join!(agent.call(params, cancel.clone(), true, listener), pass_on);
             calls.all().calls.remove(&number);
             // Who has cancelled a call waits for no answer.
             if !cancel.is_cancelled() {

@@ -32,7 +32,8 @@ const WHOLE_BODY: Duration = Duration::from_secs(30);
 /// How long answers may take to be sent when the server ends.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What a client is told when there are too many.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 /// Connections at once.
 const CONNECTIONS: usize = 1024;
 /// Bytes of a request.
@@ -107,12 +108,15 @@ impl Http {
             let _ = stream.set_nodelay(true);
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 // It fits into the socket's buffer, or nobody reads it.
-                let _ = tokio::time::timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
+                let _ =
+                    tokio::time::timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
                 continue;
             };
             let service = Arc::clone(&service);
-            let service = hyper::service::service_fn(move |request| Arc::clone(&service).answer(request));
-            let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
+            let service =
+                hyper::service::service_fn(move |request| Arc::clone(&service).answer(request));
+            let connection =
+                graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
             tokio::spawn(async move {
                 // What goes wrong on one connection is its client's business.
                 let _ = connection.await;
@@ -121,7 +125,8 @@ impl Http {
         }
         drop(self.listener);
         agent.idle(GRACE).await;
-        // Answers are sent a moment after their calls; streams that only listen never end by themselves.
+        // Answers are sent a moment after their calls; streams that only listen never end by
+        // themselves.
         let _ = tokio::time::timeout(LAST_WORDS, graceful.shutdown()).await;
         closing.cancel();
     }
@@ -178,13 +183,19 @@ impl Mcp {
         let ends_session = request.method() == Method::DELETE;
         let is_post = request.method() == Method::POST;
         let (parts, body) = request.into_parts();
-        let body = match tokio::time::timeout(WHOLE_BODY, Limited::new(body, BODY).collect()).await {
+        let body = match tokio::time::timeout(WHOLE_BODY, Limited::new(body, BODY).collect()).await
+        {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 return Ok(say(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB"));
             }
             Ok(Err(_)) => return Ok(say(StatusCode::BAD_REQUEST, "the body broke off")),
-            Err(_) => return Ok(say(StatusCode::REQUEST_TIMEOUT, "the body did not come within 30 seconds")),
+            Err(_) => {
+                return Ok(say(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the body did not come within 30 seconds",
+                ));
+            }
         };
         if is_post
             && self.is_plainly_local(&parts.headers)
@@ -209,7 +220,8 @@ impl Mcp {
 }
 
 impl Mcp {
-    /// Whether a request names this server as clients on this machine do, and comes from no web page.
+    /// Whether a request names this server as clients on this machine do, and comes from no web
+    /// page.
     fn is_plainly_local(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
         !headers.contains_key(header::ORIGIN)

@@ -1,5 +1,5 @@
-//! Names that every client takes: letters, digits, `_` and `-`, at most 64. The way back is a table,
-//! never a guess from the name.
+//! Names that every client takes: letters, digits, `_` and `-`, at most 64. The way back is a
+//! table, never a guess from the name.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,16 @@ mod tests {
     fn names_are_short_plain_and_lead_back() {
         let long = format!("server:{}", "x".repeat(128));
         let longer = format!("server:{}y", "x".repeat(127));
-        let ids = ["a.b", "a_b", "fs:read", "fs__read", "ns:a.b", long.as_str(), longer.as_str(), "größe"];
+        let ids = [
+            "a.b",
+            "a_b",
+            "fs:read",
+            "fs__read",
+            "ns:a.b",
+            long.as_str(),
+            longer.as_str(),
+            "größe",
+        ];
         let (names, given) = Names::of(ids.into_iter());
         assert_eq!(given[1], "a_b");
         assert!(given[0].starts_with("a_b_"), "{given:?}");
@@ -77,7 +86,10 @@ mod tests {
         for (id, name) in ids.iter().zip(&given) {
             assert_eq!(names.id(name), Some(*id));
             assert!(name.len() <= LONGEST && !name.is_empty(), "{name}");
-            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{name}");
+            assert!(
+                name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'),
+                "{name}"
+            );
         }
         let distinct: std::collections::HashSet<_> = given.iter().collect();
         assert_eq!(distinct.len(), ids.len(), "{given:?}");

@@ -1,6 +1,6 @@
 //! The sessions of HTTP clients that have shaken hands: rmcp's, but plain calls are answered by
-//! [`Calls`]. An answer that comes soon goes out whole, in one piece with its headers; one that takes longer is a
-//! stream of events that a client can come back to.
+//! [`Calls`]. An answer that comes soon goes out whole, in one piece with its headers; one that
+//! takes longer is a stream of events that a client can come back to.
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
@@ -20,7 +20,9 @@ use rmcp::model::{ClientJsonRpcMessage, CustomResult, ServerJsonRpcMessage, Serv
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
-use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
 use tokio::runtime::Handle;
 
 use crate::Agent;
@@ -28,9 +30,11 @@ use crate::calls::{Asked, Calls};
 use crate::http::Answer;
 use crate::story::{Cancelled, Story, Teller};
 
-/// How long an answer may take before its client is sent the headers alone, and what to come back with.
+/// How long an answer may take before its client is sent the headers alone, and what to come back
+/// with.
 const SOON: Duration = Duration::from_millis(200);
-/// rmcp ends a session that it has not heard of for this long: longer than any call takes that it does not hear of.
+/// rmcp ends a session that it has not heard of for this long: longer than any call takes that it
+/// does not hear of.
 const IDLE: Duration = Duration::from_secs(20 * 60);
 /// So a call a minute goes through it.
 const HEARD_OF: Duration = Duration::from_secs(60);
@@ -44,7 +48,8 @@ const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const PRIMED: &str = "2025-11-25";
 /// How long a client that lost its connection waits before it comes back.
 const RETRY: Duration = Duration::from_secs(3);
-/// Stories of one session that are kept for clients that come back, and bytes of those that are over.
+/// Stories of one session that are kept for clients that come back, and bytes of those that are
+/// over.
 const STORIES: usize = 64;
 const OVER: usize = 8 << 20;
 
@@ -89,8 +94,8 @@ impl Sessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a request for a call past rmcp, if it is one of a session and nothing about it is special.
-    /// `None` leaves it to rmcp, which also has the words for what is wrong with others.
+    /// Answers a request for a call past rmcp, if it is one of a session and nothing about it is
+    /// special. `None` leaves it to rmcp, which also has the words for what is wrong with others.
     pub(crate) async fn answer(&self, headers: &HeaderMap, body: &[u8]) -> Option<Answer> {
         let id = plain_session(headers)?;
         let asked = Asked::read(body)?;
@@ -99,7 +104,8 @@ impl Sessions {
         if let Some(session) = self.open().get_mut(id) {
             session.keep(&story);
         }
-        let mut work = Afloat(Some(Box::pin(calls.make(&self.agent, asked, Teller(Arc::clone(&story))))));
+        let mut work =
+            Afloat(Some(Box::pin(calls.make(&self.agent, asked, Teller(Arc::clone(&story))))));
         let _ = tokio::time::timeout(SOON, async {
             tokio::select! {
                 biased;
@@ -149,8 +155,9 @@ fn plain_session(headers: &HeaderMap) -> Option<&str> {
     value(SESSION).filter(|_| plain)
 }
 
-/// A call that goes on where it is waited for, and by itself when that ends: a client that hangs up in a session
-/// has not cancelled it. In a task of its own from the beginning it would cost two more hand-overs.
+/// A call that goes on where it is waited for, and by itself when that ends: a client that hangs up
+/// in a session has not cancelled it. In a task of its own from the beginning it would cost two
+/// more hand-overs.
 struct Afloat(Option<BoxFuture<'static, ()>>);
 
 impl Future for Afloat {
@@ -261,7 +268,11 @@ impl SessionManager for Sessions {
         self.inner.create_stream(id, message).await
     }
 
-    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Self::Error> {
         let calls = self.open().get(id).map(|session| Arc::clone(&session.calls));
         if calls.is_some_and(|calls| calls.cancelled_by(&message)) {
             return Ok(());
@@ -291,7 +302,8 @@ impl SessionManager for Sessions {
         };
         Ok(Either::Right(story.after(n).map(move |(n, message)| {
             let mut event = ServerSseMessage::default();
-            (event.event_id, event.message) = (Some(story.event(n)), read_again(&message).map(Arc::new));
+            (event.event_id, event.message) =
+                (Some(story.event(n)), read_again(&message).map(Arc::new));
             event
         })))
     }

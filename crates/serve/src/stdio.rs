@@ -1,13 +1,16 @@
-//! An agent on the standard streams of this process. Whatever comes in gets an answer: a line that is
-//! no JSON, one that is no request, and one that is too long for anybody.
+//! An agent on the standard streams of this process. Whatever comes in gets an answer: a line that
+//! is no JSON, one that is no request, and one that is too long for anybody.
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{
-    QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
+    QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
+    serve_server_with_ct,
 };
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use tokio::io::AsyncWriteExt;
@@ -40,7 +43,9 @@ pub async fn serve(agent: Agent, until: CancellationToken) -> Result<(), String>
             other => Err(format!("the connection broke: {other:?}")),
         },
         // An agent that leaves before it said anything wanted nothing.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+            Ok(())
+        }
         Err(error) => Err(format!("the agent did not get through the handshake: {error}")),
     }
 }

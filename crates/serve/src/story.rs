@@ -1,5 +1,6 @@
-//! What is said about one call over HTTP. It is kept while it may be asked for again: a client that lost its
-//! connection comes back with the id of the last event that it has seen, and hears the rest.
+//! What is said about one call over HTTP. It is kept while it may be asked for again: a client that
+//! lost its connection comes back with the id of the last event that it has seen, and hears the
+//! rest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use tokio::sync::watch;
 
 use crate::calls::Sink;
 
-/// Messages that are kept for a client that is not there or is slow to read. It misses the oldest beyond them,
-/// which are notices of progress: the answer is the last.
+/// Messages that are kept for a client that is not there or is slow to read. It misses the oldest
+/// beyond them, which are notices of progress: the answer is the last.
 const KEPT: usize = 256;
 
 pub(crate) struct Story {
@@ -73,7 +74,9 @@ impl Story {
         let told = self.told.borrow();
         match told.messages.front() {
             None if told.over => Err(Cancelled),
-            Some(only) if told.answered && told.gone + told.messages.len() == 1 => Ok(Some(only.clone())),
+            Some(only) if told.answered && told.gone + told.messages.len() == 1 => {
+                Ok(Some(only.clone()))
+            }
             _ => Ok(None),
         }
     }
@@ -85,7 +88,10 @@ impl Story {
     ) -> impl Stream<Item = (usize, Bytes)> + Send + Sync + use<> {
         let heard = self.told.subscribe();
         stream::unfold((n, heard, Arc::clone(self)), async |(n, mut heard, story)| {
-            let told = heard.wait_for(|told| told.gone + told.messages.len() > n || told.over).await.ok()?;
+            let told = heard
+                .wait_for(|told| told.gone + told.messages.len() > n || told.over)
+                .await
+                .ok()?;
             let n = n.max(told.gone);
             let message = told.messages.get(n - told.gone).cloned()?;
             drop(told);
@@ -133,7 +139,10 @@ mod tests {
     use super::*;
 
     fn answer(id: i64) -> ServerJsonRpcMessage {
-        ServerJsonRpcMessage::response(ServerResult::EmptyResult(EmptyResult {}), RequestId::Number(id))
+        ServerJsonRpcMessage::response(
+            ServerResult::EmptyResult(EmptyResult {}),
+            RequestId::Number(id),
+        )
     }
 
     #[tokio::test]
@@ -146,7 +155,10 @@ mod tests {
         teller.send(answer(2)).await;
         drop(teller);
         let places = |from| story.after(from).map(|(n, _)| n).collect::<Vec<_>>();
-        assert_eq!((places(0).await, places(1).await, places(2).await), (vec![1, 2], vec![2], vec![]));
+        assert_eq!(
+            (places(0).await, places(1).await, places(2).await),
+            (vec![1, 2], vec![2], vec![])
+        );
         assert_eq!(Story::place(&story.event(2)), Some((7, 2)));
         assert_eq!((Story::place("0/3"), Story::place("call-x-1")), (None, None));
     }

@@ -65,9 +65,11 @@ impl Document {
             Err(error) => {
                 let source = Arc::new(Source::new(name, error.valid.clone()));
                 let end = source.text().len();
-                let message = format!("the file is not UTF-8: {} at byte {}", error.what, error.offset);
-                let problem = Diagnostic::at(&codes::INVALID_ENCODING, &source, Span::new(end, end), message)
-                    .help("save the file as UTF-8");
+                let message =
+                    format!("the file is not UTF-8: {} at byte {}", error.what, error.offset);
+                let problem =
+                    Diagnostic::at(&codes::INVALID_ENCODING, &source, Span::new(end, end), message)
+                        .help("save the file as UTF-8");
                 return Document::without_tree(source, syntax, problem);
             }
         };
@@ -108,7 +110,8 @@ impl Document {
 
     fn too_large(name: &str, syntax: Syntax) -> Document {
         let source = Arc::new(Source::new(name, String::new()));
-        let message = format!("the file has more than {MAX_BYTES} bytes, the most a document may have");
+        let message =
+            format!("the file has more than {MAX_BYTES} bytes, the most a document may have");
         let problem = Diagnostic::at(&codes::TOO_LARGE, &source, Span::default(), message);
         Document::without_tree(source, syntax, problem)
     }
@@ -146,8 +149,8 @@ impl Document {
         &self.problems
     }
 
-    /// Whether reading stopped inside `node`, so that what seems to be missing in it may stand further
-    /// down in the text.
+    /// Whether reading stopped inside `node`, so that what seems to be missing in it may stand
+    /// further down in the text.
     pub fn is_unfinished(&self, node: Node<'_>) -> bool {
         let last = self.tree.slots.len().saturating_sub(1) as u32;
         let mut around = self.cut.then_some(Node { doc: self, id: last });
@@ -160,7 +163,8 @@ impl Document {
         false
     }
 
-    /// Whether an alias repeats `node` or something around it, so that changing it changes other places.
+    /// Whether an alias repeats `node` or something around it, so that changing it changes other
+    /// places.
     pub(crate) fn is_shared(&self, node: Node<'_>) -> bool {
         let anchored = self.anchored.get_or_init(|| self.tree.aliased().collect());
         let mut around = (!anchored.is_empty()).then(|| node.home());

@@ -74,8 +74,8 @@ fn has_odd_lines(document: &Document) -> bool {
         && (text.match_indices('\r').any(lone) || text.contains('\u{feff}') || has_tabs(document))
 }
 
-/// Whether a tab stands before the first word of a line: it is white space to some and an indent to others. In a block of
-/// text it is text.
+/// Whether a tab stands before the first word of a line: it is white space to some and an indent to
+/// others. In a block of text it is text.
 fn has_tabs(document: &Document) -> bool {
     let text = document.source().text();
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
@@ -89,8 +89,9 @@ fn has_tabs(document: &Document) -> bool {
     }
     let mut blocks = Vec::new();
     collect_blocks(document.root(), &mut blocks);
-    tabbed
-        .any(|start| !blocks.iter().any(|block| block.start as usize <= start && start < block.end as usize))
+    tabbed.any(|start| {
+        !blocks.iter().any(|block| block.start as usize <= start && start < block.end as usize)
+    })
 }
 
 fn collect_blocks(node: Node<'_>, blocks: &mut Vec<Span>) {
@@ -283,7 +284,13 @@ impl<'d> Page<'d> {
         TextEdit { span: Span::new(end, end), text: format!("{separator}{entry}") }
     }
 
-    fn entry_text(&self, parent: Node<'d>, member: Option<&str>, value: &Json, layout: Layout<'_>) -> String {
+    fn entry_text(
+        &self,
+        parent: Node<'d>,
+        member: Option<&str>,
+        value: &Json,
+        layout: Layout<'_>,
+    ) -> String {
         let sibling = parent.own_entries().next();
         let value = self.value_text(value, Style::Plain, layout);
         let Some(name) = member else { return value };
@@ -297,7 +304,9 @@ impl<'d> Page<'d> {
         let between = sibling.key.span().end as usize..sibling.value.span().start as usize;
         match self.text.get(between) {
             Some(text)
-                if text.trim() == ":" && !text.contains('\n') && (self.is_json() || !text.ends_with(':')) =>
+                if text.trim() == ":"
+                    && !text.contains('\n')
+                    && (self.is_json() || !text.ends_with(':')) =>
             {
                 text
             }
@@ -321,7 +330,8 @@ impl<'d> Page<'d> {
     fn end_of_lines(&self, node: Node<'d>, blanks: Blanks) -> usize {
         let mut end = self.line_end(node.span().end as usize);
         let all = blanks == Blanks::Take || self.keeps_breaks(node);
-        let in_block_scalar = matches!(last_leaf(node).slot().style, Style::Literal | Style::Folded);
+        let in_block_scalar =
+            matches!(last_leaf(node).slot().style, Style::Literal | Style::Folded);
         while let Some(line) = self.text[end..].find('\n').map(|n| end + n + 1) {
             let next = self.line_end(line);
             let is_text = !self.text[line..next].trim().is_empty();

@@ -267,7 +267,8 @@ impl Parser<'_> {
         let fits = if bracket == b']' { Kind::List } else { Kind::Map };
         let open = if fits == Kind::List { "{" } else { "[" };
         let message = format!("`{}` does not close the `{open}` before it", bracket as char);
-        let opened = self.builder.top().map(|(id, _, _)| self.builder.tree.slot(id).span.start as usize);
+        let opened =
+            self.builder.top().map(|(id, _, _)| self.builder.tree.slot(id).span.start as usize);
         let mut problem = self.problems.syntax(Span::new(self.at, self.at + 1), &message);
         if let Some(at) = opened {
             problem.labels.push(Label { span: Span::new(at, at + 1), text: "opened here".into() });
@@ -308,8 +309,9 @@ impl Parser<'_> {
     }
 
     fn token_end(&self) -> usize {
-        let word =
-            |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-' | b'+' | b'.') || *b >= 0x80;
+        let word = |b: &u8| {
+            b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-' | b'+' | b'.') || *b >= 0x80
+        };
         let rest = &self.bytes[self.at..];
         self.at + rest.iter().position(|b| !word(b)).unwrap_or(rest.len())
     }
@@ -379,7 +381,8 @@ impl Parser<'_> {
                     break;
                 }
                 Some(b) => {
-                    let message = format!("control character U+{b:04X} in a string; write `\\u{b:04x}`");
+                    let message =
+                        format!("control character U+{b:04X} in a string; write `\\u{b:04x}`");
                     self.report(upto..upto + 1, &message);
                     self.at += 1;
                 }
@@ -414,7 +417,8 @@ impl Parser<'_> {
             _ => {
                 let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
                 self.at = start + 1;
-                let message = format!("`\\{}` is not a JSON escape", shorten(&self.text[start + 1..end]));
+                let message =
+                    format!("`\\{}` is not a JSON escape", shorten(&self.text[start + 1..end]));
                 self.report(start..end, &message);
                 '\\'
             }
@@ -424,7 +428,10 @@ impl Parser<'_> {
 
     fn unicode_escape(&mut self, start: usize) -> char {
         let Some(high) = self.hex4(start + 2) else {
-            self.report(start..(start + 2).min(self.text.len()), "`\\u` needs four hexadecimal digits");
+            self.report(
+                start..(start + 2).min(self.text.len()),
+                "`\\u` needs four hexadecimal digits",
+            );
             return '\u{fffd}';
         };
         self.at = start + 6;

@@ -47,7 +47,8 @@ pub use tree::{Kind, Style};
 
 /// Containers may be nested this deep; a deeper document is `TOO_DEEP`.
 pub const MAX_DEPTH: usize = 128;
-/// A document larger than this is `TOO_LARGE` and not parsed: nothing that people write comes near it.
+/// A document larger than this is `TOO_LARGE` and not parsed: nothing that people write comes near
+/// it.
 pub const MAX_BYTES: usize = 16 << 20;
 /// Values in one document; together with [`MAX_BYTES`] this bounds memory.
 pub const MAX_NODES: usize = 1_000_000;

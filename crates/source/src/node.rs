@@ -1,5 +1,5 @@
-//! A value in a document: the handle that readers and rules hold. It follows aliases and merge keys,
-//! so that nobody else has to.
+//! A value in a document: the handle that readers and rules hold. It follows aliases and merge
+//! keys, so that nobody else has to.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -37,8 +37,8 @@ impl<'d> Entry<'d> {
         self.key.raw()
     }
 
-    /// Whether the key is `name`. Readers ask this hundreds of times for each document, and most keys
-    /// already differ in length.
+    /// Whether the key is `name`. Readers ask this hundreds of times for each document, and most
+    /// keys already differ in length.
     pub fn is(&self, name: &str) -> bool {
         match self.key.slot().data {
             Data::Scalar { start, end, .. } if (end - start) as usize != name.len() => false,
@@ -116,12 +116,15 @@ impl<'d> Node<'d> {
             let merged = self.merged();
             out.retain(|e| !e.is_merge());
             let mut seen: HashSet<&str> = out.iter().map(Entry::name).collect();
-            out.extend(merged.into_iter().flat_map(Node::entries).filter(|e| seen.insert(e.name())));
+            out.extend(
+                merged.into_iter().flat_map(Node::entries).filter(|e| seen.insert(e.name())),
+            );
         }
         out
     }
 
-    /// Members that are written in the object itself: none that a merge key brings in, nor the merge key.
+    /// Members that are written in the object itself: none that a merge key brings in, nor the
+    /// merge key.
     pub fn written_entries(self) -> impl Iterator<Item = Entry<'d>> {
         let merges = self.merges();
         self.own_entries().filter(move |entry| !(merges && entry.is_merge()))
@@ -166,7 +169,11 @@ impl<'d> Node<'d> {
 
     /// Member `name` with its key.
     pub fn entry(self, name: &str) -> Option<Entry<'d>> {
-        let own = if self.len() > MANY_MEMBERS { self.indexed_entry(name) } else { self.last_entry(name) };
+        let own = if self.len() > MANY_MEMBERS {
+            self.indexed_entry(name)
+        } else {
+            self.last_entry(name)
+        };
         if own.is_some() || !self.merges() {
             return own;
         }
@@ -177,14 +184,15 @@ impl<'d> Node<'d> {
     fn last_entry(self, name: &str) -> Option<Entry<'d>> {
         let slots = self.tree().slots.as_slice();
         let target = self.target();
-        let (Kind::Map, Data::Container { first, .. }) = (target.kind, target.data) else { return None };
+        let (Kind::Map, Data::Container { first, .. }) = (target.kind, target.data) else {
+            return None;
+        };
         let (mut id, mut found) = (first, None);
         // Behind the last member there is no slot.
         while let Some(key) = slots.get(id as usize)
             && let Some(value) = slots.get(key.next as usize)
         {
-            let differs =
-                matches!(key.data, Data::Scalar { start, end, .. } if (end - start) as usize != name.len());
+            let differs = matches!(key.data, Data::Scalar { start, end, .. } if (end - start) as usize != name.len());
             if !differs && self.with(id).raw() == name {
                 found = Some(Entry { key: self.with(id), value: self.with(key.next) });
             }
@@ -198,7 +206,9 @@ impl<'d> Node<'d> {
         let id = self.tree().resolve(self.id);
         let mut indexes = self.tree().indexes.lock().unwrap_or_else(PoisonError::into_inner);
         let index = indexes.entry(id).or_insert_with(|| {
-            self.own_entries().map(|entry| (entry.name().into(), (entry.key.id, entry.value.id))).collect()
+            self.own_entries()
+                .map(|entry| (entry.name().into(), (entry.key.id, entry.value.id)))
+                .collect()
         });
         let (key, value) = *index.get(name)?;
         Some(Entry { key: self.with(key), value: self.with(value) })
@@ -214,7 +224,8 @@ impl<'d> Node<'d> {
         self.walk(pointer.as_str()).0
     }
 
-    /// The value that the text of a pointer leads to from here, and the rest that could not be followed.
+    /// The value that the text of a pointer leads to from here, and the rest that could not be
+    /// followed.
     pub(crate) fn walk(self, pointer: &str) -> (Node<'d>, &str) {
         let (mut node, mut rest) = (self, pointer);
         while let Some(path) = rest.strip_prefix('/') {
@@ -288,7 +299,9 @@ impl<'d> Node<'d> {
                     let entries = self.entries();
                     map.extend(entries.iter().map(|e| (e.name().to_owned(), e.value.to_json())));
                 } else {
-                    map.extend(self.own_entries().map(|e| (e.name().to_owned(), e.value.to_json())));
+                    map.extend(
+                        self.own_entries().map(|e| (e.name().to_owned(), e.value.to_json())),
+                    );
                 }
                 Json::Object(map)
             }

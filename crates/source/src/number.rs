@@ -39,8 +39,12 @@ fn decimal(digits: &str) -> Option<u64> {
 /// Whether a program that reads the text into i64, u64 or f64 still has the number as written.
 pub(crate) fn is_exact(text: &str) -> bool {
     // Fifteen significant digits always survive a double, if the exponent is small.
-    let exponent = text.split_once(['e', 'E']).map_or(Ok(0), |(_, exponent)| exponent.parse::<i16>());
-    if text.len() <= 15 && !text.contains(['n', 'N']) && exponent.is_ok_and(|e| e.unsigned_abs() < 280) {
+    let exponent =
+        text.split_once(['e', 'E']).map_or(Ok(0), |(_, exponent)| exponent.parse::<i16>());
+    if text.len() <= 15
+        && !text.contains(['n', 'N'])
+        && exponent.is_ok_and(|e| e.unsigned_abs() < 280)
+    {
         return true;
     }
     if integer(text).is_some() {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use crate::edit::{TextEdit, plan};
 use crate::tree::NodeId;
-use crate::{Diagnostic, Document, Edit, Finding, Fix, Label, Node, Part, Pointer, Repair, Safety, Span};
+use crate::{
+    Diagnostic, Document, Edit, Finding, Fix, Label, Node, Part, Pointer, Repair, Safety, Span,
+};
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,8 @@ impl Origin {
         Node { doc: &self.document, id }
     }
 
-    /// The value at `pointer` or the nearest one around it, and what of the pointer leads no further.
+    /// The value at `pointer` or the nearest one around it, and what of the pointer leads no
+    /// further.
     fn find<'p>(&self, pointer: &'p Pointer) -> (Node<'_>, &'p str) {
         let whole = pointer.as_str();
         let mut base = whole;
@@ -144,13 +147,17 @@ fn opening(node: Node<'_>) -> Span {
 fn fix(document: &Arc<Document>, origin: &Origin, repair: Repair) -> Option<Fix> {
     let mapped = |p: &Pointer| origin.document_pointer(p);
     let edits: Vec<Edit> = repair.edits.iter().map(|edit| edit.with_pointer(mapped)).collect();
-    // What an alias repeats is changed in all places at once, and a comment is somebody's words: a person
-    // should look.
-    let shared = edits.iter().any(|edit| document.is_shared(document.root().nearest(edit.pointer())));
+    // What an alias repeats is changed in all places at once, and a comment is somebody's words: a
+    // person should look.
+    let shared =
+        edits.iter().any(|edit| document.is_shared(document.root().nearest(edit.pointer())));
     let edits = plan(document, &edits).ok()?;
     let takes_words = |edit: &TextEdit| {
         let span = edit.span;
-        document.comments().iter().any(|comment| comment.start < span.end && span.start < comment.end)
+        document
+            .comments()
+            .iter()
+            .any(|comment| comment.start < span.end && span.start < comment.end)
     };
     let safe = repair.safety == Safety::Safe && !shared && !edits.iter().any(takes_words);
     Some(Fix { title: repair.title, safe, edits })

@@ -16,7 +16,8 @@ pub(crate) fn resolve(text: &str) -> Kind {
 }
 
 fn is_number(text: &str) -> bool {
-    let all = |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));
+    let all =
+        |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));
     if let Some(digits) = text.strip_prefix("0x") {
         return all(digits, u8::is_ascii_hexdigit);
     }
@@ -54,8 +55,8 @@ mod tests {
             (
                 Kind::Number,
                 &[
-                    "0", "-1", "+12", "2.0", "1.", ".5", "1e3", "1.5E-7", "0x1f", "0o17", ".inf", "-.INF",
-                    ".nan", "007",
+                    "0", "-1", "+12", "2.0", "1.", ".5", "1e3", "1.5E-7", "0x1f", "0o17", ".inf",
+                    "-.INF", ".nan", "007",
                 ],
             ),
             (

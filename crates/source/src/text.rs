@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn lines_and_columns_count_from_one_and_in_code_points() {
-        let source =
-            Source::decode("x", "\u{feff}é: 1\r\nb: ü2\n".as_bytes().to_vec()).expect("this is UTF-8");
+        let source = Source::decode("x", "\u{feff}é: 1\r\nb: ü2\n".as_bytes().to_vec())
+            .expect("this is UTF-8");
         assert_eq!(source.text(), "é: 1\r\nb: ü2\n");
         let cases = [
             (0, 1, 1),

@@ -98,8 +98,8 @@ pub(crate) struct Tree {
     pub(crate) slots: Vec<Slot>,
     pub(crate) decoded: String,
     pub(crate) comments: Vec<Span>,
-    /// Members of large objects by name: a thousand findings in an object of a million keys must not
-    /// be a thousand walks over it.
+    /// Members of large objects by name: a thousand findings in an object of a million keys must
+    /// not be a thousand walks over it.
     pub(crate) indexes: Mutex<HashMap<NodeId, Index>>,
 }
 
@@ -224,7 +224,8 @@ impl Builder {
         let mut keys: Vec<(&str, NodeId)> = keys.map(|k| (self.tree.raw(k, text), k)).collect();
         keys.sort_unstable();
         let groups = keys.chunk_by(|a, b| a.0 == b.0);
-        let pairs_of = |same: &[(&str, NodeId)]| same[1..].iter().map(|k| (same[0].1, k.1)).collect();
+        let pairs_of =
+            |same: &[(&str, NodeId)]| same[1..].iter().map(|k| (same[0].1, k.1)).collect();
         let mut pairs: Vec<_> = groups.flat_map::<Vec<_>, _>(pairs_of).collect();
         pairs.sort_unstable_by_key(|pair| pair.1);
         pairs

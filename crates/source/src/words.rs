@@ -1,10 +1,10 @@
-//! Words for messages, and words taken apart: what everybody needs who reads what a person wrote and
-//! tells them what is wrong with it.
+//! Words for messages, and words taken apart: what everybody needs who reads what a person wrote
+//! and tells them what is wrong with it.
 
 use crate::render::is_plain;
 
-/// A command line taken apart as a shell would: white space, both quotes, backslashes. No variables,
-/// no operators. `None` if a quote is open at the end.
+/// A command line taken apart as a shell would: white space, both quotes, backslashes. No
+/// variables, no operators. `None` if a quote is open at the end.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -14,7 +14,9 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
         match (quote, c) {
             (Some(q), c) if c == q => quote = None,
             // Between double quotes a backslash is one, unless it protects something.
-            (Some('"'), '\\') if chars.peek().is_none_or(|next| !matches!(next, '"' | '\\' | '$' | '`')) => {
+            (Some('"'), '\\')
+                if chars.peek().is_none_or(|next| !matches!(next, '"' | '\\' | '$' | '`')) =>
+            {
                 word.get_or_insert_default().push('\\');
             }
             (Some('"') | None, '\\') => word.get_or_insert_default().push(chars.next()?),
@@ -34,8 +36,9 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
 /// The candidate that `name` is probably meant to be: the same but for case and separators, or a
 /// slip of the hand away.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let fold =
-        |s: &str| s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let fold = |s: &str| {
+        s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+    };
     let folded = fold(name);
     let slips = match folded.chars().count() {
         0..=3 => 0,
@@ -51,7 +54,10 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 }
 
 /// The same among few words of which one must be meant: one slip is enough however short they are.
-pub fn nearest_word<'a>(word: &str, words: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub fn nearest_word<'a>(
+    word: &str,
+    words: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
     let is_close = |other: &&str| word.len() <= 64 && strsim::osa_distance(word, other) == 1;
     nearest(word, words.clone()).or_else(|| words.clone().find(is_close))
 }
@@ -101,7 +107,11 @@ mod tests {
         ];
         for (line, words) in cases {
             let got = split_words(line);
-            assert_eq!(got, words.map(|w| w.iter().map(|w| w.to_string()).collect::<Vec<_>>()), "{line}");
+            assert_eq!(
+                got,
+                words.map(|w| w.iter().map(|w| w.to_string()).collect::<Vec<_>>()),
+                "{line}"
+            );
         }
     }
 
@@ -119,7 +129,8 @@ mod tests {
         ] {
             assert_eq!(nearest(name, names.into_iter()), meant, "{name}");
         }
-        for (name, meant) in [("evn", Some("env")), ("uri", Some("url")), ("x", None), ("paht", Some("path"))]
+        for (name, meant) in
+            [("evn", Some("env")), ("uri", Some("url")), ("x", None), ("paht", Some("path"))]
         {
             assert_eq!(nearest_word(name, names.into_iter()), meant, "{name}");
         }

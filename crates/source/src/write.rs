@@ -105,14 +105,17 @@ fn is_unprintable(c: char) -> bool {
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
         Style::Plain if is_plain(text) => text.to_owned(),
-        Style::Single if !text.chars().any(is_unprintable) => format!("'{}'", text.replace('\'', "''")),
+        Style::Single if !text.chars().any(is_unprintable) => {
+            format!("'{}'", text.replace('\'', "''"))
+        }
         _ => printable(quoted(text)),
     }
 }
 
 /// Whether YAML reads the bare text as this very string, in block and in flow style.
 fn is_plain(text: &str) -> bool {
-    let first = text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
+    let first =
+        text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
     // `...` ends a document; readers of YAML 1.1 take the words for booleans.
     let taken = ["yes", "no", "on", "off"].iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -150,6 +153,9 @@ mod tests {
         let value = json!({"a": [1, "x"], "b": {}});
         assert_eq!(json(&value, Layout::Inline), r#"{"a": [1, "x"], "b": {}}"#);
         let lines = Layout::Lines { newline: "\n", indent: "  ", unit: "  " };
-        assert_eq!(json(&value, lines), "{\n    \"a\": [\n      1,\n      \"x\"\n    ],\n    \"b\": {}\n  }");
+        assert_eq!(
+            json(&value, lines),
+            "{\n    \"a\": [\n      1,\n      \"x\"\n    ],\n    \"b\": {}\n  }"
+        );
     }
 }

@@ -151,7 +151,8 @@ impl<'s> Reader<'s> {
             Event::SequenceEnd | Event::MappingEnd => self.close(place),
             Event::Alias(anchor) => self.alias(anchor, place),
             Event::UnresolvedAlias(name) => {
-                self.problems.report(place, format!("no anchor `&{}` before this alias", shorten(&name)));
+                self.problems
+                    .report(place, format!("no anchor `&{}` before this alias", shorten(&name)));
                 self.add_null(place);
             }
             _ => {}
@@ -211,7 +212,9 @@ impl<'s> Reader<'s> {
     ) {
         let properties = usize::from(anchor > 0) + usize::from(tag.is_some());
         let (text, place) = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => (text, self.block_scalar(place, properties)),
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                (text, self.block_scalar(place, properties))
+            }
             // The parser says `~` where nothing is written.
             _ if place.start == place.end => ("", self.empty_value(place, properties)),
             _ => (text, place),
@@ -327,7 +330,14 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn open(&mut self, kind: Kind, style: Style, anchor: usize, tag: Option<(&Tag, Span)>, place: Span) {
+    fn open(
+        &mut self,
+        kind: Kind,
+        style: Style,
+        anchor: usize,
+        tag: Option<(&Tag, Span)>,
+        place: Span,
+    ) {
         if self.expects_key() {
             self.problems.report(place, "a key must be a scalar");
             self.skipping = 1;
@@ -360,8 +370,9 @@ impl<'s> Reader<'s> {
 
     /// A block list starts at its first `-`; the event is behind it where the list is not indented.
     fn first_dash(&self, place: Span, properties: usize) -> Span {
-        let from =
-            self.gap_end().map_or(place.start as usize, |at| skip_properties(self.text, at, properties));
+        let from = self
+            .gap_end()
+            .map_or(place.start as usize, |at| skip_properties(self.text, at, properties));
         let at = skip_blank(self.text, from);
         if self.text[at..].starts_with('-') { Span::new(at, place.end as usize) } else { place }
     }
@@ -420,9 +431,9 @@ impl<'s> Reader<'s> {
                 wrong.push(tree.slot(value).span);
             }
         }
-        wrong
-            .into_iter()
-            .for_each(|span| self.problems.report(span, "`<<` takes an object or a list of objects"));
+        wrong.into_iter().for_each(|span| {
+            self.problems.report(span, "`<<` takes an object or a list of objects")
+        });
     }
 
     fn anchor(&mut self, anchor: usize, id: NodeId, extent: Option<Extent>) {
@@ -523,7 +534,8 @@ fn skip_properties(text: &str, mut at: usize, count: usize) -> usize {
         let next = skip_blank(text, at);
         let rest = &text[next..];
         let ends = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
-        let end = if rest.starts_with("!<") { rest.find('>').map(|n| n + 1) } else { rest.find(ends) };
+        let end =
+            if rest.starts_with("!<") { rest.find('>').map(|n| n + 1) } else { rest.find(ends) };
         at = next + end.unwrap_or(rest.len());
     }
     at
@@ -540,7 +552,9 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::UnclosedQuotedScalar | ErrorKind::InvalidQuotedScalarIndent => {
             Some("close the quote, or double it if it is part of the text")
         }
-        ErrorKind::InvalidSimpleKey | ErrorKind::SimpleKeyExpected | ErrorKind::MappingValueNotAllowed => {
+        ErrorKind::InvalidSimpleKey
+        | ErrorKind::SimpleKeyExpected
+        | ErrorKind::MappingValueNotAllowed => {
             Some("quote the text if its `:` does not separate a key from a value")
         }
         ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockMappingKey => {

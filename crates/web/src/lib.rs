@@ -1,8 +1,9 @@
-//! The web for agents: pages fetched under guards, HTML as Markdown, search providers behind one trait, and the process
-//! protocol that the three executables speak.
+//! The web for agents: pages fetched under guards, HTML as Markdown, search providers behind one
+//! trait, and the process protocol that the three executables speak.
 //!
-//! What is not here: anything of the rest of the project, and the outside world. Arguments, variables and standard streams
-//! come from the executables; a page comes from the network only through [`fetch()`].
+//! What is not here: anything of the rest of the project, and the outside world. Arguments,
+//! variables and standard streams come from the executables; a page comes from the network only
+//! through [`fetch()`].
 //!
 //! ```
 //! use toolwright_web::{Options, markdown};

@@ -1,5 +1,6 @@
-//! The process protocol: `--schema` describes the tool; without arguments it reads one JSON object and writes one. Nothing
-//! else is ever written to standard output, and a failure is `{"error": …}` with exit code 1.
+//! The process protocol: `--schema` describes the tool; without arguments it reads one JSON object
+//! and writes one. Nothing else is ever written to standard output, and a failure is `{"error": …}`
+//! with exit code 1.
 
 use std::io::{Read, Write};
 
@@ -60,12 +61,16 @@ pub fn run(tool: Tool, world: World) -> u8 {
     let written = match told.as_slice() {
         ["--schema"] => writeln!(output, "{:#}", tool.schema()),
         ["--help" | "-h"] => write!(output, "{}", tool.help()),
-        ["--version" | "-V"] => writeln!(output, "{} {}", tool.executable(), env!("CARGO_PKG_VERSION")),
+        ["--version" | "-V"] => {
+            writeln!(output, "{} {}", tool.executable(), env!("CARGO_PKG_VERSION"))
+        }
         switches => {
             let answer = tool.answer(switches, variable, input);
             code = u8::from(answer.is_err());
             let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
-            serde_json::to_writer(&mut *output, &answer).map_err(Into::into).and_then(|()| writeln!(output))
+            serde_json::to_writer(&mut *output, &answer)
+                .map_err(Into::into)
+                .and_then(|()| writeln!(output))
         }
     };
     match written.and_then(|()| output.flush()) {
@@ -138,9 +143,13 @@ impl Tool {
         variable: &dyn Fn(&str) -> Option<String>,
         input: &mut dyn Read,
     ) -> Result<Json, String> {
-        let known = |argument: &&&str| self.switches().iter().any(|switch| switch.flag == **argument);
+        let known =
+            |argument: &&&str| self.switches().iter().any(|switch| switch.flag == **argument);
         if let Some(unknown) = arguments.iter().find(|argument| !known(argument)) {
-            return Err(format!("unknown argument `{unknown}`; see `{} --help`", self.executable()));
+            return Err(format!(
+                "unknown argument `{unknown}`; see `{} --help`",
+                self.executable()
+            ));
         }
         let question = read_object(input)?;
         match self {
@@ -156,7 +165,8 @@ impl Tool {
 }
 
 fn fetch_schema() -> Json {
-    let number = |description: &str| json!({"type": "integer", "description": description, "minimum": 1});
+    let number =
+        |description: &str| json!({"type": "integer", "description": description, "minimum": 1});
     json!({
         "name": "web_fetch",
         "description": "Fetches content from a specified URL and returns it as markdown. Converts HTML to markdown using libxml2. Supports pagination via offset and limit parameters similar to file_read.",
@@ -202,8 +212,9 @@ fn required_text<'a>(question: &'a Map<String, Json>, name: &str) -> Result<&'a 
 
 fn texts(question: &Map<String, Json>, name: &str) -> Result<Vec<String>, String> {
     let Some(value) = question.get(name) else { return Ok(Vec::new()) };
-    let list =
-        value.as_array().and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+    let list = value
+        .as_array()
+        .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
     list.ok_or_else(|| format!("`{name}` is not a list of strings"))
 }
 
@@ -211,7 +222,8 @@ fn texts(question: &Map<String, Json>, name: &str) -> Result<Vec<String>, String
 fn count(question: &Map<String, Json>, name: &str) -> Result<Option<usize>, String> {
     let Some(value) = question.get(name) else { return Ok(None) };
     let whole = |number: f64| (number.fract() == 0.0 && number >= 1.0).then_some(number as u64);
-    let number = value.as_u64().or_else(|| value.as_f64().and_then(whole)).filter(|number| *number >= 1);
+    let number =
+        value.as_u64().or_else(|| value.as_f64().and_then(whole)).filter(|number| *number >= 1);
     let number = number.ok_or_else(|| format!("`{name}` is not a whole number from 1"))?;
     Ok(Some(usize::try_from(number).unwrap_or(usize::MAX)))
 }
@@ -221,8 +233,9 @@ fn fetch_lines(question: &Map<String, Json>, options: &FetchOptions) -> Result<J
     let skipped = count(question, "offset")?.unwrap_or(1) - 1;
     let limit = count(question, "limit")?.unwrap_or(usize::MAX);
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
-    let markdown =
-        page.into_markdown().map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
+    let markdown = page
+        .into_markdown()
+        .map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
     let mut content = String::new();
     let mut lines_read = 0;
     for line in markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit) {

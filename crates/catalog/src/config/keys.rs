@@ -158,7 +158,8 @@ pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Member<'t, 'i>> {
     members
 }
 
-/// Checks every member of a table by itself. Returns the keys that misspelled ones were meant to be.
+/// Checks every member of a table by itself. Returns the keys that misspelled ones were meant to
+/// be.
 pub(super) fn check(
     table: &DeTable<'_>,
     keys: &'static [Key],
@@ -171,7 +172,8 @@ pub(super) fn check(
         match keys.iter().find(|known| known.name == name) {
             Some(known) => known.form.check(&Value { name, value, at: at.child(name) }, report),
             None => {
-                let others = keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
+                let others =
+                    keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
                 meant.extend(unknown(key, others, at, report));
             }
         }
@@ -230,7 +232,10 @@ pub(super) fn level(
 /// The table that has such a key.
 fn home_of(name: &str) -> Option<&'static str> {
     let homes = [(SOURCE, "[[source]]"), (LIMITS, "[limits]")];
-    homes.into_iter().find(|(keys, _)| keys.iter().any(|key| key.name == name)).map(|(_, home)| home)
+    homes
+        .into_iter()
+        .find(|(keys, _)| keys.iter().any(|key| key.name == name))
+        .map(|(_, home)| home)
 }
 
 /// A value to be checked.
@@ -251,8 +256,11 @@ impl Value<'_, '_> {
     }
 
     fn wrong_type(&self, wanted: &str, report: &mut Report<'_>) {
-        let message =
-            format!("`{}` is {}, expected {wanted}", shorten(self.name), a_type(self.value.get_ref()));
+        let message = format!(
+            "`{}` is {}, expected {wanted}",
+            shorten(self.name),
+            a_type(self.value.get_ref())
+        );
         self.tell(&INVALID_TYPE, message, report);
     }
 
@@ -291,7 +299,9 @@ impl Form {
 }
 
 fn name(value: &Value<'_, '_>, report: &mut Report<'_>) {
-    let Some(text) = value.value.get_ref().as_str() else { return value.wrong_type("a string", report) };
+    let Some(text) = value.value.get_ref().as_str() else {
+        return value.wrong_type("a string", report);
+    };
     let why = match Namespace::parse(text) {
         Ok(name) if name.is_portable() => return,
         // Ids are written with it, and they know no other characters.
@@ -311,7 +321,8 @@ fn words(value: &Value<'_, '_>, report: &mut Report<'_>) {
                     DeValue::String(_) => "the program is blank".to_owned(),
                     other => format!("this word is {}, expected a string", a_type(other)),
                 };
-                let code = if item.get_ref().is_str() { &MISSING_REQUIRED_FIELD } else { &INVALID_TYPE };
+                let code =
+                    if item.get_ref().is_str() { &MISSING_REQUIRED_FIELD } else { &INVALID_TYPE };
                 report.tell(code, item.span(), &value.at.child(n), message);
             }
             if items.is_empty() {
@@ -322,9 +333,15 @@ fn words(value: &Value<'_, '_>, report: &mut Report<'_>) {
             let Some(line) = value.text(report) else { return };
             match split_words(line) {
                 None => {
-                    value.tell(&INVALID_PATTERN, "`command` has a quote that is not closed", report);
+                    value.tell(
+                        &INVALID_PATTERN,
+                        "`command` has a quote that is not closed",
+                        report,
+                    );
                 }
-                Some(words) if words.first().is_none_or(|word| word.trim().is_empty()) => value.blank(report),
+                Some(words) if words.first().is_none_or(|word| word.trim().is_empty()) => {
+                    value.blank(report)
+                }
                 Some(_) => {}
             }
         }
@@ -336,7 +353,10 @@ fn url(value: &Value<'_, '_>, report: &mut Report<'_>) {
     let Some(text) = value.text(report) else { return };
     if !is_address(text, &["http", "https"]) {
         let message = "`url` is not an `http` or `https` address";
-        value.tell(&INVALID_PATTERN, message, report).help.push("write it as `https://host/mcp`".to_owned());
+        value
+            .tell(&INVALID_PATTERN, message, report)
+            .help
+            .push("write it as `https://host/mcp`".to_owned());
     }
 }
 
@@ -362,7 +382,8 @@ fn choice(value: &Value<'_, '_>, words: &[&'static str], report: &mut Report<'_>
     if words.contains(&text) {
         return;
     }
-    let message = format!("`{}` is `{}`, expected {}", value.name, shorten(text), alternatives(words));
+    let message =
+        format!("`{}` is `{}`, expected {}", value.name, shorten(text), alternatives(words));
     let diagnostic = value.tell(&INVALID_ENUM_VALUE, message, report);
     if let Some(meant) = nearest_word(text, words.iter().copied()) {
         diagnostic.help.push(format!("did you mean `{meant}`?"));

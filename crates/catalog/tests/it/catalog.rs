@@ -53,7 +53,8 @@ impl Bench {
         let planner = Arc::new(move || Plan::of_config(&config, &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
-        let runner = Arc::new(Runner::new(Parts::new(environment, Log::default()), Limits::default()));
+        let runner =
+            Arc::new(Runner::new(Parts::new(environment, Log::default()), Limits::default()));
         let catalog = Catalog::new(runner, planner, listener);
         let until = CancellationToken::new();
         catalog.follow(&until);
@@ -93,7 +94,9 @@ impl Bench {
     async fn call(&self, id: &str, arguments: Json) -> Result<Json, String> {
         let request = Request { arguments, ..Request::new(id) };
         let answer = self.catalog.runner().call(request, &Quiet).await;
-        answer.map(|outcome| outcome.structured.unwrap_or_default()).map_err(|failure| failure.to_string())
+        answer
+            .map(|outcome| outcome.structured.unwrap_or_default())
+            .map_err(|failure| failure.to_string())
     }
 
     /// The code of a call without arguments, or `ok`.
@@ -113,7 +116,11 @@ impl Bench {
         let end = Instant::now() + SOON;
         while !check(self) {
             let events = self.events.lock().unwrap().join("\n");
-            assert!(Instant::now() < end, "this did not happen: {what}\ntools: {:?}\n{events}", self.ids());
+            assert!(
+                Instant::now() < end,
+                "this did not happen: {what}\ntools: {:?}\n{events}",
+                self.ids()
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -121,7 +128,8 @@ impl Bench {
     /// Processes that came from here, by their command lines.
     fn running(&self) -> Vec<String> {
         let mark = format!("BENCH={}", self.folder.path().display());
-        let has_mark = |environment: &[u8]| environment.split(|b| *b == 0).any(|v| v == mark.as_bytes());
+        let has_mark =
+            |environment: &[u8]| environment.split(|b| *b == 0).any(|v| v == mark.as_bytes());
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         processes
             .filter(|entry| std::fs::read(entry.path().join("environ")).is_ok_and(|e| has_mark(&e)))
@@ -133,7 +141,9 @@ impl Bench {
 
 fn describe(event: &Event) -> String {
     match event {
-        Event::Loaded { source, ready, aside } => format!("loaded {source}: {ready} ready, {aside} aside"),
+        Event::Loaded { source, ready, aside } => {
+            format!("loaded {source}: {ready} ready, {aside} aside")
+        }
         Event::Problem(problem) => {
             format!(
                 "{} {} {}: {}",
@@ -221,10 +231,16 @@ async fn a_tool_with_an_error_is_set_aside_alone() {
         ("other_draft", "{$schema: 'http://json-schema.org/draft-03/schema#', type: object}"),
         ("fine", ANYTHING),
     ];
-    let bench =
-        Bench::settled(&[("toolwright.toml", TOOLS), SCRIPT, ("tools/a.yaml", &local("it", &commands))])
-            .await;
-    assert_eq!(bench.ids(), ["!it:bad_type", "!it:elsewhere", "it:fine", "it:good", "!it:other_draft"]);
+    let bench = Bench::settled(&[
+        ("toolwright.toml", TOOLS),
+        SCRIPT,
+        ("tools/a.yaml", &local("it", &commands)),
+    ])
+    .await;
+    assert_eq!(
+        bench.ids(),
+        ["!it:bad_type", "!it:elsewhere", "it:fine", "it:good", "!it:other_draft"]
+    );
     for (id, code, why) in [
         ("it:bad_type", "QUARANTINED", "INVALID"),
         ("it:elsewhere", "QUARANTINED", "EXTERNAL_REF"),
@@ -282,7 +298,10 @@ async fn of_two_with_one_id_the_first_stays() {
     .await;
     assert_eq!(bench.ids(), ["it:once", "it:twice"]);
     assert_eq!(bench.call("it:twice", json!({})).await, Ok(json!({"command": "twice"})));
-    assert_eq!(bench.events("note"), ["note: `it:twice` is there twice; the first stays (DUPLICATE_ID)"]);
+    assert_eq!(
+        bench.events("note"),
+        ["note: `it:twice` is there twice; the first stays (DUPLICATE_ID)"]
+    );
 }
 
 #[tokio::test]
@@ -290,11 +309,15 @@ async fn a_bad_program_leaves_the_others_alone() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     for mode in ["echo", "add", "schema-hang", "schema-garbage", "schema-big", "schema-exit"] {
-        std::os::unix::fs::symlink(misbehave(), folder.path().join(format!("bin/{mode}-tool"))).unwrap();
+        std::os::unix::fs::symlink(misbehave(), folder.path().join(format!("bin/{mode}-tool")))
+            .unwrap();
     }
     write(&folder.path().join("bin/empty-tool"), "");
     write(&folder.path().join("bin/not-one-of-ours"), "#!/bin/sh\nexit 1\n");
-    write(&folder.path().join("toolwright.toml"), "[[source]]\nname = \"bin\"\nexecutables = \"bin\"\n");
+    write(
+        &folder.path().join("toolwright.toml"),
+        "[[source]]\nname = \"bin\"\nexecutables = \"bin\"\n",
+    );
     let bench = Bench::over(folder).await;
     bench.catalog.settled(SOON).await;
     assert_eq!(bench.ids(), ["add", "echo"]);
@@ -303,7 +326,10 @@ async fn a_bad_program_leaves_the_others_alone() {
         ("schema-hang", "TOOL_FAILED: `--schema` printed nothing within"),
         ("schema-garbage", "TOOL_FAILED: `--schema` printed no description of a tool"),
         ("schema-big", "TOOL_FAILED: `--schema` printed more than 8192 bytes"),
-        ("schema-exit", "TOOL_FAILED: `--schema`: the program ended with status 1: cannot tell the schema"),
+        (
+            "schema-exit",
+            "TOOL_FAILED: `--schema`: the program ended with status 1: cannot tell the schema",
+        ),
         ("empty", "SPAWN_FAILED"),
     ] {
         let told = bench.events(&format!("bin/{program}-tool: "));
@@ -322,16 +348,23 @@ async fn bad_servers_leave_the_others_alone() {
     let start = Instant::now();
     let bench = Bench::follow(&[("toolwright.toml", &config)]).await;
     bench
-        .until("the good server is there", |bench| bench.has("good:echo") && bench.has("bad-list:echo"))
+        .until("the good server is there", |bench| {
+            bench.has("good:echo") && bench.has("bad-list:echo")
+        })
         .await;
     assert!(start.elapsed() < Duration::from_secs(4), "it took {:?}", start.elapsed());
     assert_eq!(bench.call("good:add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
-    let of_bad_list: Vec<String> = bench.ids().into_iter().filter(|id| id.contains("bad-list")).collect();
+    let of_bad_list: Vec<String> =
+        bench.ids().into_iter().filter(|id| id.contains("bad-list")).collect();
     assert_eq!(
         of_bad_list,
         ["bad-list:echo", "!bad-list:external_ref", "!bad-list:no_schema", "bad-list:odd_fields"]
     );
-    bench.until("it is said what is missing", |bench| !bench.events("unloaded exit-start").is_empty()).await;
+    bench
+        .until("it is said what is missing", |bench| {
+            !bench.events("unloaded exit-start").is_empty()
+        })
+        .await;
     assert!(bench.events("unloaded exit-start")[0].contains("cannot find the database"));
     assert!(!bench.catalog.is_settled(), "two are still starting");
     bench.catalog.settled(Duration::from_millis(50)).await;
@@ -357,11 +390,15 @@ async fn files_that_change_appear_and_vanish() {
     bench.write("tools/deep/c.yaml", &local("c", &[("one", ANYTHING)]));
     std::fs::remove_file(bench.path("tools/b.yaml")).unwrap();
     bench
-        .until("a new file is read, an old one forgotten", |bench| bench.ids() == ["a:one", "a:two", "c:one"])
+        .until("a new file is read, an old one forgotten", |bench| {
+            bench.ids() == ["a:one", "a:two", "c:one"]
+        })
         .await;
     assert_eq!(bench.code("b:one").await, "TOOL_NOT_FOUND");
     bench.write("tools/a.yaml", &local("a", &[("one", "{type: 12}")]));
-    bench.until("a tool that was spoilt is set aside", |bench| bench.ids() == ["!a:one", "c:one"]).await;
+    bench
+        .until("a tool that was spoilt is set aside", |bench| bench.ids() == ["!a:one", "c:one"])
+        .await;
     std::fs::remove_dir_all(bench.path("tools")).unwrap();
     bench.until("nothing is left", |bench| bench.ids().is_empty()).await;
     bench.write(SCRIPT.0, SCRIPT.1);
@@ -403,14 +440,18 @@ async fn a_configuration_that_changes() {
 
     // Sources are added; one of them in front.
     bench.write("toolwright.toml", &format!("{TOOLS}{good}{}", server("paged")));
-    bench.until("new sources are there", |bench| bench.has("a:one") && bench.has("paged:echo")).await;
+    bench
+        .until("new sources are there", |bench| bench.has("a:one") && bench.has("paged:echo"))
+        .await;
     assert_eq!(bench.catalog.sources(), 3);
     assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
     assert_eq!(bench.code("paged:echo").await, "ok");
 
     // And removed; limits hold at once.
     bench.write("toolwright.toml", &format!("{good}[limits]\ntimeout = 150\n"));
-    bench.until("old sources are gone", |bench| !bench.has("a:one") && !bench.has("paged:echo")).await;
+    bench
+        .until("old sources are gone", |bench| !bench.has("a:one") && !bench.has("paged:echo"))
+        .await;
     bench.until("their servers too", |bench| bench.running().len() == 1).await;
     assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
     let late = bench.call("good:sleep", json!({"ms": 5_000})).await.unwrap_err();
@@ -446,8 +487,11 @@ async fn a_configuration_that_breaks_changes_nothing() {
 #[tokio::test]
 async fn a_servers_file_that_changes() {
     let servers = |modes: &[&str]| {
-        let entry = |mode: &&str| (mode.to_string(), json!({"command": misbehave(), "args": ["mcp", mode]}));
-        json!({"mcpServers": modes.iter().map(entry).collect::<serde_json::Map<_, _>>()}).to_string()
+        let entry = |mode: &&str| {
+            (mode.to_string(), json!({"command": misbehave(), "args": ["mcp", mode]}))
+        };
+        json!({"mcpServers": modes.iter().map(entry).collect::<serde_json::Map<_, _>>()})
+            .to_string()
     };
     let bench = Bench::settled(&[
         ("toolwright.toml", "[[source]]\nname = \"all\"\nmcp = \"mcp.json\"\n"),
@@ -459,7 +503,9 @@ async fn a_servers_file_that_changes() {
     bench.until("the new server is there", |bench| bench.has("paged:pid")).await;
     assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid);
     bench.write("mcp.json", &servers(&["paged"]));
-    bench.until("the old one is gone", |bench| !bench.has("good:pid") && bench.running().len() == 1).await;
+    bench
+        .until("the old one is gone", |bench| !bench.has("good:pid") && bench.running().len() == 1)
+        .await;
     bench.catalog.runner().close().await;
 }
 
@@ -494,7 +540,8 @@ async fn a_server_that_changes_its_list() {
         bench.until("the new tool is there", |bench| bench.has(&added)).await;
         assert_eq!(bench.code(&added).await, "ok");
         if mode == "changing-bad" {
-            let aside: Vec<String> = bench.ids().into_iter().filter(|id| id.starts_with('!')).collect();
+            let aside: Vec<String> =
+                bench.ids().into_iter().filter(|id| id.starts_with('!')).collect();
             assert_eq!(aside, ["!changing-bad:bad_type", "!changing-bad:no_schema"]);
             assert_eq!(bench.code(&format!("{mode}:echo")).await, "ok", "the first of two stays");
         }
@@ -563,7 +610,9 @@ async fn what_a_definition_leaves_open_its_server_says() {
     let (input, output, description) = described("served:add");
     assert_eq!(input["required"], json!(["a", "b"]));
     assert!(output && description);
-    assert!(bench.call("served:add", json!({"a": 1})).await.unwrap_err().starts_with("INPUT_INVALID"));
+    assert!(
+        bench.call("served:add", json!({"a": 1})).await.unwrap_err().starts_with("INPUT_INVALID")
+    );
     assert_eq!(bench.call("served:add", json!({"a": 1, "b": 2})).await.unwrap(), json!({"sum": 3}));
     // What the server has not is set aside alone, at its place; what else it has is there as well.
     assert!(bench.has("!served:vanished") && bench.has("served:pid"), "{:?}", bench.ids());
@@ -571,7 +620,8 @@ async fn what_a_definition_leaves_open_its_server_says() {
     assert!(said.contains("QUARANTINED") && said.contains("COMMAND_NOT_ON_SERVER"), "{said}");
     let problem = bench.events("COMMAND_NOT_ON_SERVER");
     assert!(
-        problem.len() == 1 && problem[0].contains("/tool/commands/2: the server has no tool `vanished`"),
+        problem.len() == 1
+            && problem[0].contains("/tool/commands/2: the server has no tool `vanished`"),
         "{problem:?}"
     );
     assert!(!bench.has("served:added"));
@@ -608,7 +658,9 @@ async fn a_changed_definition_holds_while_its_server_is_away() {
     assert_eq!(bench.code("served:exit").await, "UPSTREAM_UNAVAILABLE");
     bench.write("tools/a.yaml", &defs("[echo]"));
     bench
-        .until("the definition is read again", |bench| bench.ids().iter().all(|id| !id.contains("vanished")))
+        .until("the definition is read again", |bench| {
+            bench.ids().iter().all(|id| !id.contains("vanished"))
+        })
         .await;
     // What the server said of its own tools still holds.
     assert!(bench.has("served:pid") && bench.has("served:echo"), "{:?}", bench.ids());
@@ -647,7 +699,8 @@ async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
 
 #[tokio::test]
 async fn a_definition_that_names_another_server_lets_go_of_the_first() {
-    let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))]).await;
+    let bench =
+        Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))]).await;
     assert!(bench.has("served:pid"), "{:#?}", bench.events(""));
     let pid = bench.call("served:pid", json!({})).await.unwrap();
     bench.write("tools/a.yaml", &served("paged"));
@@ -673,7 +726,8 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
     for (id, loaded) in [
         ("a:one", vec!["defs"]),
         ("one", vec!["defs"]),
-        // Whose schema is written needs no server yet; whose is not, its own; an unknown one as well.
+        // Whose schema is written needs no server yet; whose is not, its own; an unknown one as
+        // well.
         ("served:pid", vec!["defs"]),
         ("pid", vec!["defs"]),
         ("open:image", vec!["defs", "open"]),
@@ -693,7 +747,8 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
         let config = path.clone();
         let planner = Arc::new(move || Plan::of_config(&config, &|_| None));
         let parts = Parts::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
-        let catalog = Catalog::new(Arc::new(Runner::new(parts, Limits::default())), planner, listener);
+        let catalog =
+            Catalog::new(Arc::new(Runner::new(parts, Limits::default())), planner, listener);
         assert!(catalog.load_for(id).await.is_empty());
         let mut events = std::mem::take(&mut *events.lock().unwrap());
         events.sort();

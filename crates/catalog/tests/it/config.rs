@@ -70,7 +70,10 @@ fn every_kind_of_source() {
             "url = 'https://h/mcp'\nheaders = { B = 'x', A = 'Bearer ${TOKEN}' }".to_owned(),
             SourceKind::Url {
                 url: "https://h/mcp".to_owned(),
-                headers: vec![("B".to_owned(), "x".to_owned()), ("A".to_owned(), "Bearer s3cret".to_owned())],
+                headers: vec![
+                    ("B".to_owned(), "x".to_owned()),
+                    ("A".to_owned(), "Bearer s3cret".to_owned()),
+                ],
             },
         ),
     ];
@@ -100,14 +103,21 @@ env = { B = '1', A = '${TOKEN}', C = '${NONE:-x}' }
     assert_eq!(names, ["z", "b"]);
     assert_eq!(config.sources.iter().map(|s| s.compat).collect::<Vec<_>>(), [true, false]);
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    assert_eq!(config.sources[1].environment, [pair("B", "1"), pair("A", "s3cret"), pair("C", "x")]);
+    assert_eq!(
+        config.sources[1].environment,
+        [pair("B", "1"), pair("A", "s3cret"), pair("C", "x")]
+    );
     let span = config.sources[1].span.range();
-    assert_eq!((&text[span.clone()], span.start), ("[[source]]", text.rfind("[[").expect("it is there")));
+    assert_eq!(
+        (&text[span.clone()], span.start),
+        ("[[source]]", text.rfind("[[").expect("it is there"))
+    );
 }
 
 #[test]
 fn the_same_in_other_spellings() {
-    let plain = good("[[source]]\nname = 'a'\ncommand = 'x'\nenv = { A = '1' }\n[limits]\ntimeout = 5\n");
+    let plain =
+        good("[[source]]\nname = 'a'\ncommand = 'x'\nenv = { A = '1' }\n[limits]\ntimeout = 5\n");
     for text in [
         "limits.timeout = 5\n[[source]]\nname = 'a'\ncommand = 'x'\nenv.A = '1'\n",
         "limits = { timeout = 0x5 }\nsource = [{ name = 'a', command = ['x'], env = { A = '1' } }]\n",
@@ -205,7 +215,10 @@ fn one_mistake_each_at_its_place() {
         ("limits = 5", &["1:10 INVALID_TYPE /limits 5"]),
         ("[[limits]]", &["1:1 INVALID_TYPE /limits [[limits]]"]),
         ("[limits]\nx.y = 1", &["2:1 UNKNOWN_KEY /limits/x x"]),
-        ("[limits]\noutput_schema = 'wran'", &["2:17 INVALID_ENUM_VALUE /limits/output_schema 'wran'"]),
+        (
+            "[limits]\noutput_schema = 'wran'",
+            &["2:17 INVALID_ENUM_VALUE /limits/output_schema 'wran'"],
+        ),
         ("[limits]\nmax_timeout = 10\ntimeout = 20", &["3:11 OUT_OF_RANGE /limits/timeout 20"]),
         (
             "[[source]]",
@@ -216,7 +229,10 @@ fn one_mistake_each_at_its_place() {
         ),
         // A misspelled key is one mistake, not two.
         ("[[source]]\nnmae = 'a'\npath = 'x'", &["2:1 UNKNOWN_KEY /source/0/nmae nmae"]),
-        ("[[source]]\nname = 'a'\nexecutable = 'x'", &["3:1 UNKNOWN_KEY /source/0/executable executable"]),
+        (
+            "[[source]]\nname = 'a'\nexecutable = 'x'",
+            &["3:1 UNKNOWN_KEY /source/0/executable executable"],
+        ),
         ("[[source]]\nname = 5\npath = 'x'", &["2:8 INVALID_TYPE /source/0/name 5"]),
         ("[[source]]\nname = ''\npath = 'x'", &["2:8 INVALID_PATTERN /source/0/name ''"]),
         ("[[source]]\nname = 'a:b'\npath = 'x'", &["2:8 INVALID_PATTERN /source/0/name 'a:b'"]),
@@ -232,7 +248,10 @@ fn one_mistake_each_at_its_place() {
         ("path = 'x'\ncompat = 'yes'", &["4:10 INVALID_TYPE /source/0/compat 'yes'"]),
         ("path = 'x'\nheaders = {}", &["4:1 INVALID_SOURCE /source/0/headers headers"]),
         ("mcp = 'x'\nformat = 'mcp'", &["4:1 INVALID_SOURCE /source/0/format format"]),
-        ("executables = 'x'\ndirectory = 'y'", &["4:1 INVALID_SOURCE /source/0/directory directory"]),
+        (
+            "executables = 'x'\ndirectory = 'y'",
+            &["4:1 INVALID_SOURCE /source/0/directory directory"],
+        ),
         ("url = 'http://h'\nenv = {}", &["4:1 INVALID_SOURCE /source/0/env env"]),
         ("url = 'http://h'\npath = 'x'", &["4:1 INVALID_SOURCE /source/0/path path"]),
         ("url = 'ftp://h'", &["3:7 INVALID_PATTERN /source/0/url 'ftp://h'"]),
@@ -249,8 +268,14 @@ fn one_mistake_each_at_its_place() {
         ("command = 'x'\nenv.'A=B' = ''", &["4:5 INVALID_PATTERN /source/0/env/A=B 'A=B'"]),
         ("command = 'x'\nenv.A = '${NONE}'", &["4:9 UNSET_VARIABLE /source/0/env/A '${NONE}'"]),
         ("command = 'x'\nenv.A = '${x:y}'", &["4:9 INVALID_REFERENCE /source/0/env/A '${x:y}'"]),
-        ("url = 'http://h'\nheaders.'A B' = ''", &["4:9 INVALID_PATTERN /source/0/headers/A B 'A B'"]),
-        ("url = 'http://h'\nheaders.A = '${NONE}'", &["4:13 UNSET_VARIABLE /source/0/headers/A '${NONE}'"]),
+        (
+            "url = 'http://h'\nheaders.'A B' = ''",
+            &["4:9 INVALID_PATTERN /source/0/headers/A B 'A B'"],
+        ),
+        (
+            "url = 'http://h'\nheaders.A = '${NONE}'",
+            &["4:13 UNSET_VARIABLE /source/0/headers/A '${NONE}'"],
+        ),
     ];
     for (line, expected) in cases {
         let text = with(line);
@@ -319,7 +344,10 @@ fn places_behind_what_is_not_ascii() {
     insta::assert_snapshot!(plain);
     assert_eq!(
         places(text),
-        ["3:8 INVALID_PATTERN /source/0/name \"日本\"", "4:27 UNSET_VARIABLE /source/0/env/B \"${NONE}\"",]
+        [
+            "3:8 INVALID_PATTERN /source/0/name \"日本\"",
+            "4:27 UNSET_VARIABLE /source/0/env/B \"${NONE}\"",
+        ]
     );
 }
 
@@ -332,10 +360,15 @@ fn text_that_is_not_toml() {
 
 #[test]
 fn duplicate_keys_do_not_end_the_reading() {
-    let text = "[[source]]\nname = 'a'\nname = 'b'\npath = 'x'\nfoo = 1\n[limits]\nqueue = 1\n[limits]\n";
+    let text =
+        "[[source]]\nname = 'a'\nname = 'b'\npath = 'x'\nfoo = 1\n[limits]\nqueue = 1\n[limits]\n";
     assert_eq!(
         places(text),
-        ["3:1 DUPLICATE_KEY  name", "5:1 UNKNOWN_KEY /source/0/foo foo", "8:2 DUPLICATE_KEY  limits"]
+        [
+            "3:1 DUPLICATE_KEY  name",
+            "5:1 UNKNOWN_KEY /source/0/foo foo",
+            "8:2 DUPLICATE_KEY  limits"
+        ]
     );
 }
 

@@ -30,7 +30,8 @@ fn variables(name: &str) -> Option<String> {
 /// The plan, line by line: `name = what` and whatever was wrong, without the folder's own name.
 fn lines(plan: &Plan, folder: &TempDir) -> Vec<String> {
     let specs = plan.specs.iter().map(line);
-    let diagnostics = plan.diagnostics.iter().map(|d| format!("{} {}", d.code.name, d.path.as_str()));
+    let diagnostics =
+        plan.diagnostics.iter().map(|d| format!("{} {}", d.code.name, d.path.as_str()));
     let failures = plan.failures.iter().map(|failure| format!("failed: {failure}"));
     let all = specs.chain(diagnostics).chain(failures);
     all.map(|line| line.replace(folder.path().to_str().unwrap(), "~")).collect()
@@ -48,7 +49,9 @@ fn line(spec: &Spec) -> String {
     };
     let reader = match spec.reader {
         Reader { format: None, compat: false, .. } => String::new(),
-        Reader { format, compat, .. } => format!(" as {} {compat}", format.map_or("-", |format| format.0)),
+        Reader { format, compat, .. } => {
+            format!(" as {} {compat}", format.map_or("-", |format| format.0))
+        }
     };
     let environment: String =
         spec.environment.iter().map(|(name, value)| format!(" {name}={value}")).collect();
@@ -63,9 +66,13 @@ fn way(server: &Server) -> String {
         Connection::WebSocket { url } => format!("ws {url}"),
     };
     let list = |variables: &[Variable]| -> String {
-        variables.iter().map(|v| format!(" {}={}", v.name, v.value.as_deref().unwrap_or("?"))).collect()
+        variables
+            .iter()
+            .map(|v| format!(" {}={}", v.name, v.value.as_deref().unwrap_or("?")))
+            .collect()
     };
-    let directory = server.directory.as_ref().map(|directory| format!(" in {directory}")).unwrap_or_default();
+    let directory =
+        server.directory.as_ref().map(|directory| format!(" in {directory}")).unwrap_or_default();
     format!("{way}{}{}{directory}", list(&server.environment), list(&server.headers))
 }
 
@@ -173,7 +180,10 @@ fn a_configuration_that_cannot_be_read() {
         let path = folder.path().join(name);
         let plan = Plan::of_config(&path, &variables);
         let lines = lines(&plan, &folder);
-        assert!(matches!(&lines[..], [line] if line.starts_with(&format!("failed: {why}"))), "{lines:?}");
+        assert!(
+            matches!(&lines[..], [line] if line.starts_with(&format!("failed: {why}"))),
+            "{lines:?}"
+        );
         assert_eq!(plan.files, [path], "it may come");
     }
 }
@@ -201,13 +211,18 @@ fn everything_a_command_line_can_name() {
         ("echo-tool", "#!/bin/sh\n"),
         ("mcp.json", SERVERS),
         ("vscode.json", r#"{"servers": {"v": {"command": "srv"}}, "inputs": []}"#),
-        ("talks-about.json", r#"{"name": "x", "description": "mcpServers", "tools": ["mcpServers"]}"#),
+        (
+            "talks-about.json",
+            r#"{"name": "x", "description": "mcpServers", "tools": ["mcpServers"]}"#,
+        ),
         ("empty.json", r#"{"mcpServers": {}}"#),
     ]);
     std::fs::write(folder.path().join("plain-tools"), "").unwrap();
     let at = |name: &str| Named::Path(folder.path().join(name));
-    let as_mcp =
-        Reader { format: toolwright_formats::by_name("mcp").map(|format| format.id()), ..Reader::default() };
+    let as_mcp = Reader {
+        format: toolwright_formats::by_name("mcp").map(|format| format.id()),
+        ..Reader::default()
+    };
     let none = Reader::default();
     for (named, reader, expected) in [
         (at("tools"), none, vec!["~/tools = definitions ~/tools"]),
@@ -244,7 +259,12 @@ fn everything_a_command_line_can_name() {
 
 #[test]
 fn what_has_to_be_asked() {
-    let folder = folder(&[("echo-tool", ""), ("mcp.json", SERVERS), ("a.json", "{}"), ("folder-tool/x", "")]);
+    let folder = folder(&[
+        ("echo-tool", ""),
+        ("mcp.json", SERVERS),
+        ("a.json", "{}"),
+        ("folder-tool/x", ""),
+    ]);
     for (name, expected) in [
         ("echo-tool", true),
         ("mcp.json", true),

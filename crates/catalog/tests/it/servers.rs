@@ -40,7 +40,12 @@ fn stdio(words: &[&str]) -> Connection {
 }
 
 fn variable(name: &str, value: &str) -> Variable {
-    Variable { name: name.to_owned(), required: false, description: None, value: Some(value.to_owned()) }
+    Variable {
+        name: name.to_owned(),
+        required: false,
+        description: None,
+        value: Some(value.to_owned()),
+    }
 }
 
 #[test]
@@ -90,18 +95,33 @@ fn ways_to_a_server() {
         (r#"{"command": "npx", "args": ["-y", "x", ""]}"#, stdio(&["npx", "-y", "x", ""])),
         (r#"{"type": "stdio", "command": "a b", "args": []}"#, stdio(&["a b"])),
         (r#"{"type": "local", "command": "x"}"#, stdio(&["x"])),
-        (r#"{"command": "x", "args": null, "env": null, "url": null, "type": null}"#, stdio(&["x"])),
+        (
+            r#"{"command": "x", "args": null, "env": null, "url": null, "type": null}"#,
+            stdio(&["x"]),
+        ),
         (r#"{"type": "stdio", "command": "x", "url": "https://h/mcp"}"#, stdio(&["x"])),
         (r#"{"url": "https://h/mcp"}"#, Connection::Sse { url: url() }),
         (r#"{"serverUrl": "https://h/mcp"}"#, Connection::Sse { url: url() }),
         (r#"{"httpUrl": "https://h/mcp"}"#, Connection::Http { url: url() }),
         (r#"{"type": "sse", "url": "https://h/mcp"}"#, Connection::Sse { url: url() }),
         (r#"{"type": "http", "url": "https://h/mcp"}"#, Connection::Http { url: url() }),
-        (r#"{"type": "http", "url": "https://h/mcp", "command": "x"}"#, Connection::Http { url: url() }),
-        (r#"{"transport": "streamable-http", "url": "https://h/mcp"}"#, Connection::Http { url: url() }),
-        (r#"{"type": null, "transport": "http", "url": "https://h/mcp"}"#, Connection::Http { url: url() }),
+        (
+            r#"{"type": "http", "url": "https://h/mcp", "command": "x"}"#,
+            Connection::Http { url: url() },
+        ),
+        (
+            r#"{"transport": "streamable-http", "url": "https://h/mcp"}"#,
+            Connection::Http { url: url() },
+        ),
+        (
+            r#"{"type": null, "transport": "http", "url": "https://h/mcp"}"#,
+            Connection::Http { url: url() },
+        ),
         (r#"{"type": "streamableHttp", "url": "https://h/mcp"}"#, Connection::Http { url: url() }),
-        (r#"{"type": "ws", "url": "wss://h"}"#, Connection::WebSocket { url: "wss://h".to_owned() }),
+        (
+            r#"{"type": "ws", "url": "wss://h"}"#,
+            Connection::WebSocket { url: "wss://h".to_owned() },
+        ),
         (r#"{"url": "ws://h"}"#, Connection::WebSocket { url: "ws://h".to_owned() }),
     ];
     for (entry, connection) in cases {
@@ -120,9 +140,15 @@ fn references_are_filled_in_everywhere() {
     assert_eq!(local.server.directory.as_deref(), Some("/project/my app/sub"));
     assert_eq!(
         local.server.environment,
-        [variable("T", "s3cret"), variable("R", "${TOKEN}"), variable("N", "8080"), variable("B", "true")]
+        [
+            variable("T", "s3cret"),
+            variable("R", "${TOKEN}"),
+            variable("N", "8080"),
+            variable("B", "true")
+        ]
     );
-    let remote = good(r#"{"url": "${NONE:-https://h}/mcp", "headers": {"A": "Bearer ${env:TOKEN}"}}"#);
+    let remote =
+        good(r#"{"url": "${NONE:-https://h}/mcp", "headers": {"A": "Bearer ${env:TOKEN}"}}"#);
     assert_eq!(remote.server.connection, Connection::Sse { url: "https://h/mcp".to_owned() });
     assert_eq!(remote.server.headers, [variable("A", "Bearer s3cret")]);
 }
@@ -239,7 +265,8 @@ fn a_bad_server_does_not_take_others_with_it() {
     let names: Vec<&str> = list.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["good", "a-b", "last"]);
     let origin = Origin::whole(&document);
-    let mut diagnostics: Vec<Diagnostic> = findings.into_iter().map(|f| locate(f, &origin)).collect();
+    let mut diagnostics: Vec<Diagnostic> =
+        findings.into_iter().map(|f| locate(f, &origin)).collect();
     render::sort(&mut diagnostics);
     let shown: Vec<String> = diagnostics.iter().map(|d| full(d, Colour::Off)).collect();
     insta::assert_snapshot!(shown.join("\n\n"));
@@ -247,7 +274,8 @@ fn a_bad_server_does_not_take_others_with_it() {
 
 #[test]
 fn of_duplicates_the_last_counts() {
-    let (list, findings) = read(r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#);
+    let (list, findings) =
+        read(r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#);
     assert_eq!(findings, []);
     assert_eq!(list.len(), 1);
     assert_eq!(list[0].server.connection, stdio(&["y"]));
@@ -273,7 +301,8 @@ fn hostile_files_are_bounded() {
     let args = with(&format!(r#"{{"command": "x", "args": [{}0]}}"#, "0,".repeat(200_000)));
     assert_eq!(read(&args).1.len(), 1_000);
     let many: String = (0..50_000).map(|n| format!(r#""{n}": 5,"#)).collect();
-    let (list, findings) = read(&format!(r#"{{"mcpServers": {{{many} "z": {{"command": "x"}}}}}}"#));
+    let (list, findings) =
+        read(&format!(r#"{{"mcpServers": {{{many} "z": {{"command": "x"}}}}}}"#));
     assert_eq!((list.len(), findings.len()), (0, 1_000));
 }
 

@@ -1,7 +1,7 @@
 //! HIDDEN_TEXT: characters a reader does not see, or sees elsewhere than they stand.
 //!
-//! Invisible characters have honest uses: emoji are joined by them, Persian and Indic words need them, Hebrew
-//! and Arabic text is kept in order by them. So the neighbours decide.
+//! Invisible characters have honest uses: emoji are joined by them, Persian and Indic words need
+//! them, Hebrew and Arabic text is kept in order by them. So the neighbours decide.
 
 use std::ops::Range;
 
@@ -32,18 +32,20 @@ pub(crate) fn hidden(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Whether no text of this document can have anything hidden: all of it is plain, and so is what its escapes, as
-/// JSON and YAML have them, stand for.
+/// Whether no text of this document can have anything hidden: all of it is plain, and so is what
+/// its escapes, as JSON and YAML have them, stand for.
 pub(crate) fn hides_nothing(document: &str) -> bool {
     let mut escapes = document.split('\\').skip(1);
     is_plain(document) && escapes.all(|escape| escape.starts_with(['n', 't', 'r', '"', '/']))
 }
 
-/// Whether a text is ASCII without control characters. It is looked at in pieces without a way out, each of which
-/// the machine takes as a whole.
+/// Whether a text is ASCII without control characters. It is looked at in pieces without a way out,
+/// each of which the machine takes as a whole.
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
-    text.as_bytes().chunks(32).all(|piece| piece.iter().fold(true, |plain, byte| plain & is_plain(byte)))
+    text.as_bytes()
+        .chunks(32)
+        .all(|piece| piece.iter().fold(true, |plain, byte| plain & is_plain(byte)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,12 +101,17 @@ impl Spot {
                     "remove them: a model may decode what no reader sees",
                 ),
                 None => (
-                    format!("invisible variation selectors {names} follow nothing that they could vary"),
+                    format!(
+                        "invisible variation selectors {names} follow nothing that they could vary"
+                    ),
                     "remove them",
                 ),
             },
             Kind::Bidi => (
-                format!("{names} makes {} appear in another order than it is read in", quote(piece)),
+                format!(
+                    "{names} makes {} appear in another order than it is read in",
+                    quote(piece)
+                ),
                 "remove it: letters of right-to-left scripts need no override",
             ),
             Kind::Control => (
@@ -134,14 +141,16 @@ fn names(piece: &str, kind: Kind) -> String {
             seen.push(c);
         }
     }
-    let shown: Vec<String> = seen.iter().take(3).map(|&c| format!("U+{:04X}", u32::from(c))).collect();
+    let shown: Vec<String> =
+        seen.iter().take(3).map(|&c| format!("U+{:04X}", u32::from(c))).collect();
     let more = if seen.len() > 3 { ", …" } else { "" };
     shown.join(", ") + more
 }
 
 /// The words a spot stands in, so that a message shows where to look.
 fn around(text: &str, range: &Range<usize>) -> String {
-    let start = text[..range.start].char_indices().rev().take(12).last().map_or(range.start, |(at, _)| at);
+    let start =
+        text[..range.start].char_indices().rev().take(12).last().map_or(range.start, |(at, _)| at);
     let end = text[range.end..].char_indices().nth(12).map_or(text.len(), |(at, _)| range.end + at);
     text[start..end].to_owned()
 }
@@ -152,7 +161,9 @@ fn kind_of(c: char) -> Option<Kind> {
         '\u{85}' => return None,
         _ if c.is_control() => Kind::Control,
         '\u{AD}' => return None,
-        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{61C}' => Kind::Bidi,
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{61C}' => {
+            Kind::Bidi
+        }
         '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}' => Kind::Selectors,
         '\u{E0000}'..='\u{E0FFF}' => Kind::Tags,
         '\u{2800}' => Kind::Invisible,
@@ -175,8 +186,12 @@ fn judge_run(chars: &[(usize, char)], run: Range<usize>, bidi: &Bidi, spots: &mu
         Kind::Control => false,
         Kind::Bidi => run.clone().all(|at| bidi.is_honest(chars, at)),
         Kind::Tags => is_flag(chars, &run),
-        Kind::Selectors => run.len() == 1 && before.is_some_and(|base| varies(base, chars[run.start].1)),
-        Kind::Invisible => run.len() <= 2 && run.clone().all(|at| joins(before, chars[at].1, after)),
+        Kind::Selectors => {
+            run.len() == 1 && before.is_some_and(|base| varies(base, chars[run.start].1))
+        }
+        Kind::Invisible => {
+            run.len() <= 2 && run.clone().all(|at| joins(before, chars[at].1, after))
+        }
     };
     if !honest {
         let end = after.map_or_else(|| end_of(chars, run.end - 1), |_| chars[run.end].0);
@@ -200,8 +215,7 @@ fn is_flag(chars: &[(usize, char)], run: &Range<usize>) -> bool {
 
 /// Whether a variation selector has something to vary.
 fn varies(base: char, selector: char) -> bool {
-    let ideograph =
-        matches!(base, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    let ideograph = matches!(base, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
     match selector {
         // Text and emoji style; digits become keycaps.
         '\u{FE0E}' | '\u{FE0F}' => {
@@ -228,7 +242,9 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
             after.is_some_and(is_pictorial)
         }
         '\u{200C}' | '\u{200D}' => is_joining(before) && after.is_none_or(|after| !is_latin(after)),
-        '\u{200B}' | '\u{2060}' => is_without_spaces(before) || after.is_some_and(is_without_spaces),
+        '\u{200B}' | '\u{2060}' => {
+            is_without_spaces(before) || after.is_some_and(is_without_spaces)
+        }
         '\u{34F}' => !is_latin(before) && before.is_alphabetic(),
         '\u{180B}'..='\u{180F}' => matches!(before, '\u{1800}'..='\u{18AF}'),
         '\u{115F}' | '\u{1160}' => {
@@ -250,7 +266,8 @@ fn is_joining(c: char) -> bool {
         | '\u{A800}'..='\u{A8FF}' | '\u{A980}'..='\u{AAFF}' | '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{11000}'..='\u{11FFF}')
 }
 
-/// Thai, Lao, Tibetan, Myanmar, Khmer, Han and kana: a zero-width space says where a line may break.
+/// Thai, Lao, Tibetan, Myanmar, Khmer, Han and kana: a zero-width space says where a line may
+/// break.
 fn is_without_spaces(c: char) -> bool {
     matches!(c, '\u{E00}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{1950}'..='\u{1AAF}' | '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
@@ -280,7 +297,8 @@ impl Bidi {
         match chars[at].1 {
             '\u{202D}' | '\u{202E}' => false,
             '\u{200E}' | '\u{200F}' | '\u{61C}' => self.rtl,
-            // Message formatters put these two around every value; in left-to-right text they change nothing.
+            // Message formatters put these two around every value; in left-to-right text they
+            // change nothing.
             '\u{2068}' | '\u{2066}' | '\u{2069}' if !self.rtl => {
                 self.balanced && !chars.iter().any(|(_, c)| *c == '\u{2067}')
             }
@@ -293,11 +311,14 @@ fn is_rtl(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
 }
 
-/// A selector carries a byte: VS1–16 are 0–15, VS17–256 the rest. Some count from the first printable character.
+/// A selector carries a byte: VS1–16 are 0–15, VS17–256 the rest. Some count from the first
+/// printable character.
 fn decode_selectors(piece: &str) -> Option<String> {
     let bytes: Vec<u8> = piece.chars().filter_map(selector_byte).collect();
     let text = |bytes: Vec<u8>| {
-        String::from_utf8(bytes).ok().filter(|text| text.len() > 1 && text.chars().all(|c| !c.is_control()))
+        String::from_utf8(bytes)
+            .ok()
+            .filter(|text| text.len() > 1 && text.chars().all(|c| !c.is_control()))
     };
     text(bytes.clone())
 }
@@ -329,7 +350,8 @@ fn decode_bits(piece: &str) -> Option<String> {
     read(one).or_else(|| read(zero))
 }
 
-/// A soft hyphen is honest typography, unless it breaks what no one would break or the words of an instruction.
+/// A soft hyphen is honest typography, unless it breaks what no one would break or the words of an
+/// instruction.
 fn soft_hyphens(text: &str, chars: &[(usize, char)]) -> Vec<Hit> {
     if !text.contains('\u{AD}') {
         return Vec::new();
@@ -341,7 +363,8 @@ fn soft_hyphens(text: &str, chars: &[(usize, char)]) -> Vec<Hit> {
         let range = *start..last + c.len_utf8();
         let parts: Vec<&str> = text[range.clone()].split('\u{AD}').collect();
         let odd = parts.len() > 1
-            && (parts.iter().any(|part| part.chars().count() < 2) || parts.concat().chars().count() < 5);
+            && (parts.iter().any(|part| part.chars().count() < 2)
+                || parts.concat().chars().count() < 5);
         let covered = parts.len() > 1
             && told.iter().any(|hit| hit.range.start < range.end && range.start < hit.range.end);
         if odd || covered {
@@ -361,13 +384,19 @@ fn disguised(text: &str, chars: &[(usize, char)]) -> Vec<Hit> {
     let mut hits = Vec::new();
     for word in chars.split(|(_, c)| !c.is_alphanumeric()) {
         let (Some((start, _)), Some((last, c))) = (word.first(), word.last()) else { continue };
-        let strange: Vec<char> = word.iter().map(|(_, c)| *c).filter(|c| is_other_alphabet(*c)).collect();
+        let strange: Vec<char> =
+            word.iter().map(|(_, c)| *c).filter(|c| is_other_alphabet(*c)).collect();
         let latin = word.iter().filter(|(_, c)| is_latin(*c)).count();
-        if strange.is_empty() || latin < 2 || word.len() < 4 || !strange.iter().all(|c| is_exact_twin(*c)) {
+        if strange.is_empty()
+            || latin < 2
+            || word.len() < 4
+            || !strange.iter().all(|c| is_exact_twin(*c))
+        {
             continue;
         }
         let range = *start..last + c.len_utf8();
-        let mut names: Vec<String> = strange.iter().map(|c| format!("U+{:04X}", u32::from(*c))).collect();
+        let mut names: Vec<String> =
+            strange.iter().map(|c| format!("U+{:04X}", u32::from(*c))).collect();
         names.dedup();
         names.truncate(3);
         let message = format!(

@@ -1,8 +1,9 @@
 //! MODEL_INSTRUCTION: text addressed to the model rather than about the tool.
 //!
-//! A rule is a short sequence of concepts with so many words between them at most. What separates poison from
-//! a strict but honest description is the object: the model's instructions, the user's knowledge, every other
-//! tool, somebody's secrets. A strong rule is a hit by itself, weak ones need company of another family.
+//! A rule is a short sequence of concepts with so many words between them at most. What separates
+//! poison from a strict but honest description is the object: the model's instructions, the user's
+//! knowledge, every other tool, somebody's secrets. A strong rule is a hit by itself, weak ones
+//! need company of another family.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -42,7 +43,8 @@ use Aspect::*;
 struct Rule {
     aspect: Aspect,
     points: u8,
-    /// Concepts in order, each with the number of words that may stand before it since the one before.
+    /// Concepts in order, each with the number of words that may stand before it since the one
+    /// before.
     steps: &'static [(Concepts, u16)],
     /// What takes the sting out of it when it stands between or just before.
     unless: Concepts,
@@ -512,15 +514,17 @@ impl Instructions {
     /// Sentences to the model in Base64, in hexadecimal or as `%49%67%6E`.
     fn encoded(&mut self, text: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
-        let is_part =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');
+        let is_part = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%')
+        };
         let mut at = 0;
         for run in text.as_bytes().split(|byte| !is_part(*byte)) {
             if run.len() >= ENCODED
                 && let Some((code, says)) = unhex(run).or_else(|| Some(("Base64", decode(run)?)))
                 && !self.find(&says).is_empty()
             {
-                let message = format!("{code} hides {}, which is addressed to the model", quote(&says));
+                let message =
+                    format!("{code} hides {}, which is addressed to the model", quote(&says));
                 let help = Some("describe what the tool does in plain text".to_owned());
                 hits.push(Hit { range: at..at + run.len(), message, help });
             }
@@ -630,8 +634,12 @@ fn hit(text: &str, range: Range<usize>, aspect: Aspect) -> Hit {
         Override | Role | FromNow => {
             "describe what the tool does; a definition has no say over the model's other instructions"
         }
-        Conceal | Stealth => "describe what the tool does; nothing that it does is a secret from its user",
-        AlwaysFirst | EveryTurn => "say what the tool is for, and name the tools it must come before",
+        Conceal | Stealth => {
+            "describe what the tool does; nothing that it does is a secret from its user"
+        }
+        AlwaysFirst | EveryTurn => {
+            "say what the tool is for, and name the tools it must come before"
+        }
         Exfiltrate => {
             "ask for a parameter by what the tool needs it for, not by where its value can be taken from"
         }
@@ -644,17 +652,20 @@ fn hit(text: &str, range: Range<usize>, aspect: Aspect) -> Hit {
     Hit { range, message, help: Some(help.to_owned()) }
 }
 
-/// The rules by the concept, of those they need, that is seldom found: a rule is tried only where that one is.
+/// The rules by the concept, of those they need, that is seldom found: a rule is tried only where
+/// that one is.
 static BY_RAREST: LazyLock<Vec<Vec<&'static Rule>>> = LazyLock::new(|| {
     let mut filed = vec![Vec::new(); Concepts::BITS as usize];
     for rule in RULES_OF_ALL {
-        let rarest = rule.steps.iter().map(|(needed, _)| *needed).max_by_key(|needed| rarity(*needed));
+        let rarest =
+            rule.steps.iter().map(|(needed, _)| *needed).max_by_key(|needed| rarity(*needed));
         each(rarest.unwrap_or_default(), |bit| filed[bit].push(rule));
     }
     filed
 });
 
-/// What speaks loudest for poison is what ordinary text has least of; of alternatives the most frequent counts.
+/// What speaks loudest for poison is what ordinary text has least of; of alternatives the most
+/// frequent counts.
 fn rarity(concepts: Concepts) -> u32 {
     let mut least = u32::MAX;
     each(concepts, |bit| least = least.min(weight(1 << bit)));
@@ -673,7 +684,8 @@ impl Reading {
     fn phrases(&self, signals: &mut Vec<Signal>) {
         let filed = &*BY_RAREST;
         for (sentence, (concepts, _)) in self.sentences.iter().enumerate() {
-            let near = concepts | self.sentences.get(sentence + 1).map_or(0, |(concepts, _)| *concepts);
+            let near =
+                concepts | self.sentences.get(sentence + 1).map_or(0, |(concepts, _)| *concepts);
             each(near, |bit| {
                 for rule in &filed[bit] {
                     if rule.steps[0].0 & concepts != 0
@@ -696,16 +708,28 @@ impl Reading {
             if token.concepts & rule.steps[0].0 == 0 {
                 continue;
             }
-            let Some(end) = self.follow(index, token.last, token.end, &rule.steps[1..]) else { continue };
+            let Some(end) = self.follow(index, token.last, token.end, &rule.steps[1..]) else {
+                continue;
+            };
             if rule.unless == 0 || !self.has(rule.unless, index, end) {
-                signals.push(Signal { aspect: rule.aspect, points: rule.points, range: token.start..end });
+                signals.push(Signal {
+                    aspect: rule.aspect,
+                    points: rule.points,
+                    range: token.start..end,
+                });
                 return;
             }
         }
     }
 
     /// The end of the first way through the other steps.
-    fn follow(&self, index: usize, last: u32, end: usize, steps: &[(Concepts, u16)]) -> Option<usize> {
+    fn follow(
+        &self,
+        index: usize,
+        last: u32,
+        end: usize,
+        steps: &[(Concepts, u16)],
+    ) -> Option<usize> {
         let Some((&(needed, words), rest)) = steps.split_first() else { return Some(end) };
         for (next, token) in self.tokens.iter().enumerate().skip(index + 1) {
             // The word that begins the gap, and the gap.
@@ -727,7 +751,9 @@ impl Reading {
         let first = &self.tokens[index];
         self.tokens.iter().any(|token| {
             let before = token.last <= first.first && token.last + 8 >= first.first;
-            token.concepts & concepts != 0 && token.end <= end && (token.start >= first.start || before)
+            token.concepts & concepts != 0
+                && token.end <= end
+                && (token.start >= first.start || before)
         })
     }
 
@@ -746,7 +772,9 @@ impl Reading {
             let mut telling = self.tokens.iter().filter(|token| {
                 (index..=last).contains(&token.sentence) && weight(token.concepts) >= TELLING
             });
-            let (Some(first), Some(_), Some(third)) = (telling.next(), telling.next(), telling.next()) else {
+            let (Some(first), Some(_), Some(third)) =
+                (telling.next(), telling.next(), telling.next())
+            else {
                 continue;
             };
             let end = telling.map(|token| token.end).fold(third.end, usize::max);

@@ -1,5 +1,6 @@
-//! Finds the words of all languages in a folded text, in one pass and without an automaton: a phrase is looked up
-//! by its first word, a stem by its first letters, a word of a script without spaces by its first character.
+//! Finds the words of all languages in a folded text, in one pass and without an automaton: a
+//! phrase is looked up by its first word, a stem by its first letters, a word of a script without
+//! spaces by its first character.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -14,8 +15,8 @@ pub(super) struct Token {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) concepts: Concepts,
-    /// Where its first and its last word stand, in half words: a character of a script without spaces is one,
-    /// and marks make the way longer.
+    /// Where its first and its last word stand, in half words: a character of a script without
+    /// spaces is one, and marks make the way longer.
     pub(super) first: u32,
     pub(super) last: u32,
     /// Which sentence it begins in.
@@ -47,8 +48,9 @@ struct Slot {
 type Map<K> = HashMap<K, Slot, BuildHasherDefault<Quick>>;
 
 struct Lexicon {
-    /// By the hash of the word, and phrases by that of their first two words. The hash is not compared with the
-    /// word: one text in 2^50 has a word that only seems to be here, and whoever makes one up accuses himself.
+    /// By the hash of the word, and phrases by that of their first two words. The hash is not
+    /// compared with the word: one text in 2^50 has a word that only seems to be here, and whoever
+    /// makes one up accuses himself.
     words: Map<u64>,
     /// A bit for every key of the two maps above and below: most words are in neither.
     known: Box<[u64; 1024]>,
@@ -101,7 +103,8 @@ impl Lexicon {
         let len = word_len(&folded);
         let pair = pair_len(&folded, len);
         if pair > len {
-            // Thousands of phrases begin with `you` or `the`; hardly any two with the same pair of words.
+            // Thousands of phrases begin with `you` or `the`; hardly any two with the same pair of
+            // words.
             self.word_slot(&folded.as_bytes()[..len]).starts = true;
             self.know(hash(&folded.as_bytes()[..len]));
             push(self.word_slot(&folded.as_bytes()[..pair]), entry(pair));
@@ -121,20 +124,24 @@ impl Lexicon {
 }
 
 fn push(slot: &mut Slot, entry: Entry) {
-    match slot.entries.iter_mut().find(|other| other.rest == entry.rest && other.ends == entry.ends) {
+    match slot.entries.iter_mut().find(|other| other.rest == entry.rest && other.ends == entry.ends)
+    {
         Some(other) => other.concepts |= entry.concepts,
         None => slot.entries.push(entry),
     }
 }
 
-/// A hash for short keys. Only the lexicon's own words are stored, so nobody can choose them to collide.
+/// A hash for short keys. Only the lexicon's own words are stored, so nobody can choose them to
+/// collide.
 fn hash(key: &[u8]) -> u64 {
     let len = key.len();
     let mut state = len as u64;
     // The last bytes may be read twice, which is quicker than to read them one by one.
     if let Some(last) = key.last_chunk() {
         let mut rest = key;
-        while let Some((chunk, more)) = rest.split_first_chunk().filter(|(_, more)| !more.is_empty()) {
+        while let Some((chunk, more)) =
+            rest.split_first_chunk().filter(|(_, more)| !more.is_empty())
+        {
             state = mix(state, u64::from_le_bytes(*chunk));
             rest = more;
         }
@@ -303,7 +310,10 @@ impl Reader<'_> {
         let more = if phrase.is_ascii() {
             2 * phrase.bytes().filter(|byte| *byte == b' ').count()
         } else {
-            phrase.chars().map(|c| if c == ' ' { 2 } else { usize::from(is_unspaced(c)) }).sum::<usize>()
+            phrase
+                .chars()
+                .map(|c| if c == ' ' { 2 } else { usize::from(is_unspaced(c)) })
+                .sum::<usize>()
         };
         let last = self.place + u32::try_from(more).expect("a phrase is short");
         self.sentence().0 |= concepts;
@@ -333,7 +343,8 @@ impl Reader<'_> {
         if lexicon.knows(mix(0, stem.into()))
             && let Some(slot) = lexicon.stems.get(&stem)
         {
-            for entry in slot.entries.iter().filter(|entry| word.starts_with(entry.rest.as_bytes())) {
+            for entry in slot.entries.iter().filter(|entry| word.starts_with(entry.rest.as_bytes()))
+            {
                 self.push(start, start + len, entry.concepts);
             }
         }

@@ -1,12 +1,12 @@
-//! LOOKALIKE_NAME: names that are taken for each other, after UTS 39. The skeleton of a name is what is left of
-//! it at a glance; two different names with the same skeleton are look-alikes.
+//! LOOKALIKE_NAME: names that are taken for each other, after UTS 39. The skeleton of a name is
+//! what is left of it at a glance; two different names with the same skeleton are look-alikes.
 
 use unicode_security::confusable_detection::skeleton as confusable_skeleton;
 
 use super::plain::{fold_char, is_invisible, latin_twin};
 
-/// Alike are: letters that look the same, upper and lower case, `l` `1` `I`, `o` `0`, `rn` `m`, `vv` `w`, and
-/// names that differ in where `_`, `-`, `.` and spaces stand.
+/// Alike are: letters that look the same, upper and lower case, `l` `1` `I`, `o` `0`, `rn` `m`,
+/// `vv` `w`, and names that differ in where `_`, `-`, `.` and spaces stand.
 pub(crate) fn skeleton(name: &str) -> String {
     let mut letters = String::new();
     if name.is_ascii() {

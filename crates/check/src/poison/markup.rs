@@ -1,4 +1,5 @@
-//! Tags, brackets, banners and speakers' names that a host would put around its own messages, for `instructions`.
+//! Tags, brackets, banners and speakers' names that a host would put around its own messages, for
+//! `instructions`.
 
 use std::ops::Range;
 
@@ -184,9 +185,9 @@ const TEMPLATE: &[&str] = &[
 
 fn is_host(name: &str) -> bool {
     HOSTS.contains(&name)
-        || HOST_STEMS
-            .iter()
-            .any(|stem| name.starts_with(stem) || name.split(['_', '-']).any(|part| part.starts_with(stem)))
+        || HOST_STEMS.iter().any(|stem| {
+            name.starts_with(stem) || name.split(['_', '-']).any(|part| part.starts_with(stem))
+        })
 }
 
 fn elements(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
@@ -247,7 +248,8 @@ fn unrendered(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
         let Some(len) = rest.find('>').filter(|len| *len <= 200) else { continue };
         let inner = &rest[..len];
         let Some((name, attributes)) = inner.split_once(' ') else { continue };
-        let squeezed: String = attributes.chars().filter(|c| !matches!(c, ' ' | '"' | '\'')).collect();
+        let squeezed: String =
+            attributes.chars().filter(|c| !matches!(c, ' ' | '"' | '\'')).collect();
         let hides = attributes.split(' ').any(|attribute| attribute == "hidden")
             || STYLES.iter().any(|style| {
                 squeezed.find(style).is_some_and(|at| {
@@ -271,11 +273,14 @@ fn images(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
         let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
         let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
-        let present = read(&Plain::fold(&query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ")))
-            .tokens
-            .iter()
-            .fold(0, |all, token| all | token.concepts);
-        if present & (TALK | USER | CREDENTIAL | PROMPT | SENSITIVE | FILE | TOLD_YOU | CONTENT) != 0 {
+        let present =
+            read(&Plain::fold(&query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ")))
+                .tokens
+                .iter()
+                .fold(0, |all, token| all | token.concepts);
+        if present & (TALK | USER | CREDENTIAL | PROMPT | SENSITIVE | FILE | TOLD_YOU | CONTENT)
+            != 0
+        {
             found.push((3, start..end));
         }
     }
@@ -328,17 +333,22 @@ fn brackets(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("**", "**"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {
             let from = start + open.len();
-            let Some(len) = text[from..].find(close).filter(|len| (1..=40).contains(len)) else { continue };
+            let Some(len) = text[from..].find(close).filter(|len| (1..=40).contains(len)) else {
+                continue;
+            };
             let end = from + len + close.len();
-            let name =
-                text[from..from + len].trim_start_matches(['/', '[', '#']).trim_end_matches([':', ']']);
+            let name = text[from..from + len]
+                .trim_start_matches(['/', '[', '#'])
+                .trim_end_matches([':', ']']);
             let first = name.split([' ', ':', '_', '-']).next().unwrap_or_default();
             if !is_host(first) {
                 continue;
             }
             let closed = text.contains(&format!("{open}/{name}"));
             let speaks = is_speech(&text[end..])
-                && text[end..].trim_start_matches([':', ' ', '\n']).starts_with(char::is_alphanumeric);
+                && text[end..]
+                    .trim_start_matches([':', ' ', '\n'])
+                    .starts_with(char::is_alphanumeric);
             let points = match first {
                 _ if closed || first == "inst" => 3,
                 _ if !opens(text, start) => continue,
@@ -388,7 +398,11 @@ fn headings(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
             {
                 3
             }
-            "instruction" | "instructions" if matches!(second, "for" | "to") && speaks_of_model(line) => 3,
+            "instruction" | "instructions"
+                if matches!(second, "for" | "to") && speaks_of_model(line) =>
+            {
+                3
+            }
             _ => continue,
         };
         found.push((points, start..text.len() - line.len() + first.len()));
@@ -443,7 +457,8 @@ fn speakers(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     let speaks_for_another = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
         && names.iter().any(|(name, _)| matches!(*name, "human" | "user" | "system"));
     for (name, range) in names {
-        let points = if speaks_for_another { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
+        let points =
+            if speaks_for_another { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
         if points > 0 && is_speech(&text[range.end..]) {
             found.push((points, range));
         }

@@ -1,6 +1,7 @@
-//! Detectors for poisoned text: what a definition hides from its reader, says to the model behind the
-//! reader's back, gives away, or passes itself off as. One file per detector, each a pure function on text;
-//! none of them knows what a tool is, where the text stands or how grave a finding would be.
+//! Detectors for poisoned text: what a definition hides from its reader, says to the model behind
+//! the reader's back, gives away, or passes itself off as. One file per detector, each a pure
+//! function on text; none of them knows what a tool is, where the text stands or how grave a
+//! finding would be.
 
 use std::ops::Range;
 
@@ -30,11 +31,12 @@ pub(crate) struct Hit {
     pub help: Option<String>,
 }
 
-/// Bytes without a blank between them, as encoded sentences and nearly all secrets have and few words do.
+/// Bytes without a blank between them, as encoded sentences and nearly all secrets have and few
+/// words do.
 const LONG: usize = 16;
 
-/// Whether `text` has so many bytes in a row without a blank. Of as many there are always eight that begin at a
-/// multiple of eight, and eight are compared at once.
+/// Whether `text` has so many bytes in a row without a blank. Of as many there are always eight
+/// that begin at a multiple of eight, and eight are compared at once.
 fn has_long_run(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_run = |piece: &[u8; 8]| piece.iter().fold(true, |run, byte| run & (*byte > b' '));
@@ -50,8 +52,8 @@ fn has_long_run(text: &str) -> bool {
 /// Characters of a quotation in a message; more would drown the message.
 const QUOTED: usize = 72;
 
-/// A piece of the text for a message: on one line, tags as what they stand for, other invisible characters left out,
-/// shortened, in backticks.
+/// A piece of the text for a message: on one line, tags as what they stand for, other invisible
+/// characters left out, shortened, in backticks.
 fn quote(piece: &str) -> String {
     let mut line = String::new();
     let shown = piece.chars().map(|c| plain::tag(c).unwrap_or(c));

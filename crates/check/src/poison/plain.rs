@@ -1,5 +1,6 @@
-//! The text as a model reads it: compatibility forms, accents, look-alike letters, invisible characters,
-//! digits for letters and spelled-out words undone, and a way back from there to the bytes of the source.
+//! The text as a model reads it: compatibility forms, accents, look-alike letters, invisible
+//! characters, digits for letters and spelled-out words undone, and a way back from there to the
+//! bytes of the source.
 //!
 //! Nothing here knows which words matter.
 
@@ -9,11 +10,13 @@ use std::ops::Range;
 use unicode_normalization::char::decompose_compatible;
 use unicode_security::confusable_detection::skeleton;
 
-/// A folded text. Lower case, one space between words, `\n` only where a paragraph or a list item begins.
+/// A folded text. Lower case, one space between words, `\n` only where a paragraph or a list item
+/// begins.
 pub(super) struct Plain<'t> {
     source: &'t str,
     pub(super) text: String,
-    /// For each byte of `text` the byte in `source` where its character begins; none if both are the same.
+    /// For each byte of `text` the byte in `source` where its character begins; none if both are
+    /// the same.
     places: Option<Vec<u32>>,
     /// Parts of `text` that were spelled out letter by letter, so that word boundaries are unknown.
     loose: Vec<Range<usize>>,
@@ -68,7 +71,8 @@ impl<'t> Plain<'t> {
             return false;
         }
         let source = &self.source.as_bytes()[self.in_source(word)];
-        source.first().is_some_and(u8::is_ascii_lowercase) && source.iter().any(u8::is_ascii_uppercase)
+        source.first().is_some_and(u8::is_ascii_lowercase)
+            && source.iter().any(u8::is_ascii_uppercase)
     }
 
     pub(super) fn is_loose(&self, at: usize) -> bool {
@@ -197,7 +201,8 @@ impl Letters {
             if place < escaped {
                 continue;
             }
-            if let Some((meant, len)) = matches!(c, '&' | '\\').then(|| unescape(&source[place..])).flatten()
+            if let Some((meant, len)) =
+                matches!(c, '&' | '\\').then(|| unescape(&source[place..])).flatten()
             {
                 fold_char(meant, |folded| list.push((folded, at)));
                 escaped = place + len;
@@ -217,11 +222,13 @@ impl Letters {
         Self { list, loose: Vec::new() }
     }
 
-    /// Words of one script are left alone; in a word that mixes Latin with others, the others are disguise.
+    /// Words of one script are left alone; in a word that mixes Latin with others, the others are
+    /// disguise.
     fn unmix(&mut self) {
         for word in words(&self.list) {
             let word = &mut self.list[word];
-            if !(word.iter().any(|(c, _)| c.is_ascii_alphabetic()) && word.iter().any(|(c, _)| !c.is_ascii()))
+            if !(word.iter().any(|(c, _)| c.is_ascii_alphabetic())
+                && word.iter().any(|(c, _)| !c.is_ascii()))
             {
                 continue;
             }
@@ -242,13 +249,17 @@ impl Letters {
         while at < self.list.len() {
             let len = self.list[at..].iter().take_while(|(c, _)| is_part(*c)).count();
             // What ends a sentence is no letter.
-            let ending = self.list[at..at + len].iter().rev().take_while(|(c, _)| *c == '!').count();
+            let ending =
+                self.list[at..at + len].iter().rev().take_while(|(c, _)| *c == '!').count();
             let word = &mut self.list[at..at + len - ending];
             let inside = word
                 .windows(3)
                 .any(|w| is_letter(w[0].0) && leet(w[1].0).is_some() && is_letter(w[2].0))
                 || word.windows(4).any(|w| {
-                    is_letter(w[0].0) && leet(w[1].0).is_some() && leet(w[2].0).is_some() && is_letter(w[3].0)
+                    is_letter(w[0].0)
+                        && leet(w[1].0).is_some()
+                        && leet(w[2].0).is_some()
+                        && is_letter(w[3].0)
                 });
             habit |= inside;
             if inside || habit && word.iter().any(|(c, _)| is_letter(*c)) {
@@ -258,12 +269,14 @@ impl Letters {
         }
     }
 
-    /// `i g n o r e`, `i.g.n.o.r.e`: three or more single letters with the same character between them.
+    /// `i g n o r e`, `i.g.n.o.r.e`: three or more single letters with the same character between
+    /// them.
     fn join_spelled(&mut self) {
         let mut joined = Vec::with_capacity(self.list.len());
         let mut at = 0;
         while at < self.list.len() {
-            let letters = spelled(&self.list[at..], at.checked_sub(1).map(|before| self.list[before].0));
+            let letters =
+                spelled(&self.list[at..], at.checked_sub(1).map(|before| self.list[before].0));
             if letters < 3 {
                 joined.push(self.list[at]);
                 at += 1;
@@ -306,7 +319,8 @@ impl Letters {
 /// Of white space, only whether a new paragraph or list item begins matters.
 fn gap(blank: &[(char, u32)], next: Option<char>) -> char {
     let lines = blank.iter().filter(|(c, _)| *c == '\n').count();
-    let item = next.is_none_or(|c| matches!(c, '-' | '*' | '#' | '[' | '<' | '•') || c.is_ascii_digit());
+    let item =
+        next.is_none_or(|c| matches!(c, '-' | '*' | '#' | '[' | '<' | '•') || c.is_ascii_digit());
     if lines > 1 || (lines == 1 && item) { '\n' } else { ' ' }
 }
 
@@ -350,7 +364,8 @@ fn spelled(list: &[(char, u32)], before: Option<char>) -> usize {
 fn undo_digits_in(word: &mut [(char, u32)]) {
     for at in 0..word.len() {
         // `1` is an `l` between vowels and beside another `l`, otherwise an `i`.
-        let vowel = |at: usize| word.get(at).is_some_and(|(c, _)| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u'));
+        let vowel =
+            |at: usize| word.get(at).is_some_and(|(c, _)| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u'));
         let l = |at: usize| word.get(at).is_some_and(|(c, _)| *c == 'l');
         let as_l = at > 0 && ((vowel(at - 1) && vowel(at + 1)) || l(at - 1) || l(at + 1));
         let (c, _) = word[at];
@@ -401,7 +416,10 @@ pub(super) fn fold_char(c: char, mut emit: impl FnMut(char)) {
         }
         match untable(part) {
             Some(letters) => letters.chars().for_each(&mut emit),
-            None => part.to_lowercase().filter(|c| !matches!(c, '\u{300}'..='\u{36F}')).for_each(&mut emit),
+            None => part
+                .to_lowercase()
+                .filter(|c| !matches!(c, '\u{300}'..='\u{36F}'))
+                .for_each(&mut emit),
         }
     });
 }
@@ -477,7 +495,8 @@ pub(super) fn fold_word(word: &str) -> Cow<'_, str> {
         return Cow::Borrowed(word);
     }
     let mut folded = String::new();
-    word.chars().for_each(|c| if c.is_ascii() { folded.push(c) } else { fold_char(c, |c| folded.push(c)) });
+    word.chars()
+        .for_each(|c| if c.is_ascii() { folded.push(c) } else { fold_char(c, |c| folded.push(c)) });
     Cow::Owned(folded)
 }
 
@@ -485,8 +504,8 @@ pub(super) fn fold_word(word: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// What is odd, by its definition: each thing looked for by itself, with nothing before the text and a mark
-    /// behind it.
+    /// What is odd, by its definition: each thing looked for by itself, with nothing before the
+    /// text and a mark behind it.
     fn slowly(bytes: &[u8]) -> [bool; 4] {
         let text = bytes.iter().map(|byte| CLASSES[*byte as usize]);
         let classes: Vec<u8> = [MARK; 7].into_iter().chain(text).chain([MARK]).collect();
@@ -507,7 +526,8 @@ mod tests {
     fn oddities_are_found_in_one_pass() {
         let mut texts = vec![Vec::new()];
         for _ in 0..6 {
-            let longer = |text: &Vec<u8>| b"aB1 \n-".map(|byte| [text.as_slice(), &[byte]].concat());
+            let longer =
+                |text: &Vec<u8>| b"aB1 \n-".map(|byte| [text.as_slice(), &[byte]].concat());
             texts = texts.iter().flat_map(longer).collect();
             for text in &texts {
                 let odd = Oddities::of(text);

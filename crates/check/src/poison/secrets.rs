@@ -1,5 +1,6 @@
-//! SECRET_IN_DEFINITION: keys, tokens, private keys and passwords, as their issuers write them. Placeholders
-//! are not secrets, and neither is a long word: a value counts only where its form or its label says so.
+//! SECRET_IN_DEFINITION: keys, tokens, private keys and passwords, as their issuers write them.
+//! Placeholders are not secrets, and neither is a long word: a value counts only where its form or
+//! its label says so.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,8 +12,11 @@ use super::{Hit, has_long_run};
 /// Secrets in `text`.
 pub(crate) fn secrets(text: &str) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
-    // Only a password in a URL and a private key on many lines can do without one, and both have a sign.
-    if !has_long_run(text) && !text.bytes().fold(false, |any, byte| any | matches!(byte, b':' | b'-')) {
+    // Only a password in a URL and a private key on many lines can do without one, and both have a
+    // sign.
+    if !has_long_run(text)
+        && !text.bytes().fold(false, |any, byte| any | matches!(byte, b':' | b'-'))
+    {
         return hits;
     }
     for mark in MARKS.find_overlapping_iter(text) {
@@ -117,7 +121,10 @@ const OTHERS: &[(&str, Finder)] = &[
 
 static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let marks = TOKENS.iter().map(|token| token.prefix).chain(OTHERS.iter().map(|(mark, _)| *mark));
-    AhoCorasick::builder().match_kind(MatchKind::Standard).build(marks).expect("a few dozen short marks")
+    AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .build(marks)
+        .expect("a few dozen short marks")
 });
 
 fn token(text: &str, start: usize, token: &Token) -> Option<(Range<usize>, &'static str)> {
@@ -143,7 +150,8 @@ fn json_web_token(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'sta
 /// A key is there if its body is: documentation often shows the frame alone.
 fn private_key(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let (title, body) = text[mark.end..].split_once("-----")?;
-    if title.len() > 40 || !title.ends_with("PRIVATE KEY") && !title.ends_with("PRIVATE KEY BLOCK") {
+    if title.len() > 40 || !title.ends_with("PRIVATE KEY") && !title.ends_with("PRIVATE KEY BLOCK")
+    {
         return None;
     }
     let body: String = body.split("-----").next()?.replace("\\n", "").split_whitespace().collect();
@@ -167,11 +175,12 @@ fn url_password(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'stati
         .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'+')
         .count();
     let known = [
-        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "postgres", "root", "admin",
-        "guest", "test", "p",
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "postgres", "root",
+        "admin", "guest", "test", "p",
     ];
     let lower = password.to_ascii_lowercase();
-    let plain = known.contains(&lower.as_str()) || lower == user.to_ascii_lowercase() || password.len() < 4;
+    let plain =
+        known.contains(&lower.as_str()) || lower == user.to_ascii_lowercase() || password.len() < 4;
     let end = mark.end + authority.len();
     (!plain && !host.is_empty() && !is_placeholder(password))
         .then_some((mark.start - start..end, "a URL with a password"))
@@ -185,15 +194,19 @@ fn account_key(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static
 
 fn bearer(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let end = extent(text, mark.end, is_dotted);
-    (end - mark.end >= 24 && is_random(&text[mark.end..end]) && has_digit_and_letter(&text[mark.end..end]))
-        .then_some((mark.end..end, "a bearer token"))
+    (end - mark.end >= 24
+        && is_random(&text[mark.end..end])
+        && has_digit_and_letter(&text[mark.end..end]))
+    .then_some((mark.end..end, "a bearer token"))
 }
 
-/// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value no one would make up as an example.
+/// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value no one would make up as an
+/// example.
 fn labelled(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let rest = &text[mark.end..];
-    let after = rest
-        .trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | '`'));
+    let after = rest.trim_start_matches(|c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | '`')
+    });
     let after = after.trim_start_matches(' ');
     let value = after.strip_prefix(['=', ':'])?.trim_start_matches([' ', '"', '\'', '`', '=']);
     let start = text.len() - value.len();
@@ -201,7 +214,9 @@ fn labelled(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static st
     if start - mark.end > 24 {
         return None;
     }
-    let end = extent(text, start, |byte| is_base64(byte) || is_dashed(byte) || b".!$%^&*~".contains(&byte));
+    let end = extent(text, start, |byte| {
+        is_base64(byte) || is_dashed(byte) || b".!$%^&*~".contains(&byte)
+    });
     let value = text[start..end].trim_end_matches(['.', '!']);
     let kinds = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit]
         .iter()
@@ -258,7 +273,8 @@ const STAND_INS: &[&str] = &[
 
 fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    value.starts_with(['$', '{', '<', '%', '*', '[']) || STAND_INS.iter().any(|word| lower.contains(word))
+    value.starts_with(['$', '{', '<', '%', '*', '['])
+        || STAND_INS.iter().any(|word| lower.contains(word))
 }
 
 /// Not a placeholder, and as many different characters as chance would give.
@@ -274,7 +290,8 @@ fn is_varied(value: &str) -> bool {
 }
 
 fn has_digit_and_letter(value: &str) -> bool {
-    value.bytes().any(|byte| byte.is_ascii_digit()) && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+    value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Ids of things are not secrets.

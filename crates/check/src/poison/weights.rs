@@ -1,6 +1,6 @@
-//! How much each concept speaks for poison, fitted (logistic regression, no weight below zero) on the texts of
-//! `tests/poison`, on definitions from the wild and on prose about programs.
-//! None speaks against it: whoever writes poison could add as many harmless words as he likes.
+//! How much each concept speaks for poison, fitted (logistic regression, no weight below zero) on
+//! the texts of `tests/poison`, on definitions from the wild and on prose about programs. None
+//! speaks against it: whoever writes poison could add as many harmless words as he likes.
 
 use super::words::*;
 

@@ -56,7 +56,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         for (n, need) in tool.needs.iter().enumerate() {
             let Some(need) = need.ok().filter(|need| known.insert(need)) else { continue };
             let message = format!("`{need}` is not among the capabilities of the manifest");
-            let edit = Edit::Insert(Pointer::root().child("declares").child("-"), Json::from(need.as_str()));
+            let edit = Edit::Insert(
+                Pointer::root().child("declares").child("-"),
+                Json::from(need.as_str()),
+            );
             out.push(
                 Finding::new(&CAPABILITY_NOT_DECLARED, at.child("capabilities").child(n), message)
                     .related(Pointer::root().child("declares"), "the manifest declares these")
@@ -96,7 +99,11 @@ mod tests {
         for (declared, needs, at) in cases {
             let expected: Vec<String> =
                 at.iter().map(|at| format!("CAPABILITY_NOT_DECLARED at {at}")).collect();
-            assert_eq!(found("CAPABILITY_NOT_DECLARED", &manifest(declared, needs)), expected, "{needs:?}");
+            assert_eq!(
+                found("CAPABILITY_NOT_DECLARED", &manifest(declared, needs)),
+                expected,
+                "{needs:?}"
+            );
         }
     }
 

@@ -82,7 +82,8 @@ mod tests {
             (&["", "", "é", "É", "a b", "A B"], &[]),
         ];
         for (names, at) in cases {
-            let expected: Vec<String> = at.iter().map(|at| format!("CONFUSABLE_NAME at {at}")).collect();
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("CONFUSABLE_NAME at {at}")).collect();
             for more in [r#""capabilities": []"#, r#""inputSchema": {"type": "object"}"#] {
                 assert_eq!(found("CONFUSABLE_NAME", &list(names, more)), expected, "{names:?}");
             }
@@ -107,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_thousand_tools() {
-        let names: Vec<String> = (0..1_000).map(|n| format!("{}{}", ["t", "T"][n % 2], n / 2)).collect();
+        let names: Vec<String> =
+            (0..1_000).map(|n| format!("{}{}", ["t", "T"][n % 2], n / 2)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(count(&super::RULE, &list(&names, r#""capabilities": []"#)), 500);
     }

@@ -104,9 +104,10 @@ mod tests {
 
     #[test]
     fn the_mark_can_be_set() {
-        for fields in
-            [r#""deprecationMessage": "Use b","#, r#""deprecated": false, "deprecationMessage": "Use b","#]
-        {
+        for fields in [
+            r#""deprecationMessage": "Use b","#,
+            r#""deprecated": false, "deprecationMessage": "Use b","#,
+        ] {
             let text = format!(r#"{{"name": "a", {fields} "capabilities": []}}"#);
             let found = findings(&text);
             let repair = found

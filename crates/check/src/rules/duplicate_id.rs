@@ -86,8 +86,12 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, Finding)) 
     }
 }
 
-/// The parts of a tool's id; none where one of them is bad, or where an AIOS tool lacks its namespace.
-fn parts<'a>(subject: &Subject<'a>, tool: &'a Draft) -> Option<(Option<&'a Namespace>, &'a ToolName)> {
+/// The parts of a tool's id; none where one of them is bad, or where an AIOS tool lacks its
+/// namespace.
+fn parts<'a>(
+    subject: &Subject<'a>,
+    tool: &'a Draft,
+) -> Option<(Option<&'a Namespace>, &'a ToolName)> {
     let namespace = &subject.toolset.namespace;
     let unknown = namespace.is_bad() || subject.is("aios") && namespace.ok().is_none();
     if tool.namespace.is_bad() || unknown && tool.namespace.ok().is_none() {
@@ -127,8 +131,10 @@ mod tests {
             ("helpers: [{id: ''}, {id: ''}, {id: ' '}, {id: ' '}, {}, {}, {id: 7}, {id: 7}]", &[]),
         ];
         for (knowledge, at) in cases {
-            let expected: Vec<String> =
-                at.iter().map(|at| format!("DUPLICATE_ID at /tool/executable_knowledge/{at}/id")).collect();
+            let expected: Vec<String> = at
+                .iter()
+                .map(|at| format!("DUPLICATE_ID at /tool/executable_knowledge/{at}/id"))
+                .collect();
             let text = aios(&format!("executable_knowledge: {{{knowledge}}}"));
             assert_eq!(found("DUPLICATE_ID", &text), expected, "{knowledge}");
         }
@@ -144,14 +150,25 @@ mod tests {
             // A description of a name that is listed is the same command.
             (&aios("commands: [a, a]\n  tools: [{id: a}]"), &[]),
             (&format!(r#"[{{"name": "a", {object}}}, {{"name": "a", {object}}}]"#), &["/1/name"]),
-            (&format!(r#"[{{"name": "a", "namespace": "x", {object}}}, {{"name": "a", {object}}}]"#), &[]),
+            (
+                &format!(
+                    r#"[{{"name": "a", "namespace": "x", {object}}}, {{"name": "a", {object}}}]"#
+                ),
+                &[],
+            ),
             // What it would be called by is not known.
-            (&format!(r#"[{{"name": "a", "namespace": "x:", {object}}}, {{"name": "a", {object}}}]"#), &[]),
+            (
+                &format!(
+                    r#"[{{"name": "a", "namespace": "x:", {object}}}, {{"name": "a", {object}}}]"#
+                ),
+                &[],
+            ),
             // Names of BTCP tools are another rule's.
             (r#"[{"name": "a", "capabilities": []}, {"name": "a", "capabilities": []}]"#, &[]),
         ];
         for (text, at) in cases {
-            let expected: Vec<String> = at.iter().map(|at| format!("DUPLICATE_ID at {at}")).collect();
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("DUPLICATE_ID at {at}")).collect();
             assert_eq!(found("DUPLICATE_ID", text), expected, "{text}");
         }
     }
@@ -160,7 +177,8 @@ mod tests {
     fn what_people_read() {
         let text = aios("executable_knowledge: {helpers: [{id: a}, {id: a}]}");
         assert_eq!(messages("DUPLICATE_ID", &text), ["another helper has the id `a` too"]);
-        let found = findings(&text).into_iter().find(|f| f.code.name == "DUPLICATE_ID").expect("a finding");
+        let found =
+            findings(&text).into_iter().find(|f| f.code.name == "DUPLICATE_ID").expect("a finding");
         assert_eq!(found.related[0].0.as_str(), "/tool/executable_knowledge/helpers/0/id");
         let text = aios("tools: [{id: a}, {id: a}]");
         assert_eq!(messages("DUPLICATE_ID", &text), ["another tool has the id `notes:a` too"]);
@@ -186,7 +204,8 @@ mod tests {
             .iter()
             .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
             .collect();
-        let ours = check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "DUPLICATE_ID");
+        let ours =
+            check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "DUPLICATE_ID");
         ours.map(|(n, finding)| format!("{n} {} {}", finding.at, finding.message)).collect()
     }
 
@@ -210,7 +229,10 @@ mod tests {
             (&[now, notes], &[]),
             (&[notes, own], &["1 /0/name `notes:now` is also the id of a tool in `a`"]),
             // Twice in one document is told there.
-            (&[r#"[{"name": "x", "capabilities": []}, {"name": "x", "capabilities": []}]"#, now], &[]),
+            (
+                &[r#"[{"name": "x", "capabilities": []}, {"name": "x", "capabilities": []}]"#, now],
+                &[],
+            ),
             // What they would be called by is not known.
             (&["tool: {id: 'a b', type: cli, tools: [{id: now}]}", now], &[]),
             (&["tool: {type: cli, tools: [{id: now}]}", now], &[]),

@@ -96,7 +96,8 @@ mod tests {
             (&[r#""a b""#, r#""a b""#], &[]),
         ];
         for (names, at) in cases {
-            let expected: Vec<String> = at.iter().map(|at| format!("DUPLICATE_TOOL_NAME at {at}")).collect();
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("DUPLICATE_TOOL_NAME at {at}")).collect();
             let manifest = format!(r#"{{"btcp": "1.0", "tools": [{}]}}"#, tools(names));
             let list = format!(r#"{{"tools": [{}]}}"#, tools(names));
             assert_eq!(found("DUPLICATE_TOOL_NAME", &manifest), expected, "{names:?}");

@@ -46,7 +46,9 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {
-        let Some(input) = example.input.as_ref().filter(|input| is_input(subject, input)) else { continue };
+        let Some(input) = example.input.as_ref().filter(|input| is_input(subject, input)) else {
+            continue;
+        };
         // Examples of AIOS 1.0 are free: what stands under `input` need not be the arguments.
         if out.is_full() || (subject.is("aios") && !by_scenario) {
             return;
@@ -59,7 +61,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let at = examples::place(tool, n);
         if !expects_bad_input(subject, &at, example) {
             let at = at.child("input");
-            failures.iter().for_each(|f| out.push(finding(&EXAMPLE_INPUT_INVALID, f, &at, "input")));
+            failures
+                .iter()
+                .for_each(|f| out.push(finding(&EXAMPLE_INPUT_INVALID, f, &at, "input")));
         }
     }
 }
@@ -98,8 +102,10 @@ mod tests {
         )
     }
 
-    const N: &str = r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
-    const Y: &str = "      inputSchema: {type: object, properties: {n: {type: integer}}, required: [n]}\n";
+    const N: &str =
+        r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
+    const Y: &str =
+        "      inputSchema: {type: object, properties: {n: {type: integer}}, required: [n]}\n";
 
     #[test]
     fn inputs_match_the_schema() {
@@ -126,7 +132,8 @@ mod tests {
         for (schema, examples, at) in cases {
             let mut got = found("EXAMPLE_INPUT_INVALID", &btcp(schema, examples));
             got.sort();
-            let at: Vec<String> = at.iter().map(|at| format!("EXAMPLE_INPUT_INVALID at {at}")).collect();
+            let at: Vec<String> =
+                at.iter().map(|at| format!("EXAMPLE_INPUT_INVALID at {at}")).collect();
             assert_eq!(got, at, "{schema} {examples}");
         }
     }

@@ -111,10 +111,17 @@ mod tests {
         ] {
             let place = place.map(|p| format!("EXAMPLE_OUTCOME_CROSSED at /tool/examples/a/0/{p}"));
             let expected: Vec<String> = place.into_iter().collect();
-            assert_eq!(found("EXAMPLE_OUTCOME_CROSSED", &tool(version, example)), expected, "{example}");
+            assert_eq!(
+                found("EXAMPLE_OUTCOME_CROSSED", &tool(version, example)),
+                expected,
+                "{example}"
+            );
         }
         assert_eq!(
-            messages("EXAMPLE_OUTCOME_CROSSED", &tool("2.0", "{scenario: success, input: {}, error: {}}")),
+            messages(
+                "EXAMPLE_OUTCOME_CROSSED",
+                &tool("2.0", "{scenario: success, input: {}, error: {}}")
+            ),
             ["scenario `success` has `error`, expected `output`"]
         );
     }

@@ -119,7 +119,11 @@ mod tests {
         ] {
             let place = place.map(|p| format!("EXAMPLE_OUTCOME_MISSING at /tool/examples/a/0/{p}"));
             let expected: Vec<String> = place.into_iter().collect();
-            assert_eq!(found("EXAMPLE_OUTCOME_MISSING", &tool(version, example)), expected, "{example}");
+            assert_eq!(
+                found("EXAMPLE_OUTCOME_MISSING", &tool(version, example)),
+                expected,
+                "{example}"
+            );
         }
         let btcp = r#"{"name": "a", "examples": [{"input": {}}]}"#;
         assert_eq!(found("EXAMPLE_OUTCOME_MISSING", btcp), [""; 0]);
@@ -140,6 +144,9 @@ mod tests {
             messages("EXAMPLE_OUTCOME_MISSING", &none),
             ["the example has neither `output` nor `error`"]
         );
-        assert_eq!(messages("EXAMPLE_OUTCOME_MISSING", &both), ["the example has both `output` and `error`"]);
+        assert_eq!(
+            messages("EXAMPLE_OUTCOME_MISSING", &both),
+            ["the example has both `output` and `error`"]
+        );
     }
 }

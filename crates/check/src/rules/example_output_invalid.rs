@@ -38,7 +38,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {
         // A failure that has an output is crossed; its output is no result of the tool.
-        let Some(output) = example.output.as_ref().filter(|_| !examples::is_failure(example)) else {
+        let Some(output) = example.output.as_ref().filter(|_| !examples::is_failure(example))
+        else {
             continue;
         };
         // Examples of AIOS 1.0 are free: what stands under `output` need not be the result.
@@ -75,7 +76,8 @@ mod tests {
             let text = format!(
                 r#"{{"name": "a", "inputSchema": {{"type": "object"}}, "outputSchema": {schema}, "examples": {examples}}}"#
             );
-            let at: Vec<String> = at.iter().map(|at| format!("EXAMPLE_OUTPUT_INVALID at {at}")).collect();
+            let at: Vec<String> =
+                at.iter().map(|at| format!("EXAMPLE_OUTPUT_INVALID at {at}")).collect();
             assert_eq!(found("EXAMPLE_OUTPUT_INVALID", &text), at, "{schema} {examples}");
         }
     }

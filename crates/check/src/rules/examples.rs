@@ -17,24 +17,29 @@ pub(super) fn place(tool: usize, n: usize) -> Pointer {
     Pointer::path(&[&"tools", &tool, &"examples", &n])
 }
 
-/// Whether examples are by scenario: always in AIOS 2.0, and in 1.0 where the literal scenarios say so.
-/// Other examples of 1.0 are free.
+/// Whether examples are by scenario: always in AIOS 2.0, and in 1.0 where the literal scenarios say
+/// so. Other examples of 1.0 are free.
 pub(super) fn are_by_scenario(subject: &Subject<'_>) -> bool {
-    let literal =
-        |example: &Example| matches!(example.scenario.as_deref(), Some("success" | "failure_invalid_param"));
+    let literal = |example: &Example| {
+        matches!(example.scenario.as_deref(), Some("success" | "failure_invalid_param"))
+    };
     subject.is("aios")
         && (subject.dialect == Some("2.0") || all(subject).any(|(_, _, example)| literal(example)))
 }
 
 /// Whether something stands under `error`, be it no error at all: that was reported by its shape.
 pub(super) fn has_error(subject: &Subject<'_>, at: &Pointer, example: &Example) -> bool {
-    let written = || subject.value(&at.child("error")).is_some_and(|node| node.kind() != Kind::Null);
+    let written =
+        || subject.value(&at.child("error")).is_some_and(|node| node.kind() != Kind::Null);
     example.error.is_some() || written()
 }
 
 /// Whether the example is of a call that succeeds, by its scenario.
 pub(super) fn is_success(example: &Example) -> bool {
-    example.scenario.as_deref().is_some_and(|word| word == "success" || word.starts_with("success_"))
+    example
+        .scenario
+        .as_deref()
+        .is_some_and(|word| word == "success" || word.starts_with("success_"))
 }
 
 /// Whether the example is of a call that fails, by its scenario.

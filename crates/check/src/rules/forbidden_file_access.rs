@@ -58,7 +58,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         out,
         |what, at| {
             let message = format!("`{what}` reaches for files, and there are none");
-            Finding::new(&FORBIDDEN_FILE_ACCESS, at, message).help("hand the data in as an argument")
+            Finding::new(&FORBIDDEN_FILE_ACCESS, at, message)
+                .help("hand the data in as an argument")
         },
     );
 }
@@ -75,8 +76,10 @@ mod tests {
             ("function f(fs) { return fs.readFileSync('a'); }", &[]),
             ("function f(args) { return args.fs; }", &[]),
         ] {
-            let expected: Vec<String> =
-                places.iter().map(|p| format!("FORBIDDEN_FILE_ACCESS in the code at {p}")).collect();
+            let expected: Vec<String> = places
+                .iter()
+                .map(|p| format!("FORBIDDEN_FILE_ACCESS in the code at {p}"))
+                .collect();
             assert_eq!(code_of("FORBIDDEN_FILE_ACCESS", "processors", code), expected, "{code}");
         }
         assert_eq!(found("FORBIDDEN_FILE_ACCESS", "tool: {id: a, type: mcp}"), [""; 0]);

@@ -58,7 +58,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         out,
         |what, at| {
             let message = format!("`{what}` loads a module, and there are none");
-            Finding::new(&FORBIDDEN_REQUIRE, at, message).help("write what is needed into the function")
+            Finding::new(&FORBIDDEN_REQUIRE, at, message)
+                .help("write what is needed into the function")
         },
     );
 }

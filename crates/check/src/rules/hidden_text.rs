@@ -1,5 +1,5 @@
-//! A definition hides nothing from its reader: no invisible, bidirectional or tag characters, no letters of
-//! other scripts in disguise.
+//! A definition hides nothing from its reader: no invisible, bidirectional or tag characters, no
+//! letters of other scripts in disguise.
 
 use toolwright_model::Json;
 use toolwright_source::{Edit, Entry, Finding, Node, Safety};
@@ -56,7 +56,8 @@ pub(super) fn look_at_key(entry: &Entry<'_>, out: &mut Report<'_>) {
     let at = entry.value.pointer();
     let cleaned = cleaned(entry.name(), &hits);
     for hit in hits {
-        let mut finding = Finding::new(&HIDDEN_TEXT, at.clone(), format!("key: {}", hit.message)).on_key();
+        let mut finding =
+            Finding::new(&HIDDEN_TEXT, at.clone(), format!("key: {}", hit.message)).on_key();
         finding.help.extend(hit.help);
         // A key that is there already must not be there twice.
         let free = |name: &&String| entry.value.parent().is_some_and(|owner| !owner.has(name));
@@ -78,7 +79,8 @@ fn cleaned(text: &str, hits: &[Hit]) -> Option<String> {
     (cleaned.len() < text.len() && poison::hidden(&cleaned).is_empty()).then_some(cleaned)
 }
 
-/// Characters without a shape of their own: controls, Unicode's default ignorables, bidirectional marks.
+/// Characters without a shape of their own: controls, Unicode's default ignorables, bidirectional
+/// marks.
 fn cannot_be_seen(c: char) -> bool {
     let layout = matches!(c, '\n' | '\t' | '\r');
     c.is_control() && !layout
@@ -111,7 +113,9 @@ mod tests {
     use crate::testing::{findings, found};
 
     fn tool(description: &str) -> String {
-        format!(r#"{{"name": "a", "description": "{description}", "inputSchema": {{"type": "object"}}}}"#)
+        format!(
+            r#"{{"name": "a", "description": "{description}", "inputSchema": {{"type": "object"}}}}"#
+        )
     }
 
     #[test]
@@ -128,7 +132,10 @@ mod tests {
             assert_eq!(found("HIDDEN_TEXT", &tool(text)).len(), places, "{text:?}");
         }
         // The place is the one inside the text, also behind an escape.
-        assert_eq!(found("HIDDEN_TEXT", &tool("a\\n\\u200bb")), ["HIDDEN_TEXT at /description:1:34"]);
+        assert_eq!(
+            found("HIDDEN_TEXT", &tool("a\\n\\u200bb")),
+            ["HIDDEN_TEXT at /description:1:34"]
+        );
         // Everywhere in the document: examples, schemas, code, keys, fields that nobody knows.
         for (text, at) in [
             ("tool:\n  id: t\n  anything: [{deep: \"a\\u200bb\"}]\n", "/tool/anything/0/deep:3:23"),
@@ -161,7 +168,8 @@ mod tests {
             panic!("one replacement");
         };
         assert_eq!((at.as_str(), value.as_str()), ("/description", Some("ab c")));
-        let [Edit::RenameKey(_, name)] = &repairs("tool:\n  id: t\n  \"ke\\u200by\": 1\n")[..] else {
+        let [Edit::RenameKey(_, name)] = &repairs("tool:\n  id: t\n  \"ke\\u200by\": 1\n")[..]
+        else {
             panic!("one key");
         };
         assert_eq!(name, "key");

@@ -69,7 +69,8 @@ pub fn check_script(source: &Arc<Source>) -> Vec<Diagnostic> {
     let script = toolwright_script::read(source.text(), Goal::File, &[]);
     let told = script.problems.into_iter().map(|problem| {
         let span = Span::new(problem.range.start, problem.range.end);
-        let mut diagnostic = Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);
+        let mut diagnostic =
+            Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);
         diagnostic.help.extend(problem.help);
         diagnostic
     });
@@ -87,8 +88,10 @@ mod tests {
             ("function f(args) {\n  return 1 +;\n}", &["2:13"]),
             ("let a = 1;\nlet a = 2;", &["2:5"]),
         ] {
-            let expected: Vec<String> =
-                places.iter().map(|p| format!("INVALID_FUNCTION_SYNTAX in the code at {p}")).collect();
+            let expected: Vec<String> = places
+                .iter()
+                .map(|p| format!("INVALID_FUNCTION_SYNTAX in the code at {p}"))
+                .collect();
             assert_eq!(code_of("INVALID_FUNCTION_SYNTAX", "helpers", code), expected, "{code}");
         }
     }

@@ -20,7 +20,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let Some(schema) = which.written(tool) else { continue };
             if !subject.is_good(n, which) {
                 let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
-                error.into_iter().for_each(|error| out.push(finding(error, &at.child(which.name()))));
+                error
+                    .into_iter()
+                    .for_each(|error| out.push(finding(error, &at.child(which.name()))));
             } else if which == Which::Input {
                 must_take_an_object(subject, schema, at, out);
             }
@@ -35,7 +37,9 @@ pub fn finding(error: &SchemaError, at: &Pointer) -> Finding {
         SchemaError::InvalidSchema { message, .. } => {
             match message.split_once("` matches no alternative of `anyOf`") {
                 // The most frequent mistake deserves better words than the meta-schema has for it.
-                Some((word, _)) if at.last().is_some_and(|token| token == "type") => wrong_type(word, at),
+                Some((word, _)) if at.last().is_some_and(|token| token == "type") => {
+                    wrong_type(word, at)
+                }
                 _ => Finding::new(&INVALID_SCHEMA, at, message.clone()),
             }
         }
@@ -77,7 +81,12 @@ fn wrong_type(word: &str, at: Pointer) -> Finding {
 }
 
 /// Arguments are an object. MCP wants the schema to say so; elsewhere it is left open at a risk.
-fn must_take_an_object(subject: &Subject<'_>, schema: &Json, tool: ToolPlace, out: &mut Report<'_>) {
+fn must_take_an_object(
+    subject: &Subject<'_>,
+    schema: &Json,
+    tool: ToolPlace,
+    out: &mut Report<'_>,
+) {
     let message = match schema.get("type") {
         Some(Json::String(word)) if word == "object" => return,
         Some(_) => "the type of an input schema is `object`, because arguments are one",
@@ -124,7 +133,8 @@ mod tests {
         }
         let fine = tool(r#"{"type": "object", "properties": {"a": true}}"#);
         assert_eq!(found("INVALID_SCHEMA", &fine), [""; 0]);
-        let output = r#"{"name": "now", "inputSchema": {"type": "object"}, "outputSchema": {"type": 1}}"#;
+        let output =
+            r#"{"name": "now", "inputSchema": {"type": "object"}, "outputSchema": {"type": 1}}"#;
         assert_eq!(found("INVALID_SCHEMA", output), ["INVALID_SCHEMA at /outputSchema/type"]);
     }
 

@@ -89,7 +89,10 @@ mod tests {
             ("function v(args) {}", true),
             ("function v(args) { return { valid: true, errors: [] }; }", false),
             ("function v(args) { return judge(args); }", false),
-            ("function v(args) { if (args.a) { return false; } return { valid: true, errors: [] }; }", true),
+            (
+                "function v(args) { if (args.a) { return false; } return { valid: true, errors: [] }; }",
+                true,
+            ),
             ("function v(args) { return { valid: 'yes', errors: [] }; }", true),
             ("function v(args) { return { valid: false, errors: [{ message: 'no' }] }; }", true),
             ("function v(args) { throw new Error('never'); }", false),
@@ -100,7 +103,10 @@ mod tests {
                 "{code}"
             );
         }
-        assert_eq!(code_of("INVALID_VALIDATOR_RESULT", "helpers", "function v() { return 1; }"), [""; 0]);
+        assert_eq!(
+            code_of("INVALID_VALIDATOR_RESULT", "helpers", "function v() { return 1; }"),
+            [""; 0]
+        );
         assert_eq!(found("INVALID_VALIDATOR_RESULT", "tool: {id: a, type: mcp}"), [""; 0]);
     }
 }

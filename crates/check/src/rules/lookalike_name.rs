@@ -38,7 +38,13 @@ fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Finding)) {
         for (t, tool) in toolset.tools.iter().enumerate() {
             let at = |part: &str| ToolPlace(t).child(part);
             if let Some(spelling) = spelling(&tool.namespace, |namespace| namespace.as_str()) {
-                meet(&mut namespaces, Met { subject: n, spelling }, subjects, || at("namespace"), report);
+                meet(
+                    &mut namespaces,
+                    Met { subject: n, spelling },
+                    subjects,
+                    || at("namespace"),
+                    report,
+                );
             }
             if let Some(spelling) = spelling(&tool.name, |name| name.as_str()) {
                 meet(&mut names, Met { subject: n, spelling }, subjects, || at("name"), report);
@@ -71,7 +77,8 @@ fn meet<'a>(
         }
         Entry::Occupied(entry) => {
             let other = entry.get();
-            // Within one toolset it is one author's choice; the same spelling is another finding, or none.
+            // Within one toolset it is one author's choice; the same spelling is another finding,
+            // or none.
             if other.subject == name.subject || is_style(other.spelling, name.spelling) {
                 return;
             }
@@ -79,23 +86,34 @@ fn meet<'a>(
             let (one, two) = (words::shorten(name.spelling), words::shorten(other.spelling));
             let message = format!("`{one}` looks like `{two}` in {file}");
             let finding = Finding::new(&LOOKALIKE_NAME, at(), message);
-            report(name.subject, strange_letters(name.spelling).into_iter().fold(finding, Finding::help));
+            report(
+                name.subject,
+                strange_letters(name.spelling).into_iter().fold(finding, Finding::help),
+            );
         }
     }
 }
 
-/// Whether two names differ in nothing but how words are joined: `readFile` and `read_file` are honest.
+/// Whether two names differ in nothing but how words are joined: `readFile` and `read_file` are
+/// honest.
 fn is_style(one: &str, two: &str) -> bool {
     let letters = |name: &str| -> String {
-        name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
+        name.chars()
+            .filter(|c| !matches!(c, '_' | '-' | '.'))
+            .flat_map(char::to_lowercase)
+            .collect()
     };
     one == two || letters(one) == letters(two)
 }
 
 /// Letters that a name in English would not have, because they may look as if it had.
 fn strange_letters(name: &str) -> Option<String> {
-    let strange: Vec<String> =
-        name.chars().filter(|c| !c.is_ascii()).take(3).map(|c| format!("U+{:04X}", u32::from(c))).collect();
+    let strange: Vec<String> = name
+        .chars()
+        .filter(|c| !c.is_ascii())
+        .take(3)
+        .map(|c| format!("U+{:04X}", u32::from(c)))
+        .collect();
     (!strange.is_empty()).then(|| format!("it is written with {}", strange.join(", ")))
 }
 
@@ -114,7 +132,8 @@ mod tests {
             .enumerate()
             .map(|(n, text)| {
                 let document = Arc::new(Document::parse(&format!("{n}.json"), *text, Syntax::Json));
-                let toolwright_formats::Detected::Format(format) = toolwright_formats::detect(&document)
+                let toolwright_formats::Detected::Format(format) =
+                    toolwright_formats::detect(&document)
                 else {
                     panic!("no format: {text}");
                 };
@@ -125,13 +144,16 @@ mod tests {
             .iter()
             .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
             .collect();
-        let found = check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "LOOKALIKE_NAME");
+        let found =
+            check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "LOOKALIKE_NAME");
         found.map(|(n, f)| format!("{n}{}: {}", f.at, f.message)).collect()
     }
 
     fn tools(names: &[&str]) -> String {
-        let list: Vec<String> =
-            names.iter().map(|name| format!(r#"{{"name": "{name}", "inputSchema": {{}}}}"#)).collect();
+        let list: Vec<String> = names
+            .iter()
+            .map(|name| format!(r#"{{"name": "{name}", "inputSchema": {{}}}}"#))
+            .collect();
         format!("[{}]", list.join(","))
     }
 
@@ -143,7 +165,11 @@ mod tests {
             (&["list"], &["l1st"], Some("1/0/name: `l1st` looks like `list` in 0.json")),
             (&["a", "list"], &["b", "1ist"], Some("1/1/name: `1ist` looks like `list` in 0.json")),
             // A name that is refused may still be there to deceive.
-            (&["read"], &["rе\u{430}d"], Some("1/0/name: `rе\u{430}d` looks like `read` in 0.json")),
+            (
+                &["read"],
+                &["rе\u{430}d"],
+                Some("1/0/name: `rе\u{430}d` looks like `read` in 0.json"),
+            ),
             // One toolset: its author's choice.
             (&["list", "l1st"], &["other"], None),
             (&[""], &["", " "], None),
@@ -164,7 +190,8 @@ mod tests {
             ["1/name: `mai1` looks like `mail` in 0.json"]
         );
         assert_eq!(between(&[&manifest("mail"), &manifest("mail")]), [""; 0]);
-        let own = |name: &str| format!(r#"{{"name": "a", "namespace": "{name}", "inputSchema": {{}}}}"#);
+        let own =
+            |name: &str| format!(r#"{{"name": "a", "namespace": "{name}", "inputSchema": {{}}}}"#);
         assert_eq!(
             between(&[&manifest("mail"), &own("mаil")]),
             ["1/namespace: `mаil` looks like `mail` in 0.json"]

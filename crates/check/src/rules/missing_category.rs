@@ -62,6 +62,9 @@ mod tests {
     #[test]
     fn every_anti_pattern_has_one() {
         let text = "tool:\n  id: a\n  anti_patterns:\n    - {pattern: x, category: y}\n    - no object\n    - {pattern: z}\n    - {pattern: w, category: 7}\n";
-        assert_eq!(found("MISSING_CATEGORY", text), ["MISSING_CATEGORY at /tool/anti_patterns/2/category"]);
+        assert_eq!(
+            found("MISSING_CATEGORY", text),
+            ["MISSING_CATEGORY at /tool/anti_patterns/2/category"]
+        );
     }
 }

@@ -66,8 +66,8 @@ fn is_told(subject: &Subject<'_>, at: ToolPlace, tool: &Draft) -> bool {
     if subject.is("aios") {
         // A command that is the tool itself has the description that the tool must have.
         let span = |at: &Pointer| subject.value(at).map(|node| node.span());
-        let is_tool =
-            span(&at.pointer()).is_some_and(|tool| Some(tool) == span(&Pointer::root().child("namespace")));
+        let is_tool = span(&at.pointer())
+            .is_some_and(|tool| Some(tool) == span(&Pointer::root().child("namespace")));
         return is_tool || tool.input.ok() == Some(&InputSchema::Deferred);
     }
     // `null` is not a text: that was reported by its shape.
@@ -88,14 +88,17 @@ mod tests {
             (r#""description": 7,"#, None),
             (r#""description": null,"#, None),
         ] {
-            let text = format!(r#"{{"name": "now", {description} "inputSchema": {{"type": "object"}}}}"#);
+            let text =
+                format!(r#"{{"name": "now", {description} "inputSchema": {{"type": "object"}}}}"#);
             let expected: Vec<String> =
                 at.into_iter().map(|at| format!("MISSING_DESCRIPTION at {at}")).collect();
             assert_eq!(found("MISSING_DESCRIPTION", &text), expected, "{description}");
         }
         let nameless = r#"[{"name": 7, "inputSchema": {"type": "object"}}, {"inputSchema": {}}]"#;
         assert_eq!(messages("MISSING_DESCRIPTION", nameless), ["this tool has no description"; 2]);
-        for required in [r#"{"name": "a", "capabilities": []}"#, r#"{"name": "a", "parameters": {}}"#] {
+        for required in
+            [r#"{"name": "a", "capabilities": []}"#, r#"{"name": "a", "parameters": {}}"#]
+        {
             assert_eq!(messages("MISSING_DESCRIPTION", required), [""; 0], "{required}");
         }
     }
@@ -106,9 +109,15 @@ mod tests {
             // The server says.
             ("  type: mcp\n  commands: [a]\n", None),
             ("  type: mcp\n  tools: [{id: a}]\n", None),
-            ("  type: mcp\n  tools: [{id: a, inputSchema: {type: object}}]\n", Some("/tool/tools/0/id")),
+            (
+                "  type: mcp\n  tools: [{id: a, inputSchema: {type: object}}]\n",
+                Some("/tool/tools/0/id"),
+            ),
             ("  type: local\n  commands: [a]\n", Some("/tool/commands/0")),
-            ("  type: local\n  tools: [{id: a, description: ' '}]\n", Some("/tool/tools/0/description")),
+            (
+                "  type: local\n  tools: [{id: a, description: ' '}]\n",
+                Some("/tool/tools/0/description"),
+            ),
             ("  type: local\n  tools: [{id: a, description: Does it}]\n", None),
             (
                 "  type: cli\n  command_groups: {x: [{command: a b}]}\n",

@@ -42,8 +42,9 @@ const HOPS: usize = 8;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, schema) in parameters::schemas(subject) {
-        // One finding for each tool: definitions without any description are common, and dozens of lines
-        // that say the same would bury what else is found. The first place shows where to begin.
+        // One finding for each tool: definitions without any description are common, and dozens of
+        // lines that say the same would bury what else is found. The first place shows where to
+        // begin.
         let mut first = None;
         let mut names = Vec::new();
         parameters::each(schema, &mut |object, way| {
@@ -63,7 +64,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             _ => format!("parameters {} have no description", parameters::list(&names)),
         };
         out.push(
-            Finding::new(&MISSING_PARAMETER_DESCRIPTION, parameters::pointer(&at, &way), message).on_key(),
+            Finding::new(&MISSING_PARAMETER_DESCRIPTION, parameters::pointer(&at, &way), message)
+                .on_key(),
         );
     }
 }
@@ -82,7 +84,11 @@ fn is_described(property: &Json, root: &Json) -> bool {
 fn says(schema: &Json, root: &Json) -> bool {
     let mut schema = schema;
     for _ in 0..HOPS {
-        if schema.get("description").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty()) {
+        if schema
+            .get("description")
+            .and_then(Json::as_str)
+            .is_some_and(|text| !text.trim().is_empty())
+        {
             return true;
         }
         let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return false };
@@ -105,8 +111,10 @@ mod tests {
 
     fn told(schema: &str) -> Option<(String, String)> {
         let text = tool(schema);
-        let (place, message) =
-            (found("MISSING_PARAMETER_DESCRIPTION", &text), messages("MISSING_PARAMETER_DESCRIPTION", &text));
+        let (place, message) = (
+            found("MISSING_PARAMETER_DESCRIPTION", &text),
+            messages("MISSING_PARAMETER_DESCRIPTION", &text),
+        );
         assert!(place.len() < 2, "{place:?}");
         let place = place.into_iter().next()?;
         Some((place.replace("MISSING_PARAMETER_DESCRIPTION at /inputSchema", ""), message.concat()))
@@ -132,8 +140,16 @@ mod tests {
             assert_eq!(told(fine), None, "{fine}");
         }
         for (schema, at, names) in [
-            (r#"{"type": "object", "properties": {"a": {}}}"#, "/properties/a", "parameter `a` has"),
-            (r#"{"type": "object", "properties": {"a": true}}"#, "/properties/a", "parameter `a` has"),
+            (
+                r#"{"type": "object", "properties": {"a": {}}}"#,
+                "/properties/a",
+                "parameter `a` has",
+            ),
+            (
+                r#"{"type": "object", "properties": {"a": true}}"#,
+                "/properties/a",
+                "parameter `a` has",
+            ),
             (
                 r#"{"type": "object", "properties": {"a": {"description": " "}}}"#,
                 "/properties/a",

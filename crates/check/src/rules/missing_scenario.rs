@@ -99,17 +99,24 @@ fn command(subject: &Subject<'_>, at: ToolPlace, tool: &Draft, out: &mut Report<
         None => {
             let message = format!("command `{name}` has no examples");
             let place = at.child("name");
-            return out.push(Finding::new(&MISSING_SCENARIO, place, message).severity(Severity::Info));
+            return out
+                .push(Finding::new(&MISSING_SCENARIO, place, message).severity(Severity::Info));
         }
-        // Neither a list that is none nor an example without a readable scenario tells what is shown.
+        // Neither a list that is none nor an example without a readable scenario tells what is
+        // shown.
         Some(node) if node.kind() != Kind::List => return,
         Some(node) if node.len() != examples.len() => return,
-        Some(_) if examples.iter().any(|example| example.scenario.as_deref().is_none_or(is_blank)) => return,
+        Some(_)
+            if examples.iter().any(|example| example.scenario.as_deref().is_none_or(is_blank)) =>
+        {
+            return;
+        }
         Some(_) => {}
     }
     let is_edge = |example: &Example| example.scenario.as_deref().is_some_and(is_edge_case);
-    let lacks =
-        |is: &dyn Fn(&Example) -> bool, name: &'static str| (!examples.iter().any(is)).then_some(name);
+    let lacks = |is: &dyn Fn(&Example) -> bool, name: &'static str| {
+        (!examples.iter().any(is)).then_some(name)
+    };
     let wanted = [lacks(&is_success, "success"), lacks(&is_failure, "failure_*")];
     let welcome = [lacks(&is_api_error, "failure_api_error"), lacks(&is_edge, "edge_case")];
     for (severity, names) in [(Severity::Warning, wanted), (Severity::Info, welcome)] {
@@ -194,7 +201,10 @@ mod tests {
             (&["success", "failure_x"], &[NEITHER]),
             (
                 &["x"],
-                &[("warning", "the examples of `a` have no `success` or `failure_*` scenario"), NEITHER],
+                &[
+                    ("warning", "the examples of `a` have no `success` or `failure_*` scenario"),
+                    NEITHER,
+                ],
             ),
         ];
         for (scenarios, expected) in cases {
@@ -204,7 +214,8 @@ mod tests {
         let text = with_scenarios(&["success", "failure_api_error"]);
         assert_eq!(found("MISSING_SCENARIO", &text), ["MISSING_SCENARIO at /tool/examples/a"]);
         let text = with_scenarios(&["sucess", "failure_api_error", "edge_case"]);
-        let help = findings(&text).into_iter().find(|f| f.code.name == "MISSING_SCENARIO").map(|f| f.help);
+        let help =
+            findings(&text).into_iter().find(|f| f.code.name == "MISSING_SCENARIO").map(|f| f.help);
         assert_eq!(help, Some(vec!["`sucess` is spelled almost like `success`".to_owned()]));
     }
 
@@ -212,7 +223,10 @@ mod tests {
     fn commands_without_examples() {
         let some = "  commands: [a, b]\n  examples:\n    a:\n      - {scenario: success, input: {}, output: 1}\n      - {scenario: failure_api_error, input: {}, error: {}}\n      - {scenario: edge_case, input: {}, output: 1}\n";
         assert_eq!(told(&tool(some)), [("info", "command `b` has no examples".to_owned())]);
-        assert_eq!(found("MISSING_SCENARIO", &tool(some)), ["MISSING_SCENARIO at /tool/commands/1"]);
+        assert_eq!(
+            found("MISSING_SCENARIO", &tool(some)),
+            ["MISSING_SCENARIO at /tool/commands/1"]
+        );
         let none = [("info", "no command has an example (2 in all)".to_owned())];
         for body in [
             "  commands: [a, b]\n",

@@ -84,7 +84,8 @@ pub(crate) static RULES: &[&Rule] = &[
 ];
 
 /// The rules about documents that are used together.
-pub(crate) static RULES_BETWEEN: &[&RuleBetween] = &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
+pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
+    &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
 
 /// The codes that are declared here, by rule.
 pub(crate) static CODES: &[&[&Code]] = &[
@@ -123,8 +124,8 @@ pub(crate) static CODES: &[&[&Code]] = &[
     version_feature_mismatch::ALL,
 ];
 
-/// Whether reading stopped inside this part of the record, so that what seems to be missing there may
-/// stand further down in the text.
+/// Whether reading stopped inside this part of the record, so that what seems to be missing there
+/// may stand further down in the text.
 fn is_unfinished(subject: &Subject<'_>, at: &Pointer) -> bool {
     subject.value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
 }

@@ -33,7 +33,8 @@ pub(super) fn look(node: Node<'_>, text: &str, detector: &mut Instructions, out:
         return;
     }
     for hit in detector.find(text) {
-        let mut finding = Finding::new(&MODEL_INSTRUCTION, node.pointer(), hit.message).within(hit.range);
+        let mut finding =
+            Finding::new(&MODEL_INSTRUCTION, node.pointer(), hit.message).within(hit.range);
         finding.help.extend(hit.help);
         out.push_in_document(finding);
     }
@@ -59,10 +60,22 @@ mod tests {
                 r#"{"name": "a", "inputSchema": {"type": "object", "default": ["BAD"]}}"#,
                 Some("/inputSchema/default/0"),
             ),
-            ("tool:\n  id: t\n  anti_patterns: [{wrong: BAD}]\n", Some("/tool/anti_patterns/0/wrong")),
-            (r#"{"name": "a", "inputSchema": {"type": "object", "$id": "BAD"}}"#, Some("/inputSchema/$id")),
-            ("tool:\n  id: t\n  anti_patterns: [{function: BAD}]\n", Some("/tool/anti_patterns/0/function")),
-            (r#"{"name": "a", "inputSchema": {"mcpServers": "BAD"}}"#, Some("/inputSchema/mcpServers")),
+            (
+                "tool:\n  id: t\n  anti_patterns: [{wrong: BAD}]\n",
+                Some("/tool/anti_patterns/0/wrong"),
+            ),
+            (
+                r#"{"name": "a", "inputSchema": {"type": "object", "$id": "BAD"}}"#,
+                Some("/inputSchema/$id"),
+            ),
+            (
+                "tool:\n  id: t\n  anti_patterns: [{function: BAD}]\n",
+                Some("/tool/anti_patterns/0/function"),
+            ),
+            (
+                r#"{"name": "a", "inputSchema": {"mcpServers": "BAD"}}"#,
+                Some("/inputSchema/mcpServers"),
+            ),
             // Code is not read to a model, and servers are not part of the definition.
             ("tool:\n  id: t\n  executable_knowledge: {helpers: [{function: BAD}]}\n", None),
             (r#"{"name": "a", "inputSchema": {}, "mcpServers": {"x": {"command": "BAD"}}}"#, None),
@@ -71,16 +84,22 @@ mod tests {
             let starts = at.map(|at| format!("MODEL_INSTRUCTION at {at}:"));
             match starts {
                 Some(starts) => {
-                    assert!(!got.is_empty() && got.iter().all(|f| f.starts_with(&starts)), "{text}: {got:?}");
+                    assert!(
+                        !got.is_empty() && got.iter().all(|f| f.starts_with(&starts)),
+                        "{text}: {got:?}"
+                    );
                 }
                 None => assert_eq!(got, [""; 0], "{text}"),
             }
         }
-        for fine in
-            ["Returns the current time in UTC.", "Ignore", "Lists the instructions of a recipe, in order."]
-        {
-            let text =
-                format!(r#"{{"name": "a", "description": "{fine}", "inputSchema": {{"type": "object"}}}}"#);
+        for fine in [
+            "Returns the current time in UTC.",
+            "Ignore",
+            "Lists the instructions of a recipe, in order.",
+        ] {
+            let text = format!(
+                r#"{{"name": "a", "description": "{fine}", "inputSchema": {{"type": "object"}}}}"#
+            );
             assert_eq!(found("MODEL_INSTRUCTION", &text), [""; 0], "{fine}");
         }
     }

@@ -1,8 +1,8 @@
 //! Names follow the conventions of their format. What a name may be at all is a matter of shape.
 //!
-//! The btcp seed says "Use camelCase", so a name in another case is what is reported; that it starts
-//! with a verb and goes on is a weaker wish, and an info. Manifest names have no convention beyond
-//! their pattern. The namespaces of MCP tools are looked at where they are read.
+//! The btcp seed says "Use camelCase", so a name in another case is what is reported; that it
+//! starts with a verb and goes on is a weaker wish, and an info. Manifest names have no convention
+//! beyond their pattern. The namespaces of MCP tools are looked at where they are read.
 
 use std::collections::HashSet;
 
@@ -39,7 +39,8 @@ fn btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
         let Some(name) = name.filter(|name| is_btcp_name(name)) else { continue };
         let words = split(name);
         if name.contains('_') || name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            let finding = finding(at.child("name"), format!("tool name `{name}` is not in camelCase"));
+            let finding =
+                finding(at.child("name"), format!("tool name `{name}` is not in camelCase"));
             // The code of the tool is found by this name: a repair here alone would break it.
             out.push(suggest(finding, "camelCase", &camel(&words), name));
         }
@@ -114,7 +115,8 @@ fn aios_functions(toolset: &Toolset<Draft>, out: &mut Report<'_>) {
     let processors: Vec<&Function> = knowledge.processors.iter().map(|p| &p.function).collect();
     let validators: Vec<&Function> = knowledge.validators.iter().map(|v| &v.function).collect();
     // Who is in use matters only where there is something to rename.
-    if own.iter().chain(&processors).chain(&validators).all(|function| misnamed(function).is_none()) {
+    if own.iter().chain(&processors).chain(&validators).all(|function| misnamed(function).is_none())
+    {
         return;
     }
     functions("helper", "helpers", &own, &helpers_in_use(toolset), out);
@@ -130,7 +132,8 @@ fn misnamed(function: &Function) -> Option<&str> {
 /// Scenarios and categories are open sets of words in snake_case.
 fn aios_words(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut check = |at: &dyn Fn() -> Pointer, what: &str, word: Option<&str>| {
-        let Some(word) = word.filter(|word| !word.trim().is_empty() && !is_joined_by(word, '_')) else {
+        let Some(word) = word.filter(|word| !word.trim().is_empty() && !is_joined_by(word, '_'))
+        else {
             return;
         };
         let message = format!("{what} `{}` is not in snake_case", shorten(word));
@@ -159,14 +162,17 @@ fn functions(
     out: &mut Report<'_>,
 ) {
     let list = Pointer::root().child("knowledge").child(list);
-    let ids: HashSet<&str> = functions.iter().filter_map(|function| function.id.as_deref()).collect();
+    let ids: HashSet<&str> =
+        functions.iter().filter_map(|function| function.id.as_deref()).collect();
     for (n, function) in functions.iter().enumerate() {
         let Some(id) = misnamed(function).filter(|_| !out.is_full()) else { continue };
         let at = list.child(n).child("id");
-        let finding = finding(at.clone(), format!("{kind} id `{}` is not in kebab-case", shorten(id)));
+        let finding =
+            finding(at.clone(), format!("{kind} id `{}` is not in kebab-case", shorten(id)));
         let other = split(id).join("-");
         let finding = suggest(finding, "kebab-case", &other, id);
-        let rename = is_joined_by(&other, '-') && !in_use.contains(id) && !ids.contains(other.as_str());
+        let rename =
+            is_joined_by(&other, '-') && !in_use.contains(id) && !ids.contains(other.as_str());
         out.push(if rename { repair(finding, at, other) } else { finding });
     }
 }
@@ -174,9 +180,12 @@ fn functions(
 /// The helpers that something else names.
 fn helpers_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
     let knowledge = &toolset.knowledge;
-    let extractions = knowledge.field_mappings.iter().filter_map(|mapping| mapping.extraction.as_deref());
-    let extractions = extractions.filter_map(|text| text.trim().strip_prefix("helpers.").map(str::to_owned));
-    let detections = knowledge.payload_schemas.iter().filter_map(|schema| schema.detection.as_deref());
+    let extractions =
+        knowledge.field_mappings.iter().filter_map(|mapping| mapping.extraction.as_deref());
+    let extractions =
+        extractions.filter_map(|text| text.trim().strip_prefix("helpers.").map(str::to_owned));
+    let detections =
+        knowledge.payload_schemas.iter().filter_map(|schema| schema.detection.as_deref());
     let detections = detections.filter_map(|text| match Detection::parse(text)? {
         Detection::Helper { id } => Some(id),
         _ => None,
@@ -213,8 +222,9 @@ fn repair(finding: Finding, at: Pointer, other: String) -> Finding {
 
 /// Lower-case words joined by a character; a word may start with a digit (`21st-dev-magic`).
 fn is_joined_by(name: &str, joint: char) -> bool {
-    let word =
-        |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    let word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
     name.split(joint).all(word)
 }
 
@@ -324,8 +334,16 @@ mod tests {
         for fine in ["notes", "note-keeper", "21st-dev-magic", "a1", "''", "7", "null", "a b"] {
             expect(&tool(fine), &[]);
         }
-        for bad in ["noteKeeper", "note_keeper", "Notes", "note--keeper", "-notes", "notes-", "größe", "n.k"]
-        {
+        for bad in [
+            "noteKeeper",
+            "note_keeper",
+            "Notes",
+            "note--keeper",
+            "-notes",
+            "notes-",
+            "größe",
+            "n.k",
+        ] {
             expect(&tool(bad), &[&format!("w /tool/id tool id `{bad}` is not in kebab-case")]);
         }
         let finding = ours(&tool("noteKeeper")).remove(0);
@@ -337,7 +355,8 @@ mod tests {
         // The id of a tool without commands is its command too, and told once.
         let own = ours("tool: {id: noteKeeper, type: cli, cli_specific: {executable: notes}}");
         assert!(own.len() == 1 && own[0].repair.is_some());
-        let script = ours("tool: {id: noteKeeper, type: local, local_specific: {entry_point: notes.py}}");
+        let script =
+            ours("tool: {id: noteKeeper, type: local, local_specific: {entry_point: notes.py}}");
         assert!(script.len() == 1 && script[0].repair.is_none());
     }
 
@@ -348,8 +367,9 @@ mod tests {
             expect(&tool(&format!("commands: [{fine}]")), &[]);
         }
         for bad in ["addNote", "add_note-now", "Add", "add__note", "_add", "add.note"] {
-            let told =
-                format!("w /tool/commands/0 command `{bad}` is neither in snake_case nor in kebab-case");
+            let told = format!(
+                "w /tool/commands/0 command `{bad}` is neither in snake_case nor in kebab-case"
+            );
             expect(&tool(&format!("commands: [{bad}]")), &[&told]);
         }
         let told = "command `addNote` is neither in snake_case nor in kebab-case";
@@ -369,7 +389,10 @@ mod tests {
         let knowledge = "/tool/executable_knowledge";
         for kind in ["helper", "processor", "validator"] {
             expect(
-                &tool(&format!("{kind}s: [{{id: make-x}}, {{id: ''}}, {{id: ' '}}, {{id: 7}}, {{}}]"), ""),
+                &tool(
+                    &format!("{kind}s: [{{id: make-x}}, {{id: ''}}, {{id: ' '}}, {{id: 7}}, {{}}]"),
+                    "",
+                ),
                 &[],
             );
             let told = format!("w {knowledge}/{kind}s/1/id {kind} id `makeX` is not in kebab-case");
@@ -390,8 +413,9 @@ mod tests {
         }
         assert!(!repaired(&tool("helpers: [{id: makeX}, {id: make-x}]", "")));
         assert!(!repaired(&tool("helpers: [{id: größeX}]", "")));
-        let example =
-            |validator: &str| format!(", examples: {{add: [{{error: {{validator: {validator}}}}}]}}");
+        let example = |validator: &str| {
+            format!(", examples: {{add: [{{error: {{validator: {validator}}}}}]}}")
+        };
         assert!(!repaired(&tool("validators: [{id: makeX}]", &example("makeX"))));
         assert!(!repaired(&tool("validators: [{id: makeX}]", &example("validators.makeX"))));
         assert!(repaired(&tool("validators: [{id: makeX}]", &example("other"))));
@@ -406,8 +430,9 @@ mod tests {
 
     #[test]
     fn a_thousand_tools() {
-        let tools: Vec<String> =
-            (0..1_000).map(|n| format!(r#"{{"name": "get_value_{n}", "capabilities": []}}"#)).collect();
+        let tools: Vec<String> = (0..1_000)
+            .map(|n| format!(r#"{{"name": "get_value_{n}", "capabilities": []}}"#))
+            .collect();
         assert_eq!(count(&super::RULE, &format!("[{}]", tools.join(","))), 1_000);
     }
 }

@@ -71,8 +71,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 (message, "say which one is meant: `module.exports = { name };`".to_owned())
             }
             Entry::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
-                let message = format!("the {role} exports {} functions, and none is `{shown}`", names.len());
-                (message, format!("export one, or name the one that is meant `{shown}`, after the id"))
+                let message =
+                    format!("the {role} exports {} functions, and none is `{shown}`", names.len());
+                (
+                    message,
+                    format!("export one, or name the one that is meant `{shown}`, after the id"),
+                )
             }
             _ => continue,
         };

@@ -33,7 +33,12 @@ toolwright_source::codes! {
 
 /// What each type needs: its section, the field in it, and how a person would say it.
 const NEEDS: [(&str, &str, &str, &str); 4] = [
-    ("mcp", "mcp_specific", "server_command", "the command line that starts the server, or its URL"),
+    (
+        "mcp",
+        "mcp_specific",
+        "server_command",
+        "the command line that starts the server, or its URL",
+    ),
     ("cli", "cli_specific", "executable", "the name of the program"),
     ("local", "local_specific", "entry_point", "the script, relative to this file"),
     ("meta", "meta_specific", "orchestration", "the helper that calls the other tools"),
@@ -41,10 +46,15 @@ const NEEDS: [(&str, &str, &str, &str); 4] = [
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let at = Pointer::root().child("type");
-    let Some(kind) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) else { return };
+    let Some(kind) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) else {
+        return;
+    };
     // Another type is another finding.
-    let Some((_, section, field, about)) = NEEDS.iter().find(|(name, ..)| *name == kind) else { return };
-    let written = subject.value(&Pointer::root().child(section)).filter(|node| node.kind() != Kind::Null);
+    let Some((_, section, field, about)) = NEEDS.iter().find(|(name, ..)| *name == kind) else {
+        return;
+    };
+    let written =
+        subject.value(&Pointer::root().child(section)).filter(|node| node.kind() != Kind::Null);
     // A section or a field of another type is another finding.
     let is_bad = |node: Node<'_>| node.kind() != Kind::Null && node.text().is_none();
     if written.is_some_and(|node| node.kind() != Kind::Map || node.get(field).is_some_and(is_bad)) {
@@ -87,7 +97,10 @@ mod tests {
             ("mcp", ", mcp_specific: {server_command: npx server}"),
             ("mcp", ", mcp_specific: {server_command: npx server}, commands: [a]"),
             ("mcp", ", mcp_specific: {connection: {url: 'http://localhost'}}"),
-            ("mcp", ", mcp_specific: {transport: sse, connection: {url: 'http://localhost'}}, commands: [a]"),
+            (
+                "mcp",
+                ", mcp_specific: {transport: sse, connection: {url: 'http://localhost'}}, commands: [a]",
+            ),
             ("cli", ", cli_specific: {executable: notes}"),
             ("local", ", local_specific: {entry_point: notes.py}"),
             ("meta", ", meta_specific: {orchestration: helpers.x}"),
@@ -134,7 +147,10 @@ mod tests {
             messages("NOT_RUNNABLE", &empty),
             ["it cannot be run: `cli_specific` has no `executable`"]
         );
-        let found = findings(&empty).into_iter().find(|f| f.code.name == "NOT_RUNNABLE").expect("a finding");
+        let found = findings(&empty)
+            .into_iter()
+            .find(|f| f.code.name == "NOT_RUNNABLE")
+            .expect("a finding");
         assert_eq!(found.help, ["add `cli_specific` with `executable`: the name of the program"]);
     }
 

@@ -53,8 +53,12 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
         for free in &code.script.free {
-            let message = format!("`{}` is neither declared here nor known to the sandbox", free.name);
-            out.push(Finding::new(&NOT_SELF_CONTAINED, code.at.clone(), message).within(free.range.clone()));
+            let message =
+                format!("`{}` is neither declared here nor known to the sandbox", free.name);
+            out.push(
+                Finding::new(&NOT_SELF_CONTAINED, code.at.clone(), message)
+                    .within(free.range.clone()),
+            );
         }
     }
 }

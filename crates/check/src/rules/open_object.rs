@@ -64,7 +64,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let Some(at) = parameters::authored_place(subject, tool) else { continue };
         let place = parameters::pointer(&at, first);
         let closing = |way: &Vec<Step<'_>>| {
-            Edit::Insert(parameters::pointer(&at, way).child("additionalProperties"), Json::Bool(false))
+            Edit::Insert(
+                parameters::pointer(&at, way).child("additionalProperties"),
+                Json::Bool(false),
+            )
         };
         // One finding and one repair for each tool: the author means all of them or none.
         let finding = Finding::new(&OPEN_OBJECT, place, message(&ways)).on_key().repair(
@@ -92,7 +95,8 @@ fn message(ways: &[Vec<Step<'_>>]) -> String {
 }
 
 fn is_open(object: &Object) -> bool {
-    let declares = object.get("properties").and_then(Json::as_object).is_some_and(|named| !named.is_empty());
+    let declares =
+        object.get("properties").and_then(Json::as_object).is_some_and(|named| !named.is_empty());
     declares && !DECIDED.iter().any(|keyword| object.contains_key(*keyword))
 }
 
@@ -154,7 +158,8 @@ mod tests {
                 [format!("OPEN_OBJECT at /inputSchema{at}")],
                 "{schema}"
             );
-            let finding = findings(&tool(schema)).into_iter().find(|f| f.code.name == "OPEN_OBJECT");
+            let finding =
+                findings(&tool(schema)).into_iter().find(|f| f.code.name == "OPEN_OBJECT");
             let repair = finding.and_then(|f| f.repair);
             assert_eq!(repair.map(|repair| repair.edits.len()), Some(edits), "{schema}");
         }
@@ -170,8 +175,10 @@ mod tests {
         );
         for (text, syntax) in [(block, Syntax::Yaml), (flow.as_str(), Syntax::Json)] {
             let document = Arc::new(Document::parse("test", text, syntax));
-            let finding =
-                findings(text).into_iter().find(|f| f.code.name == "OPEN_OBJECT").expect("it is open");
+            let finding = findings(text)
+                .into_iter()
+                .find(|f| f.code.name == "OPEN_OBJECT")
+                .expect("it is open");
             let fix = locate(finding, &Origin::whole(&document)).fix.expect("it can be repaired");
             let closed = splice(text, &fix.edits);
             assert_eq!(found("OPEN_OBJECT", &closed), [""; 0], "{closed}");

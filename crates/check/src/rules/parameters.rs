@@ -1,5 +1,5 @@
-//! The objects of an input schema whose properties are parameters, each with the way to it. Only a walk: what
-//! is good or bad about them is told by the rules that use it.
+//! The objects of an input schema whose properties are parameters, each with the way to it. Only a
+//! walk: what is good or bad about them is told by the rules that use it.
 
 use toolwright_model::{Json, Object};
 use toolwright_source::Pointer;
@@ -47,7 +47,9 @@ pub(super) fn name(way: &Way<'_>) -> String {
                 }
                 out.push_str(name);
             }
-            Step::All("additionalProperties") => out.push_str(if out.is_empty() { "*" } else { ".*" }),
+            Step::All("additionalProperties") => {
+                out.push_str(if out.is_empty() { "*" } else { ".*" })
+            }
             Step::All(_) | Step::One("items" | "prefixItems", _) => out.push_str("[]"),
             Step::One(..) => {}
         }
@@ -66,9 +68,9 @@ pub(super) fn list(names: &[String]) -> String {
     }
 }
 
-/// The input schemas of tools that were written in the document and are good ones, with the place of the tool.
-/// What stands in for a schema that nobody wrote is not the author's to improve; that is asked only when there
-/// is something to report (see [`authored_place`]).
+/// The input schemas of tools that were written in the document and are good ones, with the place
+/// of the tool. What stands in for a schema that nobody wrote is not the author's to improve; that
+/// is asked only when there is something to report (see [`authored_place`]).
 pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usize, &'s Json)> {
     let tools = subject.toolset.tools.iter().enumerate();
     tools.filter_map(|(n, tool)| {
@@ -83,14 +85,16 @@ pub(super) fn authored_place(subject: &Subject<'_>, tool: usize) -> Option<Point
     subject.value(&at).is_some().then_some(at)
 }
 
-/// Visits every schema that may describe an object of parameters: the input schema, what its properties and
-/// items hold, and its definitions. Branches of a schema that has properties of its own restate these, so they
-/// are left out; so is what only decides (`if`, `not`).
+/// Visits every schema that may describe an object of parameters: the input schema, what its
+/// properties and items hold, and its definitions. Branches of a schema that has properties of its
+/// own restate these, so they are left out; so is what only decides (`if`, `not`).
 pub(super) fn each<'s>(schema: &'s Json, visit: &mut dyn FnMut(&'s Object, &Way<'s>)) {
     let mut way = Vec::new();
     walk(schema, &mut way, visit);
     for keyword in ["$defs", "definitions"] {
-        for (name, definition) in schema.get(keyword).and_then(Json::as_object).into_iter().flatten() {
+        for (name, definition) in
+            schema.get(keyword).and_then(Json::as_object).into_iter().flatten()
+        {
             way.push(Step::Definition(keyword, name));
             walk(definition, &mut way, visit);
             way.pop();
@@ -99,7 +103,11 @@ pub(super) fn each<'s>(schema: &'s Json, visit: &mut dyn FnMut(&'s Object, &Way<
 }
 
 /// Recursion ends where the nesting of a schema that compiles does.
-fn walk<'s>(schema: &'s Json, way: &mut Vec<Step<'s>>, visit: &mut dyn FnMut(&'s Object, &Way<'s>)) {
+fn walk<'s>(
+    schema: &'s Json,
+    way: &mut Vec<Step<'s>>,
+    visit: &mut dyn FnMut(&'s Object, &Way<'s>),
+) {
     let Json::Object(members) = schema else { return };
     visit(members, way);
     let composed = !members.contains_key("properties");

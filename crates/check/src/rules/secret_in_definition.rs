@@ -45,7 +45,8 @@ pub(super) fn look(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Re
     }
     for hit in hits {
         let message = masked(&hit.message, text.get(hit.range.clone()).unwrap_or_default());
-        let mut finding = Finding::new(&SECRET_IN_DEFINITION, node.pointer(), message).within(hit.range);
+        let mut finding =
+            Finding::new(&SECRET_IN_DEFINITION, node.pointer(), message).within(hit.range);
         finding.help.extend(hit.help);
         out.push_in_document(finding);
     }
@@ -62,7 +63,8 @@ fn labelled(label: &str, text: &str) -> Vec<Hit> {
     hits
 }
 
-/// The message with no more of the secret in it than its first characters, however much the detector quotes.
+/// The message with no more of the secret in it than its first characters, however much the
+/// detector quotes.
 fn masked(message: &str, secret: &str) -> String {
     let end = secret.char_indices().nth(SHOWN).map_or(secret.len(), |(at, _)| at);
     let (shown, rest) = secret.split_at(end);
@@ -84,12 +86,24 @@ mod tests {
     #[test]
     fn texts() {
         for (text, at) in [
-            (r#"{"name": "a", "examples": [{"input": {"t": "TOKEN"}}]}"#, Some("/examples/0/input/t:1:45")),
-            (r#"{"name": "a", "examples": [{"output": "is TOKEN."}]}"#, Some("/examples/0/output:1:43")),
-            (r#"{"name": "a", "inputSchema": {"default": "TOKEN"}}"#, Some("/inputSchema/default:1:43")),
+            (
+                r#"{"name": "a", "examples": [{"input": {"t": "TOKEN"}}]}"#,
+                Some("/examples/0/input/t:1:45"),
+            ),
+            (
+                r#"{"name": "a", "examples": [{"output": "is TOKEN."}]}"#,
+                Some("/examples/0/output:1:43"),
+            ),
+            (
+                r#"{"name": "a", "inputSchema": {"default": "TOKEN"}}"#,
+                Some("/inputSchema/default:1:43"),
+            ),
             (r#"{"name": "a", "inputSchema": {"$id": "TOKEN"}}"#, None),
             (r#"{"name": "a", "inputSchema": {"properties": {"$ref": {"$ref": "TOKEN"}}}}"#, None),
-            (r#"{"name": "a", "inputSchema": {}, "mcpServers": {"x": {"env": {"T": "TOKEN"}}}}"#, None),
+            (
+                r#"{"name": "a", "inputSchema": {}, "mcpServers": {"x": {"env": {"T": "TOKEN"}}}}"#,
+                None,
+            ),
             (
                 "tool:\n  id: t\n  mcp_specific:\n    environment_variables: [{name: T, value: TOKEN}]\n",
                 Some("/tool/mcp_specific/environment_variables/0/value:4:46"),
@@ -109,7 +123,11 @@ mod tests {
         ] {
             let expected: Vec<String> =
                 at.into_iter().map(|at| format!("SECRET_IN_DEFINITION at {at}")).collect();
-            assert_eq!(found("SECRET_IN_DEFINITION", &text.replace("TOKEN", TOKEN)), expected, "{text}");
+            assert_eq!(
+                found("SECRET_IN_DEFINITION", &text.replace("TOKEN", TOKEN)),
+                expected,
+                "{text}"
+            );
         }
     }
 

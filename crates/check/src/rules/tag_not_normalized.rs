@@ -62,8 +62,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                     Edit::Remove(at.clone()),
                 ),
             };
-            let safety = if keeps_its_meaning(authored, &change) { Safety::Safe } else { Safety::Unsafe };
-            out.push(Finding::new(&TAG_NOT_NORMALIZED, at, message).repair(safety, title, vec![edit]));
+            let safety =
+                if keeps_its_meaning(authored, &change) { Safety::Safe } else { Safety::Unsafe };
+            out.push(Finding::new(&TAG_NOT_NORMALIZED, at, message).repair(
+                safety,
+                title,
+                vec![edit],
+            ));
         }
     }
 }
@@ -104,7 +109,8 @@ mod tests {
             ("7", &[]),
         ];
         for (tags, at) in cases {
-            let expected: Vec<String> = at.iter().map(|at| format!("TAG_NOT_NORMALIZED at {at}")).collect();
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("TAG_NOT_NORMALIZED at {at}")).collect();
             assert_eq!(found("TAG_NOT_NORMALIZED", &tool(tags)), expected, "{tags}");
         }
         let many: Vec<String> = (0..22).map(|n| format!("\"t{n}\"")).collect();
@@ -127,7 +133,13 @@ mod tests {
             ),
             (r#"["C++"]"#, 0, "tag `C++` is kept as `c`", Safety::Unsafe, replace("c")),
             (r#"["a", "A "]"#, 1, "tag `A ` is left out: `a` is there already", Safety::Safe, None),
-            (r#"["c", "C#"]"#, 1, "tag `C#` is left out: `c` is there already", Safety::Unsafe, None),
+            (
+                r#"["c", "C#"]"#,
+                1,
+                "tag `C#` is left out: `c` is there already",
+                Safety::Unsafe,
+                None,
+            ),
             (
                 r#"[" "]"#,
                 0,
@@ -148,7 +160,8 @@ mod tests {
             let found = all.into_iter().find(|f| f.code.name == "TAG_NOT_NORMALIZED").expect(tags);
             assert_eq!(found.at.as_str(), format!("/tags/{n}"));
             let repair = found.repair.expect("a repair");
-            let edit = new.map_or(Edit::Remove(found.at.clone()), |new| Edit::Replace(found.at.clone(), new));
+            let edit = new
+                .map_or(Edit::Remove(found.at.clone()), |new| Edit::Replace(found.at.clone(), new));
             assert_eq!((repair.safety, repair.edits), (safety, vec![edit]), "{tags}");
         }
     }

@@ -1,5 +1,5 @@
-//! One walk over all texts of a document for the rules about poisoned text. Each text is met once: aliases
-//! and merge keys are not followed, because what they repeat is met where it stands.
+//! One walk over all texts of a document for the rules about poisoned text. Each text is met once:
+//! aliases and merge keys are not followed, because what they repeat is met where it stands.
 
 use toolwright_source::{Entry, Kind, Node, Syntax};
 
@@ -16,7 +16,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let text = document.source().text();
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
     let hides = !poison::hides_nothing(text);
-    let mut walk = Walk { aios: subject.is("aios"), yaml, hides, instructions: Instructions::default() };
+    let mut walk =
+        Walk { aios: subject.is("aios"), yaml, hides, instructions: Instructions::default() };
     walk.value(document.root(), Text::Prose, None, out);
 }
 
@@ -40,7 +41,8 @@ struct Walk<'d> {
 }
 
 impl Walk<'_> {
-    /// Recursion ends where the nesting of documents does. `label` is what the text is the value of.
+    /// Recursion ends where the nesting of documents does. `label` is what the text is the value
+    /// of.
     fn value(&mut self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
         if self.is_alias(node) || out.is_full() {
             return;
@@ -49,8 +51,8 @@ impl Walk<'_> {
             Kind::String => self.look(node, text, label, out),
             Kind::List => node.items().for_each(|item| self.value(item, Text::Prose, None, out)),
             Kind::Map => {
-                // What is told twice would be noticed later, but a megabyte that is merged a thousand times would
-                // have to be read first.
+                // What is told twice would be noticed later, but a megabyte that is merged a
+                // thousand times would have to be read first.
                 node.written_entries().for_each(|entry| self.member(node, &entry, out));
             }
             Kind::Null | Kind::Bool | Kind::Number => {}

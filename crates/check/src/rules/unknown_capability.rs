@@ -65,7 +65,8 @@ fn finding(unknown: &Capability, at: Pointer) -> Finding {
         );
     }
     let category = unknown.as_str().split_inclusive(':').next().unwrap_or_default();
-    let near: Vec<&str> = Capability::all_known().filter(|known| known.starts_with(category)).collect();
+    let near: Vec<&str> =
+        Capability::all_known().filter(|known| known.starts_with(category)).collect();
     match near[..] {
         [] => finding.help(format!("no known capability starts with `{category}`")),
         _ => finding.help(format!("use {}", alternatives(&near))),
@@ -98,12 +99,22 @@ mod tests {
             ("7", &[]),
         ];
         for (capabilities, at) in cases {
-            let expected: Vec<String> = at.iter().map(|at| format!("UNKNOWN_CAPABILITY at {at}")).collect();
-            assert_eq!(found("UNKNOWN_CAPABILITY", &tool(capabilities)), expected, "{capabilities}");
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("UNKNOWN_CAPABILITY at {at}")).collect();
+            assert_eq!(
+                found("UNKNOWN_CAPABILITY", &tool(capabilities)),
+                expected,
+                "{capabilities}"
+            );
         }
-        let manifest =
-            format!(r#"{{"btcp": "1.0", "capabilities": ["a:b"], "tools": [{}]}}"#, tool(r#"["a:b"]"#));
-        let both = ["UNKNOWN_CAPABILITY at /capabilities/0", "UNKNOWN_CAPABILITY at /tools/0/capabilities/0"];
+        let manifest = format!(
+            r#"{{"btcp": "1.0", "capabilities": ["a:b"], "tools": [{}]}}"#,
+            tool(r#"["a:b"]"#)
+        );
+        let both = [
+            "UNKNOWN_CAPABILITY at /capabilities/0",
+            "UNKNOWN_CAPABILITY at /tools/0/capabilities/0",
+        ];
         assert_eq!(found("UNKNOWN_CAPABILITY", &manifest), both);
     }
 
@@ -111,16 +122,22 @@ mod tests {
     fn help_and_repair() {
         for (capability, help, meant) in [
             ("dom:wirte", "did you mean `dom:write`?", Some("dom:write")),
-            ("storage:local:reed", "did you mean `storage:local:read`?", Some("storage:local:read")),
+            (
+                "storage:local:reed",
+                "did you mean `storage:local:read`?",
+                Some("storage:local:read"),
+            ),
             ("dom:interact", "use `dom:read`, `dom:write`, `dom:observe` or `dom:shadow`", None),
             ("clipboard:clear", "use `clipboard:read` or `clipboard:write`", None),
             ("geo:read", "no known capability starts with `geo:`", None),
         ] {
             let all = findings(&tool(&format!(r#"["{capability}"]"#)));
-            let found = all.into_iter().find(|f| f.code.name == "UNKNOWN_CAPABILITY").expect(capability);
+            let found =
+                all.into_iter().find(|f| f.code.name == "UNKNOWN_CAPABILITY").expect(capability);
             assert_eq!(found.help, [help], "{capability}");
             let repair = found.repair.map(|r| (r.safety, r.edits));
-            let expected = meant.map(|m| (Safety::Unsafe, vec![Edit::Replace(found.at, Json::from(m))]));
+            let expected =
+                meant.map(|m| (Safety::Unsafe, vec![Edit::Replace(found.at, Json::from(m))]));
             assert_eq!(repair, expected, "{capability}");
         }
     }

@@ -74,7 +74,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let at = validators.child(n).child("checks").child(m);
             let around = subject.value(&at).and_then(Node::parent);
             for name in member.keys() {
-                out_of_use(name, at.clone(), around).into_iter().for_each(|finding| out.push(finding));
+                out_of_use(name, at.clone(), around)
+                    .into_iter()
+                    .for_each(|finding| out.push(finding));
             }
         }
     }
@@ -86,7 +88,9 @@ fn out_of_use(name: &str, at: Pointer, around: Option<Node<'_>>) -> Option<Findi
     let finding = |message: String| Finding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
     let message = match name {
         "format" | "field" if has("format") && has("field") => return None,
-        "format" => "check `format` is not run: it does not say which field has the format".to_owned(),
+        "format" => {
+            "check `format` is not run: it does not say which field has the format".to_owned()
+        }
         REQUIRED_FIELDS => "check `required_fields` is not run: it is no list of names".to_owned(),
         _ => format!("unknown check `{}`; it is not run", shorten(name)),
     };
@@ -123,7 +127,10 @@ mod tests {
             ("[{format: email}]", &["0/format"]),
             ("[{format: email, field: contact}]", &[]),
             ("[{field: contact}]", &["0/field"]),
-            ("[{required_fields: [a]}, {max: 1, min: 0}, {format: uri}]", &["1/max", "1/min", "2/format"]),
+            (
+                "[{required_fields: [a]}, {max: 1, min: 0}, {format: uri}]",
+                &["1/max", "1/min", "2/format"],
+            ),
             ("[{required_fields: a}]", &["0/required_fields"]),
             ("[{'': 1}]", &["0/"]),
             // What is no object is another finding.
@@ -135,7 +142,9 @@ mod tests {
         for (checks, at) in cases {
             let expected: Vec<String> = at
                 .iter()
-                .map(|at| format!("UNKNOWN_CHECK at /tool/executable_knowledge/validators/1/checks/{at}"))
+                .map(|at| {
+                    format!("UNKNOWN_CHECK at /tool/executable_knowledge/validators/1/checks/{at}")
+                })
                 .collect();
             assert_eq!(found("UNKNOWN_CHECK", &tool(checks)), expected, "{checks}");
         }
@@ -144,8 +153,14 @@ mod tests {
     #[test]
     fn messages_and_repairs() {
         for (checks, message) in [
-            ("[{format: email}]", "check `format` is not run: it does not say which field has the format"),
-            ("[{required_fields: a}]", "check `required_fields` is not run: it is no list of names"),
+            (
+                "[{format: email}]",
+                "check `format` is not run: it does not say which field has the format",
+            ),
+            (
+                "[{required_fields: a}]",
+                "check `required_fields` is not run: it is no list of names",
+            ),
             ("[{max: 1}]", "unknown check `max`; it is not run"),
         ] {
             assert_eq!(messages("UNKNOWN_CHECK", &tool(checks)), [message]);

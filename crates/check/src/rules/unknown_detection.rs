@@ -52,10 +52,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let Some(text) = text.filter(|text| Detection::parse(text).is_none()) else { continue };
         let message = format!("no payload is recognised by `{}`: it is prose", shorten(text));
         let at = Pointer::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
-        out.push(
-            Finding::new(&UNKNOWN_DETECTION, at, message)
-                .help("write `PATH field exists`, `PATH == VALUE`, `PATH in [VALUE, …]` or `helpers.ID`"),
-        );
+        out.push(Finding::new(&UNKNOWN_DETECTION, at, message).help(
+            "write `PATH field exists`, `PATH == VALUE`, `PATH in [VALUE, …]` or `helpers.ID`",
+        ));
     }
 }
 
@@ -84,10 +83,12 @@ mod tests {
         }
         for text in ["has an event", "event field is there", "event == two words", "a.b.", "!"] {
             let text = tool(&format!("[7, {{detection: '{text}'}}]"));
-            let expected = ["UNKNOWN_DETECTION at /tool/api_complexity/payload_schemas/1/detection"];
+            let expected =
+                ["UNKNOWN_DETECTION at /tool/api_complexity/payload_schemas/1/detection"];
             assert_eq!(found("UNKNOWN_DETECTION", &text), expected, "{text}");
         }
-        for schemas in ["[{}]", "[{detection: 7}]", "[{detection: null}]", "{detection: a b}", "[]"] {
+        for schemas in ["[{}]", "[{detection: 7}]", "[{detection: null}]", "{detection: a b}", "[]"]
+        {
             assert_eq!(found("UNKNOWN_DETECTION", &tool(schemas)), [""; 0], "{schemas}");
         }
         let message = "no payload is recognised by `has an event`: it is prose";

@@ -112,7 +112,8 @@ impl<'a> Known<'a> {
     /// The commands that an AIOS tool lists. A tool that lists none has whatever its server has.
     fn commands(subject: &Subject<'a>) -> Option<Known<'a>> {
         let tool = subject.value(&Pointer::root()).filter(|_| subject.is("aios"))?;
-        let lists = ["commands", "tools"].map(|name| tool.get(name).filter(|node| node.kind() != Kind::Null));
+        let lists = ["commands", "tools"]
+            .map(|name| tool.get(name).filter(|node| node.kind() != Kind::Null));
         let is_listed = lists.iter().any(Option::is_some);
         // What cannot be read may define it.
         if lists.iter().flatten().any(|node| node.kind() != Kind::List) {
@@ -134,7 +135,12 @@ impl<'a> Known<'a> {
     }
 
     /// What `id` at `at` is not; `edit` writes another id there, where that can be done.
-    fn unresolved(&self, id: &str, at: Pointer, edit: impl FnOnce(&str) -> Option<Edit>) -> Finding {
+    fn unresolved(
+        &self,
+        id: &str,
+        at: Pointer,
+        edit: impl FnOnce(&str) -> Option<Edit>,
+    ) -> Finding {
         let kind = self.kind;
         let message = format!("{kind} `{}` is not defined", shorten(id));
         let finding = Finding::new(&UNRESOLVED_REFERENCE, at, message);
@@ -143,9 +149,11 @@ impl<'a> Known<'a> {
                 let shown = shorten(meant);
                 let finding = finding.help(format!("did you mean `{shown}`?"));
                 match edit(meant) {
-                    Some(edit) => {
-                        finding.repair(Safety::Unsafe, format!("name `{shown}` instead"), vec![edit])
-                    }
+                    Some(edit) => finding.repair(
+                        Safety::Unsafe,
+                        format!("name `{shown}` instead"),
+                        vec![edit],
+                    ),
                     None => finding,
                 }
             }
@@ -199,7 +207,9 @@ fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
         known.expect(id, at, written, out);
     }
     for (n, schema) in knowledge.payload_schemas.iter().enumerate() {
-        if let Some(Detection::Helper { id }) = schema.detection.as_deref().and_then(Detection::parse) {
+        if let Some(Detection::Helper { id }) =
+            schema.detection.as_deref().and_then(Detection::parse)
+        {
             let at = || Pointer::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
             known.expect(&id, at, written, out);
         }
@@ -213,7 +223,10 @@ fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 fn validators(subject: &Subject<'_>, out: &mut Report<'_>) {
     let validators = &subject.toolset.knowledge.validators;
-    let known = Known::new("validator", validators.iter().map(|validator| validator.function.id.as_deref()));
+    let known = Known::new(
+        "validator",
+        validators.iter().map(|validator| validator.function.id.as_deref()),
+    );
     for (at, tool) in subject.tools() {
         expected_by(&tool.details.examples, || at.child("examples"), &known, out);
     }
@@ -223,7 +236,12 @@ fn validators(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// An example names the validator by its id; some write `validators.ID`.
-fn expected_by(examples: &[Example], at: impl Fn() -> Pointer, known: &Known<'_>, out: &mut Report<'_>) {
+fn expected_by(
+    examples: &[Example],
+    at: impl Fn() -> Pointer,
+    known: &Known<'_>,
+    out: &mut Report<'_>,
+) {
     for (n, example) in examples.iter().enumerate() {
         let validator = example.error.as_ref().and_then(|error| error.validator.as_deref());
         let Some(text) = validator else { continue };
@@ -253,7 +271,8 @@ fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>)
     }
     if let Some((at, tool)) = subject.tools().next()
         && let Binding::Server { server, .. } = &tool.details.binding
-        && let Some(command) = server.health_check.as_ref().and_then(|check| check.command.as_deref())
+        && let Some(command) =
+            server.health_check.as_ref().and_then(|check| check.command.as_deref())
     {
         let at = || at.child("binding").child("healthCheck").child("command");
         known.expect(command, at, str::to_owned, out);
@@ -264,7 +283,8 @@ fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>)
 fn stray(subject: &Subject<'_>, command: &str, known: &Known<'_>, at: Pointer) -> Finding {
     // A command that has examples cannot be given others by a rename.
     let taken = |id: &str| subject.value(&Pointer::root().child("examples").child(id)).is_some();
-    let rename = |meant: &str| (!taken(meant)).then(|| Edit::RenameKey(at.clone(), meant.to_owned()));
+    let rename =
+        |meant: &str| (!taken(meant)).then(|| Edit::RenameKey(at.clone(), meant.to_owned()));
     known.unresolved(command, at.clone(), rename).on_key()
 }
 
@@ -303,7 +323,10 @@ mod tests {
             ),
             // Prose names nothing, and neither does nothing.
             ("field_mappings: {a: {extraction: use helpers.give}, b: {extraction: helpers.}}", &[]),
-            ("field_mappings: {a: {extraction: ''}, b: {extraction: 7}, c: {structure: helpers.give}}", &[]),
+            (
+                "field_mappings: {a: {extraction: ''}, b: {extraction: 7}, c: {structure: helpers.give}}",
+                &[],
+            ),
             ("payload_schemas: [{detection: helpers.take}, {detection: event field}, {}]", &[]),
             ("payload_schemas: [7, {detection: helpers.give}]", &["payload_schemas/1/detection"]),
             ("payload_schemas: [{detection: helpers.give says so}]", &[]),
@@ -333,11 +356,14 @@ mod tests {
     #[test]
     fn validators_of_examples() {
         let of = |validator: &str| {
-            let example = format!("[{{scenario: failure_x, input: 1, error: {{validator: {validator}}}}}]");
+            let example =
+                format!("[{{scenario: failure_x, input: 1, error: {{validator: {validator}}}}}]");
             let validators = "executable_knowledge: {validators: [{id: v, validates: add}]}";
             aios(
                 "cli",
-                &format!("commands: [add]\nexamples: {{add: {example}, other: {example}}}\n{validators}"),
+                &format!(
+                    "commands: [add]\nexamples: {{add: {example}, other: {example}}}\n{validators}"
+                ),
             )
         };
         for validator in ["v", "validators.v", "''", "7"] {
@@ -373,7 +399,10 @@ mod tests {
                     mcp_specific: {server_command: s, health_check: {command: other}}";
         expect(&aios("mcp", some), &[]);
         // A name that cannot be called is defined all the same.
-        expect(&aios("mcp", "commands: [a b]\nexecutable_knowledge: {validators: [{validates: a b}]}"), &[]);
+        expect(
+            &aios("mcp", "commands: [a b]\nexecutable_knowledge: {validators: [{validates: a b}]}"),
+            &[],
+        );
     }
 
     #[test]
@@ -402,8 +431,10 @@ mod tests {
         let stray = ours(&aios("cli", "commands: [create_note]\nexamples: {craete_note: []}"));
         let rename = Edit::RenameKey(stray.at, "create_note".to_owned());
         assert_eq!(stray.repair.expect("a repair").edits, [rename]);
-        let taken =
-            ours(&aios("cli", "commands: [create_note]\nexamples: {craete_note: [], create_note: []}"));
+        let taken = ours(&aios(
+            "cli",
+            "commands: [create_note]\nexamples: {craete_note: [], create_note: []}",
+        ));
         assert_eq!(taken.repair, None);
 
         for (commands, help) in [
@@ -419,7 +450,8 @@ mod tests {
 
     #[test]
     fn a_text_that_breaks_off() {
-        let text = aios("cli", "api_complexity: {field_mappings: {place: {extraction: helpers.x}}}");
+        let text =
+            aios("cli", "api_complexity: {field_mappings: {place: {extraction: helpers.x}}}");
         assert_eq!(count(&super::RULE, &text), 1);
         assert_eq!(count(&super::RULE, &format!("{text}  executable_knowledge")), 0);
     }
@@ -427,7 +459,8 @@ mod tests {
     #[test]
     fn thousands_of_names() {
         let long = "x".repeat(60);
-        let list = |prefix: &str| (0..3_000).map(|n| format!("{long}{prefix}{n}")).collect::<Vec<_>>();
+        let list =
+            |prefix: &str| (0..3_000).map(|n| format!("{long}{prefix}{n}")).collect::<Vec<_>>();
         let validators: Vec<String> =
             list("a").iter().map(|name| format!("{{id: v, validates: {name}}}")).collect();
         let text = format!(

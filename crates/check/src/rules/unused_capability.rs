@@ -95,12 +95,16 @@ fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
     };
     let is_whole = !subject.toolset.tools.is_empty() && !is_unfinished(subject, &Pointer::root());
     let told = is_whole && subject.tools().all(is_told);
-    told.then(|| subject.toolset.tools.iter().flat_map(|tool| &tool.needs).filter_map(Given::ok).collect())
+    told.then(|| {
+        subject.toolset.tools.iter().flat_map(|tool| &tool.needs).filter_map(Given::ok).collect()
+    })
 }
 
 fn unused(listed: Vec<(&Capability, Pointer)>, needed: &[&Capability], out: &mut Report<'_>) {
     let needed: std::collections::HashSet<_> = needed.iter().collect();
-    for (capability, at) in listed.into_iter().filter(|(capability, _)| !needed.contains(capability)) {
+    for (capability, at) in
+        listed.into_iter().filter(|(capability, _)| !needed.contains(capability))
+    {
         out.push(surplus(capability, at, format!("no tool needs `{capability}`")));
     }
 }
@@ -121,7 +125,8 @@ mod tests {
     use crate::testing::{count, findings, found, messages};
 
     fn manifest(declared: &str, tools: &[&str]) -> String {
-        let tools: Vec<String> = tools.iter().map(|more| format!(r#"{{"name": "a"{more}}}"#)).collect();
+        let tools: Vec<String> =
+            tools.iter().map(|more| format!(r#"{{"name": "a"{more}}}"#)).collect();
         format!(r#"{{"btcp": "1.0", "capabilities": {declared}, "tools": [{}]}}"#, tools.join(","))
     }
 
@@ -136,7 +141,11 @@ mod tests {
             (r#"["dom:read", "dom:write"]"#, &[reads], &["/capabilities/1"]),
             // Literal: what a capability implies is not needed.
             (r#"["dom:read", "dom:write"]"#, &[writes], &["/capabilities/0"]),
-            (r#"["dom:read", "a:b", "dom:read"]"#, &[reads], &["/capabilities/2", "/capabilities/1"]),
+            (
+                r#"["dom:read", "a:b", "dom:read"]"#,
+                &[reads],
+                &["/capabilities/2", "/capabilities/1"],
+            ),
             (r#"["a:b", "a:b"]"#, &[reads], &["/capabilities/1", "/capabilities/0"]),
             (r#"["dom:read"]"#, &[r#", "capabilities": []"#], &["/capabilities/0"]),
             // What a tool needs is not known.
@@ -155,8 +164,13 @@ mod tests {
             ),
         ];
         for (declared, tools, at) in cases {
-            let expected: Vec<String> = at.iter().map(|at| format!("UNUSED_CAPABILITY at {at}")).collect();
-            assert_eq!(found("UNUSED_CAPABILITY", &manifest(declared, tools)), expected, "{declared}");
+            let expected: Vec<String> =
+                at.iter().map(|at| format!("UNUSED_CAPABILITY at {at}")).collect();
+            assert_eq!(
+                found("UNUSED_CAPABILITY", &manifest(declared, tools)),
+                expected,
+                "{declared}"
+            );
         }
         let alone = r#"{"name": "a", "capabilities": ["dom:read", "dom:read"]}"#;
         assert_eq!(found("UNUSED_CAPABILITY", alone), ["UNUSED_CAPABILITY at /capabilities/1"]);
@@ -165,7 +179,10 @@ mod tests {
     #[test]
     fn what_people_read_and_what_is_removed() {
         let text = manifest(r#"["a:b", "a:b"]"#, &[r#", "capabilities": []"#]);
-        assert_eq!(messages("UNUSED_CAPABILITY", &text), ["`a:b` is listed twice", "no tool needs `a:b`"]);
+        assert_eq!(
+            messages("UNUSED_CAPABILITY", &text),
+            ["`a:b` is listed twice", "no tool needs `a:b`"]
+        );
         for finding in findings(&text).into_iter().filter(|f| f.code.name == "UNUSED_CAPABILITY") {
             let repair = finding.repair.expect("a repair");
             assert_eq!(repair.safety, Safety::Safe);
@@ -175,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_text_that_breaks_off() {
-        let whole = manifest(r#"["dom:read", "dom:write"]"#, &[r#", "capabilities": ["dom:read"]"#]);
+        let whole =
+            manifest(r#"["dom:read", "dom:write"]"#, &[r#", "capabilities": ["dom:read"]"#]);
         assert_eq!(count(&super::RULE, &whole), 1);
         assert_eq!(count(&super::RULE, whole.trim_end_matches(['}', ']'])), 0);
     }

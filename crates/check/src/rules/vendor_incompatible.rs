@@ -42,7 +42,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let Some(name) = tool.name.ok().map(|name| name.as_str()) else { continue };
         if name.contains('.') || name.len() > MAX_NAME {
-            let message = format!("OpenAI and Anthropic reject the name `{}`", words::shorten(name));
+            let message =
+                format!("OpenAI and Anthropic reject the name `{}`", words::shorten(name));
             let finding = Finding::new(&VENDOR_INCOMPATIBLE, at.child("name"), message);
             out.push(finding.help("they take letters, digits, `_` and `-`, at most 64 of them"));
         }
@@ -59,7 +60,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         for entry in found {
             let inside = Pointer::parse(&entry.at).unwrap_or_default();
             let message = message(&entry, &inside);
-            out.push(Finding::new(&VENDOR_INCOMPATIBLE, at.join(&inside), message).on_key().help(entry.note));
+            out.push(
+                Finding::new(&VENDOR_INCOMPATIBLE, at.join(&inside), message)
+                    .on_key()
+                    .help(entry.note),
+            );
         }
     }
 }
@@ -74,7 +79,8 @@ fn message(entry: &Incompatibility, inside: &Pointer) -> String {
     };
     let mut message = String::new();
     for effect in [Effect::Rejects, Effect::Ignores] {
-        let names = || entry.vendors.iter().filter(|(_, e)| *e == effect).map(|(vendor, _)| vendor.name());
+        let names =
+            || entry.vendors.iter().filter(|(_, e)| *e == effect).map(|(vendor, _)| vendor.name());
         let count = names().count();
         if count == 0 {
             continue;
@@ -98,7 +104,8 @@ fn message(entry: &Incompatibility, inside: &Pointer) -> String {
     message
 }
 
-/// What is not taken: a keyword, one of its names, a boolean schema, or a schema that lacks the keyword.
+/// What is not taken: a keyword, one of its names, a boolean schema, or a schema that lacks the
+/// keyword.
 fn part(entry: &Incompatibility, inside: &Pointer) -> String {
     let keyword = entry.keyword.as_str();
     let last = inside.last().unwrap_or_default();
@@ -106,7 +113,10 @@ fn part(entry: &Incompatibility, inside: &Pointer) -> String {
         format!("the schema `{keyword}`")
     } else if last == keyword {
         format!("`{}`", words::shorten(keyword))
-    } else if inside.parent().is_some_and(|parent| parent.last().is_some_and(|token| token == keyword)) {
+    } else if inside
+        .parent()
+        .is_some_and(|parent| parent.last().is_some_and(|token| token == keyword))
+    {
         format!("the name `{}`", words::shorten(&last))
     } else {
         format!("a schema without `{keyword}`")
@@ -147,7 +157,9 @@ mod tests {
             );
             assert_eq!(messages("VENDOR_INCOMPATIBLE", &text), [message]);
             assert!(
-                findings(&text).iter().any(|f| f.code.name == "VENDOR_INCOMPATIBLE" && f.help.len() == 1)
+                findings(&text)
+                    .iter()
+                    .any(|f| f.code.name == "VENDOR_INCOMPATIBLE" && f.help.len() == 1)
             );
         }
         let lacking = messages(

@@ -53,9 +53,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
     let is_new = |name: &&str| {
         let section = subject.value(&Pointer::root().child(name));
-        section.is_some_and(
-            |node| if *name == "examples" { has_scenarios(node) } else { node.kind() != Kind::Null },
-        )
+        section.is_some_and(|node| {
+            if *name == "examples" { has_scenarios(node) } else { node.kind() != Kind::Null }
+        })
     };
     let sections: Vec<&str> = SECTIONS.into_iter().filter(is_new).collect();
     let at = Pointer::root().child("schema_version");
@@ -64,7 +64,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let edit = Edit::Replace(at.clone(), new);
     let quoted: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
     let verb = if sections.len() > 1 { "are" } else { "is" };
-    let message = format!("`schema_version` is 1.0, but {} {verb} of version 2.0", quoted.join(" and "));
+    let message =
+        format!("`schema_version` is 1.0, but {} {verb} of version 2.0", quoted.join(" and "));
     let mut finding = Finding::new(&VERSION_FEATURE_MISMATCH, at, message);
     for section in sections {
         finding = finding.related(Pointer::root().child(section), "only from version 2.0 on");
@@ -104,7 +105,11 @@ mod tests {
             ", examples: {a: [7], b: [{}, {scenario: failure_invalid_param}]}",
         ] {
             for one in ["schema_version: 1.0, ", "schema_version: 1, ", "schema_version: '1.0', "] {
-                assert_eq!(found("VERSION_FEATURE_MISMATCH", &tool(one, section)), told, "{one}{section}");
+                assert_eq!(
+                    found("VERSION_FEATURE_MISMATCH", &tool(one, section)),
+                    told,
+                    "{one}{section}"
+                );
             }
             // What says 2.0, nothing or nonsense is no version 1.0.
             for other in [
@@ -138,13 +143,16 @@ mod tests {
     #[test]
     fn what_people_read() {
         let text = tool("schema_version: 1.0, ", ", anti_patterns: [], api_complexity: {}");
-        let told = "`schema_version` is 1.0, but `api_complexity` and `anti_patterns` are of version 2.0";
+        let told =
+            "`schema_version` is 1.0, but `api_complexity` and `anti_patterns` are of version 2.0";
         assert_eq!(messages("VERSION_FEATURE_MISMATCH", &text), [told]);
         for (written, new) in [("1.0", Json::from(2.0)), ("'1.0'", Json::from("2.0"))] {
             let text = tool(&format!("schema_version: {written}, "), ", anti_patterns: []");
             let all = findings(&text);
-            let found =
-                all.into_iter().find(|f| f.code.name == "VERSION_FEATURE_MISMATCH").expect("a finding");
+            let found = all
+                .into_iter()
+                .find(|f| f.code.name == "VERSION_FEATURE_MISMATCH")
+                .expect("a finding");
             assert_eq!(found.related[0].0.as_str(), "/tool/anti_patterns");
             assert_eq!(found.repair.expect("a repair").edits, [Edit::Replace(found.at, new)]);
         }

@@ -1,5 +1,5 @@
-//! Repairs, file by file, until nothing is left to repair. A file is replaced by an atomic rename, and
-//! only if it is still what was read.
+//! Repairs, file by file, until nothing is left to repair. A file is replaced by an atomic rename,
+//! and only if it is still what was read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -18,8 +18,8 @@ use super::{between, judge, scripts};
 use crate::args::CheckArgs;
 use crate::output;
 
-/// Rounds over one file; every round removes at least one diagnostic, so this is for what should not
-/// happen: two repairs that undo each other.
+/// Rounds over one file; every round removes at least one diagnostic, so this is for what should
+/// not happen: two repairs that undo each other.
 const ROUNDS: usize = 1_000;
 
 /// What is repaired, and what is done with it.
@@ -75,9 +75,12 @@ pub(super) fn run(mode: Mode, load: &mut Load, selection: &Selection) -> Fixes {
         let mut changed = false;
         for (n, diagnostics) in judged.iter().enumerate() {
             let Some(before) = document(&load.files[n]) else { continue };
-            let useless = diagnostics.iter().filter(|d| is_about_silence(d)).filter_map(|d| d.fix.as_ref());
+            let useless =
+                diagnostics.iter().filter(|d| is_about_silence(d)).filter_map(|d| d.fix.as_ref());
             let useless = useless.filter(|fix| fix.safe || mode.risky);
-            let Some((after, applied)) = apply(&before, &useless.collect::<Vec<_>>()) else { continue };
+            let Some((after, applied)) = apply(&before, &useless.collect::<Vec<_>>()) else {
+                continue;
+            };
             change(load, n, &after, applied, &mut repaired);
             changed = true;
         }
@@ -93,7 +96,8 @@ fn clashes(files: &[Loaded]) -> HashSet<(usize, String)> {
     between(files).into_iter().map(|(n, diagnostic)| (n, diagnostic.message)).collect()
 }
 
-/// Takes back the repairs that make a document clash with another one as none of the `known` did, and says in which.
+/// Takes back the repairs that make a document clash with another one as none of the `known` did,
+/// and says in which.
 fn take_back(
     load: &mut Load,
     repaired: &mut BTreeMap<usize, Repaired>,
@@ -227,8 +231,8 @@ impl Told {
     }
 }
 
-/// What is to be reported about a document by itself, and everything that is told about it whatever of it was asked
-/// for, but for what the configuration has switched off.
+/// What is to be reported about a document by itself, and everything that is told about it whatever
+/// of it was asked for, but for what the configuration has switched off.
 fn look(file: &Loaded, document: &Arc<Document>, selection: &Selection) -> (Vec<Diagnostic>, Told) {
     let mut loaded = Loaded { path: file.path.clone(), ..read(document, file.reader) };
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
@@ -274,13 +278,15 @@ impl<'a> Patient<'a> {
         let Some((next, _)) = made else { return false };
         let (_, now) = look(self.file, &next, self.selection);
         now.times.iter().all(|((code, message), (times, is_note))| {
-            let removed = repairs.iter().filter(|d| d.code.name == *code && d.message == *message).count();
+            let removed =
+                repairs.iter().filter(|d| d.code.name == *code && d.message == *message).count();
             let allowed = self.known.count(code, message).saturating_sub(removed);
             *times <= allowed || self.known.is_cut(*is_note)
         })
     }
 
-    /// Which of the repairs hold, in groups that hold together. Of a group that does not, each half is tried by itself.
+    /// Which of the repairs hold, in groups that hold together. Of a group that does not, each half
+    /// is tried by itself.
     fn proven(&self, repairs: &[&Diagnostic]) -> Vec<Vec<usize>> {
         let mut good = Vec::new();
         let mut groups = vec![(0..repairs.len()).collect::<Vec<usize>>()];
@@ -300,11 +306,14 @@ impl<'a> Patient<'a> {
 /// How often repairs of one document are tried in a round; what was not tried is not safe.
 const TRIALS: usize = 64;
 
-/// Leaves as safe only the repairs of a file that were tried and add nothing: what had no meaning, as a section with
-/// a misspelled name, may be wrong in other ways once it has one.
+/// Leaves as safe only the repairs of a file that were tried and add nothing: what had no meaning,
+/// as a section with a misspelled name, may be wrong in other ways once it has one.
 pub(super) fn prove(file: &Loaded, diagnostics: &mut [Diagnostic], selection: &Selection) {
-    let is_claimed = |d: &Diagnostic| !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe);
-    let Some(reading) = file.reading.as_ref().filter(|_| diagnostics.iter().any(is_claimed)) else { return };
+    let is_claimed =
+        |d: &Diagnostic| !is_about_silence(d) && d.fix.as_ref().is_some_and(|fix| fix.safe);
+    let Some(reading) = file.reading.as_ref().filter(|_| diagnostics.iter().any(is_claimed)) else {
+        return;
+    };
     let (patient, _) = Patient::new(file, reading.origin.document(), selection);
     let claimed: Vec<&Diagnostic> = diagnostics.iter().filter(|d| is_claimed(d)).collect();
     let held: HashSet<usize> = patient.proven(&claimed).into_iter().flatten().collect();
@@ -327,9 +336,12 @@ fn apply(document: &Arc<Document>, fixes: &[&Fix]) -> Option<(Arc<Document>, usi
 fn compatible<'f>(fixes: &[&'f Fix]) -> Vec<&'f Fix> {
     let mut chosen: Vec<&Fix> = Vec::new();
     for fix in fixes {
-        let meets = |a: &TextEdit, b: &TextEdit| a.span.start <= b.span.end && b.span.start <= a.span.end;
+        let meets =
+            |a: &TextEdit, b: &TextEdit| a.span.start <= b.span.end && b.span.start <= a.span.end;
         let taken = chosen.iter().flat_map(|fix| &fix.edits);
-        if !fix.edits.is_empty() && !taken.into_iter().any(|a| fix.edits.iter().any(|b| meets(a, b))) {
+        if !fix.edits.is_empty()
+            && !taken.into_iter().any(|a| fix.edits.iter().any(|b| meets(a, b)))
+        {
             chosen.push(fix);
         }
     }
@@ -349,7 +361,11 @@ fn edited(document: &Arc<Document>, mut edits: Vec<TextEdit>) -> Option<Arc<Docu
 }
 
 fn mistakes(document: &Document) -> usize {
-    document.problems().iter().filter(|problem: &&Diagnostic| problem.severity == Severity::Error).count()
+    document
+        .problems()
+        .iter()
+        .filter(|problem: &&Diagnostic| problem.severity == Severity::Error)
+        .count()
 }
 
 fn difference(before: &Source, after: &Source) -> String {
@@ -370,8 +386,8 @@ fn replace(path: &Path, before: &Source, after: &Source) -> anyhow::Result<()> {
         anyhow::bail!("`{name}` has changed since it was read, and was left alone (run it again)");
     }
     let beside = beside(&target);
-    let written =
-        write(&beside, &after.with_text(after.text()), &target).and_then(|()| fs::rename(&beside, &target));
+    let written = write(&beside, &after.with_text(after.text()), &target)
+        .and_then(|()| fs::rename(&beside, &target));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }

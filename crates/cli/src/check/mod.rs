@@ -40,7 +40,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let mut judged = judge(&load.files, found, &selection);
     each(&load.files, &mut judged, |file, diagnostics| fix::prove(file, diagnostics, &selection));
     for taken_back in &fixes.taken_back {
-        judged[*taken_back].iter_mut().filter_map(|d| d.fix.as_mut()).for_each(|fix| fix.safe = false);
+        judged[*taken_back]
+            .iter_mut()
+            .filter_map(|d| d.fix.as_mut())
+            .for_each(|fix| fix.safe = false);
     }
     for (file, diagnostics) in load.files.iter_mut().zip(judged) {
         file.diagnostics = diagnostics;
@@ -64,7 +67,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 
 /// What the configuration asks for, if there is one: the one named, else the one found from here.
 fn configured(args: &CheckArgs) -> anyhow::Result<Option<Plan>> {
-    let Some(path) = sources::configuration(args.chosen.config.as_deref())? else { return Ok(None) };
+    let Some(path) = sources::configuration(args.chosen.config.as_deref())? else {
+        return Ok(None);
+    };
     let plan = Plan::of_config(&path, &sources::variable);
     if let Some(error) = plan.unread() {
         return Err(error.clone().into());
@@ -107,8 +112,11 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
         }
         for spec in &mut plan.specs {
             let Reader { format, compat, rules } = reader(args);
-            spec.reader =
-                Reader { format: format.or(spec.reader.format), compat: compat || spec.reader.compat, rules };
+            spec.reader = Reader {
+                format: format.or(spec.reader.format),
+                compat: compat || spec.reader.compat,
+                rules,
+            };
         }
         sources::load_plan(plan)?
     } else {
@@ -124,8 +132,8 @@ fn load(args: &CheckArgs, configured: Option<Plan>) -> anyhow::Result<Load> {
     Ok(load)
 }
 
-/// Leaves of a record what is looked at after its rules were: names, and what its tools run. Ten thousand whole
-/// records are a quarter of a gigabyte.
+/// Leaves of a record what is looked at after its rules were: names, and what its tools run. Ten
+/// thousand whole records are a quarter of a gigabyte.
 fn shed(loaded: &mut Loaded) {
     let Some(reading) = &mut loaded.reading else { return };
     let Toolset { namespace, tools, .. } = std::mem::take(&mut reading.toolset);
@@ -148,8 +156,8 @@ fn once(files: &mut Vec<Loaded>) {
     });
 }
 
-/// What is to be reported about each file, of what was `found` in it: with what is wrong between the
-/// documents, without what comments silence, and with the weight it has here.
+/// What is to be reported about each file, of what was `found` in it: with what is wrong between
+/// the documents, without what comments silence, and with the weight it has here.
 pub(super) fn judge(
     files: &[Loaded],
     mut found: Vec<Vec<Diagnostic>>,
@@ -177,7 +185,8 @@ fn each(
     });
 }
 
-/// What is to be reported about one document: without what comments silence, with its weight, in order.
+/// What is to be reported about one document: without what comments silence, with its weight, in
+/// order.
 pub(super) fn settle(file: &Loaded, diagnostics: &mut Vec<Diagnostic>, selection: &Selection) {
     if let Some(reading) = &file.reading {
         toolwright_check::silence(reading.origin.document(), diagnostics, codes::all());
@@ -188,8 +197,11 @@ pub(super) fn settle(file: &Loaded, diagnostics: &mut Vec<Diagnostic>, selection
 
 /// What is wrong between the documents, each with the file it is told at.
 fn between(files: &[Loaded]) -> Vec<(usize, Diagnostic)> {
-    let read: Vec<(usize, &Reading)> =
-        files.iter().enumerate().filter_map(|(n, file)| Some((n, file.reading.as_ref()?))).collect();
+    let read: Vec<(usize, &Reading)> = files
+        .iter()
+        .enumerate()
+        .filter_map(|(n, file)| Some((n, file.reading.as_ref()?)))
+        .collect();
     let subjects: Vec<_> = read.iter().map(|(_, reading)| subject(reading)).collect();
     let found = toolwright_check::check_together(&subjects);
     let located = found.into_iter().map(|(n, finding)| {
@@ -203,12 +215,14 @@ fn show(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> anyhow::Result<()>
     let all = || load.files.iter().flat_map(|file| file.diagnostics.iter().map(move |d| (file, d)));
     let text = match args.output_format {
         CheckForm::Full => {
-            let secrets: HashSet<(&str, usize)> = all().filter_map(|(_, d)| secret_line(d)).collect();
-            let shown =
-                all().take(MANY).map(|(file, diagnostic)| match file.secret || hides(diagnostic, &secrets) {
+            let secrets: HashSet<(&str, usize)> =
+                all().filter_map(|(_, d)| secret_line(d)).collect();
+            let shown = all().take(MANY).map(|(file, diagnostic)| {
+                match file.secret || hides(diagnostic, &secrets) {
                     true => format!("{}\n\n", render::concise(diagnostic)),
                     false => format!("{}\n\n", render::full(diagnostic, Colour::On)),
-                });
+                }
+            });
             let mut text: String = shown.collect();
             if let Some(hidden) = all().count().checked_sub(MANY).filter(|n| *n > 0) {
                 text += &format!("… and {hidden} more (`--output-format concise` shows all)\n\n");
@@ -216,7 +230,8 @@ fn show(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> anyhow::Result<()>
             text
         }
         CheckForm::Concise => {
-            // Nothing in it is for a terminal to obey, so nothing needs to be taken out for what is none.
+            // Nothing in it is for a terminal to obey, so nothing needs to be taken out for what is
+            // none.
             return output::print_raw(&lines(&load.files, render::concise));
         }
         CheckForm::Json => lines(&load.files, render::json),
@@ -266,8 +281,10 @@ fn summary(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> String {
             .map(|(n, word)| plural(n, word))
             .collect();
     // What a server says cannot be repaired from here.
-    let in_files = || load.files.iter().filter(|file| file.path.is_some()).flat_map(|file| &file.diagnostics);
-    let fixable = |safe| in_files().filter(|d| d.fix.as_ref().is_some_and(|fix| fix.safe == safe)).count();
+    let in_files =
+        || load.files.iter().filter(|file| file.path.is_some()).flat_map(|file| &file.diagnostics);
+    let fixable =
+        |safe| in_files().filter(|d| d.fix.as_ref().is_some_and(|fix| fix.safe == safe)).count();
     match (fixable(true), fixable(false)) {
         (0, 0) => {}
         (safe, 0) => found.push(format!("{safe} fixable")),
@@ -275,11 +292,15 @@ fn summary(load: &Load, fixes: &fix::Fixes, args: &CheckArgs) -> String {
         (safe, risky) => found.push(format!("{safe} fixable, {risky} more with `--unsafe-fixes`")),
     }
     if fixes.applied > 0 {
-        found.insert(0, format!("{} {}", fixes.applied, if args.diff { "would be fixed" } else { "fixed" }));
+        found.insert(
+            0,
+            format!("{} {}", fixes.applied, if args.diff { "would be fixed" } else { "fixed" }),
+        );
     }
     let tools = load.files.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
     let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
-    let text = format!("{} in {}: {found}\n", plural(tools, "tool"), plural(load.files.len(), "file"));
+    let text =
+        format!("{} in {}: {found}\n", plural(tools, "tool"), plural(load.files.len(), "file"));
     text + &report::left_out(load)
 }
 

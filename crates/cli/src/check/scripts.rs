@@ -18,8 +18,12 @@ pub(super) fn is_script(path: &Path) -> bool {
 /// Adds what is wrong with the scripts that are named and those of local tools, each of them once.
 pub(super) fn add(named: &[String], load: &mut Load) {
     let mut seen = HashSet::new();
-    let of_tools: BTreeSet<PathBuf> =
-        load.files.iter().filter_map(script).filter(|path| is_script(path) && path.is_file()).collect();
+    let of_tools: BTreeSet<PathBuf> = load
+        .files
+        .iter()
+        .filter_map(script)
+        .filter(|path| is_script(path) && path.is_file())
+        .collect();
     for path in named.iter().map(PathBuf::from).chain(of_tools) {
         if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
             read(&path, load);
@@ -29,9 +33,11 @@ pub(super) fn add(named: &[String], load: &mut Load) {
 
 fn read(path: &Path, load: &mut Load) {
     let name = path.display();
-    let source = toolwright_catalog::read_file(path).map_err(|error| error.to_string()).and_then(|bytes| {
-        Source::decode(&name.to_string(), bytes).map_err(|error| format!("cannot read `{name}`: {error}"))
-    });
+    let source =
+        toolwright_catalog::read_file(path).map_err(|error| error.to_string()).and_then(|bytes| {
+            Source::decode(&name.to_string(), bytes)
+                .map_err(|error| format!("cannot read `{name}`: {error}"))
+        });
     match source {
         Ok(source) => {
             let diagnostics = toolwright_check::check_script(&Arc::new(source));

@@ -1,7 +1,8 @@
 //! One example as a test: what must come of it, and whether it does.
 //!
-//! An AIOS example is judged by the validators of its command. In the other formats the input must match the
-//! input schema and the output the output schema; with `--run` the tool must give that output, too.
+//! An AIOS example is judged by the validators of its command. In the other formats the input must
+//! match the input schema and the output the output schema; with `--run` the tool must give that
+//! output, too.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -90,12 +91,9 @@ fn of_reading(reading: &Reading) -> Vec<Case> {
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
         let tool = Pointer::root().child("tools").child(n);
-        let own = draft
-            .details
-            .examples
-            .iter()
-            .enumerate()
-            .map(|(m, example)| (tool.child("examples").child(m), name_of(example, m), example.clone()));
+        let own = draft.details.examples.iter().enumerate().map(|(m, example)| {
+            (tool.child("examples").child(m), name_of(example, m), example.clone())
+        });
         let of_schema = examples_of_schema(reading, draft).iter().enumerate().map(|(m, input)| {
             let example = Example { input: Some(input.clone()), ..Example::default() };
             let at = tool.child("inputSchema").child("examples").child(m);
@@ -121,7 +119,8 @@ fn of_reading(reading: &Reading) -> Vec<Case> {
     cases
 }
 
-/// The examples of an input schema, which is where MCP tools have them. Those of AIOS are of another kind.
+/// The examples of an input schema, which is where MCP tools have them. Those of AIOS are of
+/// another kind.
 fn examples_of_schema<'a>(reading: &Reading, draft: &'a Draft) -> &'a [Json] {
     match draft.input.ok() {
         Some(InputSchema::Written(schema)) if reading.format.0 != "aios" => {
@@ -131,13 +130,20 @@ fn examples_of_schema<'a>(reading: &Reading, draft: &'a Draft) -> &'a [Json] {
     }
 }
 
-/// Examples under names that are no commands: they say nothing about any tool, and are shown all the same.
+/// Examples under names that are no commands: they say nothing about any tool, and are shown all
+/// the same.
 fn strays(reading: &Reading) -> Vec<Case> {
     let document = reading.origin.document();
     let root = document.root();
-    let Some(examples) = root.get("tool").unwrap_or(root).get("examples") else { return Vec::new() };
+    let Some(examples) = root.get("tool").unwrap_or(root).get("examples") else {
+        return Vec::new();
+    };
     let is_command = |name: &str| {
-        reading.toolset.tools.iter().any(|draft| draft.name.ok().is_some_and(|known| known.as_str() == name))
+        reading
+            .toolset
+            .tools
+            .iter()
+            .any(|draft| draft.name.ok().is_some_and(|known| known.as_str() == name))
     };
     let namespace =
         reading.toolset.namespace.ok().map(|namespace| format!("{namespace}:")).unwrap_or_default();
@@ -203,8 +209,12 @@ impl Bench<'_> {
                 Status::Skipped("it has no `scenario`".to_owned())
             }
             Kind::Stray => Status::Skipped(format!("`{}` is no command of the tool", case.command)),
-            Kind::Judged(knowledge) => self.judged(case, knowledge.as_deref(), &mut no_sandbox).await,
-            Kind::Typed { input, output } => self.typed(case, input.as_ref(), output.as_ref()).await,
+            Kind::Judged(knowledge) => {
+                self.judged(case, knowledge.as_deref(), &mut no_sandbox).await
+            }
+            Kind::Typed { input, output } => {
+                self.typed(case, input.as_ref(), output.as_ref()).await
+            }
         };
         Tried { status, time: began.elapsed(), no_sandbox }
     }
@@ -218,12 +228,16 @@ impl Bench<'_> {
     ) -> Status {
         let Example { scenario, input, output, error, .. } = &case.example;
         let scenario = scenario.as_deref().filter(|scenario| !scenario.trim().is_empty());
-        let Some(scenario) = scenario else { return Status::Skipped("it has no `scenario`".to_owned()) };
+        let Some(scenario) = scenario else {
+            return Status::Skipped("it has no `scenario`".to_owned());
+        };
         let failed = |line: String| Status::Failed(vec![line]);
         let Some(input) = input else { return failed("it has no `input`".to_owned()) };
         match (output, error) {
             (None, None) => {
-                return failed("it has neither `output` nor an `error` that can be read".to_owned());
+                return failed(
+                    "it has neither `output` nor an `error` that can be read".to_owned(),
+                );
             }
             (Some(_), Some(_)) => return failed("it has both `output` and `error`".to_owned()),
             _ => {}
@@ -231,25 +245,31 @@ impl Bench<'_> {
         let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
         let Some(knowledge) = knowledge.filter(|knowledge| knowledge.judges(&case.command)) else {
             return match refused {
-                Some(_) => {
-                    Status::Skipped(format!("`{}` has no validator that could refuse it", case.command))
-                }
+                Some(_) => Status::Skipped(format!(
+                    "`{}` has no validator that could refuse it",
+                    case.command
+                )),
                 None => Status::Passed,
             };
         };
-        let judged =
-            knowledge.judge(&case.command, input, Some(self.pool), self.limits, &Log::default()).await;
+        let judged = knowledge
+            .judge(&case.command, input, Some(self.pool), self.limits, &Log::default())
+            .await;
         if judged.no_sandbox.is_some() {
             *no_sandbox = judged.no_sandbox;
             return failed("it could not be judged".to_owned());
         }
-        let expected =
-            refused.and_then(|expected| expected.message.as_deref()).filter(|text| !text.is_empty());
-        if expected.is_some_and(|message| judged.thrown.iter().any(|thrown| thrown.contains(message))) {
+        let expected = refused
+            .and_then(|expected| expected.message.as_deref())
+            .filter(|text| !text.is_empty());
+        if expected
+            .is_some_and(|message| judged.thrown.iter().any(|thrown| thrown.contains(message)))
+        {
             return Status::Passed;
         }
         if judged.broken {
-            // A validator that cannot do its work refuses a call, but shows nothing about an example.
+            // A validator that cannot do its work refuses a call, but shows nothing about an
+            // example.
             let first = "a validator could not judge it:".to_owned();
             return Status::Failed(std::iter::once(first).chain(judged.errors).collect());
         }
@@ -257,14 +277,19 @@ impl Bench<'_> {
         match refused {
             None if judged.errors.is_empty() => Status::Passed,
             None => Status::Failed(
-                std::iter::once("the validators should pass it, and say:".to_owned()).chain(said()).collect(),
+                std::iter::once("the validators should pass it, and say:".to_owned())
+                    .chain(said())
+                    .collect(),
             ),
             Some(_) if judged.errors.is_empty() => {
                 failed("the validators should refuse it, and pass it".to_owned())
             }
             Some(expected) => match &expected.message {
-                Some(message) if !judged.errors.iter().any(|error| error.contains(message.as_str())) => {
-                    let first = format!("expected an error with `{message}` in it, the validators say:");
+                Some(message)
+                    if !judged.errors.iter().any(|error| error.contains(message.as_str())) =>
+                {
+                    let first =
+                        format!("expected an error with `{message}` in it, the validators say:");
                     Status::Failed(std::iter::once(first).chain(said()).collect())
                 }
                 _ => Status::Passed,
@@ -302,16 +327,23 @@ impl Bench<'_> {
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
                 return Status::Skipped(failure.message);
             }
-            Err(failure) => return Status::Failed(failure.to_text().lines().map(str::to_owned).collect()),
+            Err(failure) => {
+                return Status::Failed(failure.to_text().lines().map(str::to_owned).collect());
+            }
         };
         if outcome.is_error {
-            return Status::Failed(vec![format!("the tool says that it failed: {}", outcome.texts())]);
+            return Status::Failed(vec![format!(
+                "the tool says that it failed: {}",
+                outcome.texts()
+            )]);
         }
         let Some(expected) = &case.example.output else { return Status::Passed };
-        // A text is compared as one, also if it could be read as JSON; of a body it is known to be one.
+        // A text is compared as one, also if it could be read as JSON; of a body it is known to be
+        // one.
         let toolbox = catalog.runner().toolbox();
-        let has_body =
-            toolbox.get(&case.tool).is_some_and(|entry| entry.tool.details.binding == Binding::Script);
+        let has_body = toolbox
+            .get(&case.tool)
+            .is_some_and(|entry| entry.tool.details.binding == Binding::Script);
         let value = match &outcome.structured {
             None if has_body || expected.is_string() => Json::String(outcome.texts()),
             _ => outcome.value(),
@@ -337,8 +369,8 @@ fn mismatch(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<Str
     }
 }
 
-/// What of the expected value is not in the actual one. Members may be more than expected unless it must be
-/// exact; lists have the same length.
+/// What of the expected value is not in the actual one. Members may be more than expected unless it
+/// must be exact; lists have the same length.
 fn compare(expected: &Json, actual: &Json, exact: bool, at: &Pointer, wrong: &mut Vec<String>) {
     match (expected, actual) {
         (Json::Object(expected), Json::Object(actual)) => {
@@ -349,7 +381,9 @@ fn compare(expected: &Json, actual: &Json, exact: bool, at: &Pointer, wrong: &mu
                 }
             }
             let more = actual.keys().filter(|name| exact && !expected.contains_key(*name));
-            wrong.extend(more.map(|name| format!("`{}` is in the answer and not expected", at.child(name))));
+            wrong.extend(
+                more.map(|name| format!("`{}` is in the answer and not expected", at.child(name))),
+            );
         }
         (Json::Array(expected), Json::Array(actual)) if expected.len() == actual.len() => {
             for (n, (value, other)) in expected.iter().zip(actual).enumerate() {
@@ -357,10 +391,12 @@ fn compare(expected: &Json, actual: &Json, exact: bool, at: &Pointer, wrong: &mu
             }
         }
         // `3` and `3.0` are one number; whole numbers are compared to their last digit.
-        (Json::Number(a), Json::Number(b)) if (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64() => {}
+        (Json::Number(a), Json::Number(b))
+            if (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64() => {}
         (expected, actual) if expected == actual => {}
         (expected, actual) => {
-            let place = if at.as_str().is_empty() { "the answer".to_owned() } else { format!("`{at}`") };
+            let place =
+                if at.as_str().is_empty() { "the answer".to_owned() } else { format!("`{at}`") };
             wrong.push(format!("{place} is {}, expected {}", shown(actual), shown(expected)));
         }
     }

@@ -1,5 +1,5 @@
-//! `toolwright test`: every example of every definition is a test. What an example must come to is in
-//! `case`, how that is shown in `show`.
+//! `toolwright test`: every example of every definition is a test. What an example must come to is
+//! in `case`, how that is shown in `show`.
 
 mod case;
 mod show;
@@ -22,7 +22,9 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     if args.exact && !args.run {
         bail!("`--exact` compares what tools answer, which only `--run` asks them for");
     }
-    if args.run && args.chosen.sources.iter().any(|source| toolwright_catalog::is_stdin(source.as_ref())) {
+    if args.run
+        && args.chosen.sources.iter().any(|source| toolwright_catalog::is_stdin(source.as_ref()))
+    {
         bail!("`--run` calls tools from where they are, so `-` cannot be a source: name the file");
     }
     let load = load(args)?;
@@ -36,7 +38,8 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let limits = sources::limits(args.chosen.config.as_deref())?;
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs =
+        args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let tried: Vec<Tried> = sources::runtime()?.block_on(async {
         let catalog = if args.run { Some(catalog(args).await?) } else { None };
         let bench = case::Bench {
@@ -45,7 +48,8 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
             catalog: catalog.as_deref(),
             exact: args.exact,
         };
-        let work = futures::stream::iter(&cases).map(|case| bench.try_one(case)).buffered(jobs).collect();
+        let work =
+            futures::stream::iter(&cases).map(|case| bench.try_one(case)).buffered(jobs).collect();
         let tried = tokio::select! {
             tried = work => Ok(tried),
             () = sources::interrupted() => Err(anyhow::anyhow!("interrupted")),
@@ -89,19 +93,21 @@ fn print(
 /// Says what is wrong with the definitions. Returns what of it may hide examples.
 fn tell_of_errors(load: &Load) -> Vec<String> {
     let errors = load.files.iter().flat_map(|file| &file.diagnostics);
-    let errors: Vec<_> = errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
+    let errors: Vec<_> =
+        errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
     for diagnostic in &errors {
         output::say(&format!("{}\n", render::concise(diagnostic)));
     }
     let unparsed = |name: &String| format!("`{name}` could not be parsed and is skipped");
     load.unparsed.iter().map(unparsed).for_each(|sentence| sources::note(&sentence));
-    // A list of examples that cannot be read is one that cannot be tried; nor is what stands behind a mistake
-    // of the text.
+    // A list of examples that cannot be read is one that cannot be tried; nor is what stands behind
+    // a mistake of the text.
     let missed = |diagnostic: &&Diagnostic| match diagnostic.code.name {
         "INVALID_TYPE" => diagnostic.path.tokens().any(|token| token == "examples"),
         name => ["INVALID_SYNTAX", "INVALID_ENCODING", "TOO_DEEP"].contains(&name),
     };
-    let unread = load.files.iter().filter(|file| file.reading.is_none()).flat_map(|file| &file.diagnostics);
+    let unread =
+        load.files.iter().filter(|file| file.reading.is_none()).flat_map(|file| &file.diagnostics);
     let mut hiding: Vec<&Diagnostic> = errors.into_iter().filter(missed).collect();
     hiding.extend(unread.filter(|diagnostic| !missed(diagnostic)));
     let failures = load.failures.iter().map(ToString::to_string);
@@ -121,7 +127,9 @@ fn load(args: &TestArgs) -> anyhow::Result<Load> {
     }
     match sources::configuration(config.as_deref())? {
         Some(config) => sources::load_plan(Plan::of_config(&config, &sources::variable)),
-        None => bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`"),
+        None => {
+            bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`")
+        }
     }
 }
 

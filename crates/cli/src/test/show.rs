@@ -46,7 +46,12 @@ pub(super) fn tree(cases: &[Case], tried: &[Tried], time: Duration) -> String {
     let (mut file, mut tool) = ("", "");
     for (case, tried) in cases.iter().zip(tried) {
         if case.file != file {
-            let _ = writeln!(text, "{}{}", if file.is_empty() { "" } else { "\n" }, visible(&case.file));
+            let _ = writeln!(
+                text,
+                "{}{}",
+                if file.is_empty() { "" } else { "\n" },
+                visible(&case.file)
+            );
             (file, tool) = (&case.file, "");
         }
         if case.tool != tool {
@@ -56,11 +61,19 @@ pub(super) fn tree(cases: &[Case], tried: &[Tried], time: Duration) -> String {
         let name = visible(&case.name);
         let _ = match &tried.status {
             Status::Passed => {
-                writeln!(text, "    {GREEN}ok{GREEN:#}   {name} {DIM}({} ms){DIM:#}", ms(tried.time))
+                writeln!(
+                    text,
+                    "    {GREEN}ok{GREEN:#}   {name} {DIM}({} ms){DIM:#}",
+                    ms(tried.time)
+                )
             }
             Status::Skipped(why) => writeln!(text, "    {DIM}skip{DIM:#} {name}: {}", visible(why)),
             Status::Failed(lines) => {
-                let _ = writeln!(text, "    {RED}FAIL{RED:#} {name} {DIM}({} ms){DIM:#}", ms(tried.time));
+                let _ = writeln!(
+                    text,
+                    "    {RED}FAIL{RED:#} {name} {DIM}({} ms){DIM:#}",
+                    ms(tried.time)
+                );
                 let _ = writeln!(text, "         at {}:{}", visible(&case.file), case.line);
                 lines.iter().try_for_each(|line| writeln!(text, "         {}", visible(line)))
             }
@@ -103,10 +116,15 @@ pub(super) fn json(cases: &[Case], tried: &[Tried], unread: &[String], time: Dur
     text
 }
 
-/// JUnit XML: a suite per file, and one for what hides examples, because who reads the file does not see the exit code.
+/// JUnit XML: a suite per file, and one for what hides examples, because who reads the file does
+/// not see the exit code.
 pub(super) fn junit(cases: &[Case], tried: &[Tried], unread: &[String], time: Duration) -> String {
     let all: Vec<(&Case, &Tried)> = cases.iter().zip(tried).collect();
-    let head = |element: &str, name: &str, of: &[(&Case, &Tried)], errors: usize, time: Duration| {
+    let head = |element: &str,
+                name: &str,
+                of: &[(&Case, &Tried)],
+                errors: usize,
+                time: Duration| {
         let Count { failed, skipped, .. } = Count::of(of.iter().map(|(_, tried)| *tried));
         format!(
             "<{element} name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{:.3}\">\n",
@@ -146,7 +164,9 @@ fn test_case(case: &Case, tried: &Tried, text: &mut String) {
     );
     let _ = match &tried.status {
         Status::Passed => writeln!(text, "/>"),
-        Status::Skipped(why) => writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why)),
+        Status::Skipped(why) => {
+            writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why))
+        }
         Status::Failed(lines) => {
             let first = lines.first().map(String::as_str).unwrap_or_default();
             let all = escaped(&lines.join("\n"));

@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use crate::program::project;
 
-/// Who may name whom. `dev` dependencies count too, but for `TESTS`. This is the table of ARCHITECTURE.md.
+/// Who may name whom. `dev` dependencies count too, but for `TESTS`. This is the table of
+/// ARCHITECTURE.md.
 const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-source", &[]),
     ("toolwright-model", &[]),
@@ -100,8 +101,12 @@ fn text<'a>(json: &'a Json, key: &str) -> &'a str {
 #[test]
 fn crates_name_only_whom_they_may() {
     let metadata = metadata(PLATFORMS[0]);
-    let members: BTreeSet<&str> =
-        metadata["workspace_members"].as_array().expect("members").iter().filter_map(Json::as_str).collect();
+    let members: BTreeSet<&str> = metadata["workspace_members"]
+        .as_array()
+        .expect("members")
+        .iter()
+        .filter_map(Json::as_str)
+        .collect();
     let allowed: BTreeMap<&str, &[&str]> = EDGES.iter().copied().collect();
     let mut seen = BTreeSet::new();
     for package in metadata["packages"].as_array().expect("packages") {
@@ -110,7 +115,8 @@ fn crates_name_only_whom_they_may() {
         }
         let name = text(package, "name");
         seen.insert(name);
-        let may = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
+        let may =
+            allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let named = text(dependency, "name");
             let in_tests = text(dependency, "kind") == "dev" && (name, named) == TESTS;
@@ -126,11 +132,14 @@ fn crates_name_only_whom_they_may() {
 #[test]
 fn every_licence_is_one_we_take() {
     let built = PLATFORMS.map(metadata);
-    let packages: Vec<&Json> =
-        built.iter().flat_map(|metadata| metadata["packages"].as_array().expect("packages")).collect();
+    let packages: Vec<&Json> = built
+        .iter()
+        .flat_map(|metadata| metadata["packages"].as_array().expect("packages"))
+        .collect();
     let bad = packages.into_iter().filter(|package| !is_fine(text(package, "license")));
-    let bad: Vec<String> =
-        bad.map(|p| format!("{} {}: {}", text(p, "name"), text(p, "version"), text(p, "license"))).collect();
+    let bad: Vec<String> = bad
+        .map(|p| format!("{} {}: {}", text(p, "name"), text(p, "version"), text(p, "license")))
+        .collect();
     assert!(bad.is_empty(), "{bad:#?}");
 }
 
@@ -182,11 +191,16 @@ fn every_dependency_says_why_it_is_here() {
 fn the_manual_lists_every_code_of_a_call() {
     let manual = std::fs::read_to_string(project().join("docs/calling.md")).expect("the manual");
     for code in toolwright_exec::code::ALL {
-        let row = format!("| `{}` | {} | {} | {} |", code.name, code.number, code.meaning, code.suggestion);
+        let row = format!(
+            "| `{}` | {} | {} | {} |",
+            code.name, code.number, code.meaning, code.suggestion
+        );
         assert!(manual.contains(&row), "docs/calling.md lacks the row\n{row}");
     }
-    let rows = manual.lines().filter(|line| line.starts_with("| `") && line.contains("| -32")).count();
+    let rows =
+        manual.lines().filter(|line| line.starts_with("| `") && line.contains("| -32")).count();
     assert_eq!(rows, toolwright_exec::code::ALL.len(), "a row is of no code");
-    let numbers: BTreeSet<i32> = toolwright_exec::code::ALL.iter().map(|code| code.number).collect();
+    let numbers: BTreeSet<i32> =
+        toolwright_exec::code::ALL.iter().map(|code| code.number).collect();
     assert_eq!(numbers.len(), toolwright_exec::code::ALL.len(), "a number is used twice");
 }

@@ -44,14 +44,18 @@ pub(crate) const TOTAL: &str = "export default async function total({ prices }) 
 fn bodies_beside_the_manifest_are_tools() {
     let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
     let call = |args: &str, more: &[&str]| {
-        let run =
-            run(shop.path(), &[&["call", "--from", "shop.json", "--json", "--args", args], more].concat());
+        let run = run(
+            shop.path(),
+            &[&["call", "--from", "shop.json", "--json", "--args", args], more].concat(),
+        );
         (run.code, json_of(&run))
     };
     let (code, good) = call(r#"{"prices": [1, 2, 3]}"#, &["shop:total"]);
     assert_eq!((code, &good["structuredContent"]), (0, &json!({"total": 6, "count": 3})), "{good}");
-    let told =
-        run(shop.path(), &["call", "shop:total", "--from", "shop.json", "--args", r#"{"prices": [1]}"#]);
+    let told = run(
+        shop.path(),
+        &["call", "shop:total", "--from", "shop.json", "--args", r#"{"prices": [1]}"#],
+    );
     assert_eq!(told.stderr, "toolwright: body `total`: console: sum is 1\n", "{told:?}");
     let (code, own) = call(r#"{"prices": []}"#, &["shop:total"]);
     let error = &own["error"];
@@ -72,7 +76,10 @@ fn bodies_beside_the_manifest_are_tools() {
         let (_, failed) = call(&json!({"prices": [price]}).to_string(), &["shop:total"]);
         let error = &failed["error"];
         assert_eq!(error["code"], code, "{failed}");
-        assert!(error["message"].as_str().is_some_and(|text| text.contains(part)), "{part}: {failed}");
+        assert!(
+            error["message"].as_str().is_some_and(|text| text.contains(part)),
+            "{part}: {failed}"
+        );
     }
     let (_, late) = call(r#"{"prices": [-3]}"#, &["shop:total", "--timeout", "300"]);
     assert_eq!(late["error"]["code"], "TIMEOUT", "{late}");
@@ -81,19 +88,28 @@ fn bodies_beside_the_manifest_are_tools() {
     let (_, bare) = call("{}", &["shop:bare"]);
     assert_eq!(bare["error"]["code"], "NOT_RUNNABLE", "{bare}");
     let said = bare["error"]["message"].as_str().expect("a text");
-    assert!(said.starts_with("`bare` has no body: `") && said.ends_with("bare.js` does not exist"), "{said}");
+    assert!(
+        said.starts_with("`bare` has no body: `") && said.ends_with("bare.js` does not exist"),
+        "{said}"
+    );
 }
 
 #[test]
 fn bodies_may_be_elsewhere_and_change() {
-    let (folder, path) =
-        configured("[[source]]\nname = \"shop\"\npath = \"shop.json\"\nimplementations = \"bodies\"\n");
+    let (folder, path) = configured(
+        "[[source]]\nname = \"shop\"\npath = \"shop.json\"\nimplementations = \"bodies\"\n",
+    );
     std::fs::write(path.join("shop.json"), SHOP).expect("a file");
     std::fs::create_dir(path.join("bodies")).expect("a folder");
-    std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 1 });").expect("a file");
+    std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 1 });")
+        .expect("a file");
     let mut client = Lines::start(folder.path(), &[], &[]);
-    assert_eq!(client.call("shop__total", json!({"prices": []}))["structuredContent"], json!({"total": 1}));
-    std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 22 });").expect("a file");
+    assert_eq!(
+        client.call("shop__total", json!({"prices": []}))["structuredContent"],
+        json!({"total": 1})
+    );
+    std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 22 });")
+        .expect("a file");
     until("the new body", LONG, || {
         let answer = client.call("shop__total", json!({"prices": []}));
         (answer["structuredContent"] == json!({"total": 22})).then_some(())
@@ -112,7 +128,8 @@ pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &copy).expect("a copy");
     let mut command = Command::new(&copy);
     command.args(["serve", "--from", "shop.json"]).current_dir(shop.path()).env_clear();
-    let mut client = Lines::of(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut client =
+        Lines::of(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
     client.shake_hands("2025-06-18");
     client.names();
     std::fs::remove_file(&copy).expect("ours");
@@ -159,7 +176,8 @@ fn bodies_that_are_none() {
             "NO_WORDS",
         ),
     ];
-    let names: Vec<&str> = bodies.iter().map(|(name, ..)| *name).chain(["pipe", "latin", "huge"]).collect();
+    let names: Vec<&str> =
+        bodies.iter().map(|(name, ..)| *name).chain(["pipe", "latin", "huge"]).collect();
     let folder = folder(&[("b.json", manifest(&names).as_bytes())]);
     for (name, body, ..) in bodies {
         std::fs::write(folder.path().join(format!("{name}.js")), body).expect("a file");
@@ -167,7 +185,8 @@ fn bodies_that_are_none() {
     // A body that is a pipe would be waited for.
     let pipe = folder.path().join("pipe.js");
     assert!(Command::new("/usr/bin/mkfifo").arg(&pipe).status().expect("it starts").success());
-    std::fs::write(folder.path().join("latin.js"), b"export default () => '\xe9';").expect("a file");
+    std::fs::write(folder.path().join("latin.js"), b"export default () => '\xe9';")
+        .expect("a file");
     std::fs::write(folder.path().join("huge.js"), vec![b' '; 2 << 20]).expect("a file");
     let unread = [
         ("pipe", "", "NOT_RUNNABLE", "pipe.js` is no file"),

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use toolwright_exec::code;
 
 use crate::client::{
-    LONG, Lines, Running, add_tools, configured, gone, misbehave, pid_in, process_tool, run_with, script,
-    signal, until,
+    LONG, Lines, Running, add_tools, configured, gone, misbehave, pid_in, process_tool, run_with,
+    script, signal, until,
 };
 use crate::program::{Run, folder};
 use crate::{bodies, knowing};
@@ -127,8 +127,10 @@ fn every_code_is_reached() {
 fn expect_failure(known: &code::RunCode, run: impl Fn(&[&'static str]) -> Run) {
     let (name, for_people) = (known.name, run(&[]));
     assert_eq!((for_people.code, for_people.stdout.as_str()), (1, ""), "{name}: {for_people:?}");
-    let mut lines = for_people.stderr.lines().skip_while(|line| !line.starts_with(&format!("{name}: ")));
-    let message = lines.next().unwrap_or_else(|| panic!("no line starts with `{name}: `: {for_people:?}"));
+    let mut lines =
+        for_people.stderr.lines().skip_while(|line| !line.starts_with(&format!("{name}: ")));
+    let message =
+        lines.next().unwrap_or_else(|| panic!("no line starts with `{name}: `: {for_people:?}"));
     let help = lines.find_map(|line| line.strip_prefix("help: "));
     let for_programs = run(&["--json"]);
     assert_eq!(for_programs.code, 1, "{name}: {for_programs:?}");
@@ -138,19 +140,25 @@ fn expect_failure(known: &code::RunCode, run: impl Fn(&[&'static str]) -> Run) {
     assert_eq!(json.as_object().map(serde_json::Map::len), Some(1), "{json}");
     // Both are told the same, in the same words.
     let told = json["error"]["message"].as_str().expect("a text");
-    assert_eq!(message, format!("{name}: {}", told.lines().next().unwrap_or_default()), "{for_people:?}");
+    assert_eq!(
+        message,
+        format!("{name}: {}", told.lines().next().unwrap_or_default()),
+        "{for_people:?}"
+    );
     assert_eq!(help, json["error"]["suggestion"].as_str(), "{name}: {for_people:?}");
 }
 
 fn check_error(known: &code::RunCode, error: &Json) {
-    let keys: Vec<&str> = error.as_object().expect("an object").keys().map(String::as_str).collect();
+    let keys: Vec<&str> =
+        error.as_object().expect("an object").keys().map(String::as_str).collect();
     let (always, sometimes) = keys.split_at(5);
     assert_eq!(always, ["code", "number", "message", "suggestion", "errors"], "{error}");
     assert!(sometimes.iter().all(|key| ["toolCode", "advice"].contains(key)), "{error}");
     assert_eq!((&error["code"], &error["number"]), (&json!(known.name), &json!(known.number)));
     assert!(!error["message"].as_str().unwrap_or_default().is_empty(), "{error}");
     assert!(!error["suggestion"].as_str().unwrap_or_default().is_empty(), "{error}");
-    let about_values = ["INPUT_INVALID", "OUTPUT_INVALID", "VALIDATION_FAILED"].contains(&known.name);
+    let about_values =
+        ["INPUT_INVALID", "OUTPUT_INVALID", "VALIDATION_FAILED"].contains(&known.name);
     assert!(about_values || error["errors"] == json!([]), "{error}");
 }
 
@@ -171,11 +179,16 @@ fn busy_is_reached(folder: &Path) {
     client.find("progress", |message| message["method"] == "notifications/progress");
     let result = client.call("up__echo", json!({}));
     assert_eq!(result["isError"], true);
-    assert!(result["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("BUSY: ")), "{result}");
+    assert!(
+        result["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("BUSY: ")),
+        "{result}"
+    );
     check_error(&code::BUSY, &result["_meta"]["toolwright/error"]);
     client.notify("notifications/cancelled", json!({"requestId": first}));
     // The place is free again.
-    until("a free place", LONG, || (client.call("up__echo", json!({}))["isError"] == false).then_some(()));
+    until("a free place", LONG, || {
+        (client.call("up__echo", json!({}))["isError"] == false).then_some(())
+    });
 }
 
 /// A program that answers what it was given, with a property of every type.
@@ -250,12 +263,16 @@ fn arguments_are_read_by_the_schema() {
     // Several at once, and all of them as one object.
     let json = r#"{"text": "42", "number": 1, "list": [], "extra": {"x": null}}"#;
     let pairs = ["text=42", "number=1", "list=[]", "extra:={\"x\": null}"];
-    let several: Vec<&str> = ["call", "typed", "--from", "typed-tool"].into_iter().chain(pairs).collect();
+    let several: Vec<&str> =
+        ["call", "typed", "--from", "typed-tool"].into_iter().chain(pairs).collect();
     for (args, stdin) in [
         (several, ""),
         (vec!["call", "typed", "--from", "typed-tool", "--args", json], ""),
         (vec!["call", "typed", "--from", "typed-tool", "--args", "-"], json),
-        (vec!["call", "typed", "--from", "typed-tool", &"--args={}".replace("{}", json)], "not read"),
+        (
+            vec!["call", "typed", "--from", "typed-tool", &"--args={}".replace("{}", json)],
+            "not read",
+        ),
     ] {
         let run = run_with(folder.path(), &args, &[], stdin);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args:?}");
@@ -278,7 +295,8 @@ fn a_value_that_is_not_of_its_type_is_refused_by_the_schema() {
         ("choice=3", "/choice"),
         ("text:=42", "/text"),
     ] {
-        let run = run(folder.path(), &["call", "typed", argument, "--from", "typed-tool", "--json"]);
+        let run =
+            run(folder.path(), &["call", "typed", argument, "--from", "typed-tool", "--json"]);
         assert_eq!(run.code, 1, "{argument}: {run:?}");
         let json: Json = serde_json::from_str(&run.stdout).expect("JSON");
         assert_eq!(json["error"]["errors"][0]["path"], path, "{argument}: {json}");
@@ -291,7 +309,11 @@ fn arguments_that_are_none_are_one_sentence_and_exit_2() {
     let cases: &[(&[&str], &str, &str)] = &[
         (&["call", "echo", "a=1", "a=2"], "", "toolwright: `a` is given twice\n"),
         (&["call", "echo", "a=1", "a:=2"], "", "toolwright: `a` is given twice\n"),
-        (&["call", "echo", "a"], "", "toolwright: `a` is not an argument of the form `key=value`\n"),
+        (
+            &["call", "echo", "a"],
+            "",
+            "toolwright: `a` is not an argument of the form `key=value`\n",
+        ),
         (
             &["call", "echo", "a:={"],
             "",
@@ -313,7 +335,11 @@ fn arguments_that_are_none_are_one_sentence_and_exit_2() {
     ];
     for (args, stdin, message) in cases {
         let run = run_with(folder.path(), args, &[], stdin);
-        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (2, "", *message), "{args:?}");
+        assert_eq!(
+            (run.code, run.stdout.as_str(), run.stderr.as_str()),
+            (2, "", *message),
+            "{args:?}"
+        );
     }
     for args in [
         &["call", "echo", "a=1", "--args", "{}"][..],
@@ -324,7 +350,10 @@ fn arguments_that_are_none_are_one_sentence_and_exit_2() {
     ] {
         let run = run(folder.path(), args);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}");
-        assert!(run.stderr.starts_with("error: ") && run.stderr.contains("--help"), "{args:?}: {run:?}");
+        assert!(
+            run.stderr.starts_with("error: ") && run.stderr.contains("--help"),
+            "{args:?}: {run:?}"
+        );
     }
 }
 
@@ -418,11 +447,12 @@ fn a_result_that_says_it_failed_is_exit_1() {
     assert!(zero.stderr.starts_with("TOOL_FAILED: it broke\nhelp: "), "{zero:?}");
 }
 
-/// A run on a terminal that `script` of util-linux plays, but for what is redirected; what the terminal
-/// is given is on stdout.
+/// A run on a terminal that `script` of util-linux plays, but for what is redirected; what the
+/// terminal is given is on stdout.
 fn terminal(folder: &Path, args: &[&str], redirection: &str) -> Command {
     let quote = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
-    let words: Vec<String> = [env!("CARGO_BIN_EXE_toolwright")].iter().chain(args).map(quote).collect();
+    let words: Vec<String> =
+        [env!("CARGO_BIN_EXE_toolwright")].iter().chain(args).map(quote).collect();
     let mut command = Command::new("/usr/bin/script");
     command
         .args(["-qec", &format!("{} {redirection}", words.join(" ")), "/dev/null"])
@@ -459,8 +489,9 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     };
     let folder = workshop(&[]);
     let mut running = Running::of(&mut terminal(folder.path(), &call("ms=500"), ""));
-    let first =
-        until("the first step", LONG, || Some(running.stdout()).filter(|given| given.contains(steps[0])));
+    let first = until("the first step", LONG, || {
+        Some(running.stdout()).filter(|given| given.contains(steps[0]))
+    });
     assert!(!first.contains("\"steps\""), "there is a result already: {first:?}");
     assert!(running.child.try_wait().expect("our child").is_none(), "the call is over: {first:?}");
     let run = running.end(LONG);
@@ -470,7 +501,8 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), ">result")).end(LONG);
     assert_eq!((run.code, left_to_see(&run.stdout).as_str()), (0, ""), "{run:?}");
     in_order(&run.stdout);
-    let written = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+    let written =
+        |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
     assert_eq!(written("result"), RESULT);
     // Where stderr is no terminal there is none, whatever stdout is.
     let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), "2>said")).end(LONG);
@@ -486,7 +518,8 @@ fn control_characters_are_made_visible() {
     let folder = workshop(&[]);
     let hostile = "\\033]0;owned\\007 \\033[2J \\r \\b \\302\\233 \\342\\200\\256";
     std::fs::write(folder.path().join("say.yaml"), SAY).expect("a file");
-    let schema = json!({"name": "loud", "description": "Prints things.", "parameters": {"type": "object"}});
+    let schema =
+        json!({"name": "loud", "description": "Prints things.", "parameters": {"type": "object"}});
     let error = r#"printf '{"error": "\\u001b[2J\\u009b\\u202e\\u0007"}'"#;
     let result = r#"printf '{"a": "\\u001b[2J\\u009b\\u202e\\u0007"}'"#;
     let cases = [
@@ -541,7 +574,8 @@ fn a_text_is_passed_on_unchanged() {
 
 #[test]
 fn timeouts_count_everything() {
-    let limited = "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n[limits]\ntimeout = 400\n";
+    let limited =
+        "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n[limits]\ntimeout = 400\n";
     let (folder, path) = configured(limited);
     let program = misbehave();
     add_tools(&path, &["sleep", "ignore-term"]);
@@ -565,7 +599,8 @@ fn timeouts_count_everything() {
         assert!(took < Duration::from_secs(3), "{args:?} took {took:?}");
     }
     // The cap holds for the caller, too.
-    std::fs::write(path.join("toolwright.toml"), format!("{limited}max_timeout = 400\n")).expect("a file");
+    std::fs::write(path.join("toolwright.toml"), format!("{limited}max_timeout = 400\n"))
+        .expect("a file");
     let run = run(folder.path(), &["call", "sleep", "ms=9000", "--timeout", "9000"]);
     assert!(run.stderr.starts_with("TIMEOUT: `sleep` did not answer within 400 ms"), "{run:?}");
 }
@@ -637,8 +672,11 @@ fn no_server_is_left_running() {
     let file = folder.path().join("early");
     let shell = r#"printf %s $$ > "$0"; exec "$1" mcp hang-start"#;
     let path = file.display().to_string();
-    let running =
-        Running::start(folder.path(), &["call", "echo", "--", "/bin/sh", "-c", shell, &path, &program], &[]);
+    let running = Running::start(
+        folder.path(),
+        &["call", "echo", "--", "/bin/sh", "-c", shell, &path, &program],
+        &[],
+    );
     let pid = pid_in(&file);
     signal(running.pid(), "INT");
     let run = running.end(Duration::from_secs(5));

@@ -1,5 +1,5 @@
-//! `check`, `explain`, `completions` and `man`: what is found, how it is shown, and what the exit code
-//! says. What `--fix` does is in `fixing`.
+//! `check`, `explain`, `completions` and `man`: what is found, how it is shown, and what the exit
+//! code says. What `--fix` does is in `fixing`.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -10,7 +10,8 @@ use crate::calling::run;
 use crate::client::{Upstream, misbehave};
 use crate::program::{Run, folder, run_in, toolwright};
 
-/// One finding of each weight; the error and the warning can be repaired, the note only with a risk.
+/// One finding of each weight; the error and the warning can be repaired, the note only with a
+/// risk.
 pub(crate) const MIXED: &str = r#"{
   "btcp": "1.0",
   "name": "page-tools",
@@ -48,7 +49,8 @@ const NOW: &str = r#"[{"name": "now", "description": "Returns the time", "inputS
 
 /// Checks `files` with `args`.
 fn check(files: &[(&str, &str)], args: &[&str]) -> Run {
-    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     let args: Vec<&str> = ["check"].iter().chain(args).copied().collect();
     run(folder(&files).path(), &args)
 }
@@ -63,7 +65,10 @@ fn found(name: &str, text: &str, args: &[&str]) -> Vec<(String, u64)> {
     let args: Vec<&str> = [name, "--output-format", "json"].iter().chain(args).copied().collect();
     let run = check(&[(name, text)], &args);
     let pair = |o: Json| {
-        (o["code"].as_str().expect("a code").to_owned(), o["start"]["line"].as_u64().expect("a line"))
+        (
+            o["code"].as_str().expect("a code").to_owned(),
+            o["start"]["line"].as_u64().expect("a line"),
+        )
     };
     objects(&run).into_iter().map(pair).collect()
 }
@@ -98,15 +103,21 @@ fn outputs() {
 /// The shape that docs/record.md promises.
 #[test]
 fn json_has_the_promised_shape() {
-    let run = check(&[("page.json", &format!("\u{feff}{MIXED}"))], &["page.json", "--output-format", "json"]);
+    let run = check(
+        &[("page.json", &format!("\u{feff}{MIXED}"))],
+        &["page.json", "--output-format", "json"],
+    );
     let objects = objects(&run);
     assert_eq!(codes(&run), IN_MIXED);
     for object in &objects {
-        let keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
-        let promised = ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"];
+        let keys: Vec<&str> =
+            object.as_object().expect("an object").keys().map(String::as_str).collect();
+        let promised =
+            ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"];
         assert_eq!(keys, promised);
     }
-    let place = |line: u64, column: u64, byte: u64| json!({"line": line, "column": column, "byte": byte});
+    let place =
+        |line: u64, column: u64, byte: u64| json!({"line": line, "column": column, "byte": byte});
     // Bytes count from the start of the file, its byte order mark included.
     let byte = 3 + MIXED.find("\"dom:write\"").expect("it is there") as u64;
     let first = &objects[0];
@@ -129,8 +140,8 @@ fn sarif_is_one_document() {
         let ids: Vec<&str> = results.iter().filter_map(|r| r["ruleId"].as_str()).collect();
         assert_eq!(ids, expected);
         for result in results {
-            let rule =
-                &log["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().expect("n") as usize];
+            let rule = &log["runs"][0]["tool"]["driver"]["rules"]
+                [result["ruleIndex"].as_u64().expect("n") as usize];
             assert_eq!(rule["id"], result["ruleId"]);
             let location = &result["locations"][0]["physicalLocation"];
             assert_eq!(location["artifactLocation"]["uri"], "a%20b.json");
@@ -143,7 +154,8 @@ fn sarif_is_one_document() {
     let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
     let invocation = &log["runs"][0]["invocations"][0];
     assert_eq!(invocation["executionSuccessful"], false);
-    let text = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().expect("a text");
+    let text =
+        invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().expect("a text");
     assert!(text.contains("gone.json") && run.stderr.contains(text), "{text}: {run:?}");
 }
 
@@ -152,8 +164,9 @@ fn the_summary_counts() {
     let summary = |files: &[(&str, &str)], args: &[&str]| {
         let run = check(files, &[&["--output-format", "concise"], args].concat());
         assert_eq!(run.stderr, "", "{run:?}");
-        let is_finding =
-            |line: &&str| line.contains("error[") || line.contains("warning[") || line.contains("info[");
+        let is_finding = |line: &&str| {
+            line.contains("error[") || line.contains("warning[") || line.contains("info[")
+        };
         run.stdout.lines().filter(|line| !is_finding(line)).collect::<Vec<_>>().join(" | ")
     };
     let one = [("page.json", MIXED)];
@@ -175,7 +188,8 @@ fn the_summary_counts() {
         "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, 4 fixable, 2 more with `--unsafe-fixes`"
     );
     assert_eq!(summary(&[("now.json", NOW)], &["now.json"]), "1 tool in 1 file: nothing to report");
-    let others = [("now.json", NOW), ("package.json", r#"{"private": true}"#), ("torn.json", "{\"a\": ")];
+    let others =
+        [("now.json", NOW), ("package.json", r#"{"private": true}"#), ("torn.json", "{\"a\": ")];
     assert_eq!(
         summary(&others, &["."]),
         "1 tool in 1 file: nothing to report | 1 file of no known format skipped | 1 file skipped that could not be parsed: ./torn.json"
@@ -186,15 +200,21 @@ fn the_summary_counts() {
 
 #[test]
 fn many_findings_are_cut_short_only_for_people() {
-    let tool =
-        |n: usize| format!(r#"{{"name": "t{n}", "description": "Tool", "inputSchema": {{"type": 12}}}}"#);
+    let tool = |n: usize| {
+        format!(r#"{{"name": "t{n}", "description": "Tool", "inputSchema": {{"type": 12}}}}"#)
+    };
     let tools = format!("[{}]", (0..210).map(tool).collect::<Vec<_>>().join(",\n"));
     let args = ["many.json", "--select", "INVALID_SCHEMA"];
     let run = check(&[("many.json", &tools)], &args);
     assert_eq!(run.stdout.matches("error[INVALID_SCHEMA]").count(), 200);
-    assert!(run.stdout.contains("… and 10 more (`--output-format concise` shows all)\n"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("… and 10 more (`--output-format concise` shows all)\n"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.ends_with("210 tools in 1 file: 210 errors\n"), "{}", run.stdout);
-    let concise = check(&[("many.json", &tools)], &[&args[..], &["--output-format", "concise"]].concat());
+    let concise =
+        check(&[("many.json", &tools)], &[&args[..], &["--output-format", "concise"]].concat());
     assert_eq!(concise.stdout.lines().count(), 211);
 }
 
@@ -220,7 +240,12 @@ fn a_reader_that_went_away_is_no_error() {
 fn fail_on_sets_the_exit_code() {
     let note = NOTES;
     let warning = MIXED.replace(", \"dom:observe\"", "");
-    let cases = [(NOW, [0, 0, 0, 0]), (note, [0, 0, 1, 0]), (&warning, [0, 1, 1, 0]), (MIXED, [1, 1, 1, 0])];
+    let cases = [
+        (NOW, [0, 0, 0, 0]),
+        (note, [0, 0, 1, 0]),
+        (&warning, [0, 1, 1, 0]),
+        (MIXED, [1, 1, 1, 0]),
+    ];
     for (text, expected) in cases {
         for (level, expected) in ["error", "warning", "info", "never"].into_iter().zip(expected) {
             let run = check(&[("tools", text)], &["tools", "--fail-on", level]);
@@ -247,7 +272,8 @@ fn codes_are_selected_and_ignored() {
         (&["--select", "INVALID_SCHEMA"], &[]),
     ];
     for (args, expected) in cases {
-        let args: Vec<&str> = ["page.json", "--output-format", "json"].iter().chain(*args).copied().collect();
+        let args: Vec<&str> =
+            ["page.json", "--output-format", "json"].iter().chain(*args).copied().collect();
         let run = check(&[("page.json", MIXED)], &args);
         assert_eq!(codes(&run), *expected, "{args:?}");
         assert_eq!(run.code, i32::from(expected.contains(&undeclared)), "{args:?}");
@@ -269,16 +295,20 @@ fn codes_are_selected_and_ignored() {
 fn formats_and_compat() {
     let extra = "more: 1\n".to_owned() + NOTES;
     let severity = |args: &[&str]| {
-        let run =
-            check(&[("notes.yaml", &extra)], &[&["notes.yaml", "--output-format", "json"], args].concat());
+        let run = check(
+            &[("notes.yaml", &extra)],
+            &[&["notes.yaml", "--output-format", "json"], args].concat(),
+        );
         let of = |o: &Json| o["severity"].as_str().unwrap_or("").to_owned();
         let found = objects(&run).iter().find(|o| o["code"] == "EXTRA_ROOT_KEY").map(of);
         (run.code, found.unwrap_or_default())
     };
     assert_eq!(severity(&[]), (1, "error".to_owned()));
     assert_eq!(severity(&["--compat"]), (0, "warning".to_owned()));
-    let as_mcp =
-        check(&[("notes.yaml", NOTES)], &["notes.yaml", "--format", "mcp", "--output-format", "json"]);
+    let as_mcp = check(
+        &[("notes.yaml", NOTES)],
+        &["notes.yaml", "--format", "mcp", "--output-format", "json"],
+    );
     assert!(codes(&as_mcp).contains(&"MISSING_REQUIRED_FIELD".to_owned()), "{as_mcp:?}");
     let unknown = check(&[("notes.yaml", NOTES)], &["notes.yaml", "--format", "mpc"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("mcp"), "{unknown:?}");
@@ -293,10 +323,18 @@ fn files_folders_and_standard_input() {
     ];
     let folder = folder(files);
     let last = |args: &[&str], stdin: &str| {
-        let args: Vec<&str> = ["check", "--output-format", "concise"].iter().chain(args).copied().collect();
+        let args: Vec<&str> =
+            ["check", "--output-format", "concise"].iter().chain(args).copied().collect();
         let run = run_in(folder.path(), &args, stdin.as_bytes());
         assert_eq!(run.stderr, "", "{run:?}");
-        run.stdout.lines().last().unwrap_or_default().split(':').next().unwrap_or_default().to_owned()
+        run.stdout
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     };
     assert_eq!(last(&["a"], ""), "2 tools in 2 files");
     assert_eq!(last(&["a", "now.json"], ""), "3 tools in 3 files");
@@ -305,11 +343,15 @@ fn files_folders_and_standard_input() {
     assert_eq!(last(&["-", "now.json"], MIXED), "2 tools in 2 files");
     // A file is one file, however often it is named.
     assert_eq!(last(&["now.json", "./now.json", ".", "a/../now.json"], ""), "3 tools in 3 files");
-    let stdin = run_in(folder.path(), &["check", "-", "--output-format", "concise"], NOTES.as_bytes());
+    let stdin =
+        run_in(folder.path(), &["check", "-", "--output-format", "concise"], NOTES.as_bytes());
     assert!(stdin.stdout.starts_with("<stdin>:7:14: info[MISSING_DESCRIPTION]"), "{stdin:?}");
     let missing = run(folder.path(), &["check", "nowhere.json", "a/page.json"]);
     one_sentence(&missing, &["nowhere.json"]);
-    assert!(missing.stdout.contains("CAPABILITY_NOT_DECLARED"), "the others are still checked: {missing:?}");
+    assert!(
+        missing.stdout.contains("CAPABILITY_NOT_DECLARED"),
+        "the others are still checked: {missing:?}"
+    );
     std::fs::create_dir(folder.path().join("empty")).expect("a folder");
     one_sentence(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
     one_sentence(
@@ -333,7 +375,10 @@ fn the_configuration_names_what_is_checked() {
         (&below, &["check", "--config", "../../toolwright.toml"]),
     ] {
         let run = run(place, args);
-        assert!(run.code == 1 && run.stdout.contains("1 tool in 1 file: 1 error, 1 warning"), "{run:?}");
+        assert!(
+            run.code == 1 && run.stdout.contains("1 tool in 1 file: 1 error, 1 warning"),
+            "{run:?}"
+        );
     }
     let named = run(&below, &["check", "now.json"]);
     assert_eq!((named.code, named.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
@@ -352,7 +397,10 @@ fn the_configuration_names_what_is_checked() {
     .expect("a file");
     let typo = run(folder.path(), &["check", "--output-format", "concise"]);
     assert_eq!(typo.code, 1, "{typo:?}");
-    assert!(typo.stdout.contains("toolwright.toml:7:1: error[UNKNOWN_KEY]: unknown key `pth`"), "{typo:?}");
+    assert!(
+        typo.stdout.contains("toolwright.toml:7:1: error[UNKNOWN_KEY]: unknown key `pth`"),
+        "{typo:?}"
+    );
     assert!(typo.stdout.contains("page.json:6:32: warning[UNUSED_CAPABILITY]"), "{typo:?}");
 }
 
@@ -378,7 +426,11 @@ fn levels_of_the_configuration_hold() {
         (0, format!("{unused} warning, {open} warning, {undeclared} warning"))
     );
     let off = "[levels]\nOPEN_OBJECT = \"off\"\n";
-    assert_eq!(levels(off, &["--select", open]), (0, format!("{open} info")), "who asks for it sees it");
+    assert_eq!(
+        levels(off, &["--select", open]),
+        (0, format!("{open} info")),
+        "who asks for it sees it"
+    );
     assert_eq!(levels(off, &["--select", unused]), (0, format!("{unused} warning")));
     assert_eq!(levels(off, &["--fail-on", "info", "--ignore", unused]).0, 1);
     // Found upwards from where one stands, or named.
@@ -428,7 +480,10 @@ fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
         }
     }
     // What is wrong elsewhere in it does not matter to who names a file.
-    let run = check(&[("toolwright.toml", "[limits]\ntimeout = \"x\"\n"), ("now.json", NOW)], &["now.json"]);
+    let run = check(
+        &[("toolwright.toml", "[limits]\ntimeout = \"x\"\n"), ("now.json", NOW)],
+        &["now.json"],
+    );
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
 }
 
@@ -440,8 +495,10 @@ fn comments_silence_one_code_at_one_place() {
     const NOTE: &str = "  commands: [add_note]\n";
     let silence = "# toolwright: ignore MISSING_DESCRIPTION - the name says it all";
     let with = |text: &str| NOTES.replace(NOTE, text);
-    let [missing, useless, reason] = ["MISSING_DESCRIPTION", "USELESS_SILENCE", "SILENCE_WITHOUT_REASON"];
-    let behind = |comment: &str| with(&format!("  commands: [add_note]  # toolwright: {comment}\n"));
+    let [missing, useless, reason] =
+        ["MISSING_DESCRIPTION", "USELESS_SILENCE", "SILENCE_WITHOUT_REASON"];
+    let behind =
+        |comment: &str| with(&format!("  commands: [add_note]  # toolwright: {comment}\n"));
     let below_a_text =
         |start: &str| NOTES.replace("Keeps notes", &format!("{start}{silence}\n    Keeps notes"));
     let cases: &[Silenced<'_>] = &[
@@ -449,7 +506,11 @@ fn comments_silence_one_code_at_one_place() {
         ("a dash is not needed", behind("ignore MISSING_DESCRIPTION: so"), &[]),
         ("above", with(&format!("  {silence}\n{NOTE}")), &[]),
         ("at another indent", with(&format!("{silence}\n{NOTE}")), &[]),
-        ("blank and other comments between", with(&format!("  {silence}\n\n  # more\n  \n{NOTE}")), &[]),
+        (
+            "blank and other comments between",
+            with(&format!("  {silence}\n\n  # more\n  \n{NOTE}")),
+            &[],
+        ),
         ("below", with(&format!("{NOTE}  {silence}\n")), &[(missing, 7), (useless, 8)]),
         (
             "two above",
@@ -487,8 +548,10 @@ fn comments_silence_one_code_at_one_place() {
 
 #[test]
 fn silences_hold_for_what_is_found_between_files() {
-    let silenced = NOTES
-        .replace("[add_note]", "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces the other");
+    let silenced = NOTES.replace(
+        "[add_note]",
+        "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces the other",
+    );
     let files = [("a.yaml", NOTES), ("b.yaml", silenced.as_str())];
     let args = ["a.yaml", "b.yaml", "--output-format", "json", "--ignore", "MISSING_DESCRIPTION"];
     assert_eq!(check(&files, &args).stdout, "");
@@ -557,9 +620,13 @@ fn javascript_is_shown_where_it_stands() {
     let missing = checked(&[("in/notes.yaml", &local("trim.js"))], &["in/notes.yaml"]);
     insta::assert_snapshot!("missing_script", missing.stdout);
     // Only JavaScript is looked at, and only that of tools.
-    let other = checked(&[("notes.yaml", &local("trim.py")), ("trim.py", TORN), ("other.js", TORN)], &["."]);
+    let other = checked(
+        &[("notes.yaml", &local("trim.py")), ("trim.py", TORN), ("other.js", TORN)],
+        &["."],
+    );
     assert_eq!((other.code, other.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
-    let good = checked(&[("trim.mjs", "export const trim = (text) => text.trim();\n")], &["trim.mjs"]);
+    let good =
+        checked(&[("trim.mjs", "export const trim = (text) => text.trim();\n")], &["trim.mjs"]);
     assert_eq!((good.code, good.stdout.as_str()), (0, "0 tools in 1 file: nothing to report\n"));
     one_sentence(&check(&[], &["no.js"]), &["cannot read `no.js`"]);
     let mixed = check(&[("now.json", NOW)], &["no.js", "now.json"]);
@@ -570,8 +637,10 @@ fn javascript_is_shown_where_it_stands() {
 /// What `misbehave mcp bad-list` has wrong, by pointer into its answer.
 fn in_the_bad_list(run: &Run, file: &str) {
     let errors: Vec<Json> = objects(run).into_iter().filter(|o| o["severity"] == "error").collect();
-    let places: Vec<(&str, &str)> =
-        errors.iter().map(|o| (o["code"].as_str().unwrap_or(""), o["path"].as_str().unwrap_or(""))).collect();
+    let places: Vec<(&str, &str)> = errors
+        .iter()
+        .map(|o| (o["code"].as_str().unwrap_or(""), o["path"].as_str().unwrap_or("")))
+        .collect();
     assert_eq!(
         places,
         [
@@ -588,24 +657,29 @@ fn in_the_bad_list(run: &Run, file: &str) {
 fn running_servers_are_checked() {
     let folder = folder(&[]);
     let program = misbehave();
-    let command =
-        run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "bad-list"]);
+    let command = run(
+        folder.path(),
+        &["check", "--output-format", "json", "--", &program, "mcp", "bad-list"],
+    );
     assert_eq!((command.code, command.stderr.as_str()), (1, ""));
     in_the_bad_list(&command, &format!("-- {program}"));
     // A URL gives what the program gives.
     let upstream = Upstream::start("good");
     let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
-    let same = run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "good"]);
+    let same =
+        run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "good"]);
     assert_eq!((url.code, url.stderr.as_str()), (0, ""), "{url:?}");
     assert!(objects(&url).iter().any(|o| o["path"] == "/tools/0/inputSchema"), "{url:?}");
     assert_eq!(url.stdout, same.stdout.replace(&format!("-- {program}"), &upstream.url));
-    let config = format!("[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");
+    let config =
+        format!("[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");
     std::fs::write(folder.path().join("toolwright.toml"), config).expect("a file");
     let configured = run(folder.path(), &["check", "--output-format", "json"]);
     assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
     in_the_bad_list(&configured, "up");
     // There is no file to repair.
-    let fixed = run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
+    let fixed =
+        run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
     assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));
 }
 
@@ -620,7 +694,8 @@ fn servers_files_are_checked_and_keep_their_secrets() {
         "unset": {"command": "${NOT_SET}", "env": {"TOKEN": SECRET}},
     }});
     // On one line, so that a line that is shown shows all.
-    let folder = folder(&[(".mcp.json", servers.to_string().as_bytes()), ("now.json", NOW.as_bytes())]);
+    let folder =
+        folder(&[(".mcp.json", servers.to_string().as_bytes()), ("now.json", NOW.as_bytes())]);
     for form in ["full", "concise", "json", "sarif", "github"] {
         let run = run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", form]);
         assert_eq!(run.code, 2, "{form}");
@@ -633,11 +708,13 @@ fn servers_files_are_checked_and_keep_their_secrets() {
         assert_eq!(sentences.len(), 2, "{form}: {run:?}");
         assert!(sentences.iter().all(|line| line.starts_with("toolwright: ")), "{run:?}");
         assert!(
-            run.stderr.contains("gone: SPAWN_FAILED") && run.stderr.contains("far: UPSTREAM_UNAVAILABLE"),
+            run.stderr.contains("gone: SPAWN_FAILED")
+                && run.stderr.contains("far: UPSTREAM_UNAVAILABLE"),
             "{run:?}"
         );
     }
-    let concise = run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
+    let concise =
+        run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
     assert!(concise.stdout.contains("6 tools in 3 files"), "{concise:?}");
     // One that cannot be reached is one sentence, and nobody else's problem.
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
@@ -651,7 +728,9 @@ fn explain_tells_what_a_code_means() {
     let explain = |args: &[&str]| run(folder.path(), &[&["explain"], args].concat());
     let upper = explain(&["INVALID_SCHEMA"]);
     assert_eq!((upper.code, upper.stderr.as_str()), (0, ""));
-    for words in ["INVALID_SCHEMA (error)\n\n", "\nWrong:\n\n", "\nerror[INVALID_SCHEMA]: ", "\nRight:\n\n"] {
+    for words in
+        ["INVALID_SCHEMA (error)\n\n", "\nWrong:\n\n", "\nerror[INVALID_SCHEMA]: ", "\nRight:\n\n"]
+    {
         assert!(upper.stdout.contains(words), "{words}: {upper:?}");
     }
     assert_eq!(explain(&["invalid_schema"]).stdout, upper.stdout);
@@ -666,7 +745,8 @@ fn explain_tells_what_a_code_means() {
     }
     let list = explain(&[]);
     assert_eq!((list.code, list.stderr.as_str()), (0, ""));
-    let listed: Vec<&str> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let listed: Vec<&str> =
+        list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let mut all: Vec<&str> = toolwright_catalog::codes::all().map(|code| code.name).collect();
     all.sort_unstable();
     assert_eq!(listed, all);
@@ -691,10 +771,15 @@ fn completions_and_manual_pages() {
     assert!(unknown.code == 2 && unknown.stderr.contains("possible values"), "{unknown:?}");
     let program = run(&["man"]);
     assert_eq!((program.code, program.stderr.as_str()), (0, ""));
-    assert!(program.stdout.contains(".TH toolwright 1") && program.stdout.contains("toolwright\\-check(1)"));
+    assert!(
+        program.stdout.contains(".TH toolwright 1")
+            && program.stdout.contains("toolwright\\-check(1)")
+    );
     let check = run(&["man", "check"]);
     assert_eq!((check.code, check.stderr.as_str()), (0, ""));
-    for words in [".TH toolwright-check 1", "toolwright check", "\\-\\-unsafe\\-fixes", "\\-\\-fail\\-on"] {
+    for words in
+        [".TH toolwright-check 1", "toolwright check", "\\-\\-unsafe\\-fixes", "\\-\\-fail\\-on"]
+    {
         assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
     }
     let typo = run(&["man", "chekc"]);
@@ -744,6 +829,7 @@ fn a_configuration_that_cannot_be_read_is_no_configuration() {
     let spaced = run(files.path(), &["check", "notes.yaml", "--config", "none.toml"]);
     assert_eq!(spaced.code, 2, "{spaced:?}");
     std::fs::remove_file(files.path().join("toolwright.toml")).expect("it is there");
-    let spaced = run(files.path(), &["check", "notes.yaml", "--select", "OPEN_OBJECT, MISSING_SCENARIO"]);
+    let spaced =
+        run(files.path(), &["check", "notes.yaml", "--select", "OPEN_OBJECT, MISSING_SCENARIO"]);
     assert_eq!(spaced.code, 0, "{spaced:?}");
 }

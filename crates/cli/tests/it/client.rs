@@ -1,6 +1,6 @@
 //! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
-//! (`misbehave`), and an MCP client by hand, on lines and on HTTP/1.1, so that every byte on the wire
-//! is ours. Everything waits with a deadline.
+//! (`misbehave`), and an MCP client by hand, on lines and on HTTP/1.1, so that every byte on the
+//! wire is ours. Everything waits with a deadline.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -36,7 +36,8 @@ pub(crate) fn add_tools(folder: &Path, modes: &[&str]) {
     let tools = folder.join("tools");
     std::fs::create_dir_all(&tools).expect("a folder");
     for mode in modes {
-        std::os::unix::fs::symlink(misbehave(), tools.join(format!("{mode}-tool"))).expect("a link");
+        std::os::unix::fs::symlink(misbehave(), tools.join(format!("{mode}-tool")))
+            .expect("a link");
     }
 }
 
@@ -113,7 +114,8 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let mut all = vec![pid];
     let mut next = 0;
     while let Some(parent) = all.get(next).copied() {
-        let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        let threads =
+            std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
         for thread in threads {
             let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
             all.extend(list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
@@ -132,7 +134,11 @@ pub(crate) fn signal(pid: u32, name: &str) {
 /// The command, in an environment of just this.
 fn command(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = toolwright();
-    command.current_dir(folder).env("PATH", "/usr/bin:/bin").envs(environment.iter().copied()).args(args);
+    command
+        .current_dir(folder)
+        .env("PATH", "/usr/bin:/bin")
+        .envs(environment.iter().copied())
+        .args(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -183,7 +189,11 @@ impl Running {
     }
 
     /// Starts it, and never reads its stdout.
-    pub(crate) fn start_unread(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Running {
+    pub(crate) fn start_unread(
+        folder: &Path,
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Running {
         let mut child = command(folder, args, environment).spawn().expect("the binary starts");
         let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
         let stdin = child.stdin.take();
@@ -205,7 +215,9 @@ impl Running {
     /// How it ends, which it must do soon.
     pub(crate) fn end(mut self, patience: Duration) -> Run {
         drop(self.stdin.take());
-        let status = until("the end of `toolwright`", patience, || self.child.try_wait().expect("our child"));
+        let status = until("the end of `toolwright`", patience, || {
+            self.child.try_wait().expect("our child")
+        });
         for reader in self.readers.drain(..) {
             reader.join().expect("nothing panics here");
         }
@@ -237,14 +249,20 @@ fn end_gently(child: &mut Child) {
 }
 
 /// Runs to the end, `stdin` as standard input.
-pub(crate) fn run_with(folder: &Path, args: &[&str], environment: &[(&str, &str)], stdin: &str) -> Run {
+pub(crate) fn run_with(
+    folder: &Path,
+    args: &[&str],
+    environment: &[(&str, &str)],
+    stdin: &str,
+) -> Run {
     let mut child = command(folder, args, environment).spawn().expect("the binary starts");
     let mut input = child.stdin.take().expect("piped");
     let stdin = stdin.to_owned();
     let writer = std::thread::spawn(move || drop(input.write_all(stdin.as_bytes())));
     let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
     let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
-    let status = until(&format!("the end of {args:?}"), LONG, || child.try_wait().expect("our child"));
+    let status =
+        until(&format!("the end of {args:?}"), LONG, || child.try_wait().expect("our child"));
     for thread in [writer, out, err] {
         thread.join().expect("nothing panics here");
     }
@@ -267,7 +285,9 @@ impl Upstream {
             .spawn()
             .expect("it starts");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its first line");
+        BufReader::new(child.stdout.take().expect("piped"))
+            .read_line(&mut line)
+            .expect("its first line");
         let url = line.trim().strip_prefix("listening ").expect("its address").to_owned();
         Upstream { child, url }
     }
@@ -369,7 +389,9 @@ impl Lines {
     }
 
     pub(crate) fn notify(&mut self, method: &str, params: Json) {
-        self.line(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().as_bytes());
+        self.line(
+            json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().as_bytes(),
+        );
     }
 
     /// Sends a request and goes on; gives its id.
@@ -389,8 +411,9 @@ impl Lines {
     fn receive(&mut self, deadline: Instant) -> Option<Json> {
         match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => {
-                let message: Json = serde_json::from_str(&line)
-                    .unwrap_or_else(|error| panic!("stdout has a line that is no message ({error}): {line}"));
+                let message: Json = serde_json::from_str(&line).unwrap_or_else(|error| {
+                    panic!("stdout has a line that is no message ({error}): {line}")
+                });
                 assert_eq!(message["jsonrpc"], "2.0", "{line}");
                 Some(message)
             }
@@ -400,12 +423,17 @@ impl Lines {
 
     /// The first message that fits; the others are kept.
     pub(crate) fn find(&mut self, what: &str, fits: impl Fn(&Json) -> bool) -> Json {
-        self.find_within(LONG, &fits)
-            .unwrap_or_else(|| panic!("{what} never came; kept: {:?}; stderr: {}", self.kept, self.stderr()))
+        self.find_within(LONG, &fits).unwrap_or_else(|| {
+            panic!("{what} never came; kept: {:?}; stderr: {}", self.kept, self.stderr())
+        })
     }
 
     /// The same, or nothing when the time is over.
-    pub(crate) fn find_within(&mut self, patience: Duration, fits: &impl Fn(&Json) -> bool) -> Option<Json> {
+    pub(crate) fn find_within(
+        &mut self,
+        patience: Duration,
+        fits: &impl Fn(&Json) -> bool,
+    ) -> Option<Json> {
         if let Some(n) = self.kept.iter().position(fits) {
             return Some(self.kept.remove(n));
         }
@@ -449,8 +477,9 @@ impl Lines {
 
     /// The exit code, and everything else that was on stdout, which must be messages.
     pub(crate) fn end(mut self, patience: Duration) -> (i32, Vec<Json>, String) {
-        let status =
-            until("the end of `toolwright serve`", patience, || self.child.try_wait().expect("ours"));
+        let status = until("the end of `toolwright serve`", patience, || {
+            self.child.try_wait().expect("ours")
+        });
         let mut rest = std::mem::take(&mut self.kept);
         while let Some(message) = self.receive(Instant::now() + LONG) {
             rest.push(message);
@@ -493,7 +522,12 @@ impl Web {
         Web::start_on("127.0.0.1:0", folder, args, environment)
     }
 
-    pub(crate) fn start_on(address: &str, folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Web {
+    pub(crate) fn start_on(
+        address: &str,
+        folder: &Path,
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Web {
         let args: Vec<&str> = ["serve", "--http", address].iter().chain(args).copied().collect();
         let running = Running::start(folder, &args, environment);
         let port = until("the address on stderr", LONG, || {
@@ -520,13 +554,20 @@ impl Web {
             ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
             ("Content-Type".to_owned(), "application/json".to_owned()),
         ];
-        headers
-            .extend(self.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
+        headers.extend(
+            self.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))),
+        );
         headers
     }
 
     /// A request; `changes` replace or, being empty, remove the usual headers.
-    pub(crate) fn bytes(&self, method: &str, path: &str, changes: &[(&str, &str)], body: &str) -> Vec<u8> {
+    pub(crate) fn bytes(
+        &self,
+        method: &str,
+        path: &str,
+        changes: &[(&str, &str)],
+        body: &str,
+    ) -> Vec<u8> {
         let mut headers = self.usual();
         for (name, value) in changes {
             headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -534,13 +575,20 @@ impl Web {
                 headers.push(((*name).to_owned(), (*value).to_owned()));
             }
         }
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         format!("{method} {path} HTTP/1.1\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
             .into_bytes()
     }
 
     /// Sends a request on a connection of its own, and takes the answer.
-    pub(crate) fn exchange(&self, method: &str, path: &str, changes: &[(&str, &str)], body: &str) -> Reply {
+    pub(crate) fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        changes: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
         let mut stream = self.connect();
         // Who answers before it has read everything may close the connection meanwhile.
         let _ = stream.write_all(&self.bytes(method, path, changes, body));
@@ -554,8 +602,14 @@ impl Web {
     /// A request of the revision without sessions, as bytes.
     pub(crate) fn modern_bytes(&self, id: u64, method: &str, params: Json) -> Vec<u8> {
         let name = params["name"].as_str().unwrap_or_default().to_owned();
-        let headers = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", &name)];
-        self.bytes("POST", "/mcp", &headers, &request(&json!(id), method, &modern(params)).to_string())
+        let headers =
+            [("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", &name)];
+        self.bytes(
+            "POST",
+            "/mcp",
+            &headers,
+            &request(&json!(id), method, &modern(params)).to_string(),
+        )
     }
 
     /// The same, sent, and its answer.
@@ -577,8 +631,11 @@ impl Web {
         let reply = self.post(&[], &request(&json!(0), "initialize", &handshake(revision)));
         assert_eq!(reply.status, 200, "{reply:?}");
         assert_eq!(reply.answer(&json!(0))["result"]["protocolVersion"], revision);
-        let id =
-            reply.headers.get("mcp-session-id").unwrap_or_else(|| panic!("no session: {reply:?}")).clone();
+        let id = reply
+            .headers
+            .get("mcp-session-id")
+            .unwrap_or_else(|| panic!("no session: {reply:?}"))
+            .clone();
         let session = Session { web: self, id, revision: revision.to_owned() };
         let told = session.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         assert_eq!(told.status, 202, "{told:?}");
@@ -612,12 +669,16 @@ impl Reply {
     pub(crate) fn read(stream: TcpStream) -> Reply {
         let mut reader = BufReader::new(stream);
         let mut reply = Reply::read_head(&mut reader);
-        let chunked = reply.headers.get("transfer-encoding").is_some_and(|value| value == "chunked");
+        let chunked =
+            reply.headers.get("transfer-encoding").is_some_and(|value| value == "chunked");
         let body = if chunked {
             read_chunks(&mut reader)
         } else {
-            let length =
-                reply.headers.get("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+            let length = reply
+                .headers
+                .get("content-length")
+                .and_then(|value| value.parse().ok())
+                .unwrap_or(0);
             let mut body = vec![0; length];
             reader.read_exact(&mut body).expect("the whole body");
             body
@@ -645,11 +706,13 @@ impl Reply {
     /// The messages in it, as one JSON value or as events.
     pub(crate) fn messages(&self) -> Vec<Json> {
         let kind = self.headers.get("content-type").map(String::as_str).unwrap_or_default();
-        let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
+        let read =
+            |text: &str| serde_json::from_str(text).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
         match kind {
             "application/json" => vec![read(&self.body)],
             "text/event-stream" => {
-                let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+                let data =
+                    self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
                 data.filter(|data| !data.is_empty()).map(read).collect()
             }
             _ => Vec::new(),
@@ -668,7 +731,8 @@ fn read_chunks(reader: &mut impl BufRead) -> Vec<u8> {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).expect("the length of a chunk");
-        let length = usize::from_str_radix(line.trim(), 16).unwrap_or_else(|_| panic!("no length: {line:?}"));
+        let length = usize::from_str_radix(line.trim(), 16)
+            .unwrap_or_else(|_| panic!("no length: {line:?}"));
         let start = body.len();
         body.resize(start + length, 0);
         reader.read_exact(&mut body[start..]).expect("a chunk");

@@ -1,5 +1,5 @@
-//! Every code: a document that has the mistake, one that has not, and its page in docs/codes, where the
-//! full rendering stands. The pages are written when `UPDATE_DOCS` is set.
+//! Every code: a document that has the mistake, one that has not, and its page in docs/codes, where
+//! the full rendering stands. The pages are written when `UPDATE_DOCS` is set.
 
 use serde_json::Value as Json;
 use toolwright_catalog::codes;
@@ -32,7 +32,10 @@ fn check(file: &str, text: &str) -> Vec<(String, String)> {
     let run = run_in(folder.path(), &args, b"");
     let line = |line: &str| {
         let json: Json = serde_json::from_str(line).expect("a line of JSON");
-        (json["code"].as_str().unwrap_or("").to_owned(), json["severity"].as_str().unwrap_or("").to_owned())
+        (
+            json["code"].as_str().unwrap_or("").to_owned(),
+            json["severity"].as_str().unwrap_or("").to_owned(),
+        )
     };
     run.stdout.lines().map(line).collect()
 }
@@ -78,14 +81,20 @@ fn every_code_is_shown_by_a_document_and_a_near_miss() {
 fn codes_of_large_documents_have_near_misses() {
     let nested = |levels: usize| {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
-        format!(r#"{{"name": "now", "inputSchema": {{"type": "object", "default": {open}{close}}}}}"#)
+        format!(
+            r#"{{"name": "now", "inputSchema": {{"type": "object", "default": {open}{close}}}}}"#
+        )
     };
     let tagged = |tags: usize| {
         let tags: Vec<String> = (0..tags).map(|n| format!(r#""t{n}""#)).collect();
-        format!(r#"{{"name": "now", "inputSchema": {{"type": "object"}}, "tags": [{}]}}"#, tags.join(","))
+        format!(
+            r#"{{"name": "now", "inputSchema": {{"type": "object"}}, "tags": [{}]}}"#,
+            tags.join(",")
+        )
     };
     let named = |name: &[u8]| {
-        [br#"{"name": "now", "title": ""#, name, br#"", "inputSchema": {"type": "object"}}"#].concat()
+        [br#"{"name": "now", "title": ""#, name, br#"", "inputSchema": {"type": "object"}}"#]
+            .concat()
     };
     let cases: [(&str, Vec<u8>, Vec<u8>); 3] = [
         ("TOO_DEEP", nested(127).into(), nested(120).into()),
@@ -95,8 +104,11 @@ fn codes_of_large_documents_have_near_misses() {
     for (code, bad, good) in cases {
         let folder = folder(&[("bad.json", &bad), ("good.json", &good)]);
         let codes = |file: &str| {
-            let run =
-                run_in(folder.path(), &["check", "--output-format", "concise", "--select", code, file], b"");
+            let run = run_in(
+                folder.path(),
+                &["check", "--output-format", "concise", "--select", code, file],
+                b"",
+            );
             run.stdout.matches(code).count()
         };
         assert_eq!((codes("bad.json"), codes("good.json")), (1, 0), "{code}");

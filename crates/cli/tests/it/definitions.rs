@@ -100,7 +100,8 @@ fn keys_are_stable() {
     for args in [vec!["show", "--json", "examples"], vec!["show", "--json", &path]] {
         let record: Json = serde_json::from_str(&run(&args).stdout).expect("JSON");
         for tool in record["tools"].as_array().expect("tools") {
-            let found: Vec<&str> = tool.as_object().expect("an object").keys().map(String::as_str).collect();
+            let found: Vec<&str> =
+                tool.as_object().expect("an object").keys().map(String::as_str).collect();
             assert_eq!(found, keys);
         }
     }
@@ -116,7 +117,8 @@ fn every_mistake_is_shown_at_its_place() {
     let concise = run_in(folder.path(), &["list", "page.json", "--output-format", "concise"], b"");
     insta::assert_snapshot!("mistakes__concise", concise.stderr);
     let crlf = BROKEN.replace('\n', "\r\n");
-    let from_stdin = run_in(folder.path(), &["list", "-", "--output-format", "concise"], crlf.as_bytes());
+    let from_stdin =
+        run_in(folder.path(), &["list", "-", "--output-format", "concise"], crlf.as_bytes());
     assert_eq!(from_stdin.stderr.replace("<stdin>", "page.json"), concise.stderr);
 }
 
@@ -124,11 +126,16 @@ fn every_mistake_is_shown_at_its_place() {
 fn json_diagnostics_have_the_documented_shape() {
     let folder = folder(&[("page.json", BROKEN.as_bytes())]);
     let run = run_in(folder.path(), &["list", "page.json", "--output-format", "json"], b"");
-    let lines: Vec<Json> = run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let lines: Vec<Json> =
+        run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines.len(), 8);
     for line in &lines {
-        let keys: Vec<&str> = line.as_object().expect("an object").keys().map(String::as_str).collect();
-        assert_eq!(keys, ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"]);
+        let keys: Vec<&str> =
+            line.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"]
+        );
     }
     let misspelled = lines.iter().find(|line| line["code"] == "MISSPELLED_FIELD").expect("found");
     assert_eq!(misspelled["path"], "/tools/0/inputshcema");
@@ -158,19 +165,29 @@ fn a_format_can_be_named() {
     assert_eq!((named.code, named.stdout.as_str()), (0, "x  ikigai  d\n"));
     let unknown = run(&["list", "--format", "yaml", "examples"]);
     assert_eq!(unknown.code, 2);
-    assert!(unknown.stderr.contains("[possible values: btcp, aios, ikigai, mcp]"), "{}", unknown.stderr);
+    assert!(
+        unknown.stderr.contains("[possible values: btcp, aios, ikigai, mcp]"),
+        "{}",
+        unknown.stderr
+    );
 }
 
 #[test]
 fn unknown_formats_say_what_was_looked_for() {
     let cases = [
-        ("{\"a\": 1}", "not a known format: the document has none of the keys that tell a format apart"),
+        (
+            "{\"a\": 1}",
+            "not a known format: the document has none of the keys that tell a format apart",
+        ),
         ("just text", "not a known format: the document has a string, not an object or a list"),
         (
             r#"[{"type": "function", "function": {"name": "x"}}]"#,
             "this is a definition for `openai`, a format that cannot be read yet",
         ),
-        (r#"{"mcpServers": {}}"#, "this is a list of servers to connect to, not a definition of tools"),
+        (
+            r#"{"mcpServers": {}}"#,
+            "this is a list of servers to connect to, not a definition of tools",
+        ),
     ];
     for (text, message) in cases {
         let run = run_in(std::path::Path::new("/"), &["show", "-"], text.as_bytes());
@@ -181,8 +198,9 @@ fn unknown_formats_say_what_was_looked_for() {
 
 #[test]
 fn folders_are_walked_in_order_and_gitignore_is_honoured() {
-    let tool =
-        |name: &str| format!(r#"{{"name": "{name}", "inputSchema": {{"type": "object"}}}}"#).into_bytes();
+    let tool = |name: &str| {
+        format!(r#"{{"name": "{name}", "inputSchema": {{"type": "object"}}}}"#).into_bytes()
+    };
     let folder = folder(&[
         ("b.json", &tool("b")),
         ("a.json", &tool("a")),
@@ -249,10 +267,12 @@ fn a_permission_error_is_one_sentence_and_exit_2() {
     mode("", 0o755);
     mode("secret.json", 0o000);
     mode("closed", 0o000);
-    // Root may read everything, so the program is run as somebody else: from a copy that they can reach.
+    // Root may read everything, so the program is run as somebody else: from a copy that they can
+    // reach.
     let binary = folder.path().join("toolwright");
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &binary).expect("a copy");
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
+    let is_root =
+        std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
     for (path, message) in [
         ("secret.json", "toolwright: cannot read `secret.json`: permission denied\n"),
         ("closed", "toolwright: cannot read `closed`: permission denied\n"),
@@ -322,7 +342,8 @@ fn documents_cannot_steer_the_terminal_or_leak_keys() {
         "description": "a\u202eb\u009bc\u0007", "tools": [{"name": "t\u001b[2J", "description": "\u200bhidden things"}]}"#;
     for command in ["show", "list"] {
         let run = run_in(std::path::Path::new("/"), &[command, "-"], hostile.as_bytes());
-        let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{200b}');
+        let steers =
+            |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{200b}');
         assert!(!run.stdout.contains(steers), "{:?}", run.stdout);
         assert!(!run.stderr.contains(steers), "{:?}", run.stderr);
     }
@@ -333,29 +354,47 @@ fn documents_cannot_steer_the_terminal_or_leak_keys() {
              - {{name: KEY, value: sk-secret, default: sk-secret}}\n"
         );
         let run = run_in(std::path::Path::new("/"), &["show", "--json", "-"], keys.as_bytes());
-        assert!(run.stdout.contains("\"x\"") && !run.stdout.contains("sk-secret"), "{}", run.stdout);
+        assert!(
+            run.stdout.contains("\"x\"") && !run.stdout.contains("sk-secret"),
+            "{}",
+            run.stdout
+        );
     }
 }
 
 #[test]
 fn what_stands_below_a_mistake_is_not_called_missing() {
-    let yaml = "tool:\n  id: a\n  type: mcp\n  name: A: broken\n  version: 1.0.0\n  description: d\n";
-    let run =
-        run_in(std::path::Path::new("/"), &["list", "-", "--output-format", "concise"], yaml.as_bytes());
+    let yaml =
+        "tool:\n  id: a\n  type: mcp\n  name: A: broken\n  version: 1.0.0\n  description: d\n";
+    let run = run_in(
+        std::path::Path::new("/"),
+        &["list", "-", "--output-format", "concise"],
+        yaml.as_bytes(),
+    );
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("INVALID_SYNTAX") && !run.stderr.contains("MISSING"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("INVALID_SYNTAX") && !run.stderr.contains("MISSING"),
+        "{}",
+        run.stderr
+    );
     // In an object that is complete it is missing.
     let json = r#"{"tools": [{"name": "a"}, {"name": "b", "inputSchema": {}"#;
-    let run =
-        run_in(std::path::Path::new("/"), &["list", "-", "--output-format", "concise"], json.as_bytes());
+    let run = run_in(
+        std::path::Path::new("/"),
+        &["list", "-", "--output-format", "concise"],
+        json.as_bytes(),
+    );
     assert_eq!(run.stderr.matches("MISSING_REQUIRED_FIELD").count(), 1, "{}", run.stderr);
 }
 
 #[test]
 fn names_that_no_tool_can_have_are_pointed_out() {
     let yaml = "tool:\n  id: My Tool\n  type: mcp\n  name: A\n  version: 1.0.0\n  description: d\n  commands: [a, c d]\n";
-    let run =
-        run_in(std::path::Path::new("/"), &["list", "-", "--output-format", "concise"], yaml.as_bytes());
+    let run = run_in(
+        std::path::Path::new("/"),
+        &["list", "-", "--output-format", "concise"],
+        yaml.as_bytes(),
+    );
     assert_eq!(run.code, 1);
     assert!(
         run.stderr.contains(":2:7: error[INVALID_PATTERN]: `My Tool` cannot start the ids"),

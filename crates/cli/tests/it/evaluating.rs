@@ -23,9 +23,16 @@ fn one_function_for_its_author() {
     let all = eval(&["--processor", "shout", "--args", r#"{"said": "a"}"#, "--json"]);
     let all = json_of(&all);
     assert_eq!(all["result"], json!({"said": "A!"}), "{all}");
-    assert!(all["cpuMs"].is_number() && all["memoryBytes"].is_number() && all["log"] == json!([]), "{all}");
-    let helped =
-        eval(&["--helper", "pick", "--args", r#"{"data": {"echo": {"owner": 1}}, "fieldName": "f"}"#]);
+    assert!(
+        all["cpuMs"].is_number() && all["memoryBytes"].is_number() && all["log"] == json!([]),
+        "{all}"
+    );
+    let helped = eval(&[
+        "--helper",
+        "pick",
+        "--args",
+        r#"{"data": {"echo": {"owner": 1}}, "fieldName": "f"}"#,
+    ]);
     assert_eq!(helped.code, 0, "{helped:?}");
     for (args, part) in [
         (&["--validator", "has-titel"][..], "did you mean `has-title`?"),
@@ -72,7 +79,8 @@ fn every_way_a_function_fails_has_its_code() {
         assert_eq!(error["code"], code, "{id}: {error}");
         if id == "threw" {
             let first =
-                text.lines().position(|line| line.contains("new TypeError")).expect("it is there") + 1;
+                text.lines().position(|line| line.contains("new TypeError")).expect("it is there")
+                    + 1;
             assert_eq!(error["name"], "TypeError");
             let at = error["at"].as_str().expect("a place");
             assert!(at.starts_with(&format!("bad.yaml:{first}:")), "{at} in {body}");
@@ -94,7 +102,8 @@ fn with_helpers<'a>(helpers: impl IntoIterator<Item = (&'a str, &'a str)>) -> St
     )
 }
 
-/// What is to be blamed stands behind `¦`. The engine notes names, calls and operators, not patterns, and of what is no error nothing.
+/// What is to be blamed stands behind `¦`. The engine notes names, calls and operators, not
+/// patterns, and of what is no error nothing.
 #[test]
 fn errors_are_told_at_what_is_to_be_blamed() {
     let cases = [
@@ -177,7 +186,8 @@ fn errors_are_told_at_what_is_to_be_blamed() {
     let places: Vec<String> = (1..)
         .zip(marked.lines())
         .filter_map(|(line, text)| {
-            text.split_once('¦').map(|(before, _)| format!("bad.yaml:{line}:{}", before.chars().count() + 1))
+            text.split_once('¦')
+                .map(|(before, _)| format!("bad.yaml:{line}:{}", before.chars().count() + 1))
         })
         .collect();
     assert_eq!(places.len(), cases.len());
@@ -249,12 +259,18 @@ fn failures_tell_what_they_know() {
             "module.exports = () => {\n  const bad = '\\u0001'.repeat(5000);\n  const deep = (n) => new Error(bad, n ? { cause: deep(n - 1) } : {});\n  throw ¦new AggregateError(Array.from({ length: 8 }, () => deep(3)), bad, { cause: deep(3) });\n};",
             "THREW: AggregateError: ",
         ),
-        ("¦console.log('a\\nb');\nmodule.exports = () => undefined;", "console.log: a\n  | b\nNOT_JSON: "),
+        (
+            "¦console.log('a\\nb');\nmodule.exports = () => undefined;",
+            "console.log: a\n  | b\nNOT_JSON: ",
+        ),
     ];
     let ids: Vec<String> = (0..cases.len()).map(|n| format!("case-{n}")).collect();
     let marked = with_helpers(ids.iter().map(String::as_str).zip(cases.map(|(source, _)| source)));
-    let lines: Vec<usize> =
-        (1..).zip(marked.lines()).filter(|(_, text)| text.contains('¦')).map(|(line, _)| line).collect();
+    let lines: Vec<usize> = (1..)
+        .zip(marked.lines())
+        .filter(|(_, text)| text.contains('¦'))
+        .map(|(line, _)| line)
+        .collect();
     let folder = folder(&[("bad.yaml", marked.replace('¦', "").as_bytes())]);
     for ((id, line), (source, words)) in ids.iter().zip(lines).zip(cases) {
         let failed = run(folder.path(), &["eval", "bad.yaml", "--helper", id]);
@@ -284,17 +300,25 @@ fn a_worker_that_is_killed_has_its_code() {
         // It is at work when it has used up some time.
         let busy = |pid: &&str| {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            stat.split(' ').nth(13).and_then(|ticks| ticks.parse::<u64>().ok()).is_some_and(|ticks| ticks > 5)
+            stat.split(' ')
+                .nth(13)
+                .and_then(|ticks| ticks.parse::<u64>().ok())
+                .is_some_and(|ticks| ticks > 5)
         };
         text.split_whitespace().find(busy).map(str::to_owned)
     });
     assert!(Command::new("/bin/kill").args(["-9", &worker]).status().expect("it starts").success());
     let output = eval.wait_with_output().expect("it ends");
     let json: Json = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((output.status.code(), &json["error"]["code"]), (Some(1), &json!("WORKER_DIED")), "{json}");
+    assert_eq!(
+        (output.status.code(), &json["error"]["code"]),
+        (Some(1), &json!("WORKER_DIED")),
+        "{json}"
+    );
 }
 
-/// Every function of others' definitions runs: it gives a result, or stumbles over being given nothing.
+/// Every function of others' definitions runs: it gives a result, or stumbles over being given
+/// nothing.
 #[test]
 fn real_functions_run() {
     let Some(shared) = crate::wild::shared("real_functions") else { return };
@@ -307,8 +331,10 @@ fn real_functions_run() {
             [("helpers", "--helper"), ("processors", "--processor"), ("validators", "--validator")]
         {
             for function in toolset["knowledge"][kind].as_array().expect("a list") {
-                let (file, id) =
-                    (toolset["file"].as_str().expect("a text"), function["id"].as_str().expect("a text"));
+                let (file, id) = (
+                    toolset["file"].as_str().expect("a text"),
+                    function["id"].as_str().expect("a text"),
+                );
                 let eval = run(&corpus, &["eval", file, flag, id, "--json"]);
                 let code = json_of(&eval)["error"]["code"].as_str().map(str::to_owned);
                 let fine = eval.code == 0

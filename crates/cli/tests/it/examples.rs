@@ -9,7 +9,8 @@ use crate::calling::run;
 use crate::knowing::{board, judged_by};
 use crate::program::folder;
 
-/// A function that relies on the checks before it may crash where these have refused: the arguments are at fault.
+/// A function that relies on the checks before it may crash where these have refused: the arguments
+/// are at fault.
 #[test]
 fn a_validator_may_rely_on_its_checks() {
     let text = "tool:
@@ -52,8 +53,12 @@ fn a_validator_may_rely_on_its_checks() {
     let told = run(folder.path(), &["test", "names.yaml"]);
     assert!(told.code == 1 && told.stdout.contains("1 passed, 1 failed"), "{told:?}");
     // The checks of all validators come first.
-    let said =
-        ["name is required", "place is required", "a function speaks later", "the function speaks last"];
+    let said = [
+        "name is required",
+        "place is required",
+        "a function speaks later",
+        "the function speaks last",
+    ];
     let places: Vec<Option<usize>> = said.iter().map(|words| told.stdout.find(words)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", told.stdout);
     assert!(!told.stdout.contains("could not judge"), "{told:?}");
@@ -72,9 +77,13 @@ fn examples_are_tests() {
     let test = |args: &[&str]| run(folder.path(), &[&["test"], args].concat());
     let passed = test(&["board.yaml"]);
     assert_eq!(passed.code, 0, "{passed:?}");
-    assert!(passed.stdout.contains("5 examples: 4 passed, 0 failed, 1 skipped ("), "{}", passed.stdout);
-    let text =
-        (board() + good).replace("    add:\n      - scenario", &format!("{bad}    add:\n      - scenario"));
+    assert!(
+        passed.stdout.contains("5 examples: 4 passed, 0 failed, 1 skipped ("),
+        "{}",
+        passed.stdout
+    );
+    let text = (board() + good)
+        .replace("    add:\n      - scenario", &format!("{bad}    add:\n      - scenario"));
     std::fs::write(folder.path().join("board.yaml"), text).expect("a file");
     let failed = test(&["board.yaml", "--output-format", "json"]);
     assert_eq!(failed.code, 1, "{failed:?}");
@@ -83,7 +92,10 @@ fn examples_are_tests() {
     let told: Vec<(&str, &str)> = lines[..lines.len() - 1]
         .iter()
         .map(|line| {
-            (line["status"].as_str().expect("a text"), line["messages"][0].as_str().unwrap_or_default())
+            (
+                line["status"].as_str().expect("a text"),
+                line["messages"][0].as_str().unwrap_or_default(),
+            )
         })
         .collect();
     assert_eq!(
@@ -100,7 +112,11 @@ fn examples_are_tests() {
         ]
     );
     let sum = lines.last().expect("a sum");
-    assert_eq!((&sum["passed"], &sum["failed"], &sum["skipped"]), (&json!(4), &json!(2), &json!(2)), "{sum}");
+    assert_eq!(
+        (&sum["passed"], &sum["failed"], &sum["skipped"]),
+        (&json!(4), &json!(2), &json!(2)),
+        "{sum}"
+    );
     // What tools answer is asked only with `--run`.
     let quiet = test(&["shop.json"]);
     assert!(quiet.code == 0 && quiet.stdout.contains("2 examples: 2 passed"), "{quiet:?}");
@@ -115,7 +131,11 @@ fn examples_are_tests() {
     let junit = test(&["shop.json", "--run", "--output-format", "junit", "--jobs", "1"]);
     let case = "<testcase classname=\"shop:total\" name=\"wrong\" file=\"shop.json\" line=";
     assert!(junit.code == 1 && junit.stdout.contains(case), "{}", junit.stdout);
-    assert!(junit.stdout.contains("<failure message=\"`/total` is 3, expected 4\">"), "{}", junit.stdout);
+    assert!(
+        junit.stdout.contains("<failure message=\"`/total` is 3, expected 4\">"),
+        "{}",
+        junit.stdout
+    );
     // What cannot be run is one sentence and exit 2.
     for (args, part) in [
         (&["shop.json", "--exact"][..], "only `--run`"),
@@ -149,12 +169,16 @@ fn examples_of_mcp_tools_are_tests() {
     }]});
     let text = serde_json::to_string_pretty(&list).expect("JSON");
     let folder = folder(&[("list.json", text.as_bytes())]);
-    let run = run(folder.path(), &["test", "list.json", "--format", "mcp", "--output-format", "json"]);
-    let lines: Vec<Json> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let run =
+        run(folder.path(), &["test", "list.json", "--format", "mcp", "--output-format", "json"]);
+    let lines: Vec<Json> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let told: Vec<(&str, &str)> = lines
         .iter()
         .take(4)
-        .map(|line| (line["example"].as_str().expect("a text"), line["status"].as_str().expect("a text")))
+        .map(|line| {
+            (line["example"].as_str().expect("a text"), line["status"].as_str().expect("a text"))
+        })
         .collect();
     let expected = [
         ("Two and two", "passed"),
@@ -171,9 +195,9 @@ fn examples_of_mcp_tools_are_tests() {
 #[test]
 fn examples_with_holes() {
     let passes = "module.exports = () => ({ valid: true, errors: [] });";
-    let blank = "  examples:\n    echo:\n      - scenario: ''\n        input: {}\n        output: {}\n";
-    let unread =
-        "  examples:\n    echo:\n      - scenario: failure_other\n        input: {}\n        error: a text\n";
+    let blank =
+        "  examples:\n    echo:\n      - scenario: ''\n        input: {}\n        output: {}\n";
+    let unread = "  examples:\n    echo:\n      - scenario: failure_other\n        input: {}\n        error: a text\n";
     for (example, code, part) in [(blank, 0, "1 skipped"), (unread, 1, "1 failed")] {
         let folder = folder(&[("odd.yaml", judged_by(passes, example).as_bytes())]);
         let run = run(folder.path(), &["test", "odd.yaml"]);
@@ -186,10 +210,11 @@ fn texts_and_values_are_not_the_same_answer() {
     let tool = json!({"name": "same", "description": "Answers what it is given.", "capabilities": [],
         "inputSchema": {"type": "object"}, "examples": [
             {"input": {"v": "5"}, "output": 5}, {"input": {"v": 5}, "output": 5}, {"input": {"v": "5"}, "output": "5"}]});
-    let manifest =
-        json!({"btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": [], "tools": [tool]});
-    let folder =
-        folder(&[("b.json", manifest.to_string().as_bytes()), ("same.js", b"export default ({ v }) => v;")]);
+    let manifest = json!({"btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": [], "tools": [tool]});
+    let folder = folder(&[
+        ("b.json", manifest.to_string().as_bytes()),
+        ("same.js", b"export default ({ v }) => v;"),
+    ]);
     let run = run(folder.path(), &["test", "b.json", "--run"]);
     assert!(run.stdout.contains("3 examples: 2 passed, 1 failed"), "{run:?}");
     assert!(run.stdout.contains("the answer is \"5\", expected 5"), "{run:?}");
@@ -198,7 +223,8 @@ fn texts_and_values_are_not_the_same_answer() {
 #[test]
 fn a_tool_that_hides_another_does_not_answer_for_it() {
     let manifest = |version: &str| {
-        let example = json!({"description": "its version", "input": {}, "output": {"version": version}});
+        let example =
+            json!({"description": "its version", "input": {}, "output": {"version": version}});
         let tool = json!({
             "name": "which", "description": "Says which version it is.", "capabilities": [],
             "inputSchema": {"type": "object"}, "examples": [example],
@@ -232,9 +258,12 @@ fn a_broken_validator_shows_nothing_about_an_example() {
     let folder_of = |code: &str| folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
     let run_of = |code: &str| run(folder_of(code).path(), &["test", "odd.yaml"]);
     assert_eq!(run_of(throws).code, 0, "{:?}", run_of(throws));
-    for code in
-        ["function ( {", "module.exports = () => nope.x;", "const x = 1;", "module.exports = () => 5;"]
-    {
+    for code in [
+        "function ( {",
+        "module.exports = () => nope.x;",
+        "const x = 1;",
+        "module.exports = () => 5;",
+    ] {
         let folder = folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
         let run = run(folder.path(), &["test", "odd.yaml"]);
         assert_eq!(run.code, 1, "{code}: {run:?}");
@@ -288,9 +317,14 @@ fn reports_for_machines_say_what_hides_examples() {
     for part in [" errors=\"1\"", "<testsuite name=\"definitions\" tests=\"1\"", error] {
         assert!(tested.stdout.contains(part), "{part}: {tested:?}");
     }
-    let tested = run(files.path(), &["test", ".", "colon.yaml", "none.yaml", "--output-format", "json"]);
-    let sum: Json = serde_json::from_str(tested.stdout.lines().last().expect("a line")).expect("JSON");
+    let tested =
+        run(files.path(), &["test", ".", "colon.yaml", "none.yaml", "--output-format", "json"]);
+    let sum: Json =
+        serde_json::from_str(tested.stdout.lines().last().expect("a line")).expect("JSON");
     let unread = sum["unread"].as_array().expect("a list");
     assert!(unread.iter().any(|line| line.as_str().expect("text").contains("none.yaml")), "{sum}");
-    assert!(unread.iter().any(|line| line.as_str().expect("text").contains("colon.yaml:2:15")), "{sum}");
+    assert!(
+        unread.iter().any(|line| line.as_str().expect("text").contains("colon.yaml:2:15")),
+        "{sum}"
+    );
 }

@@ -68,11 +68,15 @@ fn fixes_reach_a_fixpoint() {
     assert_eq!(again, after);
     assert_eq!(last(&run), "1 tool in 1 file: 1 note, 1 fixable with `--unsafe-fixes`");
     // Repairs at one place are made one after the other.
-    let many = MIXED.replace("\"dom:observe\"", "\"dom:observe\", \"dom:shadow\", \"storage:local:read\"");
+    let many =
+        MIXED.replace("\"dom:observe\"", "\"dom:observe\", \"dom:shadow\", \"storage:local:read\"");
     let (after, run) = fixed("page.json", many.as_bytes(), &["--fix"]);
-    let declared =
-        "\"capabilities\": [\"dom:read\", \"dom:observe\", \"dom:shadow\", \"storage:local:read\"],";
-    assert!(String::from_utf8_lossy(&after).contains(declared), "{}", String::from_utf8_lossy(&after));
+    let declared = "\"capabilities\": [\"dom:read\", \"dom:observe\", \"dom:shadow\", \"storage:local:read\"],";
+    assert!(
+        String::from_utf8_lossy(&after).contains(declared),
+        "{}",
+        String::from_utf8_lossy(&after)
+    );
     assert!(last(&run).starts_with("1 tool in 1 file: 4 fixed, "), "{run:?}");
 }
 
@@ -81,10 +85,15 @@ fn every_other_byte_stays() {
     for (name, text) in [("now.json", JSON), ("now.yaml", BLOCK), ("flow.yaml", FLOW)] {
         let crlf = text.replace('\n', "\r\n");
         let bare = text.trim_end().to_owned();
-        for text in
-            [text.to_owned(), crlf, bare.clone(), format!("\u{feff}{text}"), format!("\u{feff}{bare}")]
-        {
-            let (after, run) = fixed(name, text.as_bytes(), &["--fix", "--select", "TAG_NOT_NORMALIZED"]);
+        for text in [
+            text.to_owned(),
+            crlf,
+            bare.clone(),
+            format!("\u{feff}{text}"),
+            format!("\u{feff}{bare}"),
+        ] {
+            let (after, run) =
+                fixed(name, text.as_bytes(), &["--fix", "--select", "TAG_NOT_NORMALIZED"]);
             let after = String::from_utf8(after).expect("UTF-8");
             // Where other characters than white space and capitals go, somebody has to look.
             assert_eq!(after, text, "{run:?}");
@@ -148,7 +157,8 @@ fn a_diff_changes_nothing() {
     insta::assert_snapshot!("diff", run.stdout);
     let (_, risky) = fixed("page.json", MIXED.as_bytes(), &["--diff", "--unsafe-fixes"]);
     assert!(
-        risky.stdout.contains("\n+      \"inputSchema\": ") && risky.stdout.contains("3 would be fixed"),
+        risky.stdout.contains("\n+      \"inputSchema\": ")
+            && risky.stdout.contains("3 would be fixed"),
         "{risky:?}"
     );
     let (after, with_fix) = fixed("page.json", MIXED.as_bytes(), &["--diff", "--fix"]);
@@ -196,8 +206,7 @@ fn refused(folder: &Path, name: &str, other: &str) {
     assert_eq!(fs::read_to_string(folder.join(name)).expect("a file"), MIXED);
     assert!(!fs::read_to_string(folder.join(other)).expect("a file").contains("dom:write"));
     // What was not written is still wrong.
-    let summary =
-        "2 tools in 2 files: 2 fixed, 1 error, 1 warning, 2 notes, 2 fixable, 2 more with `--unsafe-fixes`";
+    let summary = "2 tools in 2 files: 2 fixed, 1 error, 1 warning, 2 notes, 2 fixable, 2 more with `--unsafe-fixes`";
     assert_eq!(last(&run), summary);
 }
 
@@ -230,7 +239,10 @@ fn a_file_that_changed_meanwhile_is_left_alone() {
     assert_eq!(run.code, 2, "{run:?}");
     let words = "toolwright: `page.json` has changed since it was read, and was left alone (run it again)\n";
     assert!(run.stderr.contains(words), "{run:?}");
-    assert!(last(&run).starts_with("1 tool in 1 file: 1 error, 1 warning, 1 note, 2 fixable"), "{run:?}");
+    assert!(
+        last(&run).starts_with("1 tool in 1 file: 1 error, 1 warning, 1 note, 2 fixable"),
+        "{run:?}"
+    );
     let after = fs::read_to_string(folder.path().join("page.json")).expect("a file");
     assert_eq!(after, "somebody else was here");
     assert_eq!(names(folder.path()), ["page.json"]);
@@ -242,7 +254,8 @@ fn useless_silences_are_removed() {
     for text in [NOTES.to_owned(), NOTES.replace('\n', "\r\n")] {
         let end = if text.contains('\r') { "\r\n" } else { "\n" };
         let behind = text.replace("Keeps notes", &format!("Keeps notes  {useless}"));
-        let above = text.replace("  type", &format!("  {useless}{end}  {useless}{end}  # stays{end}  type"));
+        let above = text
+            .replace("  type", &format!("  {useless}{end}  {useless}{end}  # stays{end}  type"));
         let first = format!("{useless}{end}{text}");
         let stays = text.replace("  type", &format!("  # stays{end}  type"));
         for (before, expected, n) in [(behind, &text, 1), (above, &stays, 2), (first, &text, 1)] {
@@ -263,8 +276,8 @@ fn silences_of_what_lies_outside_are_kept() {
     );
     let (after, run) = fixed("notes.yaml", script.as_bytes(), &["--fix"]);
     assert_eq!(String::from_utf8_lossy(&after), script, "{run:?}");
-    let twin =
-        NOTES.replace("[add_note]", "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces it");
+    let twin = NOTES
+        .replace("[add_note]", "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces it");
     let folder = folder(&[("a.yaml", NOTES.as_bytes()), ("b.yaml", twin.as_bytes())]);
     let both = run_in(folder.path(), &["check", "a.yaml", "b.yaml", "--fix"], b"");
     assert_eq!(last(&both), "2 tools in 2 files: 2 notes", "{both:?}");
@@ -283,7 +296,9 @@ fn silences_of_what_lies_outside_are_kept() {
 #[test]
 fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     let tool = |key: &str| {
-        format!("name: x\n{key}: n\ndescription: Does it\ninputSchema: {{type: object, properties: {{}}}}\n")
+        format!(
+            "name: x\n{key}: n\ndescription: Does it\ninputSchema: {{type: object, properties: {{}}}}\n"
+        )
     };
     let (wrong, right) = (tool("namespce"), tool("namespace"));
     // With its namespace back it would have the id of the other file's tool.
@@ -303,7 +318,8 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     assert!(run(alone.path(), &["check", "--fix", "."]).stdout.contains("1 fixed"));
 
     // The same words at another place are another error.
-    let broken = r#"{"type": "object", "properties": {"p": {"type": "strin", "description": "p"}}}"#;
+    let broken =
+        r#"{"type": "object", "properties": {"p": {"type": "strin", "description": "p"}}}"#;
     let good = r#"{"type": "object", "properties": {}}"#;
     let text = format!(
         r#"[{{"name": "first", "description": "First tool", "inputSchema": {broken}}},
@@ -312,7 +328,8 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     let (after, repaired) = fixed("m.json", text.as_bytes(), &["--fix"]);
     assert_eq!(after, text.as_bytes(), "{repaired:?}");
 
-    // Nor one that brings notes to light, unless the configuration has them off; and it is not called safe.
+    // Nor one that brings notes to light, unless the configuration has them off; and it is not
+    // called safe.
     let text = "name: x\ndescription: Does it\ninputSchma: {type: object, properties: {p: {type: string}}}\n";
     let levels = "[levels]\nOPEN_OBJECT = \"off\"\nMISSING_PARAMETER_DESCRIPTION = \"off\"\n";
     for (config, safe) in [("", false), (levels, true)] {
@@ -332,12 +349,14 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     }
 }
 
-/// Where the summary calls something fixable, `--fix` repairs it, and nothing else is found afterwards.
+/// Where the summary calls something fixable, `--fix` repairs it, and nothing else is found
+/// afterwards.
 #[test]
 fn what_is_called_fixable_is_repaired() {
     let tool = |n: usize, key: &str, more: &str| {
-        let schema =
-            format!(r#"{{"type": "object", "properties": {{{more}}}, "additionalProperties": false}}"#);
+        let schema = format!(
+            r#"{{"type": "object", "properties": {{{more}}}, "additionalProperties": false}}"#
+        );
         format!(r#"{{"name": "tool_{n}", "{key}": "Does it", "inputSchema": {schema}}}"#)
     };
     let list = |tools: Vec<String>| format!("[{}]", tools.join(",\n "));
@@ -345,14 +364,26 @@ fn what_is_called_fixable_is_repaired() {
     let noted = |n| tool(n, if n == 7 { "descripton" } else { "description" }, "");
     let many = list((0..510).map(noted).collect());
     let (after, run) = fixed("cap.json", many.as_bytes(), &["--fix"]);
-    assert_eq!(String::from_utf8_lossy(&after), many.replace("descripton", "description"), "{}", last(&run));
-    // One that holds behind dozens that do not: the schema that they misspell has a parameter without description.
-    let bad =
-        |n: usize| tool(n, "description", r#""p": {"type": "string"}"#).replace("inputSchema", "inputSchma");
+    assert_eq!(
+        String::from_utf8_lossy(&after),
+        many.replace("descripton", "description"),
+        "{}",
+        last(&run)
+    );
+    // One that holds behind dozens that do not: the schema that they misspell has a parameter
+    // without description.
+    let bad = |n: usize| {
+        tool(n, "description", r#""p": {"type": "string"}"#).replace("inputSchema", "inputSchma")
+    };
     let tools = (0..20).map(bad).chain([tool(20, "descripton", "")]);
     let mixed = list(tools.collect());
     let (after, run) = fixed("mixed.json", mixed.as_bytes(), &["--fix"]);
-    assert_eq!(String::from_utf8_lossy(&after), mixed.replace("descripton", "description"), "{}", last(&run));
+    assert_eq!(
+        String::from_utf8_lossy(&after),
+        mixed.replace("descripton", "description"),
+        "{}",
+        last(&run)
+    );
     assert!(last(&run).contains("1 fixed") && !last(&run).contains("fixable, "), "{}", last(&run));
 
     // A script that is not there is told elsewhere than what a reader finds.
@@ -361,8 +392,11 @@ fn what_is_called_fixable_is_repaired() {
     let (after, run) = fixed("t.yaml", local.as_bytes(), &["--fix"]);
     assert_eq!(after, local.as_bytes(), "{run:?}");
     // What is not asked for counts, too.
-    let (after, run) =
-        fixed("mixed.json", list(vec![bad(1)]).as_bytes(), &["--fix", "--select", "MISSPELLED_FIELD"]);
+    let (after, run) = fixed(
+        "mixed.json",
+        list(vec![bad(1)]).as_bytes(),
+        &["--fix", "--select", "MISSPELLED_FIELD"],
+    );
     assert!(String::from_utf8_lossy(&after).contains("inputSchma"), "{run:?}");
     // And what comes from standard input is tried like a file.
     let told = run_in(
@@ -370,7 +404,10 @@ fn what_is_called_fixable_is_repaired() {
         &["check", "-", "--format", "mcp", "--output-format", "json"],
         list(vec![bad(1)]).as_bytes(),
     );
-    assert!(told.stdout.contains(r#""safe":false"#) && !told.stdout.contains(r#""safe":true"#), "{told:?}");
+    assert!(
+        told.stdout.contains(r#""safe":false"#) && !told.stdout.contains(r#""safe":true"#),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -388,12 +425,15 @@ fn the_settings_of_a_source_hold_after_a_repair() {
 fn documents() -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for code in codes::all() {
-        let sample = code.sample.as_ref().map(|sample| (sample.file.to_owned(), sample.bad.to_owned()));
+        let sample =
+            code.sample.as_ref().map(|sample| (sample.file.to_owned(), sample.bad.to_owned()));
         all.extend(sample.map(|(file, text)| (code.name.to_owned(), file, text)));
     }
     for name in ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"] {
         let seed = Seed::load(name);
-        for rule in seed.rules().iter().filter(|rule| rule["text"].is_string() || rule["on"].is_string()) {
+        for rule in
+            seed.rules().iter().filter(|rule| rule["text"].is_string() || rule["on"].is_string())
+        {
             let (file, text) = seed.mutant(rule, rule);
             all.push((format!("{name}: {}", rule["rule"]), file, text));
         }
@@ -409,11 +449,15 @@ fn diagnostics(file: &str, text: &str) -> Vec<Diagnostic> {
 }
 
 /// How often each is there. What stands behind a removed item has another index.
-fn counted<'d>(found: impl IntoIterator<Item = &'d Diagnostic>) -> BTreeMap<(String, String, String), usize> {
+fn counted<'d>(
+    found: impl IntoIterator<Item = &'d Diagnostic>,
+) -> BTreeMap<(String, String, String), usize> {
     let mut counts = BTreeMap::new();
     for d in found {
-        let steps =
-            d.path.tokens().map(|t| if t.parse::<usize>().is_ok() { "*".to_owned() } else { t.to_string() });
+        let steps = d
+            .path
+            .tokens()
+            .map(|t| if t.parse::<usize>().is_ok() { "*".to_owned() } else { t.to_string() });
         let path = steps.collect::<Vec<_>>().join("/");
         *counts.entry((d.code.name.to_owned(), path, d.message.clone())).or_default() += 1;
     }
@@ -422,7 +466,8 @@ fn counted<'d>(found: impl IntoIterator<Item = &'d Diagnostic>) -> BTreeMap<(Str
 
 /// The edits of a fix, as the program prints them.
 fn edits(fix: &Json) -> Vec<TextEdit> {
-    let number = |json: &Json| usize::try_from(json.as_u64().expect("a number")).expect("it is small");
+    let number =
+        |json: &Json| usize::try_from(json.as_u64().expect("a number")).expect("it is small");
     let edit = |edit: &Json| TextEdit {
         span: Span::new(number(&edit["start"]["byte"]), number(&edit["end"]["byte"])),
         text: edit["text"].as_str().expect("a text").to_owned(),
@@ -442,23 +487,29 @@ fn a_safe_fix_removes_its_own_diagnostic_and_adds_none() {
         let told = run(folder.path(), &["check", &file, "--output-format", "json"]);
         for line in told.stdout.lines() {
             let d: Json = serde_json::from_str(line).expect("JSON");
-            let (code, path, message) = (text_of(&d["code"]), text_of(&d["path"]), text_of(&d["message"]));
+            let (code, path, message) =
+                (text_of(&d["code"]), text_of(&d["path"]), text_of(&d["message"]));
             if d["fix"]["safe"] != true {
                 continue;
             }
             *tried.entry(code.clone()).or_insert(0) += 1;
             let after = counted(&diagnostics(&file, &splice(&text, &edits(&d["fix"]))));
-            let own = before
-                .iter()
-                .position(|d| d.code.name == code && d.path.as_str() == path && d.message == message);
-            let allowed = counted(before.iter().enumerate().filter(|(n, _)| Some(*n) != own).map(|(_, d)| d));
-            for (key, _) in after.iter().filter(|(key, n)| allowed.get(*key).copied().unwrap_or(0) < **n) {
+            let own = before.iter().position(|d| {
+                d.code.name == code && d.path.as_str() == path && d.message == message
+            });
+            let allowed =
+                counted(before.iter().enumerate().filter(|(n, _)| Some(*n) != own).map(|(_, d)| d));
+            for (key, _) in
+                after.iter().filter(|(key, n)| allowed.get(*key).copied().unwrap_or(0) < **n)
+            {
                 wrong.push(format!("{name}: {} leaves or adds {key:?}", d["fix"]["title"]));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for code in ["CAPABILITY_NOT_DECLARED", "TAG_NOT_NORMALIZED", "UNUSED_CAPABILITY", "MISSPELLED_FIELD"] {
+    for code in
+        ["CAPABILITY_NOT_DECLARED", "TAG_NOT_NORMALIZED", "UNUSED_CAPABILITY", "MISSPELLED_FIELD"]
+    {
         assert!(tried.contains_key(code), "no document has a safe fix for {code}: {tried:?}");
     }
 }
@@ -472,25 +523,37 @@ fn all_fixes_together_reach_a_fixpoint() {
     let documents = documents();
     let names: Vec<String> =
         documents.iter().enumerate().map(|(n, (_, file, _))| format!("{n}/{file}")).collect();
-    let files: Vec<(&str, &[u8])> =
-        names.iter().zip(&documents).map(|(name, (_, _, text))| (name.as_str(), text.as_bytes())).collect();
+    let files: Vec<(&str, &[u8])> = names
+        .iter()
+        .zip(&documents)
+        .map(|(name, (_, _, text))| (name.as_str(), text.as_bytes()))
+        .collect();
     for option in ["--fix", "--unsafe-fixes"] {
         let folder = folder(&files);
         let args = ["check", ".", "--output-format", "json", option];
         let first = run(folder.path(), &args);
         assert_eq!((first.code, first.stderr.as_str()), (1, ""), "{option}");
         let texts = || {
-            names.iter().map(|name| fs::read(folder.path().join(name)).expect("a file")).collect::<Vec<_>>()
+            names
+                .iter()
+                .map(|name| fs::read(folder.path().join(name)).expect("a file"))
+                .collect::<Vec<_>>()
         };
         let after = texts();
-        assert!(after.iter().zip(&files).filter(|(after, (_, before))| after != before).count() > 10);
+        assert!(
+            after.iter().zip(&files).filter(|(after, (_, before))| after != before).count() > 10
+        );
         for line in first.stdout.lines() {
             let d: Json = serde_json::from_str(line).expect("JSON");
-            let left = d["fix"].is_object() && (d["fix"]["safe"] == true || option == "--unsafe-fixes");
+            let left =
+                d["fix"].is_object() && (d["fix"]["safe"] == true || option == "--unsafe-fixes");
             assert!(!left, "{option} leaves {line}");
         }
         let second = run(folder.path(), &args);
-        assert_eq!(second.stdout, first.stdout, "{option}: what is reported after a fix is what is there");
+        assert_eq!(
+            second.stdout, first.stdout,
+            "{option}: what is reported after a fix is what is there"
+        );
         for ((name, before), after) in names.iter().zip(after).zip(texts()) {
             assert!(before == after, "{option} goes on with {name}");
         }
@@ -501,7 +564,9 @@ fn all_fixes_together_reach_a_fixpoint() {
 #[test]
 fn a_fix_that_could_do_harm_is_not_safe() {
     let manifest = |declared: &str, tools: &str| {
-        format!("btcp: '1.0'\nname: page-tools\nversion: 1.0.0\ncapabilities: {declared}\ntools:\n{tools}")
+        format!(
+            "btcp: '1.0'\nname: page-tools\nversion: 1.0.0\ncapabilities: {declared}\ntools:\n{tools}"
+        )
     };
     let tool = |name: &str, needs: &str| {
         format!(

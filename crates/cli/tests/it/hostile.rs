@@ -18,17 +18,24 @@ struct Hostile {
 
 fn documents() -> Vec<Hostile> {
     let deep = 100_000;
-    let laughs =
-        (1..10).fold("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned(), |text, n| {
+    let laughs = (1..10).fold(
+        "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned(),
+        |text, n| {
             let of = vec![format!("*a{}", n - 1); 9].join(", ");
             format!("{text}a{n}: &a{n} [{of}]\n")
-        });
+        },
+    );
     let keys_json = (0..1_000_000).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
-    let keys_yaml = (0..1_000_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n");
+    let keys_yaml =
+        (0..1_000_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n");
     let hostile = |name, text: String, code| Hostile { name, text: text.into_bytes(), code };
     vec![
         hostile("laughs.yaml", format!("tool: &t\n  id: x\n{laughs}"), "TOO_LARGE"),
-        hostile("long-line.json", format!("{{\"name\": \"{}\"}}", "x".repeat(100_000_000)), "TOO_LARGE"),
+        hostile(
+            "long-line.json",
+            format!("{{\"name\": \"{}\"}}", "x".repeat(100_000_000)),
+            "TOO_LARGE",
+        ),
         hostile("long-line.yaml", format!("name: {}", "x".repeat(100_000_000)), "TOO_LARGE"),
         hostile(
             "allowed-line.json",
@@ -55,8 +62,16 @@ fn documents() -> Vec<Hostile> {
             text: b"{\"name\": \"a\0b\", \"inputSchema\": {}}".to_vec(),
             code: "INVALID_SYNTAX",
         },
-        Hostile { name: "nul.yaml", text: b"name: a\0b\ninputSchema: {}\n".to_vec(), code: "INVALID_SYNTAX" },
-        hostile("surrogate.json", "{\"name\": \"\\ud800\", \"inputSchema\": {}}".into(), "INVALID_SYNTAX"),
+        Hostile {
+            name: "nul.yaml",
+            text: b"name: a\0b\ninputSchema: {}\n".to_vec(),
+            code: "INVALID_SYNTAX",
+        },
+        hostile(
+            "surrogate.json",
+            "{\"name\": \"\\ud800\", \"inputSchema\": {}}".into(),
+            "INVALID_SYNTAX",
+        ),
         hostile("surrogate.yaml", "name: \"\\ud800\"\ninputSchema: {}\n".into(), "INVALID_SYNTAX"),
         hostile("cyclic.yaml", "tool: &t\n  id: a\n  self: *t\n".into(), "INVALID_SYNTAX"),
         hostile("keys.json", format!("{{{keys_json}}}"), "TOO_LARGE"),
@@ -74,14 +89,26 @@ fn documents() -> Vec<Hostile> {
             format!("{{\"tools\": [{{\"inputSchema\": 1}}{}]}}", ",1".repeat(900_000)),
             "INVALID_TYPE",
         ),
-        hostile("duplicates.yaml", format!("btcp: 1\n{}", "a: 1\n".repeat(400_000)), "DUPLICATE_KEY"),
+        hostile(
+            "duplicates.yaml",
+            format!("btcp: 1\n{}", "a: 1\n".repeat(400_000)),
+            "DUPLICATE_KEY",
+        ),
         hostile(
             "duplicates.json",
             format!("{{\"btcp\": 1{}}}", ", \"a\": 1".repeat(400_000)),
             "DUPLICATE_KEY",
         ),
-        Hostile { name: "latin1.json", text: b"{\"name\": \"\xE9\"}".to_vec(), code: "INVALID_ENCODING" },
-        hostile("crlf.yaml", "tool:\r\n  id: a\r\n  type: nothing\r\n".into(), "INVALID_ENUM_VALUE"),
+        Hostile {
+            name: "latin1.json",
+            text: b"{\"name\": \"\xE9\"}".to_vec(),
+            code: "INVALID_ENCODING",
+        },
+        hostile(
+            "crlf.yaml",
+            "tool:\r\n  id: a\r\n  type: nothing\r\n".into(),
+            "INVALID_ENUM_VALUE",
+        ),
         hostile("bom.json", "\u{feff}{\"name\": 1, \"inputSchema\": {}}".into(), "INVALID_TYPE"),
         hostile("brackets.yaml", "]".repeat(1_000_000), "INVALID_SYNTAX"),
         hostile("quotes.json", "\"\\\"".repeat(1_000_000), "INVALID_SYNTAX"),
@@ -115,7 +142,9 @@ fn hostile_documents_end_in_time_and_within_memory() {
             let fits = time <= Duration::from_secs(SECONDS) && megabytes <= MEGABYTES;
             if !(fits && stderr.contains(code) && ended) {
                 let start: String = stderr.chars().take(300).collect();
-                failures.push(format!("{command} {name}: {time:?}, {megabytes} MB, wanted {code}: {start}"));
+                failures.push(format!(
+                    "{command} {name}: {time:?}, {megabytes} MB, wanted {code}: {start}"
+                ));
             }
         }
         std::fs::remove_file(path).expect("it is ours");

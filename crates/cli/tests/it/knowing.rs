@@ -1,4 +1,5 @@
-//! What definitions know, at work: checks, validators and processors around calls, and what was learnt.
+//! What definitions know, at work: checks, validators and processors around calls, and what was
+//! learnt.
 
 use std::path::Path;
 
@@ -128,8 +129,8 @@ fn a_good_call_is_judged_and_processed() {
     let (code, result) =
         call(folder.path(), "board:echo", json!({"title": "A very long title", "owner": 17}));
     assert_eq!(code, 0, "{result}");
-    // Shortened on the way in, unwrapped and announced on the way out. The field is looked for in the payload,
-    // which has no `echo` of its own.
+    // Shortened on the way in, unwrapped and announced on the way out. The field is looked for in
+    // the payload, which has no `echo` of its own.
     assert_eq!(result["structuredContent"], json!({"said": "A VERY LON!"}), "{result}");
     // Without a processor the answer is left alone.
     let (code, result) = call(folder.path(), "board:add", json!({"a": 1, "b": 2}));
@@ -200,13 +201,17 @@ fn a_validator_that_cannot_judge_refuses_and_its_place_is_shown() {
         ("nobody", "validator `has-owner` threw ReferenceError: "),
         ("forever", "validator `has-owner` failed with TIMEOUT: "),
     ] {
-        let (code, result) = call(folder.path(), "board:echo", json!({"title": "x", "owner": owner}));
+        let (code, result) =
+            call(folder.path(), "board:echo", json!({"title": "x", "owner": owner}));
         assert_eq!((code, &result["error"]["code"]), (1, &json!("VALIDATION_FAILED")), "{result}");
         let said = result["error"]["errors"][0]["message"].as_str().expect("a text");
         assert!(said.starts_with(part), "{said}");
         if owner == "nobody" {
-            let line =
-                board().lines().position(|line| line.contains("missing.name")).expect("it is there") + 1;
+            let line = board()
+                .lines()
+                .position(|line| line.contains("missing.name"))
+                .expect("it is there")
+                + 1;
             let place = format!("board.yaml:{line}:");
             assert!(said.contains(&place), "{said}: expected {place}");
         }
@@ -241,7 +246,11 @@ fn fields_are_got_out_by_their_helpers() {
     std::fs::write(folder.path().join("board.yaml"), text).expect("a file");
     let (code, result) = call(folder.path(), "board:echo", json!({"title": "x", "owner": 17}));
     let owner = json!({"name": "owner", "is": "number", "of": 17});
-    assert_eq!((code, &result["structuredContent"]), (0, &json!({"said": "X!", "owner": owner})), "{result}");
+    assert_eq!(
+        (code, &result["structuredContent"]),
+        (0, &json!({"said": "X!", "owner": owner})),
+        "{result}"
+    );
     assert_eq!(result["_meta"]["toolwright/fields"], json!({"owner": owner}), "{result}");
 }
 
@@ -257,7 +266,10 @@ fn agents_are_refused_in_the_same_words() {
     assert_eq!(good["structuredContent"]["said"], "X!", "{good}");
     let web = Web::start(folder.path(), &[], &[]);
     let refused = web.call("board__echo", json!({"title": "x", "owner": "Ann"}));
-    assert_eq!(refused["result"]["_meta"]["toolwright/error"]["code"], "VALIDATION_FAILED", "{refused}");
+    assert_eq!(
+        refused["result"]["_meta"]["toolwright/error"]["code"], "VALIDATION_FAILED",
+        "{refused}"
+    );
 }
 
 /// A toolset whose command `echo` has one validator with this code, in front of the server `good`.
@@ -277,7 +289,10 @@ fn answers_that_are_no_verdicts_refuse() {
         (json!({"valid": true, "errors": []}), None),
         (json!({"valid": true, "errors": "bad title"}), Some("bad title")),
         (json!({"valid": true, "errors": ["a"]}), Some("a")),
-        (json!({"valid": false}), Some("validator `judge` refuses the arguments and does not say why")),
+        (
+            json!({"valid": false}),
+            Some("validator `judge` refuses the arguments and does not say why"),
+        ),
         (
             json!(5),
             Some(
@@ -286,13 +301,18 @@ fn answers_that_are_no_verdicts_refuse() {
         ),
     ] {
         let args = json!({"answer": answer}).to_string();
-        let run = run(folder.path(), &["call", "odd:echo", "--from", "odd.yaml", "--json", "--args", &args]);
+        let run = run(
+            folder.path(),
+            &["call", "odd:echo", "--from", "odd.yaml", "--json", "--args", &args],
+        );
         let said = json_of(&run);
         assert_eq!(said["error"]["errors"][0]["message"].as_str(), expected, "{answer}: {said}");
         assert_eq!(run.code, i32::from(expected.is_some()), "{answer}");
     }
-    let eval =
-        run(folder.path(), &["eval", "odd.yaml", "--validator", "judge", "--args", r#"{"answer": 5}"#]);
+    let eval = run(
+        folder.path(),
+        &["eval", "odd.yaml", "--validator", "judge", "--args", r#"{"answer": 5}"#],
+    );
     assert!(eval.code == 1 && eval.stderr.starts_with("INVALID_VALIDATOR_RESULT: "), "{eval:?}");
 }
 
@@ -306,7 +326,10 @@ fn what_is_too_much_to_compile_is_tried_once() {
     let refused = client.call("odd__echo", json!({}));
     let said = refused["content"][0]["text"].as_str().expect("a text");
     assert!(said.contains("TIMEOUT: it is too much to compile"), "{said}");
-    assert!(said.contains("the definition is at fault, not the call: mend the validator"), "{said}");
+    assert!(
+        said.contains("the definition is at fault, not the call: mend the validator"),
+        "{said}"
+    );
     let began = std::time::Instant::now();
     assert_eq!(client.call("odd__echo", json!({})), refused);
     assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?}", began.elapsed());
@@ -375,5 +398,9 @@ done
         &["call", "board:echo", "--from", "board.yaml", "--json", "--args", r#"{"title": "x"}"#],
     );
     let result = json_of(&run);
-    assert_eq!((run.code, &result["_meta"]["toolwright/fields"]["owner"]["of"]), (0, &json!(1)), "{result}");
+    assert_eq!(
+        (run.code, &result["_meta"]["toolwright/fields"]["owner"]["of"]),
+        (0, &json!(1)),
+        "{result}"
+    );
 }

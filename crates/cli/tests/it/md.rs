@@ -40,7 +40,9 @@ fn files_standard_input_and_urls() {
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
     assert_eq!(
         refused.stderr,
-        format!("toolwright: cannot fetch `{url}`: the address is private, local or otherwise special\n")
+        format!(
+            "toolwright: cannot fetch `{url}`: the address is private, local or otherwise special\n"
+        )
     );
     let missing = run(&["md", "nowhere.html"], "");
     assert!(
@@ -61,19 +63,23 @@ fn the_web_tools_are_called_like_any_other() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("web")).expect("a folder");
     for name in ["web-fetch-tool", "web-search-brave-tool", "web-search-google-tool"] {
-        std::os::unix::fs::symlink(tools.join(name), folder.path().join("web").join(name)).expect("a link");
+        std::os::unix::fs::symlink(tools.join(name), folder.path().join("web").join(name))
+            .expect("a link");
     }
-    let config =
-        "[[source]]\nname = \"web\"\nexecutables = \"web\"\nenv = { TOOLWRIGHT_WEB_ALLOW_PRIVATE = \"1\" }\n";
+    let config = "[[source]]\nname = \"web\"\nexecutables = \"web\"\nenv = { TOOLWRIGHT_WEB_ALLOW_PRIVATE = \"1\" }\n";
     std::fs::write(folder.path().join("toolwright.toml"), config).expect("written");
     let run = |args: &[&str]| run_in(folder.path(), args, b"");
     let url = format!("url=http://{}/", server());
     let page = run(&["call", "web_fetch", &url, "limit=1"]);
-    let json: serde_json::Value = serde_json::from_str(&page.stdout).unwrap_or_else(|_| panic!("{page:?}"));
+    let json: serde_json::Value =
+        serde_json::from_str(&page.stdout).unwrap_or_else(|_| panic!("{page:?}"));
     assert_eq!(json, serde_json::json!({"content": "# Tides", "lines_read": 1}));
     let search = run(&["call", "web_search_brave", "query=tides"]);
     assert_eq!(search.code, 1);
-    assert!(search.stderr.contains("Authentication required: BRAVE_API_KEY not found"), "{search:?}");
+    assert!(
+        search.stderr.contains("Authentication required: BRAVE_API_KEY not found"),
+        "{search:?}"
+    );
     let short = run(&["call", "web_search_google", "query=x"]);
     assert!(short.stderr.contains("INPUT_INVALID"), "{short:?}");
 }

@@ -1,8 +1,9 @@
-//! Valid documents, broken in one place and in two, and what is found then: each mutant gets the expected
-//! code on the expected line, and nothing else changes.
+//! Valid documents, broken in one place and in two, and what is found then: each mutant gets the
+//! expected code on the expected line, and nothing else changes.
 //!
-//! What is expected does not come from the program: lines, keys and blocks are told apart by indentation, edits are
-//! made to lines of text, and what each field holds is written down here once more.
+//! What is expected does not come from the program: lines, keys and blocks are told apart by
+//! indentation, edits are made to lines of text, and what each field holds is written down here
+//! once more.
 
 mod document;
 mod tables;
@@ -44,16 +45,23 @@ fn mutants(base: &Base) -> Vec<Mutant> {
 }
 
 impl Mutant {
-    fn new(kind: &'static str, line: &Line, edit: Edit, expect: Vec<(&'static str, Place)>) -> Mutant {
+    fn new(
+        kind: &'static str,
+        line: &Line,
+        edit: Edit,
+        expect: Vec<(&'static str, Place)>,
+    ) -> Mutant {
         let mut scope = vec![line.at..line.end, edit.range.clone()];
-        // Where it is told is part of it, but for an object that lacks a field, which only has to be there.
+        // Where it is told is part of it, but for an object that lacks a field, which only has to
+        // be there.
         let told = expect.iter().filter_map(|(code, place)| match place {
             At(at) if *code != "MISSING_REQUIRED_FIELD" => Some(*at..*at + 1),
             _ => None,
         });
         scope.extend(told);
         let what = format!("{kind} `{}` on line {}", line.path, line.at + 1);
-        // Which commands there are, and who describes them, is told by the type and for some by the id.
+        // Which commands there are, and who describes them, is told by the type and for some by the
+        // id.
         let codes: &[&str] = match line.path.as_str() {
             "tool.type" => &["MISSING_SCENARIO", "MISSING_DESCRIPTION"],
             "tool.id" => &["MISSING_SCENARIO"],
@@ -80,7 +88,8 @@ fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mu
     let unread = if line.key == "id" { base.follows(line) } else { Vec::new() };
     let mut add = |kind, edit: Edit, expect| match base.turns(line, kind) {
         Turns::Nothing => {
-            // One of them is enough to tell a tool of BTCP; commands are told by one list or the other.
+            // One of them is enough to tell a tool of BTCP; commands are told by one list or the
+            // other.
             let own = ["capabilities", "examples", "deprecated", "timeout"];
             let group: &[&str] = match line.key.as_str() {
                 "commands" => &["tools"],
@@ -106,11 +115,19 @@ fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mu
         add("misspell", Edit::new(block.clone(), lines), expect);
     }
     for value in wrong(holds) {
-        add("retype", base.with(line, value), [vec![("INVALID_TYPE", Own(0))], unread.clone()].concat());
+        add(
+            "retype",
+            base.with(line, value),
+            [vec![("INVALID_TYPE", Own(0))], unread.clone()].concat(),
+        );
     }
     if required && !matches!(holds, "schema" | "any") {
         let value = if matches!(holds, "list" | "object") { "null" } else { "\"\"" };
-        add("blank", base.with(line, value), [vec![("MISSING_REQUIRED_FIELD", Own(0))], unread].concat());
+        add(
+            "blank",
+            base.with(line, value),
+            [vec![("MISSING_REQUIRED_FIELD", Own(0))], unread].concat(),
+        );
     }
     let mut twice = base.lines[block.clone()].to_vec();
     twice.push(base.lines[line.at].replacen("- ", "  ", usize::from(line.dash)));
@@ -147,13 +164,16 @@ fn misspelled(key: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// The field is taken out; the next one of a YAML item then starts it. The only one of an item stays.
+/// The field is taken out; the next one of a YAML item then starts it. The only one of an item
+/// stays.
 fn dropped(base: &Base, line: &Line) -> Option<Edit> {
     if !line.dash {
         return Some(Edit::new(line.at..line.end, vec![]));
     }
-    let next =
-        base.keys.iter().find(|next| next.at == line.end && next.column == line.column && !next.dash)?;
+    let next = base
+        .keys
+        .iter()
+        .find(|next| next.at == line.end && next.column == line.column && !next.dash)?;
     let start = format!("{}- {}", " ".repeat(line.column - 2), base.lines[next.at].trim_start());
     Some(Edit::new(line.at..next.at + 1, vec![start]))
 }
@@ -172,7 +192,8 @@ fn values(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
             let mut mutant = Mutant::new(kind, line, base.with(line, &value), vec![(code, Own(0))]);
             if kind == "schema" {
                 // What is no schema is not judged as one.
-                let schema = base.keys.iter().rfind(|above| above.at == line.owner).expect("its schema");
+                let schema =
+                    base.keys.iter().rfind(|above| above.at == line.owner).expect("its schema");
                 mutant.silenced.push(("", schema.at..schema.end));
             }
             all.push(mutant);
@@ -190,20 +211,31 @@ fn relations(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
         ("name" | "id", Some(first)) if !base.keys.iter().any(|line| line.key == "namespace") => {
             let code = if base.format == "btcp" { "DUPLICATE_TOOL_NAME" } else { "DUPLICATE_ID" };
             let expect = [vec![(code, Own(0))], base.follows(line)].concat();
-            all.push(Mutant::new("twice", line, base.with(line, &first.value), expect).needs(first));
+            all.push(
+                Mutant::new("twice", line, base.with(line, &first.value), expect).needs(first),
+            );
         }
         ("function", _) => all.extend(CODE.iter().map(|(kind, code, name)| {
             let text = " ".repeat(line.column + 2) + code;
-            Mutant::new(kind, line, Edit::new(line.at + 1..line.at + 1, vec![text]), vec![(name, Own(0))])
+            Mutant::new(
+                kind,
+                line,
+                Edit::new(line.at + 1..line.at + 1, vec![text]),
+                vec![(name, Own(0))],
+            )
         })),
         // The other failure is enough of one.
         ("scenario", _) if line.value != "failure_invalid_param" => {
             let inside = |text: &&String| text.starts_with(&" ".repeat(line.column));
             let end = line.at + 1 + base.lines[line.at + 1..].iter().take_while(inside).count();
             let above = base.keys.iter().filter(|above| above.at < line.at);
-            let command = above.rev().find(|above| above.column + 4 == line.column).expect("a command");
+            let command =
+                above.rev().find(|above| above.column + 4 == line.column).expect("a command");
             let expect = vec![("MISSING_SCENARIO", At(command.at))];
-            all.push(Mutant::new("scenario", line, Edit::new(line.at..end, vec![]), expect).needs(command));
+            all.push(
+                Mutant::new("scenario", line, Edit::new(line.at..end, vec![]), expect)
+                    .needs(command),
+            );
         }
         _ => {}
     }
@@ -214,9 +246,13 @@ fn example(base: &Base, line: &Line) -> Option<Mutant> {
     let allows = match base.format {
         "btcp" => true,
         // The only command with a schema; that of an example that fails need not be kept.
-        _ => line.path.contains(".create_booking[]") && base.sibling(line, "scenario")?.value == "success",
+        _ => {
+            line.path.contains(".create_booking[]")
+                && base.sibling(line, "scenario")?.value == "success"
+        }
     };
-    let mut above = base.keys.iter().filter(|above| above.key == "inputSchema" && above.at < line.at);
+    let mut above =
+        base.keys.iter().filter(|above| above.key == "inputSchema" && above.at < line.at);
     let schema = above.next_back().filter(|_| allows && line.value.ends_with('}'))?;
     let value = line.value.replacen('{', "{\"unheard_of\": 1, ", 1);
     let expect = vec![("EXAMPLE_INPUT_INVALID", Own(0))];
@@ -273,7 +309,9 @@ fn mutated(base: &Base, mutants: &[&Mutant]) -> (String, impl Fn(usize, Place) -
                 At(line) if line < edit.range.start => break,
                 // The line of an object stays its first line, whatever becomes of its first field.
                 At(line) if edit.range.contains(&line) && own != BEFORE => return Some(start),
-                At(line) if edit.range.contains(&line) => return edit.heir.map(|heir| start + heir),
+                At(line) if edit.range.contains(&line) => {
+                    return edit.heir.map(|heir| start + heir);
+                }
                 _ => shift += edit.lines.len() as isize - edit.range.len() as isize,
             }
         }
@@ -342,15 +380,15 @@ fn failure(base: &Base, mutants: &[&Mutant]) -> Option<String> {
 
 /// All documents with their mutants.
 fn everything() -> Vec<(Base, Vec<Mutant>)> {
-    let names = DOCUMENTS
-        .iter()
-        .flat_map(|(format, source, names)| names.split(' ').map(move |name| (format, source, name)));
+    let names = DOCUMENTS.iter().flat_map(|(format, source, names)| {
+        names.split(' ').map(move |name| (format, source, name))
+    });
     let documents = names.map(|(format, source, name)| Base::load(format, source, name));
     documents.map(|base| (mutants(&base), base)).map(|(mutants, base)| (base, mutants)).collect()
 }
 
-/// Runs all cases, prints how many there are of each kind, and fails with all that went wrong. Returns the rows of
-/// `KNOWN` that still are.
+/// Runs all cases, prints how many there are of each kind, and fails with all that went wrong.
+/// Returns the rows of `KNOWN` that still are.
 #[expect(clippy::print_stdout, reason = "the counts are part of what this shows")]
 fn run(cases: &[(&Base, Vec<&Mutant>)]) -> BTreeSet<&'static str> {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
@@ -373,7 +411,9 @@ fn run(cases: &[(&Base, Vec<&Mutant>)]) -> BTreeSet<&'static str> {
 #[test]
 fn one_thing_is_broken() {
     let all = everything();
-    let cases = all.iter().flat_map(|(base, mutants)| mutants.iter().map(move |mutant| (base, vec![mutant])));
+    let cases = all
+        .iter()
+        .flat_map(|(base, mutants)| mutants.iter().map(move |mutant| (base, vec![mutant])));
     let known = run(&cases.collect::<Vec<_>>());
     let steady = KNOWN.lines().filter(|row| !row.is_empty());
     let right: Vec<&str> = steady.filter(|row| !known.contains(row)).collect();

@@ -1,6 +1,6 @@
-//! Every rule of the specifications, as rows of data in `tests/rules`: a document that keeps all rules,
-//! an edit that breaks one, and what is found then. The page docs/rules.md lists them; it is written
-//! by this test when `UPDATE_DOCS` is set, and held against the rows otherwise.
+//! Every rule of the specifications, as rows of data in `tests/rules`: a document that keeps all
+//! rules, an edit that breaks one, and what is found then. The page docs/rules.md lists them; it is
+//! written by this test when `UPDATE_DOCS` is set, and held against the rows otherwise.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -45,15 +45,17 @@ impl Seed {
     /// The document of a row: file name and text.
     fn document(&self, name: &str) -> (&str, &str) {
         let document = &self.rows["documents"][name];
-        let text =
-            |key: &str| document[key].as_str().unwrap_or_else(|| panic!("document {name} has a {key}"));
+        let text = |key: &str| {
+            document[key].as_str().unwrap_or_else(|| panic!("document {name} has a {key}"))
+        };
         (text("file"), text("text"))
     }
 
     /// A row's document with its edit made: file name and text.
     pub(crate) fn mutant(&self, rule: &Json, edit: &Json) -> (String, String) {
         if let Some(text) = edit["text"].as_str() {
-            let file = edit["file"].as_str().or(rule["file"].as_str()).expect("a text has a file name");
+            let file =
+                edit["file"].as_str().or(rule["file"].as_str()).expect("a text has a file name");
             return (file.to_owned(), text.to_owned());
         }
         let (file, text) = self.document(rule["on"].as_str().expect("a row names its document"));
@@ -76,7 +78,8 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
     let pointer = |p: &str| Pointer::parse(p).unwrap_or_else(|| panic!("{p} is no pointer"));
     let mut make = |edit: Edit| {
         let document = parse(file, &text);
-        let edits = plan(&document, std::slice::from_ref(&edit)).unwrap_or_else(|e| panic!("{edit:?}: {e}"));
+        let edits = plan(&document, std::slice::from_ref(&edit))
+            .unwrap_or_else(|e| panic!("{edit:?}: {e}"));
         text = splice(&text, &edits);
     };
     for (at, name) in edit["rename"].as_object().into_iter().flatten() {
@@ -89,14 +92,16 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
         let at = pointer(at);
         let document = parse(file, &text);
         let (root, parent) = (document.root(), at.parent().expect("not the root"));
-        let is_list = root.find(&parent).is_some_and(|node| node.kind() == toolwright_source::Kind::List);
+        let is_list =
+            root.find(&parent).is_some_and(|node| node.kind() == toolwright_source::Kind::List);
         let edit = match root.find(&at) {
             Some(_) => Edit::Replace(at, value.clone()),
             // An index behind the last item adds one.
             None if is_list => Edit::Insert(parent.child("-"), value.clone()),
             None => Edit::Insert(at, value.clone()),
         };
-        let edits = plan(&document, std::slice::from_ref(&edit)).unwrap_or_else(|e| panic!("{edit:?}: {e}"));
+        let edits = plan(&document, std::slice::from_ref(&edit))
+            .unwrap_or_else(|e| panic!("{edit:?}: {e}"));
         text = splice(&text, &edits);
     }
     text
@@ -138,8 +143,10 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
     }
     let more: BTreeSet<&str> =
         rule["more"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
-    let others: Vec<&Found> =
-        serious(&found).into_iter().filter(|f| **f != expected && !more.contains(f.code.as_str())).collect();
+    let others: Vec<&Found> = serious(&found)
+        .into_iter()
+        .filter(|f| **f != expected && !more.contains(f.code.as_str()))
+        .collect();
     if !others.is_empty() {
         wrong.push(format!("{name}: also found {others:?}"));
     }
@@ -167,7 +174,10 @@ fn walk(name: &str) {
         let (file, text) = seed.document(document);
         let found = check(file, text, false);
         if !serious(&found).is_empty() {
-            wrong.push(format!("{name}: the document `{document}` is not clean: {:?}", serious(&found)));
+            wrong.push(format!(
+                "{name}: the document `{document}` is not clean: {:?}",
+                serious(&found)
+            ));
         }
     }
     wrong.extend(seed.rules().iter().flat_map(|rule| failures(&seed, rule)));
@@ -214,7 +224,8 @@ fn the_page_of_rules_is_not_stale() {
         );
         page += "| rule | where | level | code | weight | breaks it |\n|---|---|---|---|---|---|\n";
         for rule in seed.rules() {
-            let cell = |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");
+            let cell =
+                |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");
             let code = cell("code");
             let _ = writeln!(
                 page,
@@ -244,7 +255,10 @@ fn how(rule: &Json) -> String {
     for (verb, key) in [("rename", "rename"), ("set", "set")] {
         for (at, value) in rule[key].as_object().into_iter().flatten() {
             let value: String = value.to_string().chars().take(40).collect();
-            parts.push(format!("{verb} `{at}` to `{}`", value.replace('|', "\\|").replace('`', "'")));
+            parts.push(format!(
+                "{verb} `{at}` to `{}`",
+                value.replace('|', "\\|").replace('`', "'")
+            ));
         }
     }
     for at in rule["remove"].as_array().into_iter().flatten() {

@@ -14,7 +14,9 @@ fn pool() -> Pool {
 
 fn value(pool: &Pool, source: &str) -> Json {
     let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
-    pool.run_blocking(&program, &Input::args(json!({})), &Limits::default(), None).expect("it runs").value
+    pool.run_blocking(&program, &Input::args(json!({})), &Limits::default(), None)
+        .expect("it runs")
+        .value
 }
 
 #[test]
@@ -35,21 +37,33 @@ fn doctor_names_every_layer() {
     ");
 }
 
-/// Who is limited more than the jail wants keeps the jail whole; who is limited too much is told so.
+/// Who is limited more than the jail wants keeps the jail whole; who is limited too much is told
+/// so.
 #[test]
 fn limits_of_the_shell_are_kept() {
     let doctor = |kilobytes: u64| {
         let script = format!("ulimit -v {kilobytes}; exec \"$0\" doctor");
-        let run = Command::new("/bin/sh").args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")]).output();
+        let run = Command::new("/bin/sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")])
+            .output();
         let run = run.expect("a shell");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (run.status.code(), text(&run.stdout), text(&run.stderr))
     };
     let (code, stdout, stderr) = doctor(900_000);
-    assert!(code == Some(0) && stdout.contains("every layer of the jail is there"), "{stdout}{stderr}");
+    assert!(
+        code == Some(0) && stdout.contains("every layer of the jail is there"),
+        "{stdout}{stderr}"
+    );
     let (code, _, stderr) = doctor(400_000);
-    assert!(code == Some(2) && stderr.contains("START_FAILED: the layer `resource-limits`"), "{stderr}");
-    assert!(stderr.contains("390 MiB of addresses (`ulimit -v`), and a worker needs 640 MiB"), "{stderr}");
+    assert!(
+        code == Some(2) && stderr.contains("START_FAILED: the layer `resource-limits`"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("390 MiB of addresses (`ulimit -v`), and a worker needs 640 MiB"),
+        "{stderr}"
+    );
 }
 
 /// However few files may be open, that is said, and nothing breaks.
@@ -58,8 +72,10 @@ fn too_few_descriptors_are_named() {
     for descriptors in 4..16 {
         let script = format!("ulimit -n {descriptors}; exec \"$0\" doctor");
         let mut command = Command::new("/bin/sh");
-        let output =
-            command.args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")]).output().expect("it runs");
+        let output = command
+            .args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")])
+            .output()
+            .expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr);
         let is_told = stderr.contains("ulimit -n") || stderr.contains("Too many open files");
         assert!(
@@ -99,13 +115,23 @@ fn a_missing_layer_is_told_or_refused() {
     assert!(doctor.stdout.contains("`--require-jail` refuses to run them"), "{doctor:?}");
 
     let args = "{\"labels\": [\"A\", \"a\"]}";
-    let helper =
-        ["eval", "examples/aios/tickets.yaml", "--helper", "normalise-labels", "--args", args, "--json"];
+    let helper = [
+        "eval",
+        "examples/aios/tickets.yaml",
+        "--helper",
+        "normalise-labels",
+        "--args",
+        args,
+        "--json",
+    ];
     let words = ["call", "--from", "examples/btcp/count-words.json", "countWords", "text=a b"];
     for command in [&helper[..], &words] {
         let told = without_landlock(|| run(command));
         assert_eq!(told.code, 0, "{told:?}");
-        assert!(told.stderr.contains("the sandbox lacks the layer `landlock` of its jail"), "{told:?}");
+        assert!(
+            told.stderr.contains("the sandbox lacks the layer `landlock` of its jail"),
+            "{told:?}"
+        );
         let strict: Vec<&str> = command.iter().copied().chain(["--require-jail"]).collect();
         let refused = without_landlock(|| run(&strict));
         assert_ne!(refused.code, 0, "{refused:?}");
@@ -122,7 +148,8 @@ fn this_binary_is_a_worker() {
 
 #[test]
 fn the_names_that_checks_know_are_those_of_the_sandbox() {
-    let names = value(&pool(), "module.exports = () => Object.getOwnPropertyNames(globalThis).sort()");
+    let names =
+        value(&pool(), "module.exports = () => Object.getOwnPropertyNames(globalThis).sort()");
     let names: Vec<String> = serde_json::from_value(names).expect("names");
     // `data` is there for programs that process something.
     let known: Vec<&str> = toolwright_script::GLOBALS
@@ -132,7 +159,10 @@ fn the_names_that_checks_know_are_those_of_the_sandbox() {
         .collect();
     let missing: Vec<&&str> =
         known.iter().filter(|name| !names.iter().any(|found| found == **name)).collect();
-    assert!(missing.is_empty(), "checks take these for known, and the sandbox lacks them: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "checks take these for known, and the sandbox lacks them: {missing:?}"
+    );
     let unknown: Vec<&String> = names
         .iter()
         .filter(|name| !known.contains(&name.as_str()) && !matches!(name.as_str(), "undefined"))

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    LONG, Lines, MODERN, REVISIONS, Running, add_tools, at_rest, configured, descendants, gone, handshake,
-    misbehave, modern, names, pid_in, process_tool, request, runs, signal, until,
+    LONG, Lines, MODERN, REVISIONS, Running, add_tools, at_rest, configured, descendants, gone,
+    handshake, misbehave, modern, names, pid_in, process_tool, request, runs, signal, until,
 };
 use crate::program::folder;
 
@@ -47,7 +47,10 @@ fn every_revision_is_answered_in_kind() {
         assert_eq!(answer["result"]["serverInfo"]["name"], "toolwright");
         assert_eq!(answer["result"]["capabilities"]["tools"]["listChanged"], true);
         assert!(client.names().contains(&"up__echo".to_owned()));
-        assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+        assert_eq!(
+            client.call("add", json!({"a": 1, "b": 2}))["structuredContent"],
+            json!({"sum": 3})
+        );
         assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
     }
     // One that is not known gets the newest that is.
@@ -77,7 +80,8 @@ fn the_newest_revision_needs_no_handshake() {
     let list = client.ask("tools/list", modern(json!({})));
     assert_eq!(list["result"]["resultType"], "complete", "{list}");
     assert!(names(&list["result"]).contains(&"add".to_owned()));
-    let sum = client.ask("tools/call", modern(json!({"name": "add", "arguments": {"a": 1, "b": 2}})));
+    let sum =
+        client.ask("tools/call", modern(json!({"name": "add", "arguments": {"a": 1, "b": 2}})));
     assert_eq!(sum["result"]["structuredContent"], json!({"sum": 3}), "{sum}");
     assert_eq!(sum["result"]["resultType"], "complete", "{sum}");
     let without = client.ask("tools/call", json!({"name": "add", "arguments": {"a": 1, "b": 2}}));
@@ -97,10 +101,15 @@ fn tools_are_listed_completely_and_in_a_stable_order() {
         assert_eq!(client.ask("tools/list", json!({}))["result"]["tools"], list);
     }
     let mut again = Lines::start(folder.path(), &[], &[]);
-    assert_eq!(again.ask("tools/list", json!({}))["result"]["tools"], list, "the same after a restart");
+    assert_eq!(
+        again.ask("tools/list", json!({}))["result"]["tools"],
+        list,
+        "the same after a restart"
+    );
     let tools = list.as_array().expect("a list");
     assert_eq!(tools.len(), 16, "{list:#}");
-    let ids: Vec<&str> = tools.iter().filter_map(|tool| tool["_meta"]["toolwright/id"].as_str()).collect();
+    let ids: Vec<&str> =
+        tools.iter().filter_map(|tool| tool["_meta"]["toolwright/id"].as_str()).collect();
     assert_eq!(ids.len(), 16, "every tool tells its id");
     for tool in tools {
         let name = tool["name"].as_str().expect("a name");
@@ -109,7 +118,8 @@ fn tools_are_listed_completely_and_in_a_stable_order() {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert!(tool["description"].as_str().is_some_and(|text| !text.is_empty()), "{tool}");
     }
-    let find = |id: &str| tools.iter().find(|tool| tool["_meta"]["toolwright/id"] == id).expect("listed");
+    let find =
+        |id: &str| tools.iter().find(|tool| tool["_meta"]["toolwright/id"] == id).expect("listed");
     let echo = find("up:echo");
     assert_eq!((&echo["name"], &echo["title"]), (&json!("up__echo"), &json!("The echo tool")));
     let annotations = json!({
@@ -122,10 +132,10 @@ fn tools_are_listed_completely_and_in_a_stable_order() {
         {"src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml", "sizes": ["any"]},
     ]);
     assert_eq!(echo["icons"], icons);
-    let meta =
-        json!({"example.com/origin": "misbehave", "example.com/weight": 3, "toolwright/id": "up:echo"});
+    let meta = json!({"example.com/origin": "misbehave", "example.com/weight": 3, "toolwright/id": "up:echo"});
     assert_eq!(echo["_meta"], meta);
-    let schema = json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
+    let schema =
+        json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
     assert_eq!(find("up:add")["outputSchema"], schema);
     assert_eq!(find("up:add")["inputSchema"]["required"], json!(["a", "b"]));
     let dotted = find("up:dotted.name")["name"].as_str().expect("a name");
@@ -154,7 +164,10 @@ fn results_arrive_as_they_were_given() {
     let mut client = Lines::start(folder.path(), &[], &[]);
     let sum = client.call("add", json!({"a": 1, "b": 2}));
     assert_eq!((&sum["structuredContent"], &sum["isError"]), (&json!({"sum": 3}), &json!(false)));
-    assert_eq!(serde_json::from_str::<Json>(text_of(&sum)).expect("the same as text"), json!({"sum": 3}));
+    assert_eq!(
+        serde_json::from_str::<Json>(text_of(&sum)).expect("the same as text"),
+        json!({"sum": 3})
+    );
     let blocks = client.call("up__image", json!({"unknown": true}));
     let kinds: Vec<&str> = blocks["content"]
         .as_array()
@@ -197,7 +210,11 @@ fn failures_say_why() {
         assert!(text_of(&result).starts_with(&format!("{code}: ")), "{name}: {result}");
         assert!(text_of(&result).contains("\nhelp: "), "{name}: {result}");
         let error = &result["_meta"]["toolwright/error"];
-        assert_eq!((&error["code"], &error["number"]), (&json!(code), &json!(number)), "{name}: {result}");
+        assert_eq!(
+            (&error["code"], &error["number"]),
+            (&json!(code), &json!(number)),
+            "{name}: {result}"
+        );
     }
 }
 
@@ -231,15 +248,20 @@ fn progress_comes_in_order_before_the_result_and_only_when_asked_for() {
         let result = client.answer(&id);
         assert_eq!(result["result"]["structuredContent"]["steps"], steps);
         // Kept is what came before the answer.
-        let notices: Vec<&Json> =
-            client.kept.iter().filter(|message| message["method"] == "notifications/progress").collect();
+        let notices: Vec<&Json> = client
+            .kept
+            .iter()
+            .filter(|message| message["method"] == "notifications/progress")
+            .collect();
         let done: Vec<f64> =
             notices.iter().filter_map(|notice| notice["params"]["progress"].as_f64()).collect();
         assert_eq!(done, (1..=steps).map(f64::from).collect::<Vec<_>>());
         for notice in notices {
             assert_eq!(notice["params"]["progressToken"], token);
             assert_eq!(notice["params"]["total"], f64::from(steps));
-            assert!(notice["params"]["message"].as_str().is_some_and(|text| text.starts_with("step ")));
+            assert!(
+                notice["params"]["message"].as_str().is_some_and(|text| text.starts_with("step "))
+            );
         }
     }
     client.kept.clear();
@@ -310,22 +332,33 @@ fn a_cancelled_call_ends_its_work() {
 #[test]
 fn the_list_follows_its_sources() {
     let tool = |name: &str| {
-        format!(r#"{{"name": "{name}", "description": "A tool.", "inputSchema": {{"type": "object"}}}}"#)
+        format!(
+            r#"{{"name": "{name}", "description": "A tool.", "inputSchema": {{"type": "object"}}}}"#
+        )
     };
-    let (folder, path) =
-        configured(&format!("{}[[source]]\nname = \"files\"\npath = \"files\"\n", server("up", "changing")));
+    let (folder, path) = configured(&format!(
+        "{}[[source]]\nname = \"files\"\npath = \"files\"\n",
+        server("up", "changing")
+    ));
     std::fs::create_dir(path.join("files")).expect("a folder");
     std::fs::write(path.join("files/a.json"), tool("first")).expect("a file");
     let mut client = Lines::start(folder.path(), &[], &[]);
     let before = client.names();
-    assert!(before.contains(&"first".to_owned()) && !before.contains(&"up__added".to_owned()), "{before:?}");
+    assert!(
+        before.contains(&"first".to_owned()) && !before.contains(&"up__added".to_owned()),
+        "{before:?}"
+    );
     let changed = |client: &mut Lines| {
-        client.find("`list_changed`", |message| message["method"] == "notifications/tools/list_changed");
+        client.find("`list_changed`", |message| {
+            message["method"] == "notifications/tools/list_changed"
+        });
     };
     client.kept.clear();
     client.call("up__echo", json!({}));
     changed(&mut client);
-    until("the added tool", LONG, || client.names().contains(&"up__added".to_owned()).then_some(()));
+    until("the added tool", LONG, || {
+        client.names().contains(&"up__added".to_owned()).then_some(())
+    });
     assert_eq!(client.call("up__added", json!({"x": 1}))["isError"], false);
     // A file more, a file less, and a source more.
     client.kept.clear();
@@ -335,20 +368,30 @@ fn the_list_follows_its_sources() {
     client.kept.clear();
     std::fs::remove_file(path.join("files/a.json")).expect("a file");
     changed(&mut client);
-    until("the first file to go", LONG, || (!client.names().contains(&"first".to_owned())).then_some(()));
+    until("the first file to go", LONG, || {
+        (!client.names().contains(&"first".to_owned())).then_some(())
+    });
     client.kept.clear();
     let config = std::fs::read_to_string(path.join("toolwright.toml")).expect("ours");
     std::fs::write(path.join("toolwright.toml"), config + &server("more", "good")).expect("a file");
     changed(&mut client);
-    until("the new source", LONG, || client.names().contains(&"more__echo".to_owned()).then_some(()));
-    assert!(client.names().contains(&"up__added".to_owned()), "sources that stay are not started anew");
+    until("the new source", LONG, || {
+        client.names().contains(&"more__echo".to_owned()).then_some(())
+    });
+    assert!(
+        client.names().contains(&"up__added".to_owned()),
+        "sources that stay are not started anew"
+    );
 }
 
 #[test]
 fn subscribers_of_the_newest_revision_are_told() {
     let (folder, _) = configured(&server("up", "changing"));
     let mut client = Lines::bare(folder.path(), &[], &[]);
-    assert!(names(&client.ask("tools/list", modern(json!({})))["result"]).contains(&"up__echo".to_owned()));
+    assert!(
+        names(&client.ask("tools/list", modern(json!({})))["result"])
+            .contains(&"up__echo".to_owned())
+    );
     let id = client.send(
         "subscriptions/listen",
         modern(json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}})),
@@ -356,10 +399,14 @@ fn subscribers_of_the_newest_revision_are_told() {
     let accepted = client.find("the acknowledgement", |message| {
         message["method"] == "notifications/subscriptions/acknowledged"
     });
-    assert_eq!(accepted["params"]["notifications"], json!({"toolsListChanged": true}), "{accepted}");
+    assert_eq!(
+        accepted["params"]["notifications"],
+        json!({"toolsListChanged": true}),
+        "{accepted}"
+    );
     client.ask("tools/call", modern(json!({"name": "up__echo", "arguments": {}})));
-    let told =
-        client.find("`list_changed`", |message| message["method"] == "notifications/tools/list_changed");
+    let told = client
+        .find("`list_changed`", |message| message["method"] == "notifications/tools/list_changed");
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id, "{told}");
 }
 
@@ -405,7 +452,8 @@ fn lines_that_are_no_requests_are_answered_and_the_connection_goes_on() {
         assert_eq!(answer["id"], *id, "{shown}: {answer}");
         assert_eq!(client.ask("ping", json!({}))["result"], json!({}), "{shown}");
     }
-    let answers: Vec<&Json> = client.kept.iter().filter(|message| message.get("method").is_none()).collect();
+    let answers: Vec<&Json> =
+        client.kept.iter().filter(|message| message.get("method").is_none()).collect();
     assert!(answers.is_empty(), "blank lines are not answered: {answers:?}");
     // A line may end as on Windows.
     client.line(b"{\"jsonrpc\":\"2.0\",\"id\":950,\"method\":\"ping\"}\r");
@@ -418,12 +466,15 @@ fn before_the_handshake(line: &str, is_answered: bool) {
     let mut client = Lines::bare(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
     client.line(line.as_bytes());
     if is_answered {
-        client.find(line, |message| message.get("error").is_some() || message.get("result").is_some());
+        client.find(line, |message| {
+            message.get("error").is_some() || message.get("result").is_some()
+        });
     }
     let id = json!("hello");
     client.line(request(&id, "initialize", &handshake("2025-06-18")).to_string().as_bytes());
     let answer = client.find_within(LONG, &|message: &Json| message["id"] == id);
-    let answer = answer.unwrap_or_else(|| panic!("after {line:?} the server left: {}", client.stderr()));
+    let answer =
+        answer.unwrap_or_else(|| panic!("after {line:?} the server left: {}", client.stderr()));
     assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{line}");
 }
 
@@ -455,8 +506,10 @@ fn notifications_before_the_handshake_are_passed_over() {
 
 #[test]
 fn the_end_of_stdin_is_the_end() {
-    let (folder, _) =
-        workshop(&["echo"], &(server("stuck", "hang-start") + &server("deaf", "ignore-term") + SOON));
+    let (folder, _) = workshop(
+        &["echo"],
+        &(server("stuck", "hang-start") + &server("deaf", "ignore-term") + SOON),
+    );
     for stage in ["at once", "greeted", "idle"] {
         let mut client = Lines::bare(folder.path(), &[], &[]);
         if stage != "at once" {
@@ -464,7 +517,9 @@ fn the_end_of_stdin_is_the_end() {
         }
         if stage == "idle" {
             assert_eq!(client.call("up__echo", json!({}))["isError"], false);
-            until("the deaf server", LONG, || client.stderr().contains("deaf: 14 tools").then_some(()));
+            until("the deaf server", LONG, || {
+                client.stderr().contains("deaf: 14 tools").then_some(())
+            });
         }
         let pids = descendants(client.pid());
         client.hang_up();
@@ -517,7 +572,9 @@ fn a_signal_is_an_orderly_end() {
         for mode in ["fork", "setsid"] {
             let file = path.join(mode);
             let _ = std::fs::remove_file(&file);
-            until("the tool to be there", LONG, || client.names().contains(&mode.to_owned()).then_some(()));
+            until("the tool to be there", LONG, || {
+                client.names().contains(&mode.to_owned()).then_some(())
+            });
             client.send_call(mode, json!({"file": file.display().to_string()}));
             pids.push(pid_in(&file));
         }
@@ -538,7 +595,8 @@ fn trouble() -> String {
                [[source]]\nname = \"bad-file\"\npath = \"no-such-file.json\"\n\
                [[source]]\nname = \"torn\"\npath = \"torn.json\"\n\
                [[source]]\nname = \"nobody\"\nurl = \"http://127.0.0.1:1/mcp\"\n";
-    let modes = ["exit-start", "garbage", "garbage-only", "flood-err", "close-stdout-start", "bad-list"];
+    let modes =
+        ["exit-start", "garbage", "garbage-only", "flood-err", "close-stdout-start", "bad-list"];
     bad.to_owned() + &modes.map(|mode| server(mode, mode)).concat()
 }
 
@@ -562,7 +620,10 @@ fn sources_that_fail_leave_the_others_alone() {
         "{listed:?}"
     );
     assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
-    assert_eq!(client.call("up__add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+    assert_eq!(
+        client.call("up__add", json!({"a": 1, "b": 2}))["structuredContent"],
+        json!({"sum": 3})
+    );
     assert_eq!(client.call("bad-list__echo", json!({}))["isError"], false);
     let aside = client.call("bad-list__external_ref", json!({}));
     assert!(text_of(&aside).starts_with("QUARANTINED: "), "{aside}");
@@ -595,7 +656,10 @@ fn a_server_that_hangs_holds_nobody_up() {
         let mut client = Lines::start(folder.path(), &[], &[]);
         // The first call may have to wait for its own program to be asked, and no longer.
         let started = Instant::now();
-        assert_eq!(client.call("add", json!({"a": 1, "b": 2}))["structuredContent"], json!({"sum": 3}));
+        assert_eq!(
+            client.call("add", json!({"a": 1, "b": 2}))["structuredContent"],
+            json!({"sum": 3})
+        );
         let first = started.elapsed();
         let mut best = LONG;
         for _ in 0..5 {
@@ -628,7 +692,10 @@ fn a_call_during_the_start_waits_for_the_tool_it_names() {
     let schema = json!({"name": "echo", "description": "The echo that is slow to start.", "parameters": {"type": "object"}});
     process_tool(&path.join("tools/slow-tool"), &schema, r#"printf '{"mine": true}'"#);
     let text = std::fs::read_to_string(path.join("tools/slow-tool")).expect("ours");
-    crate::client::script(&path.join("tools/slow-tool"), &text.replace("then\ncat", "then\nsleep 0.6\ncat"));
+    crate::client::script(
+        &path.join("tools/slow-tool"),
+        &text.replace("then\ncat", "then\nsleep 0.6\ncat"),
+    );
     let mut client = Lines::start(folder.path(), &[], &[]);
     until("the server's tools", LONG, || client.stderr().contains("up: 14 tools").then_some(()));
     // `up:echo` is there already, and is not meant.
@@ -639,14 +706,18 @@ fn a_call_during_the_start_waits_for_the_tool_it_names() {
 /// A tool that is not there yet is waited for, and nothing else.
 #[test]
 fn a_call_during_the_start_waits_for_nobody_else() {
-    let late =
-        server("late", "slow-start") + "env = { START_MS = \"300\" }\n" + &server("stuck", "hang-start");
+    let late = server("late", "slow-start")
+        + "env = { START_MS = \"300\" }\n"
+        + &server("stuck", "hang-start");
     let (folder, _) = workshop(&[], &late);
     let mut client = Lines::start(folder.path(), &[], &[]);
     let started = Instant::now();
     assert_eq!(client.call("late__echo", json!({}))["isError"], false);
     let took = started.elapsed();
-    assert!(took < Duration::from_millis(1500), "its server was ready after 300 ms, the call took {took:?}");
+    assert!(
+        took < Duration::from_millis(1500),
+        "its server was ready after 300 ms, the call took {took:?}"
+    );
 }
 
 /// An agent that does not read its answers is no reason to stay: who ends it must be heard.
@@ -655,7 +726,8 @@ fn an_agent_that_does_not_read_can_still_be_left() {
     let (folder, _) = workshop(&[], "");
     let mut running = Running::start_unread(folder.path(), &["serve"], &[]);
     let mut stdin = running.stdin.take().expect("open");
-    writeln!(stdin, "{}", request(&json!(0), "initialize", &handshake("2025-06-18"))).expect("it reads");
+    writeln!(stdin, "{}", request(&json!(0), "initialize", &handshake("2025-06-18")))
+        .expect("it reads");
     until("its sources", LONG, || running.stderr().contains("up: 14 tools").then_some(()));
     // Much more than a pipe holds.
     for id in 1..=50 {
@@ -675,8 +747,10 @@ fn what_people_read_when_it_starts() {
     client.names();
     until("all sources", LONG, || {
         let stderr = client.stderr();
-        (stderr.contains("up: 14 tools") && stderr.contains("tools: 1 tool") && stderr.contains("database"))
-            .then_some(())
+        (stderr.contains("up: 14 tools")
+            && stderr.contains("tools: 1 tool")
+            && stderr.contains("database"))
+        .then_some(())
     });
     let stderr = client.stderr();
     let mut lines: Vec<String> = Vec::new();
@@ -687,10 +761,13 @@ fn what_people_read_when_it_starts() {
             lines.push(line.to_owned());
         }
     }
-    // They come as the sources do; whether the server's end or its silence is noticed first is chance.
+    // They come as the sources do; whether the server's end or its silence is noticed first is
+    // chance.
     lines.sort();
     for line in &mut lines {
-        if let (Some(start), Some(end)) = (line.find("reached: "), line.find(": the server's process")) {
+        if let (Some(start), Some(end)) =
+            (line.find("reached: "), line.find(": the server's process"))
+        {
             line.replace_range(start + 9..end, "[how it was noticed]");
         }
     }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    LONG, MODERN, REVISIONS, Reply, Web, configured, descendants, gone, handshake, misbehave, names, pid_in,
-    request, run_with, runs, signal, until,
+    LONG, MODERN, REVISIONS, Reply, Web, configured, descendants, gone, handshake, misbehave,
+    names, pid_in, request, run_with, runs, signal, until,
 };
 use crate::program::folder;
 use crate::serving::{END, SOON, server, workshop};
@@ -21,8 +21,13 @@ fn http_speaks_every_revision() {
         let session = web.session(revision);
         let list = session.ask(1, "tools/list", json!({})).answer(&json!(1));
         assert!(names(&list["result"]).contains(&"up__echo".to_owned()), "{revision}: {list}");
-        let sum = session.ask(2, "tools/call", json!({"name": "add", "arguments": {"a": 1, "b": 2}}));
-        assert_eq!(sum.answer(&json!(2))["result"]["structuredContent"], json!({"sum": 3}), "{revision}");
+        let sum =
+            session.ask(2, "tools/call", json!({"name": "add", "arguments": {"a": 1, "b": 2}}));
+        assert_eq!(
+            sum.answer(&json!(2))["result"]["structuredContent"],
+            json!({"sum": 3}),
+            "{revision}"
+        );
         let unknown = session.ask(3, "tools/call", json!({"name": "nope"})).answer(&json!(3));
         assert_eq!(unknown["error"]["data"]["code"], "TOOL_NOT_FOUND", "{revision}: {unknown}");
         let reply = session.ask(
@@ -32,21 +37,33 @@ fn http_speaks_every_revision() {
                 "name": "up__progress", "arguments": {"steps": 3, "ms": 1}, "_meta": {"progressToken": "t"},
             }),
         );
-        let methods: Vec<Json> =
-            reply.messages().into_iter().map(|message| message["params"]["progress"].clone()).collect();
-        assert_eq!(methods, [json!(1.0), json!(2.0), json!(3.0), Json::Null], "{revision}: {reply:?}");
+        let methods: Vec<Json> = reply
+            .messages()
+            .into_iter()
+            .map(|message| message["params"]["progress"].clone())
+            .collect();
+        assert_eq!(
+            methods,
+            [json!(1.0), json!(2.0), json!(3.0), Json::Null],
+            "{revision}: {reply:?}"
+        );
         let deleted = web.exchange("DELETE", "/mcp", &session.headers(), "");
         assert!((200..300).contains(&deleted.status), "{deleted:?}");
         assert_eq!(session.ask(5, "tools/list", json!({})).status, 404, "the session is over");
     }
     let found = web.ask_modern(1, "server/discover", json!({})).answer(&json!(1));
     assert!(
-        found["result"]["supportedVersions"].as_array().is_some_and(|list| list.contains(&json!(MODERN))),
+        found["result"]["supportedVersions"]
+            .as_array()
+            .is_some_and(|list| list.contains(&json!(MODERN))),
         "{found}"
     );
     let list = web.ask_modern(2, "tools/list", json!({})).answer(&json!(2));
     assert!(names(&list["result"]).contains(&"add".to_owned()), "{list}");
-    assert_eq!(web.call("add", json!({"a": 1, "b": 2}))["result"]["structuredContent"], json!({"sum": 3}));
+    assert_eq!(
+        web.call("add", json!({"a": 1, "b": 2}))["result"]["structuredContent"],
+        json!({"sum": 3})
+    );
     assert_eq!(web.call("nope", json!({}))["error"]["data"]["code"], "TOOL_NOT_FOUND");
     let failed = web.call("up__add", json!({}));
     assert_eq!(failed["result"]["_meta"]["toolwright/error"]["code"], "INPUT_INVALID", "{failed}");
@@ -106,13 +123,27 @@ fn http_refuses_what_it_must() {
         ("own origin", "POST", "/mcp", &[("Origin", &own)], &hello, &[200]),
         ("own origin by name", "POST", "/mcp", &[("Origin", &by_name)], &hello, &[200]),
         ("evil host", "POST", "/mcp", &[("Host", "evil.example")], &hello, &[403]),
-        ("evil host, our port", "POST", "/mcp", &[("Host", "127.0.0.1.evil.example:80")], &hello, &[403]),
+        (
+            "evil host, our port",
+            "POST",
+            "/mcp",
+            &[("Host", "127.0.0.1.evil.example:80")],
+            &hello,
+            &[403],
+        ),
         ("evil origin", "POST", "/mcp", &[("Origin", "http://evil.example")], &hello, &[403]),
         ("origin of a file", "POST", "/mcp", &[("Origin", "null")], &hello, &[403]),
         ("origin on another port", "POST", "/mcp", &[("Origin", &other_port)], &hello, &[403]),
         ("origin that is none", "POST", "/mcp", &[("Origin", "nonsense")], &hello, &[403]),
         ("evil host on GET", "GET", "/mcp", &[("Host", "evil.example")], "", &[403]),
-        ("evil origin on DELETE", "DELETE", "/mcp", &[("Origin", "http://evil.example")], "", &[403]),
+        (
+            "evil origin on DELETE",
+            "DELETE",
+            "/mcp",
+            &[("Origin", "http://evil.example")],
+            "",
+            &[403],
+        ),
         ("preflight", "OPTIONS", "/mcp", &[("Origin", "http://evil.example")], "", &[403]),
         ("no host", "POST", "/mcp", &[("Host", "")], &hello, &[400]),
         ("another path", "POST", "/", &[], &hello, &[404]),
@@ -120,20 +151,41 @@ fn http_refuses_what_it_must() {
         ("a path that climbs", "GET", "/mcp/../etc/passwd", &[], "", &[404]),
         ("GET without a session", "GET", "/mcp", &[], "", &[400, 405]),
         ("GET of an unknown session", "GET", "/mcp", &[("Mcp-Session-Id", "nope")], "", &[404]),
-        ("GET of the newest revision", "GET", "/mcp", &[("MCP-Protocol-Version", MODERN)], "", &[405]),
+        (
+            "GET of the newest revision",
+            "GET",
+            "/mcp",
+            &[("MCP-Protocol-Version", MODERN)],
+            "",
+            &[405],
+        ),
         ("DELETE without a session", "DELETE", "/mcp", &[], "", &[400, 405]),
         ("PUT", "PUT", "/mcp", &[], &hello, &[405]),
         ("PATCH", "PATCH", "/mcp", &[], &hello, &[405]),
         ("a method of its own", "BREW", "/mcp", &[], &hello, &[405]),
         ("no session", "POST", "/mcp", &[], &list, &[400]),
         ("an unknown session", "POST", "/mcp", &[("Mcp-Session-Id", "nope")], &list, &[404]),
-        ("an unknown revision", "POST", "/mcp", &[("MCP-Protocol-Version", "1999-01-01")], &list, &[400]),
+        (
+            "an unknown revision",
+            "POST",
+            "/mcp",
+            &[("MCP-Protocol-Version", "1999-01-01")],
+            &list,
+            &[400],
+        ),
         ("the newest, bare", "POST", "/mcp", &[("MCP-Protocol-Version", MODERN)], &list, &[400]),
         ("not JSON", "POST", "/mcp", &[], "{nope", &[400, 415]),
         ("no body", "POST", "/mcp", &[], "", &[400, 415]),
         ("no message", "POST", "/mcp", &[], "[1]", &[400, 415]),
         ("text", "POST", "/mcp", &[("Content-Type", "text/plain")], &hello, &[415]),
-        ("a form", "POST", "/mcp", &[("Content-Type", "application/x-www-form-urlencoded")], &hello, &[415]),
+        (
+            "a form",
+            "POST",
+            "/mcp",
+            &[("Content-Type", "application/x-www-form-urlencoded")],
+            &hello,
+            &[415],
+        ),
         ("no type", "POST", "/mcp", &[("Content-Type", "")], &hello, &[415]),
         ("accepts nothing of it", "POST", "/mcp", &[("Accept", "text/html")], &hello, &[406]),
         ("too large", "POST", "/mcp", &[], &huge, &[413]),
@@ -156,7 +208,11 @@ fn http_refuses_what_it_must() {
     }
     let _ = stream.write_all(b"0\r\n\r\n");
     assert_eq!(Reply::read(stream).status, 413);
-    assert_eq!(web.call("up__echo", json!({}))["result"]["isError"], false, "and the server is well");
+    assert_eq!(
+        web.call("up__echo", json!({}))["result"]["isError"],
+        false,
+        "and the server is well"
+    );
 }
 
 #[test]
@@ -171,7 +227,11 @@ fn slow_and_idle_clients_disturb_nobody() {
             .expect("it reads");
     }
     let mut unread = web.connect();
-    let big = web.modern_bytes(1, "tools/call", json!({"name": "up__big", "arguments": {"bytes": 900_000}}));
+    let big = web.modern_bytes(
+        1,
+        "tools/call",
+        json!({"name": "up__big", "arguments": {"bytes": 900_000}}),
+    );
     unread.write_all(&big).expect("it reads");
     let mut slow = web.connect();
     let bytes = web.modern_bytes(1, "tools/call", json!({"name": "up__echo", "arguments": {}}));
@@ -212,8 +272,9 @@ fn clients_that_say_nothing_are_let_go() {
         (name, stream)
     });
     for (name, mut stream) in streams {
-        let left =
-            Duration::from_millis(11_500).saturating_sub(started.elapsed()).max(Duration::from_millis(100));
+        let left = Duration::from_millis(11_500)
+            .saturating_sub(started.elapsed())
+            .max(Duration::from_millis(100));
         stream.set_read_timeout(Some(left)).expect("a timeout");
         let end = stream.read(&mut [0; 512]);
         assert!(end.is_ok(), "who sent {name} is still connected after {:?}", started.elapsed());
@@ -239,19 +300,28 @@ fn the_token_is_asked_for_and_never_shown() {
         ] {
             let reply = web.post(&[("Authorization", authorization)], &hello);
             assert_eq!(reply.status, 401, "{authorization}: {reply:?}");
-            let challenge = reply.headers.get("www-authenticate").map(String::as_str).unwrap_or_default();
+            let challenge =
+                reply.headers.get("www-authenticate").map(String::as_str).unwrap_or_default();
             assert!(challenge.starts_with("Bearer"), "{authorization}: {reply:?}");
             assert!(!reply.body.contains(TOKEN), "{reply:?}");
         }
         for method in ["GET", "DELETE", "PUT"] {
-            assert_eq!(web.exchange(method, "/mcp", &[("Authorization", "")], "").status, 401, "{method}");
+            assert_eq!(
+                web.exchange(method, "/mcp", &[("Authorization", "")], "").status,
+                401,
+                "{method}"
+            );
         }
         assert_eq!(web.post(&[("Authorization", &format!("bearer {TOKEN}"))], &hello).status, 200);
         assert_eq!(web.call("up__echo", json!({}))["result"]["isError"], false);
         // Programs do not see it either.
         assert!(!web.call("up__env", json!({})).to_string().contains(TOKEN));
         if address.starts_with("0.") {
-            assert_eq!(web.post(&[("Host", "my.machine.example")], &hello).status, 200, "any name will do");
+            assert_eq!(
+                web.post(&[("Host", "my.machine.example")], &hello).status,
+                200,
+                "any name will do"
+            );
             assert_eq!(web.post(&[("Origin", "http://evil.example")], &hello).status, 403);
         }
         signal(web.running.pid(), "TERM");
@@ -268,7 +338,11 @@ fn addresses_that_will_not_do_are_one_sentence_and_exit_2() {
     let taken = taken.local_addr().map(|address| (taken, address.to_string())).expect("an address");
     type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
     let cases: &[Case<'_>] = &[
-        ("0.0.0.0:0", &[], "so a token is needed: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1"),
+        (
+            "0.0.0.0:0",
+            &[],
+            "so a token is needed: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1",
+        ),
         ("0.0.0.0:0", &[("TOOLWRIGHT_TOKEN", "  ")], "so a token is needed"),
         ("[::]:0", &[], "cannot|so a token is needed"),
         (&taken.1, &[], "cannot listen on"),
@@ -288,7 +362,10 @@ fn addresses_that_will_not_do_are_one_sentence_and_exit_2() {
     let nothing = tempfile::tempdir().expect("a folder");
     std::fs::write(nothing.path().join("toolwright.toml"), "").expect("a file");
     let run = run_with(nothing.path(), &["serve"], &[], "");
-    assert_eq!((run.code, run.stderr.as_str()), (2, "toolwright: there is no source that could be served\n"));
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (2, "toolwright: there is no source that could be served\n")
+    );
 }
 
 /// The first signal ends the listening, not the calls.
@@ -305,7 +382,9 @@ fn http_ends_when_its_calls_have_ended() {
         if session {
             let session = web.session("2025-06-18");
             let body = request(&json!(1), "tools/call", &params).to_string();
-            stream.write_all(&web.bytes("POST", "/mcp", &session.headers(), &body)).expect("it reads");
+            stream
+                .write_all(&web.bytes("POST", "/mcp", &session.headers(), &body))
+                .expect("it reads");
         } else {
             stream.write_all(&web.modern_bytes(1, "tools/call", params)).expect("it reads");
         }
@@ -382,7 +461,10 @@ fn two_clients_get_their_own_answers() {
     let ids = std::thread::scope(|scope| {
         let work = &work;
         let clients: Vec<_> = (0..4).map(|who| scope.spawn(move || work(who))).collect();
-        clients.into_iter().map(|client| client.join().expect("its own answers")).collect::<Vec<_>>()
+        clients
+            .into_iter()
+            .map(|client| client.join().expect("its own answers"))
+            .collect::<Vec<_>>()
     });
     let distinct: std::collections::HashSet<_> = ids.iter().collect();
     assert_eq!(distinct.len(), 4, "{ids:?}");
@@ -406,7 +488,8 @@ fn a_client_that_hangs_up_ends_its_call() {
             gone(mode, pid, Duration::from_secs(2));
         }
     }
-    // In a session the connection may be lost and found again; there the call is cancelled by a message.
+    // In a session the connection may be lost and found again; there the call is cancelled by a
+    // message.
     let session = web.session("2025-06-18");
     let file = path.join("in-session");
     let params = json!({"name": "fork", "arguments": {"file": file.display().to_string()}});
@@ -419,7 +502,10 @@ fn a_client_that_hangs_up_ends_its_call() {
     assert_eq!(session.post(&cancelled).status, 202);
     gone("a call in a session", pid, Duration::from_secs(2));
     let reply = Reply::read(stream);
-    assert!(reply.status == 200 && reply.messages().is_empty(), "nobody waits for an answer: {reply:?}");
+    assert!(
+        reply.status == 200 && reply.messages().is_empty(),
+        "nobody waits for an answer: {reply:?}"
+    );
 }
 
 #[test]
@@ -435,7 +521,8 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
         ("text/event-stream", true),
         "{quick:?}"
     );
-    // A client of this revision is told first what it could come back with; one of an older revision is not.
+    // A client of this revision is told first what it could come back with; one of an older
+    // revision is not.
     assert!(
         quick.body.starts_with("id: call-0-0\nretry: 3000\ndata: \n\nid: call-0-1\ndata: {"),
         "{quick:?}"
@@ -444,15 +531,24 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
     let older = older.ask(2, "tools/call", json!({"name": "up__echo", "arguments": {"a": 1}}));
     assert!(older.body.starts_with("id: call-1-1\ndata: {"), "{older:?}");
     // Whoever asks in an unusual way gets the same answer in rmcp's way.
-    for header in
-        [("Origin", format!("http://127.0.0.1:{}", web.port)), ("Mcp-Method", "tools/call".to_owned())]
-    {
+    for header in [
+        ("Origin", format!("http://127.0.0.1:{}", web.port)),
+        ("Mcp-Method", "tools/call".to_owned()),
+    ] {
         let mut headers = session.headers().to_vec();
         headers.push((header.0, &header.1));
-        let body = request(&json!(3), "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));
+        let body =
+            request(&json!(3), "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));
         let unusual = web.post(&headers, &body);
-        assert!(kind(&unusual) == "text/event-stream" && !unusual.body.contains("id: call-"), "{header:?}");
-        assert_eq!(unusual.answer(&json!(3))["result"], quick.answer(&json!(2))["result"], "{header:?}");
+        assert!(
+            kind(&unusual) == "text/event-stream" && !unusual.body.contains("id: call-"),
+            "{header:?}"
+        );
+        assert_eq!(
+            unusual.answer(&json!(3))["result"],
+            quick.answer(&json!(2))["result"],
+            "{header:?}"
+        );
     }
     // The headers of an answer that takes its time come before it.
     let params = json!({"name": "up__progress", "arguments": {"steps": 1, "ms": 3_000}});
@@ -464,7 +560,8 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
     let head = Reply::read_head(&mut reader);
     assert_eq!(kind(&head), "text/event-stream");
     assert!(began.elapsed() < Duration::from_millis(2_900), "{:?}", began.elapsed());
-    // Who loses the connection meanwhile comes back with the last id, once and again, and hears the rest.
+    // Who loses the connection meanwhile comes back with the last id, once and again, and hears the
+    // rest.
     let until = |reader: &mut dyn BufRead, wanted: &str| {
         let mut seen = String::new();
         while !seen.contains(wanted) {
@@ -482,7 +579,10 @@ fn calls_of_a_session_are_answered_in_one_piece_or_as_they_go() {
         let mut reader = BufReader::new(stream);
         assert_eq!(Reply::read_head(&mut reader).status, 200);
         let rest = until(&mut reader, "call-2-1\n");
-        assert!(rest.contains("\"id\":4") && rest.contains("\"structuredContent\":{\"steps\":1}"), "{rest}");
+        assert!(
+            rest.contains("\"id\":4") && rest.contains("\"structuredContent\":{\"steps\":1}"),
+            "{rest}"
+        );
     }
     // So does who has made many other calls meanwhile; those that are over make room.
     let mut early = web.connect();

@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::program::{folder, run_in};
 
-const HEAD: &str =
-    "tool:\n  id: notes\n  type: cli\n  name: Notes\n  version: 1.0.0\n  cli_specific: {executable: notes}\n";
+const HEAD: &str = "tool:\n  id: notes\n  type: cli\n  name: Notes\n  version: 1.0.0\n  cli_specific: {executable: notes}\n";
 
 fn check(text: &str) -> Vec<String> {
     let folder = folder(&[("notes.yaml", text.as_bytes())]);
@@ -31,14 +30,19 @@ fn a_second_code_is_no_reason() {
     );
     let found = check(&text);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[1].contains("`UNKNOWN_FIELD` is not silenced: a comment is about one code"), "{found:?}");
+    assert!(
+        found[1].contains("`UNKNOWN_FIELD` is not silenced: a comment is about one code"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn comments_at_work_leave_room_for_useless_ones() {
     let used = "  # toolwright: ignore UNKNOWN_FIELD - so\n";
     let fields: String = (0..120).map(|n| format!("{used}  more{n}: 1\n")).collect();
-    let text = format!("{HEAD}{fields}  # toolwright: ignore OPEN_OBJECT - so\n  description: Keeps notes\n");
+    let text = format!(
+        "{HEAD}{fields}  # toolwright: ignore OPEN_OBJECT - so\n  description: Keeps notes\n"
+    );
     let found = check(&text);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("USELESS_SILENCE"), "{found:?}");
@@ -59,8 +63,9 @@ fn nobody_knows_what_is_useless_behind_the_last_note_that_is_told() {
 
 #[test]
 fn a_code_that_does_not_exist_is_named() {
-    let text =
-        format!("{HEAD}  description: Keeps notes\n  more: 1  # toolwright: ignore UNKNOWN_FEILD - so\n");
+    let text = format!(
+        "{HEAD}  description: Keeps notes\n  more: 1  # toolwright: ignore UNKNOWN_FEILD - so\n"
+    );
     let found = check(&text);
     assert!(found[1].contains("there is no code `UNKNOWN_FEILD`"), "{found:?}");
 }

@@ -18,23 +18,36 @@ fn the_configuration_is_found_and_read() {
     std::fs::write(folder.path().join("a/toolwright.toml"), "").expect("a file");
     let empty = run(&deep, &["call", "echo"]);
     assert_eq!((empty.code, empty.stdout.as_str()), (2, ""), "{empty:?}");
-    assert!(empty.stderr.starts_with("toolwright: ") && empty.stderr.lines().count() == 1, "{empty:?}");
+    assert!(
+        empty.stderr.starts_with("toolwright: ") && empty.stderr.lines().count() == 1,
+        "{empty:?}"
+    );
     let named = run(&deep, &["call", "echo", "--config", "../../../toolwright.toml"]);
     assert_eq!(named.code, 0, "relative paths start at the file: {named:?}");
     let cases: &[(&[&str], &str)] = &[
-        (&["call", "echo", "--config", "no.toml"], "toolwright: there is no configuration `no.toml`\n"),
+        (
+            &["call", "echo", "--config", "no.toml"],
+            "toolwright: there is no configuration `no.toml`\n",
+        ),
         (&["serve", "--config", "no.toml"], "toolwright: there is no configuration `no.toml`\n"),
         (&["call", "echo", "--config", "tools"], "toolwright: there is no configuration `tools`\n"),
     ];
     for (args, message) in cases {
         let run = run(folder.path(), args);
-        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (2, "", *message), "{args:?}");
+        assert_eq!(
+            (run.code, run.stdout.as_str(), run.stderr.as_str()),
+            (2, "", *message),
+            "{args:?}"
+        );
     }
     let elsewhere = tempfile::tempdir().expect("a folder");
     for command in [&["call", "echo"][..], &["serve"]] {
         let run = run(elsewhere.path(), command);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
-        assert!(run.stderr.starts_with("toolwright: there is no `toolwright.toml` here or above"), "{run:?}");
+        assert!(
+            run.stderr.starts_with("toolwright: there is no `toolwright.toml` here or above"),
+            "{run:?}"
+        );
         assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
     }
 }
@@ -56,7 +69,8 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
         assert!(call.stderr.contains(words), "{words}: {}", call.stderr);
     }
     // A limit that cannot be read would be looser than it was meant: nothing runs.
-    let good = format!("[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n", misbehave());
+    let good =
+        format!("[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n", misbehave());
     for (limit, words) in [
         (
             "timeout = \"long\"",
@@ -65,7 +79,8 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
         ("validator_timeout = \"x\"", "`validator_timeout` is a string, expected an integer"),
         ("max_concurent = 3", "unknown key `max_concurent` (did you mean `max_concurrent`?)"),
     ] {
-        std::fs::write(path.join("toolwright.toml"), format!("{good}[limits]\n{limit}\n")).expect("a file");
+        std::fs::write(path.join("toolwright.toml"), format!("{good}[limits]\n{limit}\n"))
+            .expect("a file");
         for command in [&["call", "up:echo"][..], &["serve"], &["test", "--run"]] {
             let refused = run(folder.path(), command);
             assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:?}");
@@ -76,7 +91,10 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
     for command in [&["call", "echo"][..], &["serve"]] {
         let broken = run(folder.path(), command);
         assert_eq!((broken.code, broken.stdout.as_str()), (2, ""), "{broken:?}");
-        assert!(broken.stderr.contains("toolwright.toml:1:10: error[INVALID_SYNTAX]"), "{broken:?}");
+        assert!(
+            broken.stderr.contains("toolwright.toml:1:10: error[INVALID_SYNTAX]"),
+            "{broken:?}"
+        );
     }
 }
 
@@ -103,12 +121,17 @@ fn programs_see_only_what_is_allowed() {
         misbehave()
     ));
     add_tools(&path, &["echo-env"]);
-    let environment =
-        [("SECRET", "xyz"), ("LANG", "C.UTF-8"), ("HOME", "/nowhere"), ("AWS_ACCESS_KEY_ID", "key")];
+    let environment = [
+        ("SECRET", "xyz"),
+        ("LANG", "C.UTF-8"),
+        ("HOME", "/nowhere"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+    ];
     let own = ["TOOLWRIGHT_RUN", "PATH", "LANG", "HOME"];
-    for (id, allowed) in
-        [("echo_env", &[("ALLOWED", "yes"), ("FILLED", "xyz!")][..]), ("up:env", &[("ALLOWED", "also")])]
-    {
+    for (id, allowed) in [
+        ("echo_env", &[("ALLOWED", "yes"), ("FILLED", "xyz!")][..]),
+        ("up:env", &[("ALLOWED", "also")]),
+    ] {
         let run = run_with(folder.path(), &["call", id], &environment, "");
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{id}");
         let answer: Json = serde_json::from_str(&run.stdout).expect("JSON");
@@ -123,9 +146,16 @@ fn programs_see_only_what_is_allowed() {
         assert!(others.is_empty(), "{id} sees {others:?}");
     }
     // Without a configuration nothing is allowed.
-    let bare =
-        run_with(folder.path(), &["call", "echo_env", "--from", "tools/echo-env-tool"], &environment, "");
-    assert!(bare.code == 0 && !bare.stdout.contains("xyz") && !bare.stdout.contains("ALLOWED"), "{bare:?}");
+    let bare = run_with(
+        folder.path(),
+        &["call", "echo_env", "--from", "tools/echo-env-tool"],
+        &environment,
+        "",
+    );
+    assert!(
+        bare.code == 0 && !bare.stdout.contains("xyz") && !bare.stdout.contains("ALLOWED"),
+        "{bare:?}"
+    );
 }
 
 /// A secret of the configuration must not reach anybody's terminal or log.
@@ -137,13 +167,15 @@ fn secrets_are_never_shown() {
     let page = Upstream::start("html");
     let elsewhere = Upstream::start("redirect-evil");
     let program = misbehave();
-    let server =
-        |key: &str, value: &str, rest: &str| format!("[[source]]\nname = \"s\"\n{key} = {value}\n{rest}\n");
+    let server = |key: &str, value: &str, rest: &str| {
+        format!("[[source]]\nname = \"s\"\n{key} = {value}\n{rest}\n")
+    };
     let headers = format!("headers = {{ Authorization = \"Bearer {SECRET}\" }}");
     let environment = format!("env = {{ TOKEN = \"{SECRET}\" }}");
     let url = |url: &str| server("url", &format!("\"{url}\""), &headers);
-    let command =
-        |mode: &str| server("command", &format!("[\"{program}\", \"mcp\", \"{mode}\"]"), &environment);
+    let command = |mode: &str| {
+        server("command", &format!("[\"{program}\", \"mcp\", \"{mode}\"]"), &environment)
+    };
     let cases = [
         ("refused", url(&token.url)),
         ("500", url(&broken.url)),
@@ -154,14 +186,22 @@ fn secrets_are_never_shown() {
         ("userinfo", server("url", &format!("\"http://user:{SECRET}@127.0.0.1:1/mcp\""), "")),
         (
             "bad header",
-            server("url", "\"http://127.0.0.1:1/mcp\"", &format!("headers = {{ A = \"{SECRET}\\n\" }}")),
+            server(
+                "url",
+                "\"http://127.0.0.1:1/mcp\"",
+                &format!("headers = {{ A = \"{SECRET}\\n\" }}"),
+            ),
         ),
         ("exit", command("exit-start")),
         ("dies", command("dies-every-call")),
         ("no program", server("command", "[\"/no/such\"]", &environment)),
         (
             "arguments",
-            server("command", &format!("[\"{program}\", \"mcp\", \"exit-start\", \"--key={SECRET}\"]"), ""),
+            server(
+                "command",
+                &format!("[\"{program}\", \"mcp\", \"exit-start\", \"--key={SECRET}\"]"),
+                "",
+            ),
         ),
         ("executables", server("executables", "\"nowhere\"", &environment)),
         ("mistake before", server("pth", "\"x\"", &environment)),
@@ -176,7 +216,10 @@ fn secrets_are_never_shown() {
         ),
         ("wrong type", server("command", "\"x\"", &format!("env = [\"{SECRET}\"]"))),
         ("not TOML", server("command", "\"x\"", &format!("env = {{ A = \"{SECRET}\""))),
-        ("bad reference", server("command", "\"x\"", &format!("env = {{ A = \"{SECRET}${{nope\" }}"))),
+        (
+            "bad reference",
+            server("command", "\"x\"", &format!("env = {{ A = \"{SECRET}${{nope\" }}")),
+        ),
         ("duplicate", command("good") + &command("good")),
     ];
     for (name, text) in &cases {
@@ -196,10 +239,20 @@ fn servers_files(secret: &str, token: &Upstream) -> Vec<(&'static str, Json)> {
     vec![
         (
             "refused",
-            file(json!({"url": token.url, "headers": {"Authorization": format!("Bearer {secret}")}})),
+            file(
+                json!({"url": token.url, "headers": {"Authorization": format!("Bearer {secret}")}}),
+            ),
         ),
-        ("exit", file(json!({"command": program, "args": ["mcp", "exit-start"], "env": {"TOKEN": secret}}))),
-        ("no program", file(json!({"command": "/no/such", "args": [secret], "env": {"TOKEN": secret}}))),
+        (
+            "exit",
+            file(
+                json!({"command": program, "args": ["mcp", "exit-start"], "env": {"TOKEN": secret}}),
+            ),
+        ),
+        (
+            "no program",
+            file(json!({"command": "/no/such", "args": [secret], "env": {"TOKEN": secret}})),
+        ),
         ("misspelled", file(json!({"comand": "x", "env": {"TOKEN": secret}}))),
         ("unset", file(json!({"command": "${NOT_SET}", "env": {"TOKEN": secret}}))),
         ("bad name", file(json!({"command": "x", "env": {"A=B": secret}}))),
@@ -242,7 +295,9 @@ fn lines_of_servers_files_are_not_shown_with_their_secrets() {
 #[test]
 fn secrets_in_addresses_are_never_shown() {
     let folder = folder(&[]);
-    for url in ["http://127.0.0.1:1/mcp?key=tok-9f8e7d6c", "http://user:tok-9f8e7d6c@127.0.0.1:1/mcp"] {
+    for url in
+        ["http://127.0.0.1:1/mcp?key=tok-9f8e7d6c", "http://user:tok-9f8e7d6c@127.0.0.1:1/mcp"]
+    {
         let run = run(folder.path(), &["list", url]);
         assert_eq!(run.code, 2);
         assert!(!run.stderr.contains("tok-9f8e7d6c"), "{}", run.stderr);
@@ -291,9 +346,9 @@ fn live_servers_are_listed_and_shown() {
 fn servers_files_of_every_client_are_read() {
     let upstream = Upstream::start("token");
     let program = misbehave();
-    let started = json!({"command": "${BIN}", "args": ["mcp", "${MODE:-good}"], "env": {"A": "${env:A}"}});
-    let reached =
-        json!({"type": "http", "url": "${URL}", "headers": {"Authorization": "Bearer ${env:WORD}"}});
+    let started =
+        json!({"command": "${BIN}", "args": ["mcp", "${MODE:-good}"], "env": {"A": "${env:A}"}});
+    let reached = json!({"type": "http", "url": "${URL}", "headers": {"Authorization": "Bearer ${env:WORD}"}});
     let files = [
         ("claude/.mcp.json", json!({"mcpServers": {"one": started, "two": reached}})),
         (
@@ -318,7 +373,8 @@ fn servers_files_of_every_client_are_read() {
     let folder = folder(&[]);
     std::fs::create_dir_all(folder.path().join("cursor/bin")).expect("a folder");
     std::os::unix::fs::symlink(&program, folder.path().join("cursor/bin/server")).expect("a link");
-    let environment = [("BIN", program.as_str()), ("URL", &upstream.url), ("WORD", "sesame"), ("A", "value")];
+    let environment =
+        [("BIN", program.as_str()), ("URL", &upstream.url), ("WORD", "sesame"), ("A", "value")];
     for (name, document) in &files {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -326,14 +382,31 @@ fn servers_files_of_every_client_are_read() {
         let list = run_with(folder.path(), &["list", name], &environment, "");
         assert_eq!((list.code, list.stderr.as_str()), (0, ""), "{name}");
         let listed = ids(&list);
-        assert_eq!(listed.iter().filter(|id| id.starts_with("one:")).count(), 14, "{name}: {listed:?}");
-        assert_eq!(listed.iter().filter(|id| id.starts_with("two:")).count(), 14, "{name}: {listed:?}");
-        let called = run_with(folder.path(), &["call", "one:env", "--from", name], &environment, "");
+        assert_eq!(
+            listed.iter().filter(|id| id.starts_with("one:")).count(),
+            14,
+            "{name}: {listed:?}"
+        );
+        assert_eq!(
+            listed.iter().filter(|id| id.starts_with("two:")).count(),
+            14,
+            "{name}: {listed:?}"
+        );
+        let called =
+            run_with(folder.path(), &["call", "one:env", "--from", name], &environment, "");
         let answer: Json = serde_json::from_str(&called.stdout).expect("JSON");
         assert_eq!(answer["env"]["A"], "value", "{name}: {called:?}");
-        let called =
-            run_with(folder.path(), &["call", "two:add", "a=1", "b=2", "--from", name], &environment, "");
-        assert_eq!((called.code, called.stdout.as_str()), (0, "{\n  \"sum\": 3\n}\n"), "{name}: {called:?}");
+        let called = run_with(
+            folder.path(),
+            &["call", "two:add", "a=1", "b=2", "--from", name],
+            &environment,
+            "",
+        );
+        assert_eq!(
+            (called.code, called.stdout.as_str()),
+            (0, "{\n  \"sum\": 3\n}\n"),
+            "{name}: {called:?}"
+        );
     }
 }
 
@@ -349,7 +422,10 @@ fn an_unset_variable_leaves_one_server_out() {
     let folder = folder(&[("mcp.json", format!("{document:#}").as_bytes())]);
     let run = run(folder.path(), &["list", "mcp.json"]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(ids(&run).len() == 14 && ids(&run).iter().all(|id| id.starts_with("whole:")), "{run:?}");
+    assert!(
+        ids(&run).len() == 14 && ids(&run).iter().all(|id| id.starts_with("whole:")),
+        "{run:?}"
+    );
     insta::assert_snapshot!("unset_variable", run.stderr);
 }
 
@@ -392,14 +468,20 @@ fn a_server_that_cannot_be_reached_is_one_sentence_and_exit_2() {
 fn programs_are_run_only_when_they_are_named() {
     let folder = folder(&[("tools/page.json", PAGE.replace("12", "\"object\"").as_bytes())]);
     let marker = folder.path().join("it-ran");
-    let schema = json!({"name": "marks", "description": "Leaves a mark.", "parameters": {"type": "object"}});
+    let schema =
+        json!({"name": "marks", "description": "Leaves a mark.", "parameters": {"type": "object"}});
     let program = folder.path().join("tools/marking-tool");
     script(
         &program,
-        &format!("#!/bin/sh\ntouch '{}'\ncat >/dev/null\nprintf '%s' '{schema}'\n", marker.display()),
+        &format!(
+            "#!/bin/sh\ntouch '{}'\ncat >/dev/null\nprintf '%s' '{schema}'\n",
+            marker.display()
+        ),
     );
     // Inside a folder that is only looked at, nothing is run.
-    for command in [&["list", "tools"][..], &["show", "tools"], &["call", "marks", "--from", "tools"]] {
+    for command in
+        [&["list", "tools"][..], &["show", "tools"], &["call", "marks", "--from", "tools"]]
+    {
         let run = run(folder.path(), command);
         assert!(!marker.exists(), "{command:?} ran it: {run:?}");
         assert!(!run.stdout.contains("marks"), "{command:?}: {run:?}");

@@ -16,7 +16,8 @@ const SCHEMA: &str = r#"{
 
 #[test]
 fn a_valid_instance_is_said_so() {
-    let folder = folder(&[("schema.json", SCHEMA.as_bytes()), ("good.yaml", b"path: src\ndepth: 2\n")]);
+    let folder =
+        folder(&[("schema.json", SCHEMA.as_bytes()), ("good.yaml", b"path: src\ndepth: 2\n")]);
     let run = run_in(folder.path(), &["validate", "schema.json", "good.yaml"], b"");
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "good.yaml: valid\n", ""));
     let stdin = run_in(folder.path(), &["validate", "schema.json", "-"], br#"{"path": "x"}"#);
@@ -25,8 +26,10 @@ fn a_valid_instance_is_said_so() {
 
 #[test]
 fn every_failing_path_is_shown_in_the_instance() {
-    let folder =
-        folder(&[("schema.json", SCHEMA.as_bytes()), ("bad.yaml", "größe: 1\ndepth: -1\n".as_bytes())]);
+    let folder = folder(&[
+        ("schema.json", SCHEMA.as_bytes()),
+        ("bad.yaml", "größe: 1\ndepth: -1\n".as_bytes()),
+    ]);
     let run = run_in(folder.path(), &["validate", "schema.json", "bad.yaml"], b"");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     insta::assert_snapshot!("invalid_instance", run.stderr);
@@ -36,7 +39,10 @@ fn every_failing_path_is_shown_in_the_instance() {
 fn a_bad_schema_is_shown_in_the_schema() {
     let cases: [(&str, &str); 5] = [
         (r#"{"properties": {"a": {"type": "strin"}}}"#, "error[INVALID_SCHEMA]"),
-        (r##"{"$schema": "http://json-schema.org/draft-04/schema#"}"##, "error[UNSUPPORTED_DIALECT]"),
+        (
+            r##"{"$schema": "http://json-schema.org/draft-04/schema#"}"##,
+            "error[UNSUPPORTED_DIALECT]",
+        ),
         (r#"{"properties": {"a": {"$ref": "https://example.com/x.json"}}}"#, "error[EXTERNAL_REF]"),
         (r##"{"$ref": "#"}"##, "error[INVALID_SCHEMA]"),
         (r#"{"type": "string", "type": "number"}"#, "error[DUPLICATE_KEY]"),
@@ -45,13 +51,18 @@ fn a_bad_schema_is_shown_in_the_schema() {
         let folder = folder(&[("schema.json", schema.as_bytes()), ("i.json", b"{}")]);
         let run = run_in(folder.path(), &["validate", "schema.json", "i.json"], b"");
         assert_eq!(run.code, 1, "{schema}");
-        assert!(run.stderr.contains(message) && run.stderr.contains("schema.json:1:"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains(message) && run.stderr.contains("schema.json:1:"),
+            "{}",
+            run.stderr
+        );
     }
 }
 
 #[test]
 fn formats_are_checked_on_request_only() {
-    let folder = folder(&[("schema.json", br#"{"format": "date-time"}"#), ("i.json", br#""yesterday""#)]);
+    let folder =
+        folder(&[("schema.json", br#"{"format": "date-time"}"#), ("i.json", br#""yesterday""#)]);
     assert_eq!(run_in(folder.path(), &["validate", "schema.json", "i.json"], b"").code, 0);
     assert_eq!(
         run_in(folder.path(), &["validate", "--assert-formats", "schema.json", "i.json"], b"").code,
@@ -68,7 +79,10 @@ fn what_cannot_be_read_is_exit_2() {
             "toolwright: cannot read `missing.json`: there is no such file\n",
         ),
         (&["validate", ".", "schema.json"], "toolwright: cannot read `.`: it is a folder\n"),
-        (&["validate", "-", "-"], "toolwright: schema and instance cannot both come from standard input\n"),
+        (
+            &["validate", "-", "-"],
+            "toolwright: schema and instance cannot both come from standard input\n",
+        ),
         (&["validate", "schema.json"], "error: the following required arguments were not provided"),
     ];
     for (args, message) in cases {
@@ -82,7 +96,10 @@ fn what_cannot_be_read_is_exit_2() {
 fn batch(lines: &str) -> (Vec<Json>, i32) {
     let run = run_in(std::path::Path::new("/"), &["validate", "--batch"], lines.as_bytes());
     assert_eq!(run.stderr, "");
-    assert!(!run.stdout.contains(['\u{85}', '\u{2028}']), "some readers take these for line breaks");
+    assert!(
+        !run.stdout.contains(['\u{85}', '\u{2028}']),
+        "some readers take these for line breaks"
+    );
     (run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect(), run.code)
 }
 
@@ -117,7 +134,8 @@ fn a_batch_answers_line_by_line() {
     assert_eq!(results[0]["errors"], json!([]));
     let mut paths: Vec<(String, String, String)> = Vec::new();
     for error in results[1]["errors"].as_array().expect("errors") {
-        let keys: Vec<&str> = error.as_object().expect("an object").keys().map(String::as_str).collect();
+        let keys: Vec<&str> =
+            error.as_object().expect("an object").keys().map(String::as_str).collect();
         assert_eq!(keys, ["instancePath", "schemaPath", "keyword", "message"]);
         let text = |key: &str| error[key].as_str().expect("text").to_owned();
         paths.push((text("instancePath"), text("schemaPath"), text("keyword")));
@@ -129,7 +147,8 @@ fn a_batch_answers_line_by_line() {
 
 #[test]
 fn a_line_that_is_no_pair_is_said_so_and_the_rest_goes_on() {
-    let (results, code) = batch("nonsense\n[]\n{\"schema\": {}}\n{\"schema\": {}, \"instance\": 1}\n");
+    let (results, code) =
+        batch("nonsense\n[]\n{\"schema\": {}}\n{\"schema\": {}, \"instance\": 1}\n");
     assert_eq!(code, 2);
     let words: Vec<&str> = results.iter().map(|r| r["result"].as_str().expect("a word")).collect();
     assert_eq!(words, ["INVALID_LINE", "INVALID_LINE", "INVALID_LINE", "valid"]);
@@ -148,7 +167,10 @@ fn hostile_lines_end_in_an_answer() {
                 )
             })
             .collect();
-        format!(r##"{{"$ref": "#/$defs/d0", "$defs": {{{}, "d40": {{"type": "string"}}}}}}"##, defs.join(","))
+        format!(
+            r##"{{"$ref": "#/$defs/d0", "$defs": {{{}, "d40": {{"type": "string"}}}}}}"##,
+            defs.join(",")
+        )
     };
     let lines = [
         (r#"{"schema": {"type": "null"}, "instance": 1e400}"#.to_owned(), "INVALID_LINE"),
@@ -158,11 +180,17 @@ fn hostile_lines_end_in_an_answer() {
         (format!(r#"{{"schema": {{}}, "instance": "{long}"}}"#), "INVALID_LINE"),
         (format!(r#"{{"schema": {fan_out}, "instance": 1}}"#), "INVALID_SCHEMA"),
         (
-            format!(r#"{{"schema": {{"pattern": "^(a+)+$"}}, "instance": "{}!"}}"#, "a".repeat(100_000)),
+            format!(
+                r#"{{"schema": {{"pattern": "^(a+)+$"}}, "instance": "{}!"}}"#,
+                "a".repeat(100_000)
+            ),
             "invalid",
         ),
         (
-            format!(r#"{{"schema": {{"pattern": "^(?=(a+)+$)"}}, "instance": "{}!"}}"#, "a".repeat(100)),
+            format!(
+                r#"{{"schema": {{"pattern": "^(?=(a+)+$)"}}, "instance": "{}!"}}"#,
+                "a".repeat(100)
+            ),
             "invalid",
         ),
     ];
@@ -186,7 +214,8 @@ fn answers_are_not_held_back() {
     let mut stdin = child.stdin.take().expect("piped");
     let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
     for instance in ["\"x\"", "1"] {
-        writeln!(stdin, r#"{{"schema": {{"type": "string"}}, "instance": {instance}}}"#).expect("it reads");
+        writeln!(stdin, r#"{{"schema": {{"type": "string"}}, "instance": {instance}}}"#)
+            .expect("it reads");
         let mut line = String::new();
         stdout.read_line(&mut line).expect("it answers");
         assert!(line.starts_with("{\"result\":"), "{line}");

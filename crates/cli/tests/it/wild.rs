@@ -1,6 +1,6 @@
-//! `check` on what others wrote: the examples of the five seeds, and the definitions of the corpus with
-//! all their mistakes. Every error and warning is listed with its place, so that one more or one less
-//! is seen; of the rest, how many there are. Each line was held against the readings.
+//! `check` on what others wrote: the examples of the five seeds, and the definitions of the corpus
+//! with all their mistakes. Every error and warning is listed with its place, so that one more or
+//! one less is seen; of the rest, how many there are. Each line was held against the readings.
 //!
 //! Nothing of those texts is copied here: files, blocks and pointers name what is meant.
 
@@ -14,8 +14,8 @@ use toolwright_source::{Diagnostic, Origin, Severity, locate};
 
 use crate::rules::check;
 
-/// What a document should give: lines of `WEIGHT CODE POINTER`. `E` is an error, `W` a warning, `~` an
-/// error that `--compat` makes a warning. `3..5` in a pointer stands for `3`, `4` and `5`.
+/// What a document should give: lines of `WEIGHT CODE POINTER`. `E` is an error, `W` a warning, `~`
+/// an error that `--compat` makes a warning. `3..5` in a pointer stands for `3`, `4` and `5`.
 struct Case {
     file: &'static str,
     found: &'static str,
@@ -170,7 +170,10 @@ const NOTES: &[(&str, &[(&str, usize)])] = &[
         ],
     ),
     ("mcp", &[("OPEN_OBJECT", 116), ("VENDOR_INCOMPATIBLE", 18)]),
-    ("webmcp", &[("MISSING_PARAMETER_DESCRIPTION", 21), ("OPEN_OBJECT", 27), ("VENDOR_INCOMPATIBLE", 1)]),
+    (
+        "webmcp",
+        &[("MISSING_PARAMETER_DESCRIPTION", 21), ("OPEN_OBJECT", 27), ("VENDOR_INCOMPATIBLE", 1)],
+    ),
 ];
 
 /// The folder of shared material; says loudly when it is not there.
@@ -200,9 +203,10 @@ fn expected(lines: &str, compat: bool) -> Vec<String> {
             Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
         };
         let spread = |lines: Vec<String>, step: &str| match range(step) {
-            Some(range) => {
-                lines.iter().flat_map(|line| range.clone().map(move |n| format!("{line}/{n}"))).collect()
-            }
+            Some(range) => lines
+                .iter()
+                .flat_map(|line| range.clone().map(move |n| format!("{line}/{n}")))
+                .collect(),
             None => lines.iter().map(|line| format!("{line}/{step}")).collect(),
         };
         all.extend(at.split('/').skip(1).fold(vec![start], spread));
@@ -216,18 +220,23 @@ fn together(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
-    let Load { mut files, failures, .. } = load(&paths, Reader { format: None, compat, rules: true });
+    let Load { mut files, failures, .. } =
+        load(&paths, Reader { format: None, compat, rules: true });
     assert!(failures.is_empty(), "{failures:?}");
-    let read = files.iter().enumerate().filter_map(|(n, file)| Some((n, subject(file.reading.as_ref()?))));
+    let read =
+        files.iter().enumerate().filter_map(|(n, file)| Some((n, subject(file.reading.as_ref()?))));
     let (places, subjects): (Vec<usize>, Vec<_>) = read.unzip();
-    let between = toolwright_check::check_together(&subjects)
-        .into_iter()
-        .map(|(n, finding)| (places[n], locate(finding, &Origin::whole(subjects[n].origin.document()))));
+    let between = toolwright_check::check_together(&subjects).into_iter().map(|(n, finding)| {
+        (places[n], locate(finding, &Origin::whole(subjects[n].origin.document())))
+    });
     for (n, diagnostic) in between.collect::<Vec<_>>() {
         files[n].diagnostics.push(diagnostic);
     }
-    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
-    let named = files.into_iter().map(|file| (name(file.path.as_deref().expect("a file")), file.diagnostics));
+    let name =
+        |path: &Path| path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+    let named = files
+        .into_iter()
+        .map(|file| (name(file.path.as_deref().expect("a file")), file.diagnostics));
     named.collect()
 }
 
@@ -243,8 +252,14 @@ fn serious(found: &[Diagnostic]) -> Vec<String> {
 /// What is found and not expected, and the other way round.
 fn difference(name: &str, found: &[String], expected: &[String]) -> Vec<String> {
     let lacks = |list: &[String], line: &String| list.iter().all(|other| other != line);
-    let more = found.iter().filter(|line| lacks(expected, line)).map(|line| format!("{name}: more: {line}"));
-    let less = expected.iter().filter(|line| lacks(found, line)).map(|line| format!("{name}: less: {line}"));
+    let more = found
+        .iter()
+        .filter(|line| lacks(expected, line))
+        .map(|line| format!("{name}: more: {line}"));
+    let less = expected
+        .iter()
+        .filter(|line| lacks(found, line))
+        .map(|line| format!("{name}: less: {line}"));
     let count = format!("{name}: {} found, {} expected", found.len(), expected.len());
     let count = (found.len() != expected.len()).then_some(count);
     more.chain(less).chain(count).collect()
@@ -252,7 +267,8 @@ fn difference(name: &str, found: &[String], expected: &[String]) -> Vec<String> 
 
 fn every_file(test: &str, compat: bool) {
     let Some(shared) = shared(test) else { return };
-    let mut expectations: BTreeMap<&str, &str> = CORPUS.iter().map(|case| (case.file, case.found)).collect();
+    let mut expectations: BTreeMap<&str, &str> =
+        CORPUS.iter().map(|case| (case.file, case.found)).collect();
     let mut wrong = Vec::new();
     for (folder, _) in NOTES {
         for (file, found) in together(&shared.join("corpus").join(folder), compat) {
@@ -299,10 +315,12 @@ fn no_poison_in_the_tools_of_a_large_server() {
     assert_eq!(written["tools"].as_array().map(Vec::len), Some(117));
     let poison = ["HIDDEN_TEXT", "MODEL_INSTRUCTION", "SECRET_IN_DEFINITION", "LOOKALIKE_NAME"];
     let found = together(&shared.join("corpus/mcp"), false);
-    let found: Vec<_> = found.values().flatten().filter(|d| poison.contains(&d.code.name)).collect();
+    let found: Vec<_> =
+        found.values().flatten().filter(|d| poison.contains(&d.code.name)).collect();
     assert!(found.is_empty(), "{found:?}");
     // Nor when they are used together with everything else.
-    let paths: Vec<PathBuf> = NOTES.iter().map(|(folder, _)| shared.join("corpus").join(folder)).collect();
+    let paths: Vec<PathBuf> =
+        NOTES.iter().map(|(folder, _)| shared.join("corpus").join(folder)).collect();
     let load = load(&paths, Reader { format: None, compat: false, rules: true });
     let subjects: Vec<_> =
         load.files.iter().filter_map(|file| Some(subject(file.reading.as_ref()?))).collect();
@@ -318,8 +336,9 @@ fn blocks(shared: &Path, seed: &str, count: usize) -> Vec<String> {
     let path = shared.join("seeds").join(seed);
     let text = std::fs::read_to_string(path).expect("the seed is there");
     let fenced = text.split("\n```").skip(1).step_by(2);
-    let blocks: Vec<String> =
-        fenced.map(|block| block.split_once('\n').map_or("", |(_, text)| text).to_owned() + "\n").collect();
+    let blocks: Vec<String> = fenced
+        .map(|block| block.split_once('\n').map_or("", |(_, text)| text).to_owned() + "\n")
+        .collect();
     assert_eq!(blocks.len(), count, "{seed}: look at the new blocks and give each a line");
     blocks
 }
@@ -349,7 +368,10 @@ fn hold(documents: &[(String, String)], cases: &[Case]) {
 fn merged(blocks: &[String], parts: &[usize], mut whole: Json) -> String {
     for n in parts {
         let part: Json = serde_json::from_str(&blocks[*n]).expect("JSON");
-        whole.as_object_mut().expect("an object").extend(part.as_object().expect("an object").clone());
+        whole
+            .as_object_mut()
+            .expect("an object")
+            .extend(part.as_object().expect("an object").clone());
     }
     whole.to_string()
 }
@@ -375,7 +397,8 @@ fn examples_of_the_btcp_seeds() {
     let cases = [
         // A formula that is null, where the schema wants a text.
         Case { file: "fields.json", found: "E EXAMPLE_OUTPUT_INVALID /examples/0/output/formula" },
-        // The section about capabilities declares one more than the tools of the whole example need.
+        // The section about capabilities declares one more than the tools of the whole example
+        // need.
         Case { file: "sections.json", found: "W UNUSED_CAPABILITY /capabilities/2" },
     ];
     hold(&documents, &cases);
@@ -387,8 +410,9 @@ fn examples_of_the_other_json_seeds() {
     let ikigai = blocks(&shared, "ikigai-web-tools.md", 11);
     let schemas = blocks(&shared, "toolfoundation-schemas.md", 6);
     let tool = |(n, schema): (usize, &String)| {
-        let text =
-            format!(r#"{{"name": "pattern", "description": "From the seed", "inputSchema": {schema}}}"#);
+        let text = format!(
+            r#"{{"name": "pattern", "description": "From the seed", "inputSchema": {schema}}}"#
+        );
         (format!("pattern-{n}.json"), text)
     };
     let mut documents: Vec<(String, String)> = schemas.iter().enumerate().map(tool).collect();
@@ -401,9 +425,12 @@ const CORE: &str = "  id: seed\n  name: Seed\n  version: 1.0.0\n  description: F
 
 /// A part of the seed as a definition of its own.
 fn aios_section(block: &str, parent: &str) -> String {
-    let (depth, parent) = if parent.is_empty() { (2, String::new()) } else { (4, format!("  {parent}:\n")) };
+    let (depth, parent) =
+        if parent.is_empty() { (2, String::new()) } else { (4, format!("  {parent}:\n")) };
     let indented: String = block.lines().map(|line| format!("{:depth$}{line}\n", "")).collect();
-    format!("tool:\n  type: mcp\n{CORE}  mcp_specific: {{server_command: seed}}\n{parent}{indented}")
+    format!(
+        "tool:\n  type: mcp\n{CORE}  mcp_specific: {{server_command: seed}}\n{parent}{indented}"
+    )
 }
 
 /// They export their function, and the first two use a name that only their author could fill in.
@@ -422,12 +449,14 @@ fn functions_of_the_aios_seed_run() {
         ("3.yaml", "--processor", "processor-name", "processedData"),
     ] {
         let ran = eval(&[file, flag, id]);
-        let line = documents
-            .iter()
-            .find(|(known, _)| known == file)
-            .and_then(|(_, text)| text.lines().position(|line| line.contains(&format!("return {name};"))));
+        let line = documents.iter().find(|(known, _)| known == file).and_then(|(_, text)| {
+            text.lines().position(|line| line.contains(&format!("return {name};")))
+        });
         let place = format!("--> {file}:{}:", line.expect("it is there") + 1);
-        assert!(ran.stderr.contains(&format!("THREW: ReferenceError: {name} is not defined")), "{ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("THREW: ReferenceError: {name} is not defined")),
+            "{ran:?}"
+        );
         assert!(ran.code == 1 && ran.stderr.contains(&place), "{ran:?}");
     }
     for (args, verdict) in [
@@ -443,14 +472,17 @@ fn functions_of_the_aios_seed_run() {
 fn examples_of_the_aios_seed() {
     let Some(shared) = shared("examples_of_the_aios_seed") else { return };
     let blocks = blocks(&shared, "aios-tool-schema-v2.md", 17);
-    let section = |n: usize, parent: &str| (format!("section-{n}.yaml"), aios_section(&blocks[n], parent));
-    let mut documents: Vec<(String, String)> = (2..=4).map(|n| section(n, "executable_knowledge")).collect();
+    let section =
+        |n: usize, parent: &str| (format!("section-{n}.yaml"), aios_section(&blocks[n], parent));
+    let mut documents: Vec<(String, String)> =
+        (2..=4).map(|n| section(n, "executable_knowledge")).collect();
     documents.extend((5..=9).map(|n| section(n, "")));
     documents.extend((10..=13).map(|n| (format!("type-{n}.yaml"), format!("{}{CORE}", blocks[n]))));
     documents.extend([0, 1, 15, 16].map(|n| (format!("whole-{n}.yaml"), blocks[n].clone())));
     let filled = blocks[16].replace("[...]", "[]").replace("{...}", "{}");
     let filled = filled.replacen("        ...\n", "        input: {}\n        output: {}\n", 1);
-    let filled = filled.replacen("        ...\n", "        input: {}\n        error: {code: FAILED}\n", 1);
+    let filled =
+        filled.replacen("        ...\n", "        input: {}\n        error: {code: FAILED}\n", 1);
     documents.push(("filled-16.yaml".to_owned(), filled));
     let cases = [
         // Code that stands for code returns what nobody declared.
@@ -473,7 +505,10 @@ fn examples_of_the_aios_seed() {
             found: "W UNRESOLVED_REFERENCE \
                     /tool/api_complexity/field_mappings/custom_fields/location/extraction",
         },
-        Case { file: "type-13.yaml", found: "W UNRESOLVED_REFERENCE /tool/meta_specific/orchestration" },
+        Case {
+            file: "type-13.yaml",
+            found: "W UNRESOLVED_REFERENCE /tool/meta_specific/orchestration",
+        },
         // Alternatives joined by bars are the manual's notation, not a value.
         Case { file: "type-10.yaml", found: "E INVALID_ENUM_VALUE /tool/mcp_specific/transport" },
         Case { file: "whole-0.yaml", found: "E INVALID_ENUM_VALUE /tool/type" },

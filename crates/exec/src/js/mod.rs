@@ -1,5 +1,5 @@
-//! Tools whose body is JavaScript: an ES module with a default export, run in the sandbox. There is no page
-//! around it; a tool that needs one is told so.
+//! Tools whose body is JavaScript: an ES module with a default export, run in the sandbox. There is
+//! no page around it; a tool that needs one is told so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,13 +44,19 @@ struct Bodies {
 }
 
 impl Executor for Bodies {
-    fn run<'a>(&'a self, call: Call<'a>, _: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>> {
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        _: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let name = call.tool.name.as_str();
             let of_a_page = |need: &str| OF_A_PAGE.iter().any(|kind| need.starts_with(kind));
-            if let Some(need) = call.tool.needs.iter().map(|need| need.as_str()).find(|need| of_a_page(need))
+            if let Some(need) =
+                call.tool.needs.iter().map(|need| need.as_str()).find(|need| of_a_page(need))
             {
-                let message = format!("`{name}` needs `{need}`, which only a page in a browser has");
+                let message =
+                    format!("`{name}` needs `{need}`, which only a page in a browser has");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
             }
             let body = call.body.map_err(|why| {
@@ -89,8 +95,10 @@ impl Bodies {
         let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(PRELUDE)).await?;
         let input = Input { prelude: Some(prelude.clone()), ..Input::args(call.arguments.clone()) };
         let left = call.budget.remaining();
-        // The runner ends the call at its deadline; these are for the worker, which must not live on.
-        let time = Limits { cpu: left, wall: left + Duration::from_secs(1), ..call.limits.of(Role::Body) };
+        // The runner ends the call at its deadline; these are for the worker, which must not live
+        // on.
+        let time =
+            Limits { cpu: left, wall: left + Duration::from_secs(1), ..call.limits.of(Role::Body) };
         let limits = Limits { output: call.budget.output, ..time };
         body.run(pool, &input, &limits, None).await
     }
@@ -114,9 +122,16 @@ fn told(body: &Code, error: &Error) -> Failure {
         Kinds::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
         Kinds::OutputTooLarge => Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error)),
         Kinds::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
-        Kinds::Syntax | Kinds::NoEntryPoint => Failure::new(&code::NOT_RUNNABLE, body.explain(error))
-            .suggest("mend the body: it is an ES module whose default export is a function, without imports"),
-        Kinds::StartFailed | Kinds::WorkerDied => Failure::new(&code::SANDBOX_FAILED, body.explain(error)),
+        Kinds::Syntax | Kinds::NoEntryPoint => Failure::new(
+            &code::NOT_RUNNABLE,
+            body.explain(error),
+        )
+        .suggest(
+            "mend the body: it is an ES module whose default export is a function, without imports",
+        ),
+        Kinds::StartFailed | Kinds::WorkerDied => {
+            Failure::new(&code::SANDBOX_FAILED, body.explain(error))
+        }
         _ => Failure::new(&code::TOOL_FAILED, body.explain(error)),
     }
 }
@@ -128,5 +143,7 @@ fn is_btcp(error: &Error) -> bool {
 
 fn is_code(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    text.starts_with(|c: char| c.is_ascii_uppercase()) && text.len() <= 64 && text.chars().all(plain)
+    text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.len() <= 64
+        && text.chars().all(plain)
 }

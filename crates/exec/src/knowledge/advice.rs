@@ -1,5 +1,6 @@
-//! The lesson that fits a mistake: of all anti-patterns and quirks, the one that speaks of the same fields
-//! as the errors do. Words are compared, nothing is understood; without a field in common nothing fits.
+//! The lesson that fits a mistake: of all anti-patterns and quirks, the one that speaks of the same
+//! fields as the errors do. Words are compared, nothing is understood; without a field in common
+//! nothing fits.
 
 use std::collections::BTreeSet;
 
@@ -102,7 +103,8 @@ struct Mistake<'a> {
 }
 
 impl Mistake<'_> {
-    /// How well a lesson fits; nothing if it does not. `example` is how it is done wrong, where that is shown.
+    /// How well a lesson fits; nothing if it does not. `example` is how it is done wrong, where
+    /// that is shown.
     fn fit(&self, name: &str, description: &str, example: &str) -> Option<usize> {
         let title = words(name);
         let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
@@ -113,7 +115,8 @@ impl Mistake<'_> {
         if !calls && calls_of(example).next().is_some() {
             return None;
         }
-        // An argument that is missing is known from the errors alone: then the example must show it or the call.
+        // An argument that is missing is known from the errors alone: then the example must show it
+        // or the call.
         let about_it = if self.named {
             shared > 0 || (calls && shown > 0)
         } else {
@@ -132,7 +135,8 @@ impl Mistake<'_> {
 fn calls_of(example: &str) -> impl Iterator<Item = &str> {
     // Of `client.update_task(` it is the last part.
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let name = move |(at, _)| example[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
+    let name =
+        move |(at, _)| example[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
     // `new Date(` is a value, `catch (` a word of the language: no command is called.
     let is_call = |name: &&str| !name.is_empty() && !name.starts_with(|c: char| c.is_uppercase());
     example.match_indices('(').map(name).filter(is_call)
@@ -216,10 +220,17 @@ mod tests {
                     "create_card({ owner: 'Ann' })",
                 ),
                 pattern("owner_as_list", "Giving several owners", "move_card({ owner: [1] })"),
-                pattern("board_by_title", "Using a board's title", "create_card({ board: 'Home' })"),
+                pattern(
+                    "board_by_title",
+                    "Using a board's title",
+                    "create_card({ board: 'Home' })",
+                ),
                 pattern("no_retry", "Not trying again", "catch (e) {}"),
             ],
-            quirks: vec![quirk("rate", "100 calls a minute"), quirk("owner_ids", "owners are numbers here")],
+            quirks: vec![
+                quirk("rate", "100 calls a minute"),
+                quirk("owner_ids", "owners are numbers here"),
+            ],
             ..Knowledge::default()
         }
     }
@@ -239,13 +250,19 @@ mod tests {
             advice("move_card", owner.clone(), "owner must be a number"),
             "the right way of owner_as_list + against owner_ids"
         );
-        assert_eq!(advice("delete_card", owner.clone(), "owner must be a number"), "against owner_ids");
+        assert_eq!(
+            advice("delete_card", owner.clone(), "owner must be a number"),
+            "against owner_ids"
+        );
         assert_eq!(
             advice("create_card", owner.clone(), "board is unknown"),
             "the right way of board_by_title"
         );
         // A field that is missing is known from the error.
-        assert_eq!(advice("create_card", json!({}), "board is required"), "the right way of board_by_title");
+        assert_eq!(
+            advice("create_card", json!({}), "board is required"),
+            "the right way of board_by_title"
+        );
         assert_eq!(advice("create_card", owner, "the colour is not one of ours"), "");
     }
 }

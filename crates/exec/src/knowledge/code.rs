@@ -1,5 +1,5 @@
-//! A function of a definition, ready to run: compiled on first use, its limits those of its kind, its
-//! places shown as places of the file it stands in.
+//! A function of a definition, ready to run: compiled on first use, its limits those of its kind,
+//! its places shown as places of the file it stands in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use toolwright_sandbox::{
-    Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool, Program,
-    TraceFrame,
+    Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool,
+    Program, TraceFrame,
 };
 use toolwright_script::{Clue, Frame, blame, blame_import, blame_throw, mistake};
 
@@ -53,7 +53,8 @@ pub struct FunctionLimits {
     pub memory: usize,
     /// Memory of a tool's body, beyond its input. Its time is that of the call.
     pub body_memory: usize,
-    /// Bytes of a result, as JSON. What goes in may be a few times as much: a processor has its data twice.
+    /// Bytes of a result, as JSON. What goes in may be a few times as much: a processor has its
+    /// data twice.
     pub output: usize,
 }
 
@@ -151,7 +152,8 @@ impl Code {
         output.map_err(|error| self.located(error, &input.args))
     }
 
-    /// An error at the place that is to be blamed, which the engine knows only roughly or not at all.
+    /// An error at the place that is to be blamed, which the engine knows only roughly or not at
+    /// all.
     fn located(&self, mut error: Error, args: &Json) -> Error {
         let (source, is_module) = (self.source.as_str(), self.form == Form::Module);
         let byte = |place: Place| place.byte_in(source);
@@ -175,11 +177,15 @@ impl Code {
                 let frames: Vec<Frame> = frames.collect();
                 let class = error.class.as_deref();
                 let is_given = |path: &[String]| is_there(args, path);
-                let clue = Clue { frames: &frames, message: &error.message, class, is_given: &is_given };
+                let clue =
+                    Clue { frames: &frames, message: &error.message, class, is_given: &is_given };
                 blame(source, is_module, clue)
             }
             Failed::Timeout => error.place().map(byte),
-            Failed::NotJson | Failed::NoEntryPoint | Failed::MemoryLimit | Failed::OutputTooLarge => None,
+            Failed::NotJson
+            | Failed::NoEntryPoint
+            | Failed::MemoryLimit
+            | Failed::OutputTooLarge => None,
             _ => return error,
         };
         // Where nothing is known, it is the function as a whole.
@@ -243,7 +249,8 @@ fn may_pass(error: &Error) -> bool {
     }
 }
 
-/// What a function is given. A processor has it as `data`, too, and what helpers got out of it as `fields`.
+/// What a function is given. A processor has it as `data`, too, and what helpers got out of it as
+/// `fields`.
 pub fn input(role: Role, value: &Json) -> Input {
     let mut input = Input::args(value.clone());
     if role == Role::Processor {

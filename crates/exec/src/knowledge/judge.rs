@@ -8,7 +8,8 @@ use toolwright_sandbox::{Code as Kinds, Pool};
 use super::{Code, FunctionLimits, Knowledge, Role, input};
 use crate::{Json, Log};
 
-/// A validator that takes longer is slow, though it is heard (aios seed, Validators: target under 50 ms).
+/// A validator that takes longer is slow, though it is heard (aios seed, Validators: target under
+/// 50 ms).
 pub const SLOW: Duration = Duration::from_millis(50);
 
 /// What validators say about arguments.
@@ -39,11 +40,13 @@ impl Knowledge {
         let mut judged = Judged::default();
         let own = self.model.validators.iter().zip(&self.validators);
         let own = own.filter(|(validator, _)| validator.validates.as_deref() == Some(command));
-        let own: Vec<(bool, &Code)> =
-            own.map(|(validator, code)| (check(validator, arguments, &mut judged), &**code)).collect();
+        let own: Vec<(bool, &Code)> = own
+            .map(|(validator, code)| (check(validator, arguments, &mut judged), &**code))
+            .collect();
         for (is_checked, code) in own {
             let Some(pool) = pool else {
-                judged.no_sandbox = Some(format!("validator `{}` cannot run: there is no sandbox", code.id));
+                judged.no_sandbox =
+                    Some(format!("validator `{}` cannot run: there is no sandbox", code.id));
                 return judged;
             };
             let limits = limits.of(Role::Validator);
@@ -52,7 +55,9 @@ impl Knowledge {
                     code.log(&output.log, log);
                     if output.cpu > SLOW {
                         let ms = output.cpu.as_millis();
-                        judged.warnings.push(format!("validator `{}` took {ms} ms, more than 50", code.id));
+                        judged
+                            .warnings
+                            .push(format!("validator `{}` took {ms} ms, more than 50", code.id));
                     }
                     match read_verdict(code, &output.value) {
                         Ok((errors, warning)) => {
@@ -80,8 +85,8 @@ impl Knowledge {
 }
 
 impl Judged {
-    /// A validator could not do its work. If its own checks have refused the arguments, it may have relied on them: then
-    /// they are at fault, and not the validator.
+    /// A validator could not do its work. If its own checks have refused the arguments, it may have
+    /// relied on them: then they are at fault, and not the validator.
     fn fail(&mut self, is_checked: bool, why: String) {
         if is_checked {
             self.errors.push(why);
@@ -97,13 +102,15 @@ fn check(validator: &Validator, arguments: &Json, judged: &mut Judged) -> bool {
     let known = judged.errors.len();
     for check in &validator.checks {
         let Check::RequiredFields(fields) = check else { continue };
-        let missing = fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
+        let missing =
+            fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
         judged.errors.extend(missing.map(|field| format!("{field} is required")));
     }
     judged.errors.len() == known
 }
 
-/// What a validator answered: why it refuses (nothing if it does not), and what is odd about the answer.
+/// What a validator answered: why it refuses (nothing if it does not), and what is odd about the
+/// answer.
 ///
 /// # Errors
 /// If it is no verdict at all.
@@ -112,7 +119,9 @@ pub fn read_verdict(code: &Code, value: &Json) -> Result<(Vec<String>, Option<St
     let odd = |what: &str| format!("INVALID_VALIDATOR_RESULT: validator `{id}` {what}");
     let Some(valid) = value.get("valid").and_then(Json::as_bool) else {
         let shown = super::respond::shown(value);
-        return Err(odd(&format!("answered {shown}, expected {{ valid: boolean, errors: string[] }}")));
+        return Err(odd(&format!(
+            "answered {shown}, expected {{ valid: boolean, errors: string[] }}"
+        )));
     };
     let (listed, mut warning) = match value.get("errors") {
         Some(Json::Array(errors)) => (errors.as_slice(), None),
@@ -168,11 +177,17 @@ mod tests {
             (json!({"valid": true, "errors": null}), refused("", false)),
             (json!({"valid": false, "errors": ["a", "b"]}), refused("a|b", false)),
             (json!({"valid": true, "errors": ["a"]}), refused("a", true)),
-            (json!({"valid": false, "errors": [{"message": "a", "field": "x"}]}), refused("a", true)),
+            (
+                json!({"valid": false, "errors": [{"message": "a", "field": "x"}]}),
+                refused("a", true),
+            ),
             (json!({"valid": false, "errors": [7]}), refused("7", true)),
             (json!({"valid": false, "errors": "a"}), refused("a", true)),
             (json!({"valid": true, "errors": "a"}), refused("a", true)),
-            (json!({"valid": true, "errors": {"title": "bad"}}), refused("{\"title\":\"bad\"}", true)),
+            (
+                json!({"valid": true, "errors": {"title": "bad"}}),
+                refused("{\"title\":\"bad\"}", true),
+            ),
             (json!({"valid": true, "errors": {}}), refused("", true)),
             (
                 json!({"valid": false}),
@@ -181,7 +196,9 @@ mod tests {
         ] {
             assert_eq!(read(value.clone()), expected, "{value}");
         }
-        for value in [json!(null), json!(true), json!({"ok": true}), json!({"valid": "yes"}), json!([])] {
+        for value in
+            [json!(null), json!(true), json!({"ok": true}), json!({"valid": "yes"}), json!([])]
+        {
             let no_verdict = read_verdict(&code, &value).unwrap_err();
             assert!(no_verdict.starts_with("INVALID_VALIDATOR_RESULT"), "{value}: {no_verdict}");
         }

@@ -37,8 +37,8 @@ impl std::fmt::Debug for Knowledge {
 }
 
 impl Knowledge {
-    /// The knowledge of a definition; `show` tells how places of its functions are shown, by their list
-    /// and their number in it. `None` if there is nothing in it that could work.
+    /// The knowledge of a definition; `show` tells how places of its functions are shown, by their
+    /// list and their number in it. `None` if there is nothing in it that could work.
     pub fn new(model: Model, show: impl Fn(Role, usize) -> Option<Show>) -> Option<Knowledge> {
         let mut functions = HashMap::new();
         let mut code = |role, n: usize, function: &toolwright_model::Function| {
@@ -52,12 +52,15 @@ impl Knowledge {
             code(Role::Helper, n, helper);
         }
         let processors = model.processors.iter().enumerate();
-        let processors =
-            processors.map(|(n, processor)| code(Role::Processor, n, &processor.function)).collect();
+        let processors = processors
+            .map(|(n, processor)| code(Role::Processor, n, &processor.function))
+            .collect();
         let validators = model.validators.iter().enumerate();
-        let validators =
-            validators.map(|(n, validator)| code(Role::Validator, n, &validator.function)).collect();
-        let empty = functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
+        let validators = validators
+            .map(|(n, validator)| code(Role::Validator, n, &validator.function))
+            .collect();
+        let empty =
+            functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
         (!empty).then_some(Knowledge { model, functions, validators, processors })
     }
 
@@ -68,8 +71,12 @@ impl Knowledge {
 
     /// The names of all functions of a kind, in order.
     pub fn names(&self, role: Role) -> Vec<&str> {
-        let mut names: Vec<&str> =
-            self.functions.keys().filter(|(of, _)| *of == role).map(|(_, id)| id.as_str()).collect();
+        let mut names: Vec<&str> = self
+            .functions
+            .keys()
+            .filter(|(of, _)| *of == role)
+            .map(|(_, id)| id.as_str())
+            .collect();
         names.sort_unstable();
         names
     }
@@ -79,7 +86,8 @@ impl Knowledge {
         self.model.validators.iter().any(|v| v.validates.as_deref() == Some(command))
     }
 
-    /// Whether processors make the result of a command: then it need not be what a server says that it is.
+    /// Whether processors make the result of a command: then it need not be what a server says that
+    /// it is.
     pub fn makes_result(&self, command: &str) -> bool {
         self.processors(command, Stage::Response).next().is_some()
     }

@@ -1,5 +1,5 @@
-//! Tells the shapes of a payload apart and gets the data out of it. What a detection string means is in
-//! `model`; prose, which many authors write instead, never fits.
+//! Tells the shapes of a payload apart and gets the data out of it. What a detection string means
+//! is in `model`; prose, which many authors write instead, never fits.
 
 use toolwright_model::{Detection, PayloadSchema, PayloadShape};
 
@@ -20,7 +20,9 @@ pub(super) fn fits(test: &Detection, payload: &Json) -> bool {
         Detection::Exists { path, shape: Some(PayloadShape::Object) } => {
             at(payload, path).is_some_and(Json::is_object)
         }
-        Detection::Equals { path, value } => at(payload, path).is_some_and(|there| same(there, value)),
+        Detection::Equals { path, value } => {
+            at(payload, path).is_some_and(|there| same(there, value))
+        }
         Detection::OneOf { path, values } => {
             at(payload, path).is_some_and(|there| values.iter().any(|value| same(there, value)))
         }
@@ -66,7 +68,10 @@ pub(super) fn unknown(schemas: &[PayloadSchema]) -> PayloadError {
 }
 
 /// The data of a payload whose shape is known.
-pub(super) fn data<'v>(schema: &PayloadSchema, payload: &'v Json) -> Result<&'v Json, PayloadError> {
+pub(super) fn data<'v>(
+    schema: &PayloadSchema,
+    payload: &'v Json,
+) -> Result<&'v Json, PayloadError> {
     let path = schema.payload_path.as_deref().unwrap_or_default().trim();
     if path.is_empty() {
         return Ok(payload);
@@ -108,7 +113,11 @@ mod tests {
             ("when the moon is full", json!({"when": 1}), false),
         ] {
             let test = test_of(&schema("", detection, ""));
-            assert_eq!(test.is_some_and(|test| fits(&test, &payload)), expected, "{detection} on {payload}");
+            assert_eq!(
+                test.is_some_and(|test| fits(&test, &payload)),
+                expected,
+                "{detection} on {payload}"
+            );
         }
     }
 

@@ -1,5 +1,6 @@
-//! Processors on a call: on its arguments just before it, and on its result. What a result says is told
-//! apart by the payload schemas, and fields with a structure of their own are got out by their helpers.
+//! Processors on a call: on its arguments just before it, and on its result. What a result says is
+//! told apart by the payload schemas, and fields with a structure of their own are got out by their
+//! helpers.
 
 use serde_json::json;
 use toolwright_model::{Detection, Stage};
@@ -57,7 +58,8 @@ struct Taken {
 }
 
 impl Knowledge {
-    /// The arguments as the processors of the request make them; `None` if there are no such processors.
+    /// The arguments as the processors of the request make them; `None` if there are no such
+    /// processors.
     pub(crate) async fn prepare(
         &self,
         command: &str,
@@ -69,7 +71,8 @@ impl Knowledge {
             let given = input(Role::Processor, prepared.as_ref().unwrap_or(arguments));
             let value = bench.run(code, &given).await?;
             if !value.is_object() {
-                let what = format!("{code:?} made {} of the arguments, not an object", shown(&value));
+                let what =
+                    format!("{code:?} made {} of the arguments, not an object", shown(&value));
                 return Err(Failure::new(&code::PROCESSOR_FAILED, what));
             }
             prepared = Some(value);
@@ -77,7 +80,8 @@ impl Knowledge {
         Ok(prepared)
     }
 
-    /// The result as the processors of the response make it, with the fields that helpers got out of it.
+    /// The result as the processors of the response make it, with the fields that helpers got out
+    /// of it.
     pub(crate) async fn respond(
         &self,
         command: &str,
@@ -108,16 +112,23 @@ impl Knowledge {
             processed = Some(bench.run(code, &given).await?);
         }
         Ok(match processed {
-            Some(value) => {
-                Outcome { meta: outcome.meta, warnings: outcome.warnings, ..Outcome::value_of(value) }
-            }
+            Some(value) => Outcome {
+                meta: outcome.meta,
+                warnings: outcome.warnings,
+                ..Outcome::value_of(value)
+            },
             None => outcome,
         })
     }
 
-    /// The data in a result, and the fields in that. Where nobody processes it, a shape that is not known is
-    /// none of our business.
-    async fn take_apart(&self, value: &Json, processed: bool, bench: Bench<'_>) -> Result<Taken, Failure> {
+    /// The data in a result, and the fields in that. Where nobody processes it, a shape that is not
+    /// known is none of our business.
+    async fn take_apart(
+        &self,
+        value: &Json,
+        processed: bool,
+        bench: Bench<'_>,
+    ) -> Result<Taken, Failure> {
         let mut warnings = Vec::new();
         let data = match self.payload(value, bench, &mut warnings).await {
             Ok(data) => data,
@@ -133,7 +144,9 @@ impl Knowledge {
         for mapping in &self.model.field_mappings {
             let Some(id) = mapping.extraction.as_deref() else { continue };
             let path = mapping.path.join(".");
-            let Some(helper) = self.function(Role::Helper, id.strip_prefix("helpers.").unwrap_or(id)) else {
+            let Some(helper) =
+                self.function(Role::Helper, id.strip_prefix("helpers.").unwrap_or(id))
+            else {
                 warnings.push(format!("the field `{path}` names `{id}`, which is no helper"));
                 continue;
             };
@@ -164,14 +177,19 @@ impl Knowledge {
         if schemas.is_empty() {
             return Ok(value);
         }
-        let unknown = |error: payload::PayloadError| Failure::new(&code::PAYLOAD_UNKNOWN, error.to_string());
+        let unknown =
+            |error: payload::PayloadError| Failure::new(&code::PAYLOAD_UNKNOWN, error.to_string());
         for schema in schemas {
             let fits = match payload::test_of(schema) {
                 None => false,
                 Some(Detection::Helper { id }) => match self.function(Role::Helper, &id) {
-                    Some(helper) => bench.run(helper, &input(Role::Helper, value)).await? == json!(true),
+                    Some(helper) => {
+                        bench.run(helper, &input(Role::Helper, value)).await? == json!(true)
+                    }
                     None => {
-                        warnings.push(format!("a payload is told by `helpers.{id}`, which does not exist"));
+                        warnings.push(format!(
+                            "a payload is told by `helpers.{id}`, which does not exist"
+                        ));
                         false
                     }
                 },

@@ -1,5 +1,5 @@
-//! One connection to a server: the handshake, in the old way or the new one, calls and lists over it,
-//! and its end.
+//! One connection to a server: the handshake, in the old way or the new one, calls and lists over
+//! it, and its end.
 
 use std::ffi::OsString;
 use std::process::Stdio as Pipe;
@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, ErrorData,
-    Implementation, ListToolsRequest, PaginatedRequestParams, ProgressToken, ProtocolVersion, RequestId,
-    ServerResult, SubscriptionFilter,
+    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
+    ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams, ProgressToken,
+    ProtocolVersion, RequestId, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, QuitReason,
-    RequestHandle, RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
+    QuitReason, RequestHandle, RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
@@ -34,7 +34,8 @@ use crate::outcome::json_size;
 use crate::tail::{self, Tail};
 use crate::{Failure, Host, Json, code};
 
-/// How long a server may take to end by itself when its input is closed, and again when it is asked.
+/// How long a server may take to end by itself when its input is closed, and again when it is
+/// asked.
 const TIME_TO_END: Duration = Duration::from_millis(1_500);
 /// Characters of a server's error that are passed on.
 const LONGEST_MESSAGE: usize = 4_000;
@@ -74,19 +75,31 @@ impl ClientHandler for Client {
 }
 
 impl Connection {
-    /// Starts or reaches the server. The old handshake first, since most servers know only that; one
-    /// that refuses it is asked in the new way.
+    /// Starts or reaches the server. The old handshake first, since most servers know only that;
+    /// one that refuses it is asked in the new way.
     pub(super) async fn open(
         server: &Server,
         environment: &[(OsString, OsString)],
         changes: &Changes,
         time: Duration,
     ) -> Result<Connection, Failure> {
-        let new = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
-        match Connection::attempt(server, environment, changes, ClientLifecycleMode::Initialize, time).await {
-            Err(Refused::Handshake(_)) => Connection::attempt(server, environment, changes, new, time)
-                .await
-                .map_err(Refused::into_failure),
+        let new = ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        };
+        match Connection::attempt(
+            server,
+            environment,
+            changes,
+            ClientLifecycleMode::Initialize,
+            time,
+        )
+        .await
+        {
+            Err(Refused::Handshake(_)) => {
+                Connection::attempt(server, environment, changes, new, time)
+                    .await
+                    .map_err(Refused::into_failure)
+            }
             other => other.map_err(Refused::into_failure),
         }
     }
@@ -106,7 +119,8 @@ impl Connection {
                 let to = transport.input();
                 // In the new revision every request says who asks: rmcp knows how.
                 let direct = mode == ClientLifecycleMode::Initialize;
-                let opened = tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
+                let opened =
+                    tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
                 let (service, opened) = match opened {
                     Ok(Ok(opened)) => opened,
                     Ok(Err(error)) => return Err(process.explain(refusal(&error)).await),
@@ -119,9 +133,10 @@ impl Connection {
             }
             Way::Http { url } | Way::Sse { url } => {
                 let lists = Lists::default();
-                let transport =
-                    http::transport(url, &server.headers, &lists).map_err(|why| unavailable(&why))?;
-                let opened = tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
+                let transport = http::transport(url, &server.headers, &lists)
+                    .map_err(|why| unavailable(&why))?;
+                let opened =
+                    tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
                 let (service, opened) =
                     opened.map_err(|_| not_ready(time))?.map_err(|error| refusal(&error))?;
                 Ok(opened.keep(service, None, lists))
@@ -129,7 +144,8 @@ impl Connection {
             Way::WebSocket { .. } => {
                 let message = "servers over web sockets cannot be reached";
                 Err(Refused::Other(
-                    Failure::new(&code::NOT_RUNNABLE, message).suggest("use its streamable HTTP address"),
+                    Failure::new(&code::NOT_RUNNABLE, message)
+                        .suggest("use its streamable HTTP address"),
                 ))
             }
         }
@@ -146,8 +162,10 @@ impl Connection {
         let client = Client { changes: Arc::clone(changes) };
         let cut_off = CutOff::default();
         let waiting = Arc::<Waiting>::default();
-        let tap = Tap::new(transport, Arc::clone(&progress), Arc::clone(&waiting), Arc::clone(&cut_off));
-        let service = serve_client_with_lifecycle_and_ct(client, tap, mode, closing.clone()).await?;
+        let tap =
+            Tap::new(transport, Arc::clone(&progress), Arc::clone(&waiting), Arc::clone(&cut_off));
+        let service =
+            serve_client_with_lifecycle_and_ct(client, tap, mode, closing.clone()).await?;
         if modern {
             tokio::spawn(follow_changes(service.peer().clone(), Arc::clone(changes)));
         }
@@ -174,7 +192,12 @@ impl Connection {
     }
 
     /// Calls a tool. Dropping the future tells the server that the result is no longer wanted.
-    pub(super) async fn call(&self, tool: &str, arguments: &Json, host: &dyn Host) -> Result<Json, Failure> {
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: &Json,
+        host: &dyn Host,
+    ) -> Result<Json, Failure> {
         if let Some(direct) = &self.direct {
             return self.call_directly(direct, tool, arguments, host).await;
         }
@@ -237,7 +260,8 @@ impl Connection {
             };
             size += json_size(&page, MAX_MESSAGE);
             if size > MAX_MESSAGE {
-                let message = format!("the server's list of tools has more than {MAX_MESSAGE} bytes");
+                let message =
+                    format!("the server's list of tools has more than {MAX_MESSAGE} bytes");
                 return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
             }
             match page.get("tools") {
@@ -257,7 +281,8 @@ impl Connection {
     }
 
     async fn send(&self, request: ClientRequest) -> Result<Pending, Failure> {
-        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let sent =
+            self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         match sent {
             Ok(handle) => Ok(Pending(Some(handle))),
             Err(error) => Err(self.explain(error).await),
@@ -286,11 +311,15 @@ impl Connection {
             }
             ServiceError::TransportSend(error) => {
                 let why = on_the_way(&error);
-                Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the call did not get through: {why}"))
+                Failure::new(
+                    &code::UPSTREAM_UNAVAILABLE,
+                    format!("the call did not get through: {why}"),
+                )
             }
-            other => {
-                Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be talked to: {other}"))
-            }
+            other => Failure::new(
+                &code::UPSTREAM_UNAVAILABLE,
+                format!("the server cannot be talked to: {other}"),
+            ),
         }
     }
 }
@@ -349,7 +378,8 @@ struct Pending(Option<RequestHandle<RoleClient>>);
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
+        {
             runtime.spawn(handle.cancel(Some("the result is no longer wanted".to_owned())));
         }
     }
@@ -378,7 +408,11 @@ struct Process {
 }
 
 impl Process {
-    fn start(command: &[String], server: &Server, base: &[(OsString, OsString)]) -> Result<Process, Refused> {
+    fn start(
+        command: &[String],
+        server: &Server,
+        base: &[(OsString, OsString)],
+    ) -> Result<Process, Refused> {
         let Some((program, words)) = command.split_first() else {
             return Err(unavailable("its command is empty"));
         };
@@ -386,9 +420,13 @@ impl Process {
         for variable in &server.environment {
             match &variable.value {
                 Some(value) => environment.push(((&variable.name).into(), value.into())),
-                None if variable.required && !environment.iter().any(|(name, _)| *name == *variable.name) => {
-                    let message =
-                        format!("the server needs the variable `{}`, which is not set", variable.name);
+                None if variable.required
+                    && !environment.iter().any(|(name, _)| *name == *variable.name) =>
+                {
+                    let message = format!(
+                        "the server needs the variable `{}`, which is not set",
+                        variable.name
+                    );
                     let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
                     return Err(Refused::Other(failure.suggest("set it in the source's `env`")));
                 }
@@ -406,8 +444,10 @@ impl Process {
         let reader = tokio::spawn({
             let (from, errors) = (child.stderr.take(), Arc::clone(&errors));
             async move {
-                tail::follow(from, |push| push(&mut errors.lock().unwrap_or_else(PoisonError::into_inner)))
-                    .await;
+                tail::follow(from, |push| {
+                    push(&mut errors.lock().unwrap_or_else(PoisonError::into_inner))
+                })
+                .await;
             }
         });
         let transport = match (child.stdout.take(), child.stdin.take()) {
@@ -480,7 +520,10 @@ impl Refused {
 }
 
 fn unavailable(why: &str) -> Refused {
-    Refused::Other(Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server cannot be reached: {why}")))
+    Refused::Other(Failure::new(
+        &code::UPSTREAM_UNAVAILABLE,
+        format!("the server cannot be reached: {why}"),
+    ))
 }
 
 fn not_ready(time: Duration) -> Refused {
@@ -489,7 +532,10 @@ fn not_ready(time: Duration) -> Refused {
 
 fn gone(why: &str) -> Failure {
     let why = if why.is_empty() { "the connection is closed" } else { why };
-    Failure::new(&code::UPSTREAM_UNAVAILABLE, format!("the server went away during the call: {why}"))
+    Failure::new(
+        &code::UPSTREAM_UNAVAILABLE,
+        format!("the server went away during the call: {why}"),
+    )
 }
 
 fn refusal(error: &ClientInitializeError) -> Refused {
@@ -504,7 +550,9 @@ fn refusal(error: &ClientInitializeError) -> Refused {
         error if error.is_authorization_required() => {
             let message = "the server wants a token, and the one it was given is missing or wrong";
             let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
-            Refused::Other(failure.suggest("set `headers = { Authorization = \"Bearer …\" }` on its source"))
+            Refused::Other(
+                failure.suggest("set `headers = { Authorization = \"Bearer …\" }` on its source"),
+            )
         }
         ClientInitializeError::TransportError { error, .. } => unavailable(&on_the_way(error)),
         error => unavailable(&error.to_string()),
@@ -517,7 +565,10 @@ fn upstream_says(error: &ErrorData) -> Failure {
         return Failure::new(&code::OUTPUT_TOO_LARGE, error.message.to_string());
     }
     let message: String = error.message.chars().take(LONGEST_MESSAGE).collect();
-    Failure::new(&code::TOOL_FAILED, format!("the server answered with error {}: {message}", error.code.0))
+    Failure::new(
+        &code::TOOL_FAILED,
+        format!("the server answered with error {}: {message}", error.code.0),
+    )
 }
 
 /// What went wrong between us and the server, without the types it went through.

@@ -1,6 +1,6 @@
 //! Calls over a server's standard streams, past rmcp's service, which hands every request to a loop
-//! and every answer from the loop to its caller: two threads woken for nothing. The answers are taken
-//! out by [`Tap`](super::tap::Tap).
+//! and every answer from the loop to its caller: two threads woken for nothing. The answers are
+//! taken out by [`Tap`](super::tap::Tap).
 
 use std::collections::HashMap;
 use std::io;
@@ -87,26 +87,37 @@ impl Direct {
 
 impl Sent<'_> {
     /// Sends the call.
-    pub(super) async fn send(&self, tool: &str, arguments: &Json, progress: bool) -> io::Result<()> {
+    pub(super) async fn send(
+        &self,
+        tool: &str,
+        arguments: &Json,
+        progress: bool,
+    ) -> io::Result<()> {
         let mut params = json!({"name": tool, "arguments": arguments});
         if progress {
             params["_meta"] = json!({"progressToken": self.id});
         }
         self.direct
-            .write(json!({"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": params}))
+            .write(
+                json!({"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": params}),
+            )
             .await
     }
 }
 
 impl Direct {
-    /// Writes a message, to its end even if the caller goes away in the middle: the next one starts a
-    /// new line.
+    /// Writes a message, to its end even if the caller goes away in the middle: the next one starts
+    /// a new line.
     async fn write(&self, message: Json) -> io::Result<()> {
-        let mut writing: Pin<Box<_>> = Box::pin(self.to.clone().write(message.to_string().into_bytes()));
-        let at_once = std::future::poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await;
+        let mut writing: Pin<Box<_>> =
+            Box::pin(self.to.clone().write(message.to_string().into_bytes()));
+        let at_once =
+            std::future::poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await;
         match at_once {
             Poll::Ready(written) => written,
-            Poll::Pending => tokio::spawn(writing).await.unwrap_or_else(|error| Err(io::Error::other(error))),
+            Poll::Pending => {
+                tokio::spawn(writing).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+            }
         }
     }
 }
@@ -116,7 +127,8 @@ impl Drop for Sent<'_> {
         let unanswered = self.direct.waiting.book().calls.remove(&self.id).is_some();
         if let (true, Ok(runtime)) = (unanswered, tokio::runtime::Handle::try_current()) {
             let params = json!({"requestId": self.id, "reason": "the result is no longer wanted"});
-            let message = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+            let message =
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             runtime.spawn(self.direct.to.clone().write(message.to_string().into_bytes()));
         }
     }

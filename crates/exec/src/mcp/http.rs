@@ -1,5 +1,5 @@
-//! A server behind a URL: rmcp's streamable HTTP, on an HTTP client of ours that keeps answers as they
-//! were sent, within a limit, and follows no redirect to another place.
+//! A server behind a URL: rmcp's streamable HTTP, on an HTTP client of ours that keeps answers as
+//! they were sent, within a limit, and follows no redirect to another place.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -47,7 +47,10 @@ pub(super) fn transport(
         let value = variable.value.as_deref().unwrap_or_default();
         // The value may be a secret and stays out of the message.
         let value = HeaderValue::try_from(value).map_err(|_| {
-            format!("the value of the header `{}` has characters that no header may have", variable.name)
+            format!(
+                "the value of the header `{}` has characters that no header may have",
+                variable.name
+            )
         })?;
         custom.insert(name, value);
     }
@@ -74,11 +77,19 @@ impl Client {
         });
         let same_place = reqwest::redirect::Policy::custom(|attempt| {
             let keeps_body = matches!(attempt.status().as_u16(), 307 | 308);
-            let same = attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
+            let same = attempt
+                .previous()
+                .last()
+                .is_some_and(|from| from.origin() == attempt.url().origin());
             // Headers and session must not reach another place, and a GET would lose the message.
-            if keeps_body && same && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+            if keeps_body && same && attempt.previous().len() < 5 {
+                attempt.follow()
+            } else {
+                attempt.stop()
+            }
         });
-        let client = reqwest::Client::builder().redirect(same_place).tcp_nodelay(true).no_proxy().build();
+        let client =
+            reqwest::Client::builder().redirect(same_place).tcp_nodelay(true).no_proxy().build();
         let inner = client.map_err(|error| format!("no HTTP client can be made: {error}"))?;
         Ok(Client { inner, lists: Arc::clone(lists) })
     }
@@ -123,7 +134,8 @@ impl StreamableHttpClient for Client {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let accept = format!("{EVENTS}, {JSON}");
-        let mut request = self.inner.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
+        let mut request =
+            self.inner.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
         request = request.headers(headers.into_iter().collect());
         if let Some(token) = token {
             request = request.bearer_auth(token);
@@ -175,7 +187,9 @@ async fn read_answer(
     let kind = text("content-type").unwrap_or_default();
     let session = text(SESSION);
     match status {
-        StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+        StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
         StatusCode::UNAUTHORIZED => {
             let challenge = text("www-authenticate").unwrap_or_default();
             return Err(Error::AuthRequired(AuthRequiredError::new(challenge)));
@@ -199,7 +213,9 @@ async fn read_answer(
         Some(message @ ServerJsonRpcMessage::Error(_)) if status != StatusCode::FORBIDDEN => {
             Ok(StreamableHttpPostResponse::Json(message, session))
         }
-        Some(message) if status.is_success() => Ok(StreamableHttpPostResponse::Json(message, session)),
+        Some(message) if status.is_success() => {
+            Ok(StreamableHttpPostResponse::Json(message, session))
+        }
         _ => {
             let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
             let kind = if kind.is_empty() { "no content type".to_owned() } else { kind };
@@ -227,7 +243,9 @@ fn keep_list(message: &[u8], lists: &Lists) -> bool {
 /// The body, or nothing if it is larger than any message may be.
 async fn body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| Error::Client(error.without_url()))? {
+    while let Some(chunk) =
+        response.chunk().await.map_err(|error| Error::Client(error.without_url()))?
+    {
         if body.len() + chunk.len() > MAX_MESSAGE {
             return Ok(None);
         }
@@ -262,7 +280,9 @@ fn events(
     });
     let is_large = |error: &SseError| {
         let SseError::Body(error) = error else { return false };
-        error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::FileTooLarge)
+        error
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|e| e.kind() == std::io::ErrorKind::FileTooLarge)
     };
     let refuse = move || {
         let message = wire::too_large(asked.clone()?);

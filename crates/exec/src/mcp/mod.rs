@@ -1,8 +1,9 @@
 //! Tools of MCP servers. Only the files of this folder know rmcp's client side.
 //!
 //! `upstream` keeps one connection per server and decides when to try again; `connection` opens it
-//! and carries calls, those over standard streams by `direct`; `stdio` and `http` are the two ways there; `wire` takes messages apart before
-//! rmcp does, so that an answer arrives as its sender wrote it.
+//! and carries calls, those over standard streams by `direct`; `stdio` and `http` are the two ways
+//! there; `wire` takes messages apart before rmcp does, so that an answer arrives as its sender
+//! wrote it.
 
 mod connection;
 mod direct;
@@ -36,7 +37,11 @@ struct Servers {
 }
 
 impl Executor for Servers {
-    fn run<'a>(&'a self, call: Call<'a>, host: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>> {
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let Binding::Server { server, tool } = &call.tool.details.binding else {
                 let message = format!("`{}` is no tool of a server", call.tool.name);
@@ -55,14 +60,16 @@ impl Executor for Servers {
 
 /// The result of `tools/call`, as it was sent.
 fn read_answer(answer: Json) -> Result<Outcome, Failure> {
-    let invalid =
-        |message: &str| Err(Failure::new(&code::OUTPUT_INVALID, format!("the server's answer {message}")));
+    let invalid = |message: &str| {
+        Err(Failure::new(&code::OUTPUT_INVALID, format!("the server's answer {message}")))
+    };
     let Json::Object(mut answer) = answer else { return invalid("is not an object") };
     match answer.get("resultType").and_then(Json::as_str) {
         None | Some("complete") => {}
         Some(other) => {
-            let message =
-                format!("the server wants something else first (`{other}`), which cannot be given here");
+            let message = format!(
+                "the server wants something else first (`{other}`), which cannot be given here"
+            );
             return Err(Failure::new(&code::TOOL_FAILED, message)
                 .suggest("use a client that can answer the server's questions"));
         }
@@ -84,5 +91,11 @@ fn read_answer(answer: Json) -> Result<Outcome, Failure> {
         return invalid("has neither `content` nor `structuredContent`");
     }
     let is_error = answer.get("isError").and_then(Json::as_bool).unwrap_or(false);
-    Ok(Outcome { content, structured, is_error, meta: answer.remove("_meta"), warnings: Vec::new() })
+    Ok(Outcome {
+        content,
+        structured,
+        is_error,
+        meta: answer.remove("_meta"),
+        warnings: Vec::new(),
+    })
 }

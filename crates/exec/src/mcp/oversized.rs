@@ -1,5 +1,5 @@
-//! Whose answer it was: finds the top-level `id` of a JSON message that is too large to be kept, while
-//! it streams by.
+//! Whose answer it was: finds the top-level `id` of a JSON message that is too large to be kept,
+//! while it streams by.
 
 /// Looks for the `id` in the bytes it is shown.
 #[derive(Debug, Default)]
@@ -25,7 +25,10 @@ impl IdFinder {
     }
 
     fn step(&mut self, byte: u8) {
-        if self.depth == 1 && self.token.len() < LONGEST && (self.in_string || !b",:}{[".contains(&byte)) {
+        if self.depth == 1
+            && self.token.len() < LONGEST
+            && (self.in_string || !b",:}{[".contains(&byte))
+        {
             self.token.push(byte);
         }
         if self.in_string {

@@ -1,5 +1,6 @@
-//! What every connection does, whichever way it goes: notices of progress are taken out in the order
-//! they come (rmcp would hand each to a task of its own), and a server that only talks is cut off.
+//! What every connection does, whichever way it goes: notices of progress are taken out in the
+//! order they come (rmcp would hand each to a task of its own), and a server that only talks is cut
+//! off.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -100,7 +101,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
         if let ClientJsonRpcMessage::Request(request) = &mut item {
             self.pending.insert(request.id.clone());
-            // rmcp asks for progress with every request; a server need not tell who does not listen.
+            // rmcp asks for progress with every request; a server need not tell who does not
+            // listen.
             if request.request.extensions().get::<Unheard>().is_some() {
                 request.request.get_meta_mut().remove("progressToken");
             }
@@ -132,9 +134,13 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
                 return Some(message);
             }
             self.count_unasked()?;
-            let ServerJsonRpcMessage::Notification(notification) = message else { return Some(message) };
+            let ServerJsonRpcMessage::Notification(notification) = message else {
+                return Some(message);
+            };
             match notification.notification {
-                ServerNotification::ProgressNotification(progress) => self.progress.note(progress.params),
+                ServerNotification::ProgressNotification(progress) => {
+                    self.progress.note(progress.params)
+                }
                 ServerNotification::ToolListChangedNotification(_)
                 | ServerNotification::SubscriptionsAcknowledgedNotification(_)
                 | ServerNotification::CancelledNotification(_) => {

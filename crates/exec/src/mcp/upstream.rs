@@ -1,5 +1,5 @@
-//! One connection per server, shared by all callers: opened on first use, opened again when it broke,
-//! and after repeated failures only tried once in a while.
+//! One connection per server, shared by all callers: opened on first use, opened again when it
+//! broke, and after repeated failures only tried once in a while.
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -144,7 +144,9 @@ impl Upstream {
         let mut state = self.state.subscribe();
         loop {
             match &*state.borrow_and_update() {
-                State::Open { connection, .. } if !connection.is_over() => return Ok(Arc::clone(connection)),
+                State::Open { connection, .. } if !connection.is_over() => {
+                    return Ok(Arc::clone(connection));
+                }
                 State::Closed => {
                     let message = "the server is no longer configured";
                     return Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message));
@@ -155,7 +157,8 @@ impl Upstream {
                 _ => {}
             }
             self.begin();
-            // What comes of it is a change; a pause that has just begun is not, so look now and then.
+            // What comes of it is a change; a pause that has just begun is not, so look now and
+            // then.
             let _ = tokio::time::timeout(PAUSE, state.changed()).await;
         }
     }
@@ -296,8 +299,10 @@ fn pause(why: &Failure, failures: u32, until: Instant) -> Failure {
     if failures == 1 {
         return why.clone();
     }
-    let again =
-        format!("it failed {failures} times in a row and is tried again in {} ms", left.as_millis().max(1));
+    let again = format!(
+        "it failed {failures} times in a row and is tried again in {} ms",
+        left.as_millis().max(1)
+    );
     why.clone().suggest(format!("{}; {again}", why.suggestion))
 }
 

@@ -1,6 +1,6 @@
-//! Messages of a server, taken apart before rmcp does. Its types would drop what they do not know and
-//! fail on one bad tool among many; so every result but that of a handshake goes through it as a
-//! plain value.
+//! Messages of a server, taken apart before rmcp does. Its types would drop what they do not know
+//! and fail on one bad tool among many; so every result but that of a handshake goes through it as
+//! a plain value.
 
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
 
@@ -13,7 +13,10 @@ pub(super) fn read(text: &[u8]) -> Option<ServerJsonRpcMessage> {
         Some(id) => {
             let Json::Object(mut message) = message else { return None };
             let result = message.remove("result")?;
-            Some(ServerJsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id))
+            Some(ServerJsonRpcMessage::response(
+                ServerResult::CustomResult(CustomResult(result)),
+                id,
+            ))
         }
         None => serde_json::from_value(message).ok(),
     }
@@ -33,7 +36,9 @@ pub(super) fn veil(text: &str) -> Option<String> {
 /// What [`read`] or [`veil`] kept.
 pub(super) fn unveil(result: ServerResult) -> Option<Json> {
     match result {
-        ServerResult::CustomResult(CustomResult(Json::String(text))) => serde_json::from_str(&text).ok(),
+        ServerResult::CustomResult(CustomResult(Json::String(text))) => {
+            serde_json::from_str(&text).ok()
+        }
         ServerResult::CustomResult(CustomResult(value)) => Some(value),
         _ => None,
     }

@@ -20,7 +20,9 @@ pub(crate) const KIND: Kind = Kind {
     takes: |binding| {
         matches!(
             binding,
-            Binding::Executable { program: Some(_) } | Binding::Command { .. } | Binding::Local { .. }
+            Binding::Executable { program: Some(_) }
+                | Binding::Command { .. }
+                | Binding::Local { .. }
         )
     },
     build: |parts| Arc::new(Processes { parts: parts.clone() }),
@@ -36,7 +38,11 @@ struct Processes {
 }
 
 impl Executor for Processes {
-    fn run<'a>(&'a self, call: Call<'a>, _: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>> {
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        _: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let start = Start::of(&call)?;
             let mut environment = self.parts.environment.clone();
@@ -47,21 +53,30 @@ impl Executor for Processes {
             let ended = ended.map_err(|error| cannot_start(&start.program, &error))?;
             if ended.too_large {
                 let cap = call.budget.output;
-                let message =
-                    format!("`{}` printed more than the {cap} bytes that are allowed", call.tool.name);
+                let message = format!(
+                    "`{}` printed more than the {cap} bytes that are allowed",
+                    call.tool.name
+                );
                 return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
             }
             if ended.unfinished {
-                let message = format!("`{}` ended and left its output open to others", call.tool.name);
+                let message =
+                    format!("`{}` ended and left its output open to others", call.tool.name);
                 return Err(Failure::new(&code::TOOL_FAILED, message).detail(ended.errors));
             }
             let result = match &call.tool.details.binding {
-                Binding::Command { install_guide, .. } => read_text(&ended, install_guide.as_deref()),
+                Binding::Command { install_guide, .. } => {
+                    read_text(&ended, install_guide.as_deref())
+                }
                 _ => read_json(&ended),
             };
             // A failure takes it along as its detail.
             if result.is_ok() && !ended.errors.trim().is_empty() {
-                self.parts.log.line(&format!("{}: stderr: {}", call.tool.name, ended.errors.trim()));
+                self.parts.log.line(&format!(
+                    "{}: stderr: {}",
+                    call.tool.name,
+                    ended.errors.trim()
+                ));
             }
             result
         })
@@ -89,14 +104,18 @@ impl Start {
             }
             Binding::Command { executable, words, .. } => {
                 let mut words = words.clone();
-                let given = call.arguments.get("args").and_then(Json::as_array).into_iter().flatten();
+                let given =
+                    call.arguments.get("args").and_then(Json::as_array).into_iter().flatten();
                 words.extend(given.filter_map(Json::as_str).map(str::to_owned));
                 let input = call.arguments.get("stdin").and_then(Json::as_str).unwrap_or_default();
                 Ok(Start { program: executable.clone(), words, input: input.into() })
             }
             other => {
-                let message =
-                    format!("`{}` is not run as a program (binding: {})", call.tool.name, other.kind());
+                let message = format!(
+                    "`{}` is not run as a program (binding: {})",
+                    call.tool.name,
+                    other.kind()
+                );
                 Err(Failure::new(&code::NOT_RUNNABLE, message))
             }
         }
@@ -105,9 +124,13 @@ impl Start {
 
 pub(crate) fn cannot_start(program: &str, error: &std::io::Error) -> Failure {
     let why = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such program (or its interpreter is missing)".to_owned(),
+        std::io::ErrorKind::NotFound => {
+            "there is no such program (or its interpreter is missing)".to_owned()
+        }
         std::io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
-        _ if error.raw_os_error() == Some(8) => "it is neither a program nor a script with `#!`".to_owned(),
+        _ if error.raw_os_error() == Some(8) => {
+            "it is neither a program nor a script with `#!`".to_owned()
+        }
         _ => error.to_string(),
     };
     Failure::new(&code::SPAWN_FAILED, format!("`{program}` cannot be started: {why}"))
@@ -122,7 +145,9 @@ fn read_json(ended: &Ended) -> Result<Outcome, Failure> {
         return Err(Failure::new(&code::TOOL_FAILED, text).detail(ended.errors.as_str()));
     }
     if !ended.status.success() {
-        return Err(Failure::new(&code::TOOL_FAILED, how_it_ended(ended)).detail(ended.errors.as_str()));
+        return Err(
+            Failure::new(&code::TOOL_FAILED, how_it_ended(ended)).detail(ended.errors.as_str())
+        );
     }
     value.map(Outcome::json).map_err(|error| {
         let message = if ended.output.is_empty() {
@@ -130,7 +155,8 @@ fn read_json(ended: &Ended) -> Result<Outcome, Failure> {
         } else {
             format!("the program's answer is not JSON: {error}")
         };
-        let printed = String::from_utf8_lossy(&ended.output[..ended.output.len().min(400)]).into_owned();
+        let printed =
+            String::from_utf8_lossy(&ended.output[..ended.output.len().min(400)]).into_owned();
         Failure::new(&code::OUTPUT_INVALID, message).detail(printed)
     })
 }
@@ -140,7 +166,8 @@ fn read_text(ended: &Ended, install_guide: Option<&str>) -> Result<Outcome, Fail
     if ended.status.success() {
         return Ok(Outcome::text(String::from_utf8_lossy(&ended.output)));
     }
-    let failure = Failure::new(&code::TOOL_FAILED, how_it_ended(ended)).detail(ended.errors.as_str());
+    let failure =
+        Failure::new(&code::TOOL_FAILED, how_it_ended(ended)).detail(ended.errors.as_str());
     Err(match install_guide {
         Some(guide) if ended.status.code() == Some(127) => failure.suggest(guide),
         _ => failure,
@@ -179,9 +206,10 @@ pub async fn schema_of(
     let ended = tokio::time::timeout(SCHEMA_TIME, work).await;
     let failed = |message: String| Failure::new(&code::TOOL_FAILED, message);
     match ended {
-        Err(_) => {
-            Err(failed(format!("`--schema` printed nothing within {} ms", started.elapsed().as_millis())))
-        }
+        Err(_) => Err(failed(format!(
+            "`--schema` printed nothing within {} ms",
+            started.elapsed().as_millis()
+        ))),
         Ok(Err(error)) => Err(cannot_start(program, &error)),
         Ok(Ok(ended)) if ended.too_large => {
             Err(failed(format!("`--schema` printed more than {SCHEMA_BYTES} bytes")))

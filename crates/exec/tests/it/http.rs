@@ -109,16 +109,25 @@ async fn a_token_opens_the_door_and_is_never_shown() {
         ("Bearer wr0ng-s3cret", "UPSTREAM_UNAVAILABLE"),
         ("", "UPSTREAM_UNAVAILABLE"),
     ] {
-        let headers: &[(&str, &str)] = if token.is_empty() { &[] } else { &[("Authorization", token)] };
+        let headers: &[(&str, &str)] =
+            if token.is_empty() { &[] } else { &[("Authorization", token)] };
         let (_server, _, bench) = serve("token", headers).await;
         for _ in 0..2 {
             let answer = bench.call_within("it:echo", json!({}), 5_000).await;
             assert_eq!(word(&answer), expected, "{answer:?}");
             if let Err(failure) = answer {
-                let everything =
-                    format!("{failure:?} {} {} {}", failure.to_text(), failure.to_json(), bench.log());
+                let everything = format!(
+                    "{failure:?} {} {} {}",
+                    failure.to_text(),
+                    failure.to_json(),
+                    bench.log()
+                );
                 assert!(!everything.contains("s3cret"), "{everything}");
-                assert!(failure.message.starts_with("the server wants a token"), "{}", failure.message);
+                assert!(
+                    failure.message.starts_with("the server wants a token"),
+                    "{}",
+                    failure.message
+                );
                 assert!(failure.suggestion.contains("headers"), "{}", failure.suggestion);
             }
         }
@@ -129,10 +138,15 @@ async fn a_token_opens_the_door_and_is_never_shown() {
 #[tokio::test]
 async fn a_header_that_is_none_is_said_without_its_value() {
     for (name, value, says) in [
-        ("X-Key", "s3cret\nsplit", "the value of the header `X-Key` has characters that no header may have"),
+        (
+            "X-Key",
+            "s3cret\nsplit",
+            "the value of the header `X-Key` has characters that no header may have",
+        ),
         ("bad name", "s3cret", "`bad name` cannot be the name of a header"),
     ] {
-        let bench = Bench::with(Upstream::at("it", "http://127.0.0.1:1/mcp", &[(name, value)]).tools());
+        let bench =
+            Bench::with(Upstream::at("it", "http://127.0.0.1:1/mcp", &[(name, value)]).tools());
         let failure = bench.call("it:echo", json!({})).await.unwrap_err();
         assert!(failure.message.contains(says), "{}", failure.message);
         assert!(!format!("{failure:?}{}", bench.log()).contains("s3cret"));
@@ -144,7 +158,10 @@ async fn no_redirect_leads_to_another_place() {
     let (server, _, bench) = serve("redirect-evil", &[("Authorization", "Bearer s3cret")]).await;
     for _ in 0..2 {
         let failure = failure(bench.call_within("it:echo", json!({}), 5_000).await);
-        assert!(failure.starts_with("UPSTREAM_UNAVAILABLE") && !failure.contains("s3cret"), "{failure}");
+        assert!(
+            failure.starts_with("UPSTREAM_UNAVAILABLE") && !failure.contains("s3cret"),
+            "{failure}"
+        );
     }
     let requests = server.requests();
     assert!(requests.iter().any(|request| request["at"] == "front"));
@@ -158,8 +175,11 @@ async fn headers_go_with_every_request() {
         let (server, upstream, bench) = serve(mode, &[("X-Key", "k1")]).await;
         assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
         assert!(bench.runner.parts().upstreams.get(&upstream.server).list().await.is_ok());
-        let without: Vec<Json> =
-            server.requests().into_iter().filter(|request| request["headers"]["x-key"] != "k1").collect();
+        let without: Vec<Json> = server
+            .requests()
+            .into_iter()
+            .filter(|request| request["headers"]["x-key"] != "k1")
+            .collect();
         assert!(without.is_empty(), "{mode}: {without:#?}");
         bench.runner.close().await;
     }
@@ -183,8 +203,11 @@ async fn progress_is_asked_for_only_when_it_is_wanted() {
     let (server, _, bench) = serve("sse", &[]).await;
     let asked = |server: &HttpServer| {
         let requests = server.requests();
-        let call =
-            requests.iter().rev().find(|r| r["body"].as_str().unwrap().contains("tools/call")).unwrap();
+        let call = requests
+            .iter()
+            .rev()
+            .find(|r| r["body"].as_str().unwrap().contains("tools/call"))
+            .unwrap();
         call["body"].as_str().unwrap().contains("progressToken")
     };
     let request = || ask("it:progress", json!({"steps": 3, "ms": 1}));
@@ -221,13 +244,22 @@ async fn changes_of_the_list_are_told() {
 async fn whoever_gives_up_tells_the_server() {
     for mode in ["good", "sse", "modern"] {
         let (server, _, bench) = serve(mode, &[]).await;
-        let cancelled = || std::fs::read_to_string(&server.cancelled).unwrap_or_default().lines().count();
+        let cancelled =
+            || std::fs::read_to_string(&server.cancelled).unwrap_or_default().lines().count();
         assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
-        assert_eq!(word(&bench.call_within("it:sleep", json!({"ms": 60_000}), 100).await), "TIMEOUT");
+        assert_eq!(
+            word(&bench.call_within("it:sleep", json!({"ms": 60_000}), 100).await),
+            "TIMEOUT"
+        );
         until(&format!("{mode} hears of a call that took too long"), || cancelled() == 1).await;
         let (call, cancel) = bench.start("it:sleep", json!({"ms": 60_000}));
-        let calls =
-            || server.requests().iter().filter(|r| r["body"].as_str().unwrap().contains("\"sleep\"")).count();
+        let calls = || {
+            server
+                .requests()
+                .iter()
+                .filter(|r| r["body"].as_str().unwrap().contains("\"sleep\""))
+                .count()
+        };
         until("the second call has arrived", || calls() == 2).await;
         cancel.cancel();
         assert_eq!(word(&call.await.unwrap()), "CANCELLED");
@@ -243,8 +275,11 @@ async fn a_session_that_expired_is_opened_again() {
         let answer = bench.call_within("it:echo", json!({"n": n}), 5_000).await;
         assert_eq!(value(answer), json!({"echo": {"n": n}}), "call {n}");
     }
-    let opened =
-        server.requests().iter().filter(|r| r["body"].as_str().unwrap().contains("\"initialize\"")).count();
+    let opened = server
+        .requests()
+        .iter()
+        .filter(|r| r["body"].as_str().unwrap().contains("\"initialize\""))
+        .count();
     assert!(opened >= 5, "{opened} sessions");
 }
 
@@ -275,8 +310,11 @@ async fn fifty_who_come_first_share_one_session() {
     for (n, answer) in answers.into_iter().enumerate() {
         assert_eq!(value(answer), json!({"echo": {"n": n}}));
     }
-    let opened =
-        server.requests().iter().filter(|r| r["body"].as_str().unwrap().contains("\"initialize\"")).count();
+    let opened = server
+        .requests()
+        .iter()
+        .filter(|r| r["body"].as_str().unwrap().contains("\"initialize\""))
+        .count();
     assert_eq!(opened, 1);
     bench.runner.close().await;
 }
@@ -286,14 +324,18 @@ async fn a_session_ends_when_the_connection_does() {
     let (server, _, bench) = serve("good", &[]).await;
     assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
     bench.runner.close().await;
-    until("the session is given back", || server.requests().iter().any(|r| r["method"] == "DELETE")).await;
+    until("the session is given back", || {
+        server.requests().iter().any(|r| r["method"] == "DELETE")
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn an_address_of_the_older_kind_is_tried_in_the_new_way() {
     let bench = Bench::with([]);
     let server = HttpServer::start("good").await;
-    let bench = bench.put(Upstream::over("it", Connection::Sse { url: server.url.clone() }).tools());
+    let bench =
+        bench.put(Upstream::over("it", Connection::Sse { url: server.url.clone() }).tools());
     assert_eq!(value(bench.call("it:echo", json!({"n": 1})).await), json!({"echo": {"n": 1}}));
     bench.runner.close().await;
 }

@@ -41,7 +41,8 @@ async fn ten_thousand_calls_get_one_answer_each_and_nothing_grows() {
     let bench = Bench::alone(Limits::default())
         .put([tool("t:echo", process("echo")).lane(&lane), server.tool("echo").lane(&lane)]);
     let mut answered = calls(&bench, 0..2_000).await;
-    let (files, threads, memory) = (entries("/proc/self/fd"), entries("/proc/self/task"), status("VmRSS"));
+    let (files, threads, memory) =
+        (entries("/proc/self/fd"), entries("/proc/self/task"), status("VmRSS"));
     answered.extend(calls(&bench, 2_000..10_000).await);
     let now = (entries("/proc/self/fd"), entries("/proc/self/task"), status("VmRSS"));
     answered.sort_unstable();

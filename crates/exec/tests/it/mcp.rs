@@ -84,7 +84,9 @@ async fn answers_arrive_as_they_were_sent() {
     assert_eq!(image.content[5].0, json!({"type": "hologram", "depth": 3}));
     assert_eq!(image.content[3].0["size"], 12);
     assert!(
-        image.content[..5].iter().all(|content| content.0["_meta"] == json!({"example.com/block": true}))
+        image.content[..5]
+            .iter()
+            .all(|content| content.0["_meta"] == json!({"example.com/block": true}))
     );
     assert_eq!(image.content[0].0["annotations"]["lastModified"], "2026-01-02T03:04:05Z");
     assert_eq!(image.meta, Some(json!({"example.com/result": 1})));
@@ -118,7 +120,8 @@ async fn names_of_every_kind_reach_the_server() {
 #[tokio::test]
 async fn fifty_who_come_first_share_one_connection() {
     let bench = Bench::with([]);
-    let server = Upstream::command("it", &[&counting(&bench), "slow-start"], &[("START_MS", "200")]);
+    let server =
+        Upstream::command("it", &[&counting(&bench), "slow-start"], &[("START_MS", "200")]);
     bench.runner.replace(toolbox(server.tools()));
     let answers = join_all((0..50).map(|_| bench.call("it:pid", json!({})))).await;
     let pids: Vec<Json> = answers.into_iter().map(value).collect();
@@ -130,11 +133,11 @@ async fn fifty_who_come_first_share_one_connection() {
 /// What [`counting`] takes for a server that dies as soon as the handshake is over.
 const HELLO_AND_GOODBYE: &str = "hello-and-goodbye";
 
-/// A script that is the mcp mode that it is given, and notes each of its starts in a file of that name.
+/// A script that is the mcp mode that it is given, and notes each of its starts in a file of that
+/// name.
 fn counting(bench: &Bench) -> String {
     let folder = bench.folder.path().display();
-    let result =
-        r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}"#;
+    let result = r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}"#;
     let script = format!(
         r#"#!/bin/sh
         echo started >>"{folder}/$1.starts"
@@ -149,7 +152,10 @@ fn counting(bench: &Bench) -> String {
 }
 
 fn count(bench: &Bench, mode: &str) -> usize {
-    std::fs::read_to_string(bench.path(&format!("{mode}.starts"))).unwrap_or_default().lines().count()
+    std::fs::read_to_string(bench.path(&format!("{mode}.starts")))
+        .unwrap_or_default()
+        .lines()
+        .count()
 }
 
 #[tokio::test]
@@ -175,7 +181,11 @@ async fn a_server_that_ended_is_started_again_after_a_pause() {
         assert!(broke.elapsed() < IN_TIME, "it is never started again");
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
-    assert!(broke.elapsed() > Duration::from_millis(150), "there was no pause: {:?}", broke.elapsed());
+    assert!(
+        broke.elapsed() > Duration::from_millis(150),
+        "there was no pause: {:?}",
+        broke.elapsed()
+    );
     assert_ne!(first, second);
     assert_eq!(count(&bench, "good"), 2);
     bench.close().await;
@@ -213,7 +223,10 @@ async fn left_alone(bench: &Bench, mode: &str, says: &str) {
     let starts = count(bench, mode);
     assert!((2..=4).contains(&starts), "{mode}: {starts} starts in {calls} calls");
     assert!(slow <= starts && calls > 10 * starts, "{mode}: {slow} of {calls} calls were slow");
-    assert!(last.contains(says) && last.contains("in a row and is tried again in"), "{mode}: {last}");
+    assert!(
+        last.contains(says) && last.contains("in a row and is tried again in"),
+        "{mode}: {last}"
+    );
 }
 
 #[tokio::test]
@@ -223,7 +236,11 @@ async fn a_program_that_is_not_there_is_said_to_be() {
     let bench = bench(&[&server, &empty]);
     let failure = bench.call("it:echo", json!({})).await.unwrap_err();
     assert_eq!(failure.code.name, "SPAWN_FAILED");
-    assert!(failure.message.starts_with("`/no/such/server` cannot be started: there is no such program"));
+    assert!(
+        failure
+            .message
+            .starts_with("`/no/such/server` cannot be started: there is no such program")
+    );
     assert!(!format!("{failure:?}{}", bench.log()).contains("sesame"));
     assert_eq!(word(&bench.call("empty:echo", json!({})).await), "UPSTREAM_UNAVAILABLE");
 }
@@ -250,14 +267,18 @@ async fn whoever_gives_up_tells_the_server() {
         let pid = value(bench.call(&format!("{mode}:pid"), json!({})).await);
 
         let (call, cancel) = bench.start(&id, json!({"ms": 60_000}));
-        tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>()).await.unwrap_err();
+        tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>())
+            .await
+            .unwrap_err();
         cancel.cancel();
         assert_eq!(word(&call.await.unwrap()), "CANCELLED");
         until("the server hears of a cancelled call", || cancelled() == 1).await;
         assert_eq!(word(&bench.call_within(&id, json!({"ms": 60_000}), 50).await), "TIMEOUT");
         until("the server hears of a call that took too long", || cancelled() == 2).await;
         let (call, _) = bench.start(&id, json!({"ms": 60_000}));
-        tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>()).await.unwrap_err();
+        tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>())
+            .await
+            .unwrap_err();
         call.abort();
         until("the server hears of a call that was dropped", || cancelled() == 3).await;
         // One that ended by itself is not cancelled.
@@ -285,7 +306,11 @@ impl Host for Noting {
 /// So many steps, as they must arrive.
 pub(crate) fn steps(count: u32) -> Vec<Progress> {
     (1..=count)
-        .map(|n| Progress { done: n.into(), total: Some(count.into()), message: Some(format!("step {n}")) })
+        .map(|n| Progress {
+            done: n.into(),
+            total: Some(count.into()),
+            message: Some(format!("step {n}")),
+        })
         .collect()
 }
 
@@ -380,7 +405,8 @@ async fn bad_neighbours_slow_nobody_down() {
     assert!(took < Duration::from_secs(3), "the first call took {took:?}");
     let (took, listed) = timed(list.list()).await;
     assert!(listed.is_ok() && took < Duration::from_secs(2), "listing took {took:?}");
-    let (took, _) = timed(join_all((0..20).map(|n| bench.call("good:echo", json!({"n": n}))))).await;
+    let (took, _) =
+        timed(join_all((0..20).map(|n| bench.call("good:echo", json!({"n": n}))))).await;
     assert!(took < Duration::from_secs(2), "twenty calls took {took:?}");
     calls.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -91,14 +91,17 @@ async fn nothing_that_was_left_behind_lives_on() {
     bench.nothing_left("all of them").await;
 }
 
-/// Alone and one after the other, since the end of another call would clean up after this one. Often,
-/// since a process that is killed takes a moment to die, and its children are not orphans before.
+/// Alone and one after the other, since the end of another call would clean up after this one.
+/// Often, since a process that is killed takes a moment to die, and its children are not orphans
+/// before.
 #[tokio::test]
 async fn nor_after_the_caller_gave_up() {
     let modes = ["fork", "setsid", "daemon"];
-    let bench =
-        Bench::alone(Limits::default()).put(modes.map(|mode| tool(&format!("t:{mode}"), process(mode))));
-    for (mode, how) in modes.map(|mode| [(mode, "cancelled"), (mode, "dropped")]).concat().repeat(10) {
+    let bench = Bench::alone(Limits::default())
+        .put(modes.map(|mode| tool(&format!("t:{mode}"), process(mode))));
+    for (mode, how) in
+        modes.map(|mode| [(mode, "cancelled"), (mode, "dropped")]).concat().repeat(10)
+    {
         let file = bench.file(mode);
         let (call, cancel) = bench.start(&format!("t:{mode}"), json!({"file": file}));
         let pid = pid_in(&file).await;
@@ -109,7 +112,10 @@ async fn nor_after_the_caller_gave_up() {
             }
             _ => call.abort(),
         }
-        until(&format!("the grandchild of {mode} is gone, the call being {how}"), || !is_there(pid)).await;
+        until(&format!("the grandchild of {mode} is gone, the call being {how}"), || {
+            !is_there(pid)
+        })
+        .await;
         bench.nothing_left(mode).await;
         std::fs::remove_file(&file).unwrap();
     }
@@ -159,7 +165,10 @@ async fn others_are_not_ended_along_with_an_orphans_run() {
         tool("t:daemon-exit", process("daemon-exit")),
         tool("t:daemon-clean", process("daemon-clean")),
         // One whose own orphan is to answer for it, so that orphans of others may not end either.
-        tool("t:patient", shell(r#"f=$1; (setsid sh -c "sleep 2; echo done >$f" &); sleep 2.5; cat "$f""#)),
+        tool(
+            "t:patient",
+            shell(r#"f=$1; (setsid sh -c "sleep 2; echo done >$f" &); sleep 2.5; cat "$f""#),
+        ),
     ]);
     let (sleeper, _) = bench.start("t:sleep", json!({"ms": 2_000}));
     let (patient, _) = bench.start("t:patient", json!({"args": [bench.file("done")]}));
@@ -185,7 +194,8 @@ async fn others_are_not_ended_along_with_an_orphans_run() {
 fn zombies() -> Vec<String> {
     let own = std::process::id().to_string();
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let stats = processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let stats =
+        processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
     let is_ours = |stat: &String| {
         let rest = stat.rsplit(')').next().unwrap_or_default();
         let mut fields = rest.split_whitespace();
@@ -200,8 +210,7 @@ fn zombies() -> Vec<String> {
 async fn no_orphan_stays_a_zombie_while_a_server_is_connected() {
     let server = Upstream::stdio("good", &[]);
     // Orphans that end by themselves while their run goes on, and one that is ended.
-    let script =
-        r#"i=0; while [ $i -lt 5 ]; do (setsid true &); i=$((i+1)); done; (setsid sleep 20 &); sleep 0.1"#;
+    let script = r#"i=0; while [ $i -lt 5 ]; do (setsid true &); i=$((i+1)); done; (setsid sleep 20 &); sleep 0.1"#;
     let bench = Bench::alone(Limits::default()).put([
         server.tool("pid"),
         tool("t:leave", shell(script)),
@@ -361,10 +370,17 @@ async fn command_lines_take_words_and_a_text() {
         tool("t:guide", guide),
     ]);
     let given = json!({"args": ["a b", "$HOME", "", "ü;ls"], "stdin": "the end"});
-    assert_eq!(bench.call("t:words", given).await.unwrap().texts(), "[a b]\n[$HOME]\n[]\n[ü;ls]\nthe end");
+    assert_eq!(
+        bench.call("t:words", given).await.unwrap().texts(),
+        "[a b]\n[$HOME]\n[]\n[ü;ls]\nthe end"
+    );
     assert_eq!(bench.call("t:bytes", json!({})).await.unwrap().texts(), "a\u{fffd}b");
     for (id, message, suggestion) in [
-        ("t:fail", "the program ended with status 4: two", "read the message: it is the tool's own"),
+        (
+            "t:fail",
+            "the program ended with status 4: two",
+            "read the message: it is the tool's own",
+        ),
         ("t:kill", "the program was ended by signal 9", "read the message: it is the tool's own"),
         ("t:guide", "the program ended with status 127", "get it from the shop"),
     ] {
@@ -382,7 +398,10 @@ async fn programs_tell_their_schema_or_why_not() {
     for (mode, says) in [
         ("schema-hang", "TOOL_FAILED: `--schema` printed nothing within 1"),
         ("schema-big", "TOOL_FAILED: `--schema` printed more than 8192 bytes"),
-        ("schema-exit", "TOOL_FAILED: `--schema`: the program ended with status 1: cannot tell the schema"),
+        (
+            "schema-exit",
+            "TOOL_FAILED: `--schema`: the program ended with status 1: cannot tell the schema",
+        ),
     ] {
         let program = bench.link(mode);
         let (took, schema) = timed(schema_of(&program, bench.runner.parts(), &[])).await;

@@ -37,21 +37,30 @@ async fn the_nearest_word_on_time_holds_and_the_cap_above_all() {
         let request = Request { timeout: call.map(MS), ..ask("t:hang", json!({})) };
         let (took, answer) = timed(bench.ask(request)).await;
         assert_eq!(word(&answer), "TIMEOUT");
-        assert_eq!(answer.unwrap_err().message, format!("`t:hang` did not answer within {allowed} ms"));
+        assert_eq!(
+            answer.unwrap_err().message,
+            format!("`t:hang` did not answer within {allowed} ms")
+        );
         assert!(took >= MS(allowed) && took < MS(allowed) + SLACK, "{allowed} ms took {took:?}");
         bench.nothing_left("a time-out").await;
     }
 }
 
 /// One call works for `first` ms; a second waits for it and then works for `second` ms.
-async fn one_behind_the_other(declared: u64, callers: Option<u64>, first: u64, second: u64) -> Answer {
+async fn one_behind_the_other(
+    declared: u64,
+    callers: Option<u64>,
+    first: u64,
+    second: u64,
+) -> Answer {
     let lane = Arc::new(Lane::new(1, 8));
     let bench = Bench::with([
         tool("t:first", process("sleep")).lane(&lane).timeout(30_000),
         tool("t:second", process("sleep")).lane(&lane).timeout(declared),
     ]);
     let request = Request { timeout: callers.map(MS), ..ask("t:second", json!({"ms": second})) };
-    let both = futures::future::join(bench.call("t:first", json!({"ms": first})), bench.ask(request));
+    let both =
+        futures::future::join(bench.call("t:first", json!({"ms": first})), bench.ask(request));
     let (first, second) = both.await;
     assert_eq!(word(&first), "ok");
     bench.nothing_left("two calls").await;
@@ -69,7 +78,11 @@ async fn a_declared_time_counts_work_and_the_callers_own_counts_waiting_too() {
     // Whoever is not even started says so.
     let waited = one_behind_the_other(60_000, Some(150), 500, 0).await.unwrap_err();
     assert_eq!(waited.code.name, "TIMEOUT");
-    assert!(waited.message.starts_with("`t:second` was not started within 150 ms"), "{}", waited.message);
+    assert!(
+        waited.message.starts_with("`t:second` was not started within 150 ms"),
+        "{}",
+        waited.message
+    );
 }
 
 #[tokio::test]
@@ -100,7 +113,8 @@ async fn who_came_first_is_served_first() {
     let file = bench.file("order");
     let calls = (0..25).map(|n| bench.call("t:note", json!({"args": [n.to_string(), file]})));
     assert!(join_all(calls).await.iter().all(|answer| word(answer) == "ok"));
-    let order: Vec<String> = std::fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
+    let order: Vec<String> =
+        std::fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(order, (0..25).map(|n| n.to_string()).collect::<Vec<_>>());
 }
 
@@ -108,10 +122,12 @@ async fn who_came_first_is_served_first() {
 async fn a_lane_is_as_wide_as_it_says() {
     let lane = Arc::new(Lane::new(3, 64));
     // Each notes how many are inside while it is: files in a folder are counted.
-    let script = r#"mkdir -p "$1"; : >"$1/$$"; ls "$1" | wc -l >>"$1.seen"; sleep 0.05; rm "$1/$$""#;
+    let script =
+        r#"mkdir -p "$1"; : >"$1/$$"; ls "$1" | wc -l >>"$1.seen"; sleep 0.05; rm "$1/$$""#;
     let bench = Bench::with([tool("t:inside", shell(script)).lane(&lane)]);
     let folder = bench.file("inside");
-    let answers = join_all((0..12).map(|_| bench.call("t:inside", json!({"args": [folder]})))).await;
+    let answers =
+        join_all((0..12).map(|_| bench.call("t:inside", json!({"args": [folder]})))).await;
     assert!(answers.iter().all(|answer| word(answer) == "ok"), "{answers:?}");
     let seen = std::fs::read_to_string(format!("{folder}.seen")).unwrap();
     let most = seen.lines().map(|n| n.trim().parse::<u32>().unwrap()).max();
@@ -168,8 +184,11 @@ async fn a_lane_of_one_survives_every_way_a_call_can_end() {
     let bench = Bench::with([
         tool("t:hang", process("hang")).lane(&lane),
         tool("t:die", process("die")).lane(&lane),
-        tool("t:none", Binding::Executable { program: Some("/no/such/program".into()) }).lane(&lane),
-        tool("t:strict", process("echo")).lane(&lane).input(json!({"type": "object", "required": ["x"]})),
+        tool("t:none", Binding::Executable { program: Some("/no/such/program".into()) })
+            .lane(&lane),
+        tool("t:strict", process("echo"))
+            .lane(&lane)
+            .input(json!({"type": "object", "required": ["x"]})),
         tool("t:echo", process("echo")).lane(&lane),
         server.tool("sleep").lane(&lane),
     ]);
@@ -250,9 +269,11 @@ async fn all_arguments_that_are_wrong_are_named_at_once() {
 
 #[tokio::test]
 async fn an_output_that_breaks_its_schema() {
-    let number = json!({"type": "object", "properties": {"echo": {"type": "object", "required": ["sum"]}}});
+    let number =
+        json!({"type": "object", "properties": {"echo": {"type": "object", "required": ["sum"]}}});
     let server = Upstream::stdio("good", &[]);
-    let sum = json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
+    let sum =
+        json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
     let tools = [
         tool("t:echo", process("echo")).output(number.clone()),
         tool("t:text", shell("echo words")).output(number),
@@ -279,7 +300,8 @@ async fn an_output_that_breaks_its_schema() {
         (OutputCheck::Off, "t:text", &a, "ok", ""),
         (OutputCheck::Off, "good:lie", &a, "ok", ""),
     ] {
-        let bench = Bench::new(Limits { output_check: check, ..Limits::default() }).put(tools.clone());
+        let bench =
+            Bench::new(Limits { output_check: check, ..Limits::default() }).put(tools.clone());
         let answer = bench.call(id, arguments.clone()).await;
         assert_eq!(word(&answer), expected, "{check:?} {id}");
         let said = match &answer {
@@ -316,8 +338,11 @@ async fn the_edge_of_the_cap_is_sharp() {
     ]);
     for id in ["t:json", "t:text", "good:big"] {
         let ask = async |bytes: u64| {
-            let arguments =
-                if id == "t:text" { json!({"args": [bytes.to_string()]}) } else { json!({"bytes": bytes}) };
+            let arguments = if id == "t:text" {
+                json!({"args": [bytes.to_string()]})
+            } else {
+                json!({"bytes": bytes})
+            };
             bench.call(id, arguments).await
         };
         let (mut passes, mut fails) = (CAP - 100, CAP + 1);
@@ -421,7 +446,8 @@ fn a_bare_name_means_a_tool_if_only_one_has_it() {
 
 #[tokio::test]
 async fn what_is_not_run() {
-    let web_socket = Upstream::over("ws", Connection::WebSocket { url: "ws://127.0.0.1:1/".into() });
+    let web_socket =
+        Upstream::over("ws", Connection::WebSocket { url: "ws://127.0.0.1:1/".into() });
     let orchestration = Binding::Orchestration { helper: "h".into(), aggregates: Vec::new() };
     let bench = Bench::with([
         tool("t:aside", process("echo")).quarantined("`type` is wrong (INVALID_TYPE)"),

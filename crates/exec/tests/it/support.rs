@@ -10,8 +10,8 @@ pub(crate) use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 pub(crate) use toolwright_exec::{
-    Entry, Failure, Host, Lane, Limits, Log, Outcome, OutputCheck, Parts, Progress, Quiet, Request, Runner,
-    Toolbox,
+    Entry, Failure, Host, Lane, Limits, Log, Outcome, OutputCheck, Parts, Progress, Quiet, Request,
+    Runner, Toolbox,
 };
 pub(crate) use toolwright_model::{Binding, Connection, Server, Variable};
 use toolwright_model::{Details, InputSchema, Tool, ToolId};
@@ -248,7 +248,11 @@ impl Made {
             input: InputSchema::Written(self.input),
             output: self.output,
             needs: Vec::new(),
-            details: Details { binding: self.binding, limits: limits(self.timeout), ..Details::default() },
+            details: Details {
+                binding: self.binding,
+                limits: limits(self.timeout),
+                ..Details::default()
+            },
         };
         if let Some(reason) = self.aside {
             return Entry::quarantined(id, tool, self.lane, reason);
@@ -393,7 +397,13 @@ impl HttpServer {
         until("the HTTP server listens", || said().contains("/mcp\n")).await;
         let said = said();
         let url = said.lines().next().unwrap().strip_prefix("listening ").unwrap().to_owned();
-        HttpServer { url, requests: file("requests"), cancelled: file("cancelled"), task, _folder: folder }
+        HttpServer {
+            url,
+            requests: file("requests"),
+            cancelled: file("cancelled"),
+            task,
+            _folder: folder,
+        }
     }
 
     /// All requests so far: `at`, `method`, `headers`, `body`.
@@ -455,7 +465,9 @@ pub(crate) fn is_there(pid: i32) -> bool {
 /// Whether it is there and has not ended.
 pub(crate) fn is_running(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
 /// A line of `/proc/self/status`, in its own unit.

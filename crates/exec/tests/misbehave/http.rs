@@ -34,7 +34,8 @@ const MISDEEDS: &[(&str, Misdeed)] = &[
     ("500", Misdeed::Fail),
     ("garbage", Misdeed::Garbage),
 ];
-const MODES: &[&str] = &["good", "sse", "modern", "token", "huge", "huge-sse", "redirect-evil", "expires"];
+const MODES: &[&str] =
+    &["good", "sse", "modern", "token", "huge", "huge-sse", "redirect-evil", "expires"];
 
 struct Server {
     mode: String,
@@ -53,7 +54,8 @@ struct Server {
 impl Server {
     fn new(mode: &str, at: &'static str, redirect: Option<SocketAddr>) -> Self {
         let name = mode.strip_suffix("-call").unwrap_or(mode);
-        let misdeed = MISDEEDS.iter().find(|(other, _)| *other == name).map(|(_, misdeed)| *misdeed);
+        let misdeed =
+            MISDEEDS.iter().find(|(other, _)| *other == name).map(|(_, misdeed)| *misdeed);
         if misdeed.is_none() && !MODES.contains(&mode) {
             refuse(&format!("there is no http mode `{mode}`"));
         }
@@ -119,8 +121,11 @@ impl Server {
     }
 
     fn note(&self, request: &Request) {
-        let headers: Map<String, Value> =
-            request.headers.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+        let headers: Map<String, Value> = request
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone().into()))
+            .collect();
         let note = json!({
             "at": self.at,
             "method": request.method,
@@ -136,7 +141,8 @@ impl Server {
 
     fn serve(&self, request: &Request, connection: &Connection) -> io::Result<Next> {
         let message = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
-        let misdeed = self.misdeed.filter(|_| !self.calls_only || message["method"] == "tools/call");
+        let misdeed =
+            self.misdeed.filter(|_| !self.calls_only || message["method"] == "tools/call");
         if let Some(misdeed) = misdeed
             && let Some(next) = commit(misdeed, connection)?
         {
@@ -155,7 +161,10 @@ impl Server {
             "POST" => self.post(request, &message, connection, pace),
             "GET" if self.mode == "sse" => self.stream_news(None, connection),
             "DELETE" if self.core.lifecycle == Lifecycle::Handshake => {
-                self.sessions.lock().unwrap().remove(request.header("mcp-session-id").unwrap_or_default());
+                self.sessions
+                    .lock()
+                    .unwrap()
+                    .remove(request.header("mcp-session-id").unwrap_or_default());
                 connection.reply(&Reply::empty(200), pace)?;
                 Ok(Next::Request)
             }
@@ -173,7 +182,9 @@ impl Server {
         }
         if self.mode == "token" && request.header("authorization") != Some("Bearer sesame") {
             let challenge = r#"Bearer realm="misbehave", error="invalid_token""#;
-            return Some(Reply::new(401, "text/plain", "who are you?").with("WWW-Authenticate", challenge));
+            return Some(
+                Reply::new(401, "text/plain", "who are you?").with("WWW-Authenticate", challenge),
+            );
         }
         if request.path != "/mcp" {
             return Some(Reply::new(404, "text/plain", "there is nothing here"));
@@ -207,15 +218,21 @@ impl Server {
             return Ok(Next::Request);
         };
         let params = &message["params"];
-        let call =
-            Call { server: self, session: &session, id, connection, in_events: self.in_events(message) };
-        let next = if method == "subscriptions/listen" && self.core.lifecycle == Lifecycle::Stateless {
-            self.listen(id, params, connection)
-        } else if call.in_events {
-            self.answer_in_events(method, params, &call)
-        } else {
-            self.answer_in_json(method, params, &call, pace)
+        let call = Call {
+            server: self,
+            session: &session,
+            id,
+            connection,
+            in_events: self.in_events(message),
         };
+        let next =
+            if method == "subscriptions/listen" && self.core.lifecycle == Lifecycle::Stateless {
+                self.listen(id, params, connection)
+            } else if call.in_events {
+                self.answer_in_events(method, params, &call)
+            } else {
+                self.answer_in_json(method, params, &call, pace)
+            };
         if self.mode == "expires" && method == "tools/call" {
             self.sessions.lock().unwrap().remove(&session);
         }
@@ -261,12 +278,20 @@ impl Server {
         Ok(session.to_owned())
     }
 
-    fn answer_in_json(&self, method: &str, params: &Value, call: &Call, pace: Pace) -> io::Result<Next> {
+    fn answer_in_json(
+        &self,
+        method: &str,
+        params: &Value,
+        call: &Call,
+        pace: Pace,
+    ) -> io::Result<Next> {
         if self.mode == "huge"
             && let Some(bytes) = mcp::bytes_of_big(method, params)
         {
-            call.connection
-                .reply(&Reply::json(200, mcp::padded_message(call.id, bytes, IdPlace::First)), pace)?;
+            call.connection.reply(
+                &Reply::json(200, mcp::padded_message(call.id, bytes, IdPlace::First)),
+                pace,
+            )?;
             return Ok(Next::Request);
         }
         let answer = self.core.answer(call.id, method, params, call);
@@ -294,7 +319,9 @@ impl Server {
             && let Some(bytes) = mcp::bytes_of_big(method, params)
         {
             call.connection.send_event(&mcp::padded_message(call.id, bytes, IdPlace::First))?;
-        } else if let Some(message) = mcp::message(call.id, self.core.answer(call.id, method, params, call)) {
+        } else if let Some(message) =
+            mcp::message(call.id, self.core.answer(call.id, method, params, call))
+        {
             call.connection.send_event(&message.to_string())?;
         }
         call.connection.end_events()?;
@@ -319,9 +346,8 @@ impl Server {
         }
         loop {
             match news.recv_timeout(Duration::from_millis(100)) {
-                Ok(()) => {
-                    connection.send_event(&mcp::list_changed(subscription.map(|(id, _)| id)).to_string())?
-                }
+                Ok(()) => connection
+                    .send_event(&mcp::list_changed(subscription.map(|(id, _)| id)).to_string())?,
                 Err(RecvTimeoutError::Timeout) if !connection.is_gone() => {}
                 Err(_) => return Ok(Next::Nothing),
             }
@@ -357,7 +383,8 @@ fn refuse_message(status: u16, id: &Value, answer: Answer) -> Reply {
 
 /// 2026-07-28 wants what the body says in the headers too.
 fn check_headers(request: &Request, message: &Value) -> Result<(), (u16, Answer)> {
-    let mismatch = |header: &str| Err((400, Answer::error(-32020, format!("bad header `{header}`"))));
+    let mismatch =
+        |header: &str| Err((400, Answer::error(-32020, format!("bad header `{header}`"))));
     let is_request = message.get("id").is_some() && message["method"] != "initialize";
     if is_request && let Err(refusal) = mcp::check_meta(&message["params"]["_meta"]) {
         return Err((400, refusal));
@@ -368,7 +395,9 @@ fn check_headers(request: &Request, message: &Value) -> Result<(), (u16, Answer)
     if is_request && request.header("mcp-method") != message["method"].as_str() {
         return mismatch("Mcp-Method");
     }
-    if message["method"] == "tools/call" && request.header("mcp-name") != message["params"]["name"].as_str() {
+    if message["method"] == "tools/call"
+        && request.header("mcp-name") != message["params"]["name"].as_str()
+    {
         return mismatch("Mcp-Name");
     }
     Ok(())

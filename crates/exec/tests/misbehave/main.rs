@@ -1,6 +1,6 @@
-//! `misbehave`: tools and servers that behave well or badly, one way at a time, for the tests of this
-//! crate. Written by hand on `std` and `serde_json`, so that every byte on the wire is ours; no
-//! protocol library is here, and nothing of the crate under test either.
+//! `misbehave`: tools and servers that behave well or badly, one way at a time, for the tests of
+//! this crate. Written by hand on `std` and `serde_json`, so that every byte on the wire is ours;
+//! no protocol library is here, and nothing of the crate under test either.
 //!
 //! ```text
 //! misbehave process MODE [--schema]     a process tool; so is a symlink `MODE-tool` to this program
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Servers end when stdin closes, unless the mode says otherwise: give an HTTP server a pipe, not
-//! `/dev/null`. Whatever the mode, a watchdog ends the process after 120 s, and no process it leaves
-//! behind lives longer than 60 s.
+//! `/dev/null`. Whatever the mode, a watchdog ends the process after 120 s, and no process it
+//! leaves behind lives longer than 60 s.
 //!
 //! # Process tools
 //! | mode | input | what it does |
@@ -49,8 +49,8 @@
 //! | `schema-exit` | any | a line on stderr and exit 1 on `--schema`; called, it is `echo` |
 //!
 //! # MCP servers on stdio
-//! The tools are `echo`, `add`, `sleep`, `progress`, `big`, `fail`, `rpc-error`, `lie`, `env`, `pid`,
-//! `exit`, `image`, `dotted.name` and one whose name has 128 characters (see [`tools`]).
+//! The tools are `echo`, `add`, `sleep`, `progress`, `big`, `fail`, `rpc-error`, `lie`, `env`,
+//! `pid`, `exit`, `image`, `dotted.name` and one whose name has 128 characters (see [`tools`]).
 //!
 //! | mode | what it does |
 //! |---|---|

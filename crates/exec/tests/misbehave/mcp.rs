@@ -49,7 +49,13 @@ impl Core {
     }
 
     /// Answers any request.
-    pub(crate) fn answer(&self, id: &Value, method: &str, params: &Value, caller: &dyn Caller) -> Answer {
+    pub(crate) fn answer(
+        &self,
+        id: &Value,
+        method: &str,
+        params: &Value,
+        caller: &dyn Caller,
+    ) -> Answer {
         if self.lifecycle == Lifecycle::Stateless
             && method != "initialize"
             && let Err(refusal) = check_meta(&params["_meta"])
@@ -122,7 +128,11 @@ impl Core {
         if self.changed.load(Ordering::SeqCst) {
             tools.push(tools::definition("added", "Was added later.", anything()));
             if self.mode == "changing-bad" {
-                tools.push(tools::definition("bad_type", "Has a bad schema.", json!({ "type": 12 })));
+                tools.push(tools::definition(
+                    "bad_type",
+                    "Has a bad schema.",
+                    json!({ "type": 12 }),
+                ));
                 tools.push(json!({ "name": "no_schema", "description": "Has no schema at all." }));
                 tools.push(tools::definition("echo", "Has a name that is taken.", anything()));
             }
@@ -156,7 +166,8 @@ pub(crate) fn message(id: &Value, answer: Answer) -> Option<Value> {
 
 /// `tools/list_changed`, for a subscription of 2026-07-28 or for a session before that.
 pub(crate) fn list_changed(subscription: Option<&Value>) -> Value {
-    let mut notification = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+    let mut notification =
+        json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     if let Some(id) = subscription {
         notification["params"] = json!({ "_meta": { META_SUBSCRIPTION: id } });
     }
@@ -263,7 +274,8 @@ fn page(tools: &[Value], cursor: &Value) -> Answer {
 }
 
 fn bad_list() -> Vec<Value> {
-    let mut odd = tools::definition("odd_fields", "Has fields nobody knows.", json!({ "type": "object" }));
+    let mut odd =
+        tools::definition("odd_fields", "Has fields nobody knows.", json!({ "type": "object" }));
     odd["favouriteColour"] = "blue".into();
     odd["annotations"]["mood"] = 7.into();
     vec![

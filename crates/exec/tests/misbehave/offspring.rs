@@ -45,10 +45,14 @@ fn command(descent: Descent, file: &str) -> Command {
     match descent {
         Descent::Forked => command.args(["-c", SLEEPER, "sleeper", file]),
         Descent::OwnSession => command.args(["/bin/sh", "-c", SLEEPER, "sleeper", file]),
-        Descent::Orphan => command.args(["/bin/sh", "-c", r#"/bin/sh -c "$1" sleeper "$2" & exit 0"#]),
-        Descent::OrphanWithoutEnvironment => {
-            command.args(["/bin/sh", "-c", r#"/usr/bin/env -i /bin/sh -c "$1" sleeper "$2" & exit 0"#])
+        Descent::Orphan => {
+            command.args(["/bin/sh", "-c", r#"/bin/sh -c "$1" sleeper "$2" & exit 0"#])
         }
+        Descent::OrphanWithoutEnvironment => command.args([
+            "/bin/sh",
+            "-c",
+            r#"/usr/bin/env -i /bin/sh -c "$1" sleeper "$2" & exit 0"#,
+        ]),
     };
     if matches!(descent, Descent::Orphan | Descent::OrphanWithoutEnvironment) {
         command.args(["starter", SLEEPER, file]);

@@ -53,7 +53,10 @@ const TOOLS: &[Tool] = &[
     }),
     tool("hang", "Never reads and never answers.", &[], || hang()),
     tool("ignore-term", "Never answers and cannot be asked to stop.", &[], || {
-        become_shell(r#"trap "" TERM HUP INT; i=0; while [ $i -lt 110 ]; do sleep 1; i=$((i+1)); done"#, &[])
+        become_shell(
+            r#"trap "" TERM HUP INT; i=0; while [ $i -lt 110 ]; do sleep 1; i=$((i+1)); done"#,
+            &[],
+        )
     }),
     tool("garbage", "Answers what is not JSON.", &[], || print("this is not json\n")),
     tool("empty", "Answers nothing, and is content.", &[], || {}),
@@ -110,8 +113,12 @@ const TOOLS: &[Tool] = &[
     tool("daemon-clean", "Leaves an orphan without environment and hangs.", FILE, || {
         beget_and_hang(Descent::OrphanWithoutEnvironment)
     }),
-    tool("close-stdin", "Closes its stdin and lingers.", &[], || become_shell("exec 0<&-; sleep 30", &[])),
-    tool("close-out", "Closes its stdout and lingers.", &[], || become_shell("exec 1>&-; sleep 30", &[])),
+    tool("close-stdin", "Closes its stdin and lingers.", &[], || {
+        become_shell("exec 0<&-; sleep 30", &[])
+    }),
+    tool("close-out", "Closes its stdout and lingers.", &[], || {
+        become_shell("exec 1>&-; sleep 30", &[])
+    }),
     tool("schema-hang", "Never tells its schema.", &[], echo),
     tool("schema-garbage", "Tells a schema that is not JSON.", &[], echo),
     tool("schema-big", "Tells a schema of 100 KB.", &[], echo),
@@ -143,9 +150,13 @@ fn tell_schema(tool: &Tool) {
 }
 
 fn schema(tool: &Tool, description: &str) -> Value {
-    let properties: Map<String, Value> =
-        tool.parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind }))).collect();
-    let mut parameters = json!({ "type": "object", "properties": properties, "additionalProperties": true });
+    let properties: Map<String, Value> = tool
+        .parameters
+        .iter()
+        .map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind })))
+        .collect();
+    let mut parameters =
+        json!({ "type": "object", "properties": properties, "additionalProperties": true });
     if !tool.parameters.is_empty() {
         parameters["required"] = tool.parameters.iter().map(|(name, _)| *name).collect();
     }
@@ -188,7 +199,8 @@ pub(crate) fn sum(a: &Value, b: &Value) -> Value {
 fn input() -> Value {
     let mut text = Vec::new();
     std::io::stdin().read_to_end(&mut text).unwrap();
-    serde_json::from_slice(&text).unwrap_or_else(|error| fail(&format!("the input is not JSON: {error}")))
+    serde_json::from_slice(&text)
+        .unwrap_or_else(|error| fail(&format!("the input is not JSON: {error}")))
 }
 
 fn number(input: &Value, name: &str) -> usize {

@@ -93,12 +93,14 @@ impl Server {
             "garbage" => self.write("this server logs to the wrong place\n"),
             "flood-err" => flood_stderr(50_000_000),
             // An ignored signal stays ignored in the program that takes over.
-            "ignore-term" => {
-                become_shell(r#"trap "" TERM INT HUP; exec "$0" mcp ignore-term-inner"#, &[&myself()])
-            }
+            "ignore-term" => become_shell(
+                r#"trap "" TERM INT HUP; exec "$0" mcp ignore-term-inner"#,
+                &[&myself()],
+            ),
             "close-stdout-start" => close_stdout(),
             "forks" => {
-                let file = std::env::var("PID_FILE").unwrap_or_else(|_| refuse("`$PID_FILE` is not set"));
+                let file =
+                    std::env::var("PID_FILE").unwrap_or_else(|_| refuse("`$PID_FILE` is not set"));
                 offspring::start(Descent::OwnSession, &file);
             }
             _ => {}
@@ -163,8 +165,12 @@ impl Server {
             _ => {}
         }
         let answer = match (self.mode.as_str(), mcp::bytes_of_big("tools/call", params)) {
-            ("huge", Some(bytes)) => return self.send(&mcp::padded_message(id, bytes, IdPlace::Last)),
-            ("huge-first", Some(bytes)) => return self.send(&mcp::padded_message(id, bytes, IdPlace::First)),
+            ("huge", Some(bytes)) => {
+                return self.send(&mcp::padded_message(id, bytes, IdPlace::Last));
+            }
+            ("huge-first", Some(bytes)) => {
+                return self.send(&mcp::padded_message(id, bytes, IdPlace::First));
+            }
             _ => self.core.answer(id, "tools/call", params, &Call { server: self, id }),
         };
         self.send_spoilt(id, answer);
@@ -183,7 +189,8 @@ impl Server {
                 self.send(&message.to_string());
             }
             "die-mid" => {
-                let message = mcp::message(id, answer).map(|message| message.to_string()).unwrap_or_default();
+                let message =
+                    mcp::message(id, answer).map(|message| message.to_string()).unwrap_or_default();
                 self.write(&message[..message.len() / 2]);
                 std::process::exit(1);
             }
@@ -253,7 +260,9 @@ impl Caller for Call<'_> {
     fn cut_off(&self) -> Option<CutOff> {
         if self.server.core.is_cancelled("", self.id) {
             Some(CutOff::Cancelled)
-        } else if self.server.closing.load(Ordering::SeqCst) && self.server.mode != "ignore-term-inner" {
+        } else if self.server.closing.load(Ordering::SeqCst)
+            && self.server.mode != "ignore-term-inner"
+        {
             Some(CutOff::Closing)
         } else {
             None

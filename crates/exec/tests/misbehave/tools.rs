@@ -58,8 +58,7 @@ pub(crate) fn long_name() -> String {
 pub(crate) fn definitions() -> Vec<Value> {
     let anything = || json!({ "type": "object" });
     let milliseconds = || json!({ "type": "integer", "minimum": 0 });
-    let wants_sum =
-        || json!({ "type": "object", "properties": { "sum": { "type": "number" } }, "required": ["sum"] });
+    let wants_sum = || json!({ "type": "object", "properties": { "sum": { "type": "number" } }, "required": ["sum"] });
     let mut add = definition(
         "add",
         "Adds two numbers up.",
@@ -154,9 +153,9 @@ pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> Answer {
         "sleep" => sleep(id, number(arguments, "ms"), caller),
         "progress" => progress(id, arguments, &params["_meta"]["progressToken"], caller),
         "big" => Answer::text("x".repeat(number(arguments, "bytes") as usize)),
-        "fail" => {
-            Answer::Result(json!({ "content": [{ "type": "text", "text": "it broke" }], "isError": true }))
-        }
+        "fail" => Answer::Result(
+            json!({ "content": [{ "type": "text", "text": "it broke" }], "isError": true }),
+        ),
         "rpc-error" => Answer::error(-32050, "upstream says no"),
         "lie" => Answer::structured(json!({ "sum": "x" })),
         "env" => Answer::structured(json!({ "env": environment() })),
@@ -248,8 +247,7 @@ pub(crate) fn append_line(variable: &str, line: &str) {
 }
 
 fn image(unknown: bool) -> Answer {
-    const PIXEL: &str =
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=";
+    const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=";
     const SILENT_WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
     let annotations = json!({
         "audience": ["user", "assistant"],

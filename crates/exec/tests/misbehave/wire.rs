@@ -68,12 +68,14 @@ impl Connection {
     }
 
     fn read_body(&mut self, request: &Request) -> io::Result<Vec<u8>> {
-        let is_chunked =
-            request.header("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
+        let is_chunked = request
+            .header("transfer-encoding")
+            .is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
         if is_chunked {
             return self.read_chunks();
         }
-        let length = request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+        let length =
+            request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body)?;
         Ok(body)
@@ -122,9 +124,10 @@ impl Connection {
     }
 
     pub(crate) fn start_events(&self, headers: &[(&str, String)]) -> io::Result<()> {
-        let mut head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
+        let mut head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
                         Transfer-Encoding: chunked\r\n"
-            .to_owned();
+                .to_owned();
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }

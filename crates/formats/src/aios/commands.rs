@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use toolwright_model::{
-    Binding, Connection, Details, Draft, Example, ExpectedError, Given, HealthCheck, InputSchema, Json, Rest,
-    Server, ToolName, Toolset, Variable,
+    Binding, Connection, Details, Draft, Example, ExpectedError, Given, HealthCheck, InputSchema,
+    Json, Rest, Server, ToolName, Toolset, Variable,
 };
 use toolwright_source::codes::TOO_LARGE;
 use toolwright_source::{Finding, Kind, Node, Origin, Pointer, words};
@@ -34,14 +34,16 @@ pub(super) fn read(
 ) {
     let mut commands = find(tool).list;
     if commands.len() > MAX_ITEMS {
-        let message = format!("the tool has {} commands; the first {MAX_ITEMS} are read", commands.len());
+        let message =
+            format!("the tool has {} commands; the first {MAX_ITEMS} are read", commands.len());
         findings.push(Finding::new(&TOO_LARGE, tool.pointer(), message).on_key());
         commands.truncate(MAX_ITEMS);
     }
     let host = Host::of(tool);
     let mut examples = tool.get("examples").map(Node::entries).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
-    let by_name: HashMap<&str, Node<'_>> = examples.iter().map(|entry| (entry.name(), entry.value)).collect();
+    let by_name: HashMap<&str, Node<'_>> =
+        examples.iter().map(|entry| (entry.name(), entry.value)).collect();
     for command in &commands {
         let at = Pointer::root().child("tools").child(toolset.tools.len());
         origin.note(at.clone(), command.described.map_or(command.place, |(node, _)| node));
@@ -73,9 +75,10 @@ pub(super) fn read(
 fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     let (part, node) = match toolset.tools.first().map(|draft| &draft.details.binding) {
         Some(Binding::Server { .. }) => ("healthCheck", health_check(tool)),
-        Some(Binding::Orchestration { .. }) => {
-            ("helper", take::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")))
-        }
+        Some(Binding::Orchestration { .. }) => (
+            "helper",
+            take::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")),
+        ),
         _ => return,
     };
     take::note(origin, &format!("/tools/0/binding/{part}"), node);
@@ -175,7 +178,9 @@ fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let groups = take::object(tool, "command_groups").map(Node::entries).unwrap_or_default();
     let objects = groups.into_iter().take(MAX_ITEMS).flat_map(|group| take::items(group.value));
     objects
-        .filter_map(|object| Some((object.get("command").filter(|c| c.kind() == Kind::String)?, object)))
+        .filter_map(|object| {
+            Some((object.get("command").filter(|c| c.kind() == Kind::String)?, object))
+        })
         .collect()
 }
 
@@ -197,9 +202,11 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
 /// that is a key stands before its value.
 fn used(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let lists = take::object(tool, "examples").map(Node::entries).unwrap_or_default();
-    let scenarios =
-        lists.into_iter().filter(|entry| entry.value.items().any(|example| example.has("scenario")));
-    let mut names: Vec<(&str, Node<'_>)> = scenarios.map(|entry| (entry.name(), entry.value)).collect();
+    let scenarios = lists
+        .into_iter()
+        .filter(|entry| entry.value.items().any(|example| example.has("scenario")));
+    let mut names: Vec<(&str, Node<'_>)> =
+        scenarios.map(|entry| (entry.name(), entry.value)).collect();
     if let Some(knowledge) = take::object(tool, "executable_knowledge") {
         let validators = take::objects(knowledge, "validators");
         let validated = validators.filter_map(|v| v.get("validates"));
@@ -262,9 +269,10 @@ impl<'d> Host<'d> {
     fn binding(&self, command: &Command<'_>) -> Binding {
         let section = |name| take::object(self.tool, name);
         let bound = match kind_of(self.tool) {
-            Some("mcp") => {
-                self.server.clone().map(|server| Binding::Server { server, tool: command.name.clone() })
-            }
+            Some("mcp") => self
+                .server
+                .clone()
+                .map(|server| Binding::Server { server, tool: command.name.clone() }),
             Some("cli") => section("cli_specific").and_then(|cli| {
                 Some(Binding::Command {
                     executable: take::text(cli, "executable")?,
@@ -349,7 +357,10 @@ fn read_health_check(node: Node<'_>) -> HealthCheck {
         command: take::text(node, "command"),
         arguments: node.get("arguments").map(Node::to_json),
         expected_response: node.get("expected_response").map(Node::to_json),
-        timeout_ms: node.get("timeout_ms").and_then(shape::whole).and_then(|ms| u64::try_from(ms).ok()),
+        timeout_ms: node
+            .get("timeout_ms")
+            .and_then(shape::whole)
+            .and_then(|ms| u64::try_from(ms).ok()),
     }
 }
 
@@ -380,7 +391,8 @@ fn read_error(node: Node<'_>) -> ExpectedError {
     }
 }
 
-/// The words of a command line as a shell splits them; one with an open quote is split at its spaces.
+/// The words of a command line as a shell splits them; one with an open quote is split at its
+/// spaces.
 fn command_words(line: &str) -> Vec<String> {
     words::split_words(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect())
 }

@@ -13,12 +13,17 @@ const LANGUAGE: Kind = choice(&["javascript"]);
 const RUNTIME: Kind = choice(&["isolated_vm"]);
 const MILLISECONDS: Kind = Kind::Integer { min: 0, max: i64::MAX };
 
-pub(super) static ROOT: &[Field] = &[required("tool", Kind::Object(TOOL), "the root of every AIOS document")];
+pub(super) static ROOT: &[Field] =
+    &[required("tool", Kind::Object(TOOL), "the root of every AIOS document")];
 
 pub(super) static TOOL: &[Field] = &[
     optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
     required("id", TEXT, "what the tool is called by, in kebab-case"),
-    required("type", choice(&["mcp", "cli", "local", "meta"]), "its category: mcp, cli, local or meta"),
+    required(
+        "type",
+        choice(&["mcp", "cli", "local", "meta"]),
+        "its category: mcp, cli, local or meta",
+    ),
     required("name", TEXT, "its display name"),
     required("version", Kind::Version { v: false }, "its semantic version"),
     required("description", TEXT, "what it is for"),
@@ -31,12 +36,24 @@ pub(super) static TOOL: &[Field] = &[
         "its command lines, by topic",
     ),
     optional("capabilities", Kind::Any, "what it can do, in prose"),
-    optional("executable_knowledge", Kind::Object(EXECUTABLE), "helpers, processors and validators")
-        .since("2.0"),
-    optional("api_complexity", Kind::Object(COMPLEXITY), "payload shapes, field mappings and quirks")
-        .since("2.0"),
-    optional("anti_patterns", Kind::List { of: &Kind::Object(ANTI_PATTERN), min: 0 }, "mistakes to avoid")
-        .since("2.0"),
+    optional(
+        "executable_knowledge",
+        Kind::Object(EXECUTABLE),
+        "helpers, processors and validators",
+    )
+    .since("2.0"),
+    optional(
+        "api_complexity",
+        Kind::Object(COMPLEXITY),
+        "payload shapes, field mappings and quirks",
+    )
+    .since("2.0"),
+    optional(
+        "anti_patterns",
+        Kind::List { of: &Kind::Object(ANTI_PATTERN), min: 0 },
+        "mistakes to avoid",
+    )
+    .since("2.0"),
     optional("examples", EXAMPLES, "calls by command and scenario"),
     optional("mcp_specific", Kind::Object(MCP), "how its server is reached"),
     optional("cli_specific", Kind::Object(CLI), "the program it runs"),
@@ -66,8 +83,16 @@ pub(super) static GROUPED: &[Field] =
     &[required("command", TEXT, "the command line"), optional("description", TEXT, "what it does")];
 
 pub(super) static EXECUTABLE: &[Field] = &[
-    optional("helpers", Kind::List { of: &Kind::Object(HELPER), min: 0 }, "functions to call by name"),
-    optional("processors", Kind::List { of: &Kind::Object(PROCESSOR), min: 0 }, "functions that change data"),
+    optional(
+        "helpers",
+        Kind::List { of: &Kind::Object(HELPER), min: 0 },
+        "functions to call by name",
+    ),
+    optional(
+        "processors",
+        Kind::List { of: &Kind::Object(PROCESSOR), min: 0 },
+        "functions that change data",
+    ),
     optional(
         "validators",
         Kind::List { of: &Kind::Object(VALIDATOR), min: 0 },
@@ -110,7 +135,11 @@ pub(super) static COMPLEXITY: &[Field] = &[
         "the shapes a payload may have",
     ),
     optional("field_mappings", FIELD_MAPPINGS, "fields with a structure of their own"),
-    optional("api_quirks", Kind::List { of: &Kind::Object(QUIRK), min: 0 }, "what is odd about the API"),
+    optional(
+        "api_quirks",
+        Kind::List { of: &Kind::Object(QUIRK), min: 0 },
+        "what is odd about the API",
+    ),
 ];
 
 pub(super) static PAYLOAD: &[Field] = &[
@@ -251,7 +280,9 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
         if is_group(mapping) && !is_mapping(mapping) {
             let members = mapping.entries();
             let objects = members.iter().filter(|member| member.value.kind() == Type::Map);
-            objects.filter(|member| !is_mapping(member.value)).for_each(|member| unmapped(member, out));
+            objects
+                .filter(|member| !is_mapping(member.value))
+                .for_each(|member| unmapped(member, out));
         } else if !is_mapping(mapping) {
             unmapped(&entry, out);
         }

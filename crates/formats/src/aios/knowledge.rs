@@ -1,20 +1,24 @@
 //! The knowledge sections of an AIOS tool. Items keep whatever could be read of them.
 
 use toolwright_model::{
-    AntiPattern, Check, FieldMapping, Function, Json, Knowledge, PayloadSchema, Processor, Quirk, Stage,
-    Strategy, Validator,
+    AntiPattern, Check, FieldMapping, Function, Json, Knowledge, PayloadSchema, Processor, Quirk,
+    Stage, Strategy, Validator,
 };
 use toolwright_source::{Kind, Node, Origin, Pointer};
 
-use super::fields::{ANTI_PATTERN, HELPER, PAYLOAD, PROCESSOR, QUIRK, VALIDATOR, is_group, is_mapping};
+use super::fields::{
+    ANTI_PATTERN, HELPER, PAYLOAD, PROCESSOR, QUIRK, VALIDATOR, is_group, is_mapping,
+};
 use crate::{Field, take};
 
 pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     let mut knowledge = Knowledge::default();
     let word = tool.get("knowledge_strategy").and_then(Node::text);
-    knowledge.strategy = Strategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
+    knowledge.strategy =
+        Strategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
     if let Some(code) = take::object(tool, "executable_knowledge") {
-        knowledge.helpers = take::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
+        knowledge.helpers =
+            take::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
         knowledge.processors = take::objects(code, "processors").map(processor).collect();
         knowledge.validators = take::objects(code, "validators").map(validator).collect();
         for kind in ["helpers", "processors", "validators"] {
@@ -23,7 +27,8 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
         note_checks(code, origin);
     }
     if let Some(api) = take::object(tool, "api_complexity") {
-        knowledge.payload_schemas = take::objects(api, "payload_schemas").map(payload_schema).collect();
+        knowledge.payload_schemas =
+            take::objects(api, "payload_schemas").map(payload_schema).collect();
         knowledge.field_mappings =
             take::object(api, "field_mappings").map(field_mappings).unwrap_or_default();
         knowledge.quirks = take::objects(api, "api_quirks").map(quirk).collect();
@@ -57,7 +62,9 @@ fn note_checks(code: Node<'_>, origin: &mut Origin) {
 /// What a check of the document consists of; what is no object is one thing without a name.
 fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
     match check.kind() {
-        Kind::Map => check.entries().iter().map(|entry| (Some(entry.name()), entry.value)).collect(),
+        Kind::Map => {
+            check.entries().iter().map(|entry| (Some(entry.name()), entry.value)).collect()
+        }
         _ => vec![(None, check)],
     }
 }
@@ -77,7 +84,11 @@ fn processor(node: Node<'_>) -> Processor {
     } else {
         Stage::Response
     };
-    Processor { function: function(node, PROCESSOR), processes: take::text(node, "processes"), stage }
+    Processor {
+        function: function(node, PROCESSOR),
+        processes: take::text(node, "processes"),
+        stage,
+    }
 }
 
 fn validator(node: Node<'_>) -> Validator {

@@ -31,11 +31,14 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
     let Some(tool) = root.get("tool") else {
         let message = "the root key `tool` is missing";
-        let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, root.pointer().child("tool"), message);
+        let finding =
+            Finding::new(&codes::MISSING_REQUIRED_FIELD, root.pointer().child("tool"), message);
         out.push(finding.help("indent everything under `tool:`").tolerable());
         return root;
     };
-    for entry in root.entries().iter().filter(|entry| ROOT.iter().all(|field| field.name != entry.name())) {
+    for entry in
+        root.entries().iter().filter(|entry| ROOT.iter().all(|field| field.name != entry.name()))
+    {
         if out.is_full() {
             break;
         }
@@ -61,7 +64,8 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
     if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_bad())
         && let Some(Err(error)) = id.text().map(Namespace::parse)
     {
-        let message = format!("`{}` cannot start the ids of tools: {error}", words::shorten(id.raw()));
+        let message =
+            format!("`{}` cannot start the ids of tools: {error}", words::shorten(id.raw()));
         findings.push(Finding::new(&codes::INVALID_PATTERN, id.pointer(), message));
     }
     commands::read(tool, &mut toolset, origin, findings);
@@ -87,17 +91,23 @@ fn keep_sections(tool: Node<'_>, rest: &mut Rest) {
         ("meta", "meta_specific", META),
     ] {
         match take::object(tool, name) {
-            Some(section) if kind == Some(own) => take::keep_within(section, fields, name, ID, rest),
+            Some(section) if kind == Some(own) => {
+                take::keep_within(section, fields, name, ID, rest)
+            }
             Some(section) => rest.keep(ID, name, section.to_json()),
             None => {}
         }
     }
-    for (name, fields) in
-        [("executable_knowledge", EXECUTABLE), ("api_complexity", COMPLEXITY), ("health_check", HEALTH)]
-    {
+    for (name, fields) in [
+        ("executable_knowledge", EXECUTABLE),
+        ("api_complexity", COMPLEXITY),
+        ("health_check", HEALTH),
+    ] {
         let section = take::object(tool, name);
         let unclaimed = section.map(|section| take::unclaimed(section, fields)).unwrap_or_default();
-        unclaimed.into_iter().for_each(|(member, value)| rest.keep(ID, format!("{name}.{member}"), value));
+        unclaimed
+            .into_iter()
+            .for_each(|(member, value)| rest.keep(ID, format!("{name}.{member}"), value));
     }
 }
 

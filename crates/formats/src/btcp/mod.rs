@@ -7,7 +7,9 @@ use std::sync::Arc;
 use toolwright_model::FormatId;
 use toolwright_source::Document;
 
-use crate::field::{FREE, Field, Kind, TextFormat, address, choice, length, optional, pattern, required};
+use crate::field::{
+    FREE, Field, Kind, TextFormat, address, choice, length, optional, pattern, required,
+};
 use crate::field::{TEXT, TEXTS};
 use crate::patterns::{BTCP_MANIFEST_NAME, BTCP_PROTOCOL, BTCP_TOOL_NAME, CAPABILITY};
 use crate::{Format, Reading};
@@ -49,7 +51,11 @@ pub(crate) static TOOL: &[Field] = &[
     required("inputSchema", Kind::Schema, "the JSON Schema of the arguments"),
     optional("outputSchema", Kind::Schema, "the JSON Schema of the result"),
     required("capabilities", CAPABILITIES, "the list of what the tool needs, `[]` if nothing"),
-    optional("examples", Kind::List { of: &Kind::Object(EXAMPLE), min: 0 }, "calls that show how it is used"),
+    optional(
+        "examples",
+        Kind::List { of: &Kind::Object(EXAMPLE), min: 0 },
+        "calls that show how it is used",
+    ),
     optional("deprecated", Kind::Boolean, "whether it should no longer be used"),
     optional("deprecationMessage", TEXT, "what to use instead"),
     optional("tags", TEXTS, "words to find it by"),
@@ -80,7 +86,11 @@ pub(crate) static MANIFEST: &[Field] = &[
     required("version", Kind::Version { v: false }, "the semantic version of the manifest"),
     optional("description", length(0, 500), "what the tools are for"),
     optional("provider", Kind::Object(PROVIDER), "who offers them"),
-    required("tools", Kind::List { of: &Kind::Object(TOOL), min: 1 }, "the list of tools, at least one"),
+    required(
+        "tools",
+        Kind::List { of: &Kind::Object(TOOL), min: 1 },
+        "the list of tools, at least one",
+    ),
     required("capabilities", CAPABILITIES, "the list of all capabilities its tools need"),
     optional("config", Kind::Object(CONFIG), "limits that hold for all its tools"),
 ];

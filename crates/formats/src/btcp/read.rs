@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use toolwright_model::{
-    Binding, Deprecation, Details, Draft, Example, Given, Limits, Provider, Rest, Sandbox, Tags, Toolset,
+    Binding, Deprecation, Details, Draft, Example, Given, Limits, Provider, Rest, Sandbox, Tags,
+    Toolset,
 };
 use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity, words};
 
@@ -55,7 +56,10 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         description: take::text(root, "description"),
         version: take::bare_version(root),
         provider: take::object(root, "provider").map(read_provider),
-        declares: root.get("capabilities").filter(|list| list.kind() == Kind::List).map(take::capabilities),
+        declares: root
+            .get("capabilities")
+            .filter(|list| list.kind() == Kind::List)
+            .map(take::capabilities),
         ..Toolset::default()
     };
     take::note(origin, "/namespace", root.get("name"));
@@ -73,7 +77,8 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
                 .and_then(|node| Sandbox::ALL.into_iter().find(|s| node.text() == Some(s.name()))),
         };
         take::note(origin, "/limits", Some(config));
-        for (field, record) in [("timeout", "/limits/timeoutMs"), ("maxConcurrent", "/limits/maxConcurrent")]
+        for (field, record) in
+            [("timeout", "/limits/timeoutMs"), ("maxConcurrent", "/limits/maxConcurrent")]
         {
             take::note(origin, record, config.get(field));
         }

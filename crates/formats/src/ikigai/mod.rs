@@ -75,7 +75,11 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
         description: take::given_text(node, "description"),
         input: take::input_schema(node, "parameters"),
         output: Given::Missing,
-        details: Details { binding: Binding::Executable { program: None }, rest, ..Details::default() },
+        details: Details {
+            binding: Binding::Executable { program: None },
+            rest,
+            ..Details::default()
+        },
         ..Draft::default()
     }
 }

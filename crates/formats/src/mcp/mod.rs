@@ -9,7 +9,8 @@ use toolwright_model::{FormatId, Namespace};
 use toolwright_source::{Document, Finding, Kind as Type, Node, words};
 
 use crate::field::{
-    FREE, Field, Kind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern, required,
+    FREE, Field, Kind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern,
+    required,
 };
 use crate::findings::Findings;
 use crate::patterns::TOOL_NAME;
@@ -41,7 +42,8 @@ pub(crate) static ANNOTATIONS: &[Field] = &[
     optional("title", TEXT, "a display name"),
     optional("readOnlyHint", Kind::Boolean, "it changes nothing").not("readOnly"),
     optional("destructiveHint", Kind::Boolean, "it may destroy something").not("destructive"),
-    optional("idempotentHint", Kind::Boolean, "calling it twice is calling it once").not("idempotent"),
+    optional("idempotentHint", Kind::Boolean, "calling it twice is calling it once")
+        .not("idempotent"),
     optional("openWorldHint", Kind::Boolean, "it reaches the outside world").not("openWorld"),
 ];
 
@@ -63,8 +65,10 @@ pub(crate) static TOOL: &[Field] = &[
     optional("title", TEXT, "a display name"),
     optional("description", TEXT, "what the tool does, for the agent to read"),
     required("inputSchema", Kind::Schema, "the JSON Schema of the arguments"),
-    optional("outputSchema", Kind::Schema, "the JSON Schema of structured results").since("2025-06-18"),
-    optional("annotations", Kind::Object(ANNOTATIONS), "hints about its behaviour").since("2025-03-26"),
+    optional("outputSchema", Kind::Schema, "the JSON Schema of structured results")
+        .since("2025-06-18"),
+    optional("annotations", Kind::Object(ANNOTATIONS), "hints about its behaviour")
+        .since("2025-03-26"),
     optional("icons", Kind::List { of: &Kind::Object(ICON), min: 0 }, "images that stand for it")
         .since("2025-11-25"),
     optional("execution", Kind::Object(EXECUTION), "how it can be run").since("2025-11-25"),

@@ -21,7 +21,9 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
         for (name, value) in take::unclaimed(root, ENVELOPE) {
             toolset.rest.keep(ID, format!("/{name}"), value);
         }
-        root.get("result").map(|result| take::objects(result, "tools").collect()).unwrap_or_default()
+        root.get("result")
+            .map(|result| take::objects(result, "tools").collect())
+            .unwrap_or_default()
     } else if root.has("tools") {
         shape::object(root, LIST, &mut findings);
         keep_list(Some(root), &mut toolset.rest);
@@ -76,7 +78,9 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
             title: take::text(node, "title"),
             tags: Tags::new(take::texts(node, "tags")),
             examples: examples.unwrap_or_default(),
-            annotations: take::object(node, "annotations").map(read_annotations).unwrap_or_default(),
+            annotations: take::object(node, "annotations")
+                .map(read_annotations)
+                .unwrap_or_default(),
             icons: take::objects(node, "icons").map(read_icon).collect(),
             meta: take::object(node, "_meta").map(|meta| take::rest(meta, &[])),
             rest,
@@ -85,7 +89,8 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
 }
 
-/// Calls that show how it is used, written as BTCP writes them. MCP says nothing about the field, so anything else in it is not ours.
+/// Calls that show how it is used, written as BTCP writes them. MCP says nothing about the field,
+/// so anything else in it is not ours.
 fn examples(node: Node<'_>) -> Option<Vec<Example>> {
     let list = node.get("examples").filter(|list| list.kind() == Kind::List)?;
     let example = |item: Node<'_>| {
@@ -118,6 +123,9 @@ fn read_icon(node: Node<'_>) -> Icon {
         src: take::text(node, "src").unwrap_or_default(),
         mime_type: take::text(node, "mimeType"),
         sizes: take::texts(node, "sizes"),
-        rest: take::rest(node, &ICON.iter().map(|f| f.name).filter(|n| *n != "theme").collect::<Vec<_>>()),
+        rest: take::rest(
+            node,
+            &ICON.iter().map(|f| f.name).filter(|n| *n != "theme").collect::<Vec<_>>(),
+        ),
     }
 }

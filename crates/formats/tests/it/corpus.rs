@@ -183,7 +183,8 @@ const CASES: &[Case] = &[
         ids: "test-complex: create_item update_item",
         findings: "",
     },
-    // 27 tools without capabilities; their examples have `name` and `params` for `input`: see below.
+    // 27 tools without capabilities; their examples have `name` and `params` for `input`: see
+    // below.
     Case {
         file: "btcp-chrome_tools.json",
         format: Ok("btcp"),
@@ -356,7 +357,8 @@ const CASES: &[Case] = &[
 /// Stands for the findings that `chrome` builds.
 const CHROME: &str = "see chrome()";
 
-/// Each tool lacks capabilities; so many examples of it have `name` and `params` instead of `input`.
+/// Each tool lacks capabilities; so many examples of it have `name` and `params` instead of
+/// `input`.
 fn chrome() -> Vec<String> {
     const EXAMPLES: [usize; 27] =
         [0, 0, 0, 0, 2, 4, 3, 2, 0, 0, 1, 0, 2, 0, 1, 1, 0, 0, 1, 3, 2, 0, 2, 2, 0, 0, 0];
@@ -384,7 +386,9 @@ fn ids(text: &str) -> Vec<String> {
 
 #[test]
 fn every_file_gives_its_tools_and_its_findings() {
-    let Some(shared) = shared("corpus::every_file_gives_its_tools_and_its_findings") else { return };
+    let Some(shared) = shared("corpus::every_file_gives_its_tools_and_its_findings") else {
+        return;
+    };
     let mut tried = 0;
     for path in definitions(&shared.join("corpus")) {
         let name = path.file_name().and_then(|n| n.to_str()).expect("a name");
@@ -411,7 +415,9 @@ fn every_file_gives_its_tools_and_its_findings() {
 
 #[test]
 fn the_tools_of_a_large_server_are_clean_and_complete() {
-    let Some(shared) = shared("corpus::the_tools_of_a_large_server_are_clean_and_complete") else { return };
+    let Some(shared) = shared("corpus::the_tools_of_a_large_server_are_clean_and_complete") else {
+        return;
+    };
     let path = shared.join("corpus/mcp/github-mcp-server.json");
     let text = std::fs::read_to_string(path).expect("the file is there");
     let written: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -427,7 +433,8 @@ fn the_tools_of_a_large_server_are_clean_and_complete() {
         assert_eq!(read["description"], written["description"]);
         assert_eq!(read["input"], written["inputSchema"]);
         let hints = &written["annotations"];
-        let expected = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+        let expected =
+            ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
         for (n, hint) in expected.into_iter().enumerate() {
             assert_eq!(read["hints"][n], hints[hint], "{}", written["name"]);
         }
@@ -440,7 +447,8 @@ fn the_tools_of_a_large_server_are_clean_and_complete() {
 fn parts_of_real_records() {
     let Some(shared) = shared("corpus::parts_of_real_records") else { return };
     let card_of = |file: &str| {
-        let text = std::fs::read_to_string(shared.join("corpus/aios").join(file)).expect("the file is there");
+        let text = std::fs::read_to_string(shared.join("corpus/aios").join(file))
+            .expect("the file is there");
         card(&read_as("aios", file, text))
     };
     let binding = |file: &str, part: usize| card_of(file)["tools"][0]["binding"][part].clone();
@@ -459,7 +467,11 @@ fn parts_of_real_records() {
         ("supabase.yaml", 2, json!(["sse", "https://mcp.supabase.com/mcp"])),
         ("exa.yaml", 2, exa),
         ("exa.yaml", 3, json!([["EXA_API_KEY", true, "Exa AI API key for authentication", null]])),
-        ("exa.yaml", 4, json!(["tool_call", "web_search_exa", null, "Search results with content", 10_000])),
+        (
+            "exa.yaml",
+            4,
+            json!(["tool_call", "web_search_exa", null, "Search results with content", 10_000]),
+        ),
         ("github-cli.yaml", 2, json!(["repo", "create"])),
         ("tool-v1.0-simple.yaml", 2, json!(["stdio", ["npx", "-y", "test-simple-server"]])),
     ] {
@@ -470,8 +482,12 @@ fn parts_of_real_records() {
     assert_eq!(clickup["stray"][0][1].as_array().map(Vec::len), Some(2));
     assert_eq!(clickup["tools"][0]["examples"].as_array().map(Vec::len), Some(4));
     assert_eq!(clickup["tools"][0]["examples"][2]["error"][3], json!({"http_status": 404}));
-    let paths: Vec<_> =
-        clickup["knowledge"]["mappings"].as_array().expect("mappings").iter().map(|m| m[0].clone()).collect();
+    let paths: Vec<_> = clickup["knowledge"]["mappings"]
+        .as_array()
+        .expect("mappings")
+        .iter()
+        .map(|m| m[0].clone())
+        .collect();
     assert_eq!(
         paths,
         [
@@ -485,7 +501,10 @@ fn parts_of_real_records() {
     // Everything unknown is kept for the way back.
     assert_eq!(card_of("browser.yaml")["knowledge"]["strategy"], "embedded");
     assert_eq!(card_of("supabase.yaml")["rest"]["mcp_specific.auth"], "oauth");
-    assert_eq!(card_of("github-cli.yaml")["rest"]["cli_specific.configuration"]["login"], "gh auth login");
+    assert_eq!(
+        card_of("github-cli.yaml")["rest"]["cli_specific.configuration"]["login"],
+        "gh auth login"
+    );
     assert_eq!(
         card_of("google-workspace.yaml")["rest"]["api_complexity.oauth_scopes"]["gmail"]["send"],
         "https://www.googleapis.com/auth/gmail.send"

@@ -35,7 +35,11 @@ const RULES: &[(&str, &str, &str)] = &[
     ("declarations, snake case", r#"{"function_declarations": []}"#, "gemini!"),
     ("declarations in an element", r#"{"tools": [{"functionDeclarations": []}]}"#, "gemini!"),
     ("declarations in a list", r#"[{"function_declarations": []}]"#, "gemini!"),
-    ("declarations too deep", r#"{"config": {"tools": [{"functionDeclarations": []}]}}"#, "unknown"),
+    (
+        "declarations too deep",
+        r#"{"config": {"tools": [{"functionDeclarations": []}]}}"#,
+        "unknown",
+    ),
     // 4
     ("chat", r#"[{"type": "function", "function": {"name": "f", "parameters": {}}}]"#, "openai!"),
     ("responses", r#"{"type": "function", "name": "f", "parameters": {}}"#, "openai!"),
@@ -45,7 +49,11 @@ const RULES: &[(&str, &str, &str)] = &[
     ("functions in a list", r#"[{"functions": []}]"#, "unknown"),
     // 5
     ("input_schema", r#"{"name": "f", "input_schema": {}}"#, "anthropic!"),
-    ("input_schema in a list", r#"[{"name": "a"}, {"name": "f", "input_schema": {}}]"#, "anthropic!"),
+    (
+        "input_schema in a list",
+        r#"[{"name": "a"}, {"name": "f", "input_schema": {}}]"#,
+        "anthropic!",
+    ),
     ("input_schema inside another", r#"{"name": "f", "x": {"input_schema": {}}}"#, "unknown"),
     // 6
     ("capabilities", r#"{"name": "f", "capabilities": []}"#, "btcp"),
@@ -64,8 +72,16 @@ const RULES: &[(&str, &str, &str)] = &[
     ("inputSchema, null", r#"{"inputSchema": null}"#, "mcp"),
     ("in a list", r#"[{"name": "f", "inputSchema": {}}]"#, "mcp"),
     ("in tools", r#"{"tools": [{"inputSchema": {}}]}"#, "mcp"),
-    ("in an answer", r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"inputSchema": {}}]}}"#, "mcp"),
-    ("one element decides for all", r#"[1, {"name": "a"}, {"name": "b", "inputSchema": {}}]"#, "mcp"),
+    (
+        "in an answer",
+        r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"inputSchema": {}}]}}"#,
+        "mcp",
+    ),
+    (
+        "one element decides for all",
+        r#"[1, {"name": "a"}, {"name": "b", "inputSchema": {}}]"#,
+        "mcp",
+    ),
     ("another spelling", r#"{"name": "f", "inputschema": {}}"#, "unknown"),
     // 8
     ("upper-case types", r#"{"name": "f", "parameters": {"type": "OBJECT"}}"#, "gemini!"),
@@ -76,7 +92,11 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     ("parametersJsonSchema", r#"{"name": "f", "parametersJsonSchema": {}}"#, "gemini!"),
     ("response", r#"{"name": "f", "parameters": {}, "response": {}}"#, "gemini!"),
-    ("one object", r#"{"name": "f", "description": "d", "parameters": {"type": "object"}}"#, "ikigai"),
+    (
+        "one object",
+        r#"{"name": "f", "description": "d", "parameters": {"type": "object"}}"#,
+        "ikigai",
+    ),
     ("no name", r#"{"parameters": {}}"#, "ikigai"),
     ("in YAML", "name: f\nparameters: {type: object}\n", "ikigai"),
     ("a list", r#"[{"name": "f", "parameters": {}}]"#, "AMBIGUOUS_FORMAT"),
@@ -160,13 +180,16 @@ fn keys_that_an_alias_or_a_merge_key_brings_in_count() {
 #[test]
 fn what_no_rule_knows_says_what_was_looked_for() {
     let document = crate::support::parse("x.json", "{}");
-    let toolwright_formats::Detected::Unreadable(finding) = toolwright_formats::detect(&document) else {
+    let toolwright_formats::Detected::Unreadable(finding) = toolwright_formats::detect(&document)
+    else {
         panic!("an empty object is no definition");
     };
     assert_eq!(finding.at.as_str(), "");
     assert!(finding.help.iter().any(|help| help.contains(LOOKED_FOR)), "{:?}", finding.help);
     assert!(finding.help.iter().any(|help| help.contains("--format")), "{:?}", finding.help);
-    for word in ["btcp", "tool", "functionDeclarations", "input_schema", "inputSchema", "parameters", "id"] {
+    for word in
+        ["btcp", "tool", "functionDeclarations", "input_schema", "inputSchema", "parameters", "id"]
+    {
         assert!(LOOKED_FOR.contains(&format!("`{word}`")), "{word}");
     }
 }
@@ -177,7 +200,8 @@ fn what_no_rule_knows_says_what_was_looked_for() {
 fn examples_are_of_their_format_and_clean() {
     let mut seen = std::collections::BTreeSet::new();
     for path in definitions(&examples()) {
-        let folder = path.parent().and_then(|p| p.file_name()).and_then(|n| n.to_str()).expect("a folder");
+        let folder =
+            path.parent().and_then(|p| p.file_name()).and_then(|n| n.to_str()).expect("a folder");
         if !FORMATS.iter().any(|format| format.id().0 == folder) {
             continue;
         }

@@ -53,13 +53,22 @@ fn reading_is_linear() {
                 list(MANY, |n| format!("\"f{n}\": {{}}"))
             )),
         ),
-        ("many groups", aios(&format!("\"command_groups\": {{{}}}", list(MANY, |n| format!("\"g{n}\": 1"))))),
-        ("many unknown fields", format!("{{\"btcp\": \"1.0\", {}}}", list(MANY, |n| format!("\"f{n}\": 1")))),
+        (
+            "many groups",
+            aios(&format!("\"command_groups\": {{{}}}", list(MANY, |n| format!("\"g{n}\": 1")))),
+        ),
+        (
+            "many unknown fields",
+            format!("{{\"btcp\": \"1.0\", {}}}", list(MANY, |n| format!("\"f{n}\": 1"))),
+        ),
         (
             "one key many times",
             format!("{{\"inputSchema\": {{}}, {}}}", list(MANY, |_| "\"name\": 1".into())),
         ),
-        ("many tools without anything", format!("[{{\"inputSchema\": 1}},{}]", list(MANY, |_| "{}".into()))),
+        (
+            "many tools without anything",
+            format!("[{{\"inputSchema\": 1}},{}]", list(MANY, |_| "{}".into())),
+        ),
         (
             "many bad capabilities",
             format!("{{\"name\": \"n\", \"capabilities\": [{}]}}", list(MANY, |_| "1".into())),
@@ -73,7 +82,9 @@ fn reading_is_linear() {
         ),
         (
             "a name of many characters",
-            format!("{{\"name\": \"{distinct}\", \"inputSchema\": {{}}, \"namespace\": \"{distinct}\"}}"),
+            format!(
+                "{{\"name\": \"{distinct}\", \"inputSchema\": {{}}, \"namespace\": \"{distinct}\"}}"
+            ),
         ),
     ];
     for (what, text) in &cases {
@@ -96,7 +107,11 @@ fn aliases_do_not_multiply_findings() {
     );
     let text = format!("{text}{}", "- *a\n".repeat(500));
     let found = findings(&read_as("btcp", "x.yaml", text));
-    assert_eq!(found.iter().filter(|line| line.starts_with("INVALID_TYPE /0/name")).count(), 1, "{found:?}");
+    assert_eq!(
+        found.iter().filter(|line| line.starts_with("INVALID_TYPE /0/name")).count(),
+        1,
+        "{found:?}"
+    );
 }
 
 /// A list of more tools, commands or examples than are read is cut, and said to be.
@@ -109,7 +124,12 @@ fn what_is_read_of_a_list_is_bounded() {
     };
     let cases: Vec<(&str, &str, String, &str)> = vec![
         ("tools", "mcp", format!("[{}]", list(more, |_| "{}".into())), "TOO_LARGE"),
-        ("tools", "mcp", format!("{{\"tools\": [{}]}}", list(more, |_| "{}".into())), "TOO_LARGE /tools"),
+        (
+            "tools",
+            "mcp",
+            format!("{{\"tools\": [{}]}}", list(more, |_| "{}".into())),
+            "TOO_LARGE /tools",
+        ),
         ("tools", "btcp", format!("[{}]", list(more, |_| "{}".into())), "TOO_LARGE"),
         (
             "tools",
@@ -139,8 +159,10 @@ fn what_is_read_of_a_list_is_bounded() {
             "{what} of {id}: {expected}"
         );
     }
-    let text =
-        tool(format!("\"commands\": [\"a\"], \"examples\": {{\"a\": [{}]}}", list(more, |_| "{}".into())));
+    let text = tool(format!(
+        "\"commands\": [\"a\"], \"examples\": {{\"a\": [{}]}}",
+        list(more, |_| "{}".into())
+    ));
     let reading = read_as("aios", "x.json", text);
     assert_eq!(reading.toolset.tools[0].details.examples.len(), MAX_ITEMS);
     assert!(findings(&reading).contains(&"TOO_LARGE /tool/examples/a".to_owned()));

@@ -288,7 +288,8 @@ fn check((what, format, name, marked): &(&str, &str, &str, &str)) {
     let (text, mut expected) = unmark(marked);
     expected.sort();
     let crlf = text.replace('\n', "\r\n");
-    for (form, text) in [("LF", text.clone()), ("CRLF", crlf), ("a BOM", format!("\u{feff}{text}"))] {
+    for (form, text) in [("LF", text.clone()), ("CRLF", crlf), ("a BOM", format!("\u{feff}{text}"))]
+    {
         let mut found = places(&read_as(format, name, text));
         found.sort();
         assert_eq!(found, expected, "{what}, with {form}");
@@ -312,7 +313,9 @@ fn the_cases_have_every_code_of_this_crate() {
         let (_, expected) = unmark(marked);
         seen.extend(expected.iter().filter_map(|line| line.split(' ').nth(1)).map(str::to_owned));
     }
-    for code in codes::ALL.iter().filter(|c| !["UNKNOWN_FORMAT", "AMBIGUOUS_FORMAT"].contains(&c.name)) {
+    for code in
+        codes::ALL.iter().filter(|c| !["UNKNOWN_FORMAT", "AMBIGUOUS_FORMAT"].contains(&c.name))
+    {
         assert!(seen.contains(code.name), "no case triggers {}", code.name);
     }
 }
@@ -332,8 +335,9 @@ fn near_misses() {
             r#"{{"name": "t", "description": "does a thing", "inputSchema": {{}}, "capabilities": []{more}}}"#
         )
     };
-    let aios =
-        |more: &str| format!("tool: {{id: x, type: mcp, name: X, version: 1.0.0, description: d{more}}}\n");
+    let aios = |more: &str| {
+        format!("tool: {{id: x, type: mcp, name: X, version: 1.0.0, description: d{more}}}\n")
+    };
     let mcp = |more: &str| format!(r#"{{"name": "t", "inputSchema": {{}}{more}}}"#);
     let cases: Vec<(&str, &str, &str, String)> = vec![
         (
@@ -355,7 +359,12 @@ fn near_misses() {
             aios(", schema_version: 1.0, examples: {go: [{step: 1}, prose]}"),
         ),
         ("INVALID_TYPE", "btcp", "t.json", tool(r#", "timeout": 60000.0"#)),
-        ("INVALID_TYPE", "btcp", "t.json", tool(r#", "examples": [{"input": {}, "output": null}]"#)),
+        (
+            "INVALID_TYPE",
+            "btcp",
+            "t.json",
+            tool(r#", "examples": [{"input": {}, "output": null}]"#),
+        ),
         ("INVALID_ENUM_VALUE", "btcp", "m.json", manifest(r#""config": {"sandbox": "wasm"},"#)),
         (
             "INVALID_ENUM_VALUE",
@@ -373,10 +382,25 @@ fn near_misses() {
         ("INVALID_PATTERN", "mcp", "t.json", mcp("").replace("\"t\"", "\"..\"")),
         ("INVALID_LENGTH", "btcp", "t.json", tool("").replace("does a thing", &long(10))),
         ("INVALID_LENGTH", "btcp", "t.json", tool("").replace("does a thing", &long(1_000))),
-        ("INVALID_LENGTH", "btcp", "t.json", tool("").replace("\"t\"", &format!("\"{}\"", "t".repeat(64)))),
-        ("INVALID_LENGTH", "btcp", "m.json", manifest(&format!(r#""description": "{}","#, long(500)))),
+        (
+            "INVALID_LENGTH",
+            "btcp",
+            "t.json",
+            tool("").replace("\"t\"", &format!("\"{}\"", "t".repeat(64))),
+        ),
+        (
+            "INVALID_LENGTH",
+            "btcp",
+            "m.json",
+            manifest(&format!(r#""description": "{}","#, long(500))),
+        ),
         ("INVALID_LENGTH", "btcp", "m.json", manifest(r#""description": "","#)),
-        ("INVALID_LENGTH", "mcp", "t.json", mcp("").replace("\"t\"", &format!("\"{}\"", "t".repeat(128)))),
+        (
+            "INVALID_LENGTH",
+            "mcp",
+            "t.json",
+            mcp("").replace("\"t\"", &format!("\"{}\"", "t".repeat(128))),
+        ),
         ("OUT_OF_RANGE", "btcp", "t.json", tool(r#", "timeout": 1000"#)),
         ("OUT_OF_RANGE", "btcp", "t.json", tool(r#", "timeout": 300000"#)),
         ("OUT_OF_RANGE", "btcp", "m.json", manifest(r#""config": {"maxConcurrent": 1e1},"#)),
@@ -396,9 +420,15 @@ fn near_misses() {
         ("NAMING_CONVENTION", "mcp", "t.json", mcp(r#", "namespace": "A.b-c_9""#)),
     ];
     for (code, format, name, text) in &cases {
-        assert_eq!(findings(&read_as(format, name, text.as_str())), [""; 0], "a near miss of {code}: {text}");
+        assert_eq!(
+            findings(&read_as(format, name, text.as_str())),
+            [""; 0],
+            "a near miss of {code}: {text}"
+        );
     }
-    for code in codes::ALL.iter().filter(|c| !["UNKNOWN_FORMAT", "AMBIGUOUS_FORMAT"].contains(&c.name)) {
+    for code in
+        codes::ALL.iter().filter(|c| !["UNKNOWN_FORMAT", "AMBIGUOUS_FORMAT"].contains(&c.name))
+    {
         assert!(cases.iter().any(|case| case.0 == code.name), "no near miss of {}", code.name);
     }
 }
@@ -468,10 +498,13 @@ fn bounds() {
 /// Findings that compat mode turns into warnings, and their like that it does not.
 #[test]
 fn tolerable_findings() {
-    let aios =
-        |more: &str| format!("tool: {{id: x, type: mcp, name: X, version: 1.0.0, description: d{more}}}\n");
+    let aios = |more: &str| {
+        format!("tool: {{id: x, type: mcp, name: X, version: 1.0.0, description: d{more}}}\n")
+    };
     let btcp = |capability: &str| {
-        format!("{{name: t, description: does a thing, inputSchema: {{}}, capabilities: ['{capability}']}}")
+        format!(
+            "{{name: t, description: does a thing, inputSchema: {{}}, capabilities: ['{capability}']}}"
+        )
     };
     let cases: Vec<(&str, String, &[&str])> = vec![
         (
@@ -479,7 +512,11 @@ fn tolerable_findings() {
             aios(", knowledge_strategy: declarative"),
             &["INVALID_ENUM_VALUE /tool/knowledge_strategy (compat)"],
         ),
-        ("aios", aios(", knowledge_strategy: procedural"), &["INVALID_ENUM_VALUE /tool/knowledge_strategy"]),
+        (
+            "aios",
+            aios(", knowledge_strategy: procedural"),
+            &["INVALID_ENUM_VALUE /tool/knowledge_strategy"],
+        ),
         ("aios", aios("}\nmore: {"), &["EXTRA_ROOT_KEY /more (compat)"]),
         (
             "aios",

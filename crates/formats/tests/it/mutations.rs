@@ -131,7 +131,10 @@ fn mutate(text: &[u8], random: &mut Random, others: &[Vec<u8>]) -> Vec<u8> {
 fn swap_words(bytes: &mut [u8], random: &mut Random) {
     let mut word = || {
         let start = random.below(bytes.len());
-        let end = bytes[start..].iter().position(|b| b"\n:,".contains(b)).map_or(bytes.len(), |n| start + n);
+        let end = bytes[start..]
+            .iter()
+            .position(|b| b"\n:,".contains(b))
+            .map_or(bytes.len(), |n| start + n);
         start..end
     };
     let (a, b) = (word(), word());
@@ -147,15 +150,23 @@ fn assert_inside(diagnostic: &Diagnostic) {
     let edits = diagnostic.fix.iter().flat_map(|fix| fix.edits.iter().map(|edit| edit.span));
     for span in diagnostic.span.into_iter().chain(labels).chain(edits) {
         let (start, end) = (span.start as usize, span.end as usize);
-        assert!(start <= end && end <= text.len(), "{span:?} of {}: {}", text.len(), diagnostic.message);
+        assert!(
+            start <= end && end <= text.len(),
+            "{span:?} of {}: {}",
+            text.len(),
+            diagnostic.message
+        );
         assert!(
             text.is_char_boundary(start) && text.is_char_boundary(end),
             "{span:?}: {}",
             diagnostic.message
         );
     }
-    for text in [render::full(diagnostic, Colour::Off), render::concise(diagnostic), render::json(diagnostic)]
-    {
+    for text in [
+        render::full(diagnostic, Colour::Off),
+        render::concise(diagnostic),
+        render::json(diagnostic),
+    ] {
         assert!(!text.is_empty());
     }
 }

@@ -84,7 +84,8 @@ fn btcp_manifest() {
 
 #[test]
 fn btcp_tools_without_a_manifest() {
-    let tool = r#"{"name": "t", "description": "does a thing", "inputSchema": {}, "capabilities": []}"#;
+    let tool =
+        r#"{"name": "t", "description": "does a thing", "inputSchema": {}, "capabilities": []}"#;
     for text in [tool.to_owned(), format!("[{tool}]"), format!(r#"{{"tools": [{tool}]}}"#)] {
         let card = clean("btcp", "tool.json", &text);
         assert_card(
@@ -94,7 +95,8 @@ fn btcp_tools_without_a_manifest() {
         );
     }
     // A manifest that lacks `btcp` is still a manifest.
-    let text = format!(r#"{{"name": "m", "version": "1.0.0", "capabilities": [], "tools": [{tool}]}}"#);
+    let text =
+        format!(r#"{{"name": "m", "version": "1.0.0", "capabilities": [], "tools": [{tool}]}}"#);
     let reading = read_as("btcp", "m.json", text);
     assert_eq!(findings(&reading), ["MISSING_REQUIRED_FIELD /btcp"]);
     assert_eq!(card(&reading)["ids"], json!(["m:t"]));
@@ -112,7 +114,9 @@ fn mcp_forms() {
             json!({"nextCursor": "c", "_meta": {"a": 1}}),
         ),
         (
-            format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"tools": [{tool}], "nextCursor": "c"}}}}"#),
+            format!(
+                r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"tools": [{tool}], "nextCursor": "c"}}}}"#
+            ),
             json!({"nextCursor": "c"}),
         ),
     ] {
@@ -182,7 +186,10 @@ fn ikigai_forms() {
 fn aios_identity() {
     assert_card(
         "core",
-        &aios_card("mcp", "knowledge_strategy: hybrid\ncommands: [go]\ncapabilities: [Prose about it]\n"),
+        &aios_card(
+            "mcp",
+            "knowledge_strategy: hybrid\ncommands: [go]\ncapabilities: [Prose about it]\n",
+        ),
         &[
             ("/namespace", json!("demo")),
             ("/title", json!("Demo")),
@@ -315,7 +322,8 @@ fn aios_descriptions_of_commands() {
             ("/tools/2/finishes", json!(true)),
         ],
     );
-    // Two descriptions of one name, or of none, are two commands: a rule says which one is too many.
+    // Two descriptions of one name, or of none, are two commands: a rule says which one is too
+    // many.
     let card = any(
         "aios",
         "tool.yaml",
@@ -328,7 +336,8 @@ fn aios_descriptions_of_commands() {
         card["tools"].as_array().expect("tools").iter().map(|t| &t["description"]).collect();
     assert_eq!(described, ["a", "b", "c", "d"]);
     // `command` means nothing in `tools`, and is kept like any other unknown field.
-    let card = any("aios", "tool.yaml", &aios("mcp", "tools: [{id: x, command: run x, inputSchema: {}}]"));
+    let card =
+        any("aios", "tool.yaml", &aios("mcp", "tools: [{id: x, command: run x, inputSchema: {}}]"));
     assert_card(
         "unknown",
         &card,
@@ -343,7 +352,10 @@ fn aios_bindings() {
         card["tools"][0]["binding"].clone()
     };
     let connections: &[(&str, Json)] = &[
-        ("{server_command: npx -y @a/b, transport: stdio}", json!(["stdio", ["npx", "-y", "@a/b"]])),
+        (
+            "{server_command: npx -y @a/b, transport: stdio}",
+            json!(["stdio", ["npx", "-y", "@a/b"]]),
+        ),
         ("{server_command: npx -y @a/b}", json!(["stdio", ["npx", "-y", "@a/b"]])),
         (
             "{server_command: 'run \"two words\" it\\''s', server_args: [--x, y z]}",
@@ -374,14 +386,22 @@ fn aios_bindings() {
         assert_eq!(mcp(section), json!(["none"]), "{section}");
     }
     let variables = "mcp_specific:\n  server_command: x\n  environment_variables:\n    - {name: KEY, required: true, description: A key}\n    - {name: LEVEL, value: info}\n";
-    assert_eq!(mcp(variables)[3], json!([["KEY", true, "A key", null], ["LEVEL", false, null, "info"]]));
+    assert_eq!(
+        mcp(variables)[3],
+        json!([["KEY", true, "A key", null], ["LEVEL", false, null, "info"]])
+    );
     let check = "{method: tool_call, command: go, arguments: {n: 1}, expected_response: {status: ok}, timeout_ms: 5000}";
     let expected = json!(["tool_call", "go", {"n": 1}, {"status": "ok"}, 5_000]);
-    assert_eq!(mcp(&format!("mcp_specific: {{server_command: x, health_check: {check}}}"))[4], expected);
-    assert_eq!(mcp(&format!("mcp_specific: {{server_command: x}}\nhealth_check: {check}"))[4], expected);
+    assert_eq!(
+        mcp(&format!("mcp_specific: {{server_command: x, health_check: {check}}}"))[4],
+        expected
+    );
+    assert_eq!(
+        mcp(&format!("mcp_specific: {{server_command: x}}\nhealth_check: {check}"))[4],
+        expected
+    );
 
-    let cli =
-        "cli_specific: {executable: git, install_check: git --version, install_guide: apt install git}\n";
+    let cli = "cli_specific: {executable: git, install_check: git --version, install_guide: apt install git}\n";
     let groups = "command_groups: {a: [{command: git remote show, description: Shows it}]}\n";
     let card = aios_card("cli", &format!("{cli}{groups}"));
     let input = json!({
@@ -414,7 +434,10 @@ fn aios_bindings() {
         "commands: [a, b]\nlocal_specific: {entry_point: ./x.js, runtime: node, dependencies: [p]}",
     );
     assert_eq!(card["tools"][1]["binding"], json!(["local", "node", "./x.js", "b", ["p"]]));
-    let card = aios_card("meta", "meta_specific: {aggregates: [git, 't:new'], orchestration: helpers.do-it}");
+    let card = aios_card(
+        "meta",
+        "meta_specific: {aggregates: [git, 't:new'], orchestration: helpers.do-it}",
+    );
     assert_card(
         "meta",
         &card,
@@ -425,7 +448,11 @@ fn aios_bindings() {
         ],
     );
     for kind in ["cli", "local", "meta"] {
-        assert_eq!(aios_card(kind, "")["tools"][0]["binding"], json!(["none"]), "{kind} without its section");
+        assert_eq!(
+            aios_card(kind, "")["tools"][0]["binding"],
+            json!(["none"]),
+            "{kind} without its section"
+        );
     }
 }
 
@@ -471,7 +498,10 @@ anti_patterns:
             ("/helpers", json!([["h", "Helps", "1", {}]])),
             (
                 "/processors",
-                json!([[["p", null, "2", {}], null, "response"], [["q", null, "3", {}], "go", "request"]]),
+                json!([
+                    [["p", null, "2", {}], null, "response"],
+                    [["q", null, "3", {}], "go", "request"]
+                ]),
             ),
             (
                 "/validators",
@@ -614,7 +644,11 @@ fn drafts_with_mistakes() {
             r#"{"name": "a b", "inputSchema": {"type": "object"}, "description": "d"}"#,
             &[("/tools/0/name", json!({"bad": "a b"})), ("/tools/0/description", json!("d"))],
         ),
-        ("mcp", r#"{"name": "a", "inputSchema": null}"#, &[("/tools/0/input", json!({"bad": null}))]),
+        (
+            "mcp",
+            r#"{"name": "a", "inputSchema": null}"#,
+            &[("/tools/0/input", json!({"bad": null}))],
+        ),
         ("mcp", r#"{"name": "a", "inputSchema": ""}"#, &[("/tools/0/input", json!({"bad": ""}))]),
         (
             "mcp",
@@ -691,7 +725,10 @@ fn origins() {
             "aios",
             "t.yaml",
             used,
-            &[("/tools/0/name", "/tool/examples/go"), ("/tools/0/examples/0", "/tool/examples/go/0")],
+            &[
+                ("/tools/0/name", "/tool/examples/go"),
+                ("/tools/0/examples/0", "/tool/examples/go/0"),
+            ],
         ),
         (
             "aios",
@@ -700,9 +737,18 @@ fn origins() {
             &[
                 ("/knowledge/helpers/0/id", "/tool/executable_knowledge/helpers/1/id"),
                 // A check of the record is a member of one in the document.
-                ("/knowledge/validators/0/checks/0", "/tool/executable_knowledge/validators/0/checks/0/a"),
-                ("/knowledge/validators/0/checks/1", "/tool/executable_knowledge/validators/0/checks/0/b"),
-                ("/knowledge/validators/0/checks/2", "/tool/executable_knowledge/validators/0/checks/1"),
+                (
+                    "/knowledge/validators/0/checks/0",
+                    "/tool/executable_knowledge/validators/0/checks/0/a",
+                ),
+                (
+                    "/knowledge/validators/0/checks/1",
+                    "/tool/executable_knowledge/validators/0/checks/0/b",
+                ),
+                (
+                    "/knowledge/validators/0/checks/2",
+                    "/tool/executable_knowledge/validators/0/checks/1",
+                ),
                 ("/tools/0/examples/0/input", "/tool/examples/a/1/input"),
                 ("/strayExamples/x~1y/0/input", "/tool/examples/x~1y/1/input"),
                 ("/tools/0/binding/healthCheck/command", "/tool/health_check/command"),
@@ -733,7 +779,10 @@ fn origins() {
             "mcp",
             "t.json",
             r#"{"result": {"tools": [{"name": "t", "tags": [1, "a"]}]}}"#,
-            &[("/tools/0/name", "/result/tools/0/name"), ("/tools/0/tags/0", "/result/tools/0/tags/1")],
+            &[
+                ("/tools/0/name", "/result/tools/0/name"),
+                ("/tools/0/tags/0", "/result/tools/0/tags/1"),
+            ],
         ),
         (
             "ikigai",
@@ -746,7 +795,11 @@ fn origins() {
         let reading = read_as(format, name, *text);
         for (record, document) in *pairs {
             let pointer = toolwright_source::Pointer::parse(record).expect("a pointer");
-            assert_eq!(reading.origin.document_pointer(&pointer).as_str(), *document, "{record} of {text}");
+            assert_eq!(
+                reading.origin.document_pointer(&pointer).as_str(),
+                *document,
+                "{record} of {text}"
+            );
             assert!(reading.origin.place(&pointer).exact, "{record} of {text}");
         }
     }

@@ -37,7 +37,10 @@ fn merged(blocks: &[(String, String)], parts: &[usize], base: Json) -> Json {
     let mut whole = base;
     for n in parts {
         let part = json(&blocks[*n].1);
-        whole.as_object_mut().expect("an object").extend(part.as_object().expect("an object").clone());
+        whole
+            .as_object_mut()
+            .expect("an object")
+            .extend(part.as_object().expect("an object").clone());
     }
     whole
 }
@@ -48,7 +51,13 @@ fn btcp_tools() {
     let blocks = blocks(&shared, "btcp-tool.md", 15);
     let cases = [
         (10, "getPageTitle", json!(["dom:read"]), json!(["page", "metadata"]), json!(null)),
-        (11, "fillFormField", json!(["dom:read", "dom:write"]), json!(["forms", "input"]), json!(null)),
+        (
+            11,
+            "fillFormField",
+            json!(["dom:read", "dom:write"]),
+            json!(["forms", "input"]),
+            json!(null),
+        ),
         (
             12,
             "exportTableToClipboard",
@@ -90,8 +99,8 @@ fn btcp_tools() {
             assert_eq!(read["output"], json!([written["output"]]));
         }
     }
-    // The fragments of the field pages, put together, are a tool as well. Its `formula: null` breaks
-    // its own output schema, which is for a rule to say, not for the reader.
+    // The fragments of the field pages, put together, are a tool as well. Its `formula: null`
+    // breaks its own output schema, which is for a rule to say, not for the reader.
     let whole = merged(&blocks, &[1, 2, 3, 4, 5, 6, 7, 8, 9], json!({}));
     let reading = read_as("btcp", "tool.json", whole.to_string());
     assert_eq!(findings(&reading), [""; 0]);
@@ -210,7 +219,11 @@ fn ikigai_schemas() {
     }
     // Requests, responses and errors are no definitions.
     for n in [1, 2, 3, 5, 7, 8, 9, 10] {
-        assert_eq!(detected("call.json", &blocks[n].1).map_err(|e| e.0), Err("UNKNOWN_FORMAT"), "{n}");
+        assert_eq!(
+            detected("call.json", &blocks[n].1).map_err(|e| e.0),
+            Err("UNKNOWN_FORMAT"),
+            "{n}"
+        );
     }
 }
 
@@ -218,7 +231,8 @@ fn ikigai_schemas() {
 fn toolfoundation_schemas_as_input_schemas() {
     let Some(shared) = shared("seeds::toolfoundation_schemas_as_input_schemas") else { return };
     for (n, (_, text)) in blocks(&shared, "toolfoundation-schemas.md", 6).iter().enumerate() {
-        let document = format!(r#"{{"name": "pattern", "namespace": "seed", "inputSchema": {text}}}"#);
+        let document =
+            format!(r#"{{"name": "pattern", "namespace": "seed", "inputSchema": {text}}}"#);
         assert_eq!(detected("tool.json", &document), Ok("mcp"), "{n}");
         let reading = read_as("mcp", "tool.json", document);
         assert_eq!(findings(&reading), [""; 0], "{n}");
@@ -314,8 +328,14 @@ fn aios_sections() {
 
     let validators = clean(4, "executable_knowledge", "mcp");
     let validator = &validators["knowledge"]["validators"][0];
-    assert_eq!((&validator[0][0], &validator[1]), (&json!("validator-name"), &json!("command_name")));
-    assert_eq!(validator[2], json!([{"required": ["field1", "field2"]}, {"other": {"format": "email"}}]));
+    assert_eq!(
+        (&validator[0][0], &validator[1]),
+        (&json!("validator-name"), &json!("command_name"))
+    );
+    assert_eq!(
+        validator[2],
+        json!([{"required": ["field1", "field2"]}, {"other": {"format": "email"}}])
+    );
     // Without `commands` and `tools`, what is validated is a command.
     assert_eq!(validators["ids"], json!(["seed:command_name"]));
 
@@ -399,7 +419,11 @@ fn aios_types() {
     let local = read(12);
     assert_eq!(findings(&local), [""; 0]);
     let binding = json!(["local", "node", "./scripts/tool.js", "seed", ["package1", "package2"]]);
-    assert_card("local", &card(&local), &[("/ids", json!(["seed:seed"])), ("/tools/0/binding", binding)]);
+    assert_card(
+        "local",
+        &card(&local),
+        &[("/ids", json!(["seed:seed"])), ("/tools/0/binding", binding)],
+    );
 
     let meta = read(13);
     assert_eq!(findings(&meta), [""; 0]);
@@ -431,8 +455,8 @@ fn aios_version_1_and_2() {
             ("/knowledge/strategy", json!("embedded")),
         ],
     );
-    // To the letter, `[...]` is a list of a text, `{...}` an object with the key `...`, and the dots
-    // under `scenario: success` a key without a colon, behind which no YAML parser goes on.
+    // To the letter, `[...]` is a list of a text, `{...}` an object with the key `...`, and the
+    // dots under `scenario: success` a key without a colon, behind which no YAML parser goes on.
     let v2 = read_as("aios", "clickup.yaml", blocks[16].1.as_str());
     assert_eq!(
         findings(&v2),

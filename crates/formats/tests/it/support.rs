@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use toolwright_formats::{Detected, Reading, by_name, detect, read};
 use toolwright_model::{
-    Binding, Check, Connection, Draft, Example, FormatId, Function, Given, InputSchema, Knowledge, Rest,
-    Stage, Toolset,
+    Binding, Check, Connection, Draft, Example, FormatId, Function, Given, InputSchema, Knowledge,
+    Rest, Stage, Toolset,
 };
 use toolwright_source::{Diagnostic, Document, Origin, Syntax, locate, render};
 
@@ -108,7 +108,10 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
-    paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    paths
+        .into_iter()
+        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
+        .collect()
 }
 
 /// The definitions among them: not the scripts that lie beside some.
@@ -220,8 +223,16 @@ fn binding(binding: &Binding) -> Json {
                 kind,
                 tool,
                 connection,
-                environment.map(|v| json!([v.name, v.required, v.description, v.value])).collect::<Vec<_>>(),
-                check.map(|c| json!([c.method, c.command, c.arguments, c.expected_response, c.timeout_ms])),
+                environment
+                    .map(|v| json!([v.name, v.required, v.description, v.value]))
+                    .collect::<Vec<_>>(),
+                check.map(|c| json!([
+                    c.method,
+                    c.command,
+                    c.arguments,
+                    c.expected_response,
+                    c.timeout_ms
+                ])),
             ])
         }
     }

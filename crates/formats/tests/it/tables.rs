@@ -61,8 +61,16 @@ fn fields_are_unique_and_described() {
         for field in fields {
             let at = format!("{path}/{}", field.name);
             assert!(!field.name.is_empty() && !field.name.contains(char::is_whitespace), "{at}");
-            assert!(!field.about.is_empty() && field.about.trim() == field.about, "{at}: {:?}", field.about);
-            assert!(!field.about.ends_with('.') && !field.about.contains('\n'), "{at}: {:?}", field.about);
+            assert!(
+                !field.about.is_empty() && field.about.trim() == field.about,
+                "{at}: {:?}",
+                field.about
+            );
+            assert!(
+                !field.about.ends_with('.') && !field.about.contains('\n'),
+                "{at}: {:?}",
+                field.about
+            );
             assert!(
                 field.mistaken.is_none_or(|word| !names.contains(word)),
                 "{at}: its mistaken spelling is a field"
@@ -104,8 +112,10 @@ fn bounds_patterns_and_words_make_sense() {
 /// A table as the part of a JSON Schema that it stands for.
 fn as_schema(fields: &'static [Field]) -> Json {
     let properties = fields.iter().map(|field| (field.name.to_owned(), kind_schema(&field.kind)));
-    let required = fields.iter().filter(|f| matches!(f.need, Need::Required | Need::RequiredTolerably));
-    let mut schema = json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()});
+    let required =
+        fields.iter().filter(|f| matches!(f.need, Need::Required | Need::RequiredTolerably));
+    let mut schema =
+        json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()});
     let required: BTreeSet<&str> = required.map(|field| field.name).collect();
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -185,10 +195,14 @@ fn plain(schema: &Json, root: &Json, tool: &Json) -> Json {
 
 #[test]
 fn btcp_tables_say_what_the_published_schemas_say() {
-    let Some(shared) = shared("tables::btcp_tables_say_what_the_published_schemas_say") else { return };
+    let Some(shared) = shared("tables::btcp_tables_say_what_the_published_schemas_say") else {
+        return;
+    };
     let published = |seed: &str| -> Json {
-        let text = std::fs::read_to_string(shared.join("seeds").join(seed)).expect("the seed is there");
-        let block = text.split("```json\n").nth(1).and_then(|t| t.split("```").next()).expect("a block");
+        let text =
+            std::fs::read_to_string(shared.join("seeds").join(seed)).expect("the seed is there");
+        let block =
+            text.split("```json\n").nth(1).and_then(|t| t.split("```").next()).expect("a block");
         serde_json::from_str(block).expect("JSON")
     };
     let (manifest, tool) = (published("btcp-manifest.md"), published("btcp-tool.md"));
@@ -210,7 +224,10 @@ fn btcp_tables_in_numbers() {
         ("/properties/provider/required", json!(["name"])),
         ("/properties/provider/properties/name/maxLength", json!(100)),
         ("/properties/tools/minItems", json!(1)),
-        ("/properties/tools/items/required", json!(["capabilities", "description", "inputSchema", "name"])),
+        (
+            "/properties/tools/items/required",
+            json!(["capabilities", "description", "inputSchema", "name"]),
+        ),
         (
             "/properties/tools/items/properties/description",
             json!({"type": "string", "minLength": 10, "maxLength": 1000}),

@@ -1,5 +1,5 @@
-//! Names, ids, tags and versions against checked cases: `$TOOLWRIGHT_SHARED/facts` when it is there,
-//! and the readings, which win where the two differ.
+//! Names, ids, tags and versions against checked cases: `$TOOLWRIGHT_SHARED/facts` when it is
+//! there, and the readings, which win where the two differ.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ fn facts(name: &str) -> Option<Json> {
         let _ = writeln!(std::io::stderr(), "SKIPPED facts/{name}: TOOLWRIGHT_SHARED is not set");
         return None;
     };
-    let text = std::fs::read_to_string(shared.join("facts").join(name)).expect("the facts are there");
+    let text =
+        std::fs::read_to_string(shared.join("facts").join(name)).expect("the facts are there");
     Some(serde_json::from_str(&text).expect("JSON"))
 }
 
@@ -35,13 +36,17 @@ fn names() {
         let message = case["origin"]["message"].as_str().expect("a message");
         match &error {
             NameError::Empty => assert!(message.contains("required"), "{message}"),
-            // The readings check the characters before the length, the original the other way round.
+            // The readings check the characters before the length, the original the other way
+            // round.
             NameError::Characters(bad) if message.contains("exceeds") => {
                 assert!(bad.contains(&'é'), "{bad:?}")
             }
             NameError::Characters(bad) => {
                 let listed = bad.iter().map(char::to_string).collect::<Vec<_>>().join(", ");
-                assert_eq!(message, format!("invalid tool: name contains invalid characters: {listed}"));
+                assert_eq!(
+                    message,
+                    format!("invalid tool: name contains invalid characters: {listed}")
+                );
             }
             NameError::TooLong(_) => assert!(message.contains("exceeds 128"), "{message}"),
         }
@@ -51,7 +56,9 @@ fn names() {
 /// What the readings say of an id and the facts do not: both parts are names.
 fn are_names(parts: &Json) -> bool {
     let ok = |part: &Json| ToolName::parse(part.as_str().unwrap_or_default()).is_ok();
-    parts["error"].is_null() && ok(&parts["name"]) && (parts["namespace"] == "" || ok(&parts["namespace"]))
+    parts["error"].is_null()
+        && ok(&parts["name"])
+        && (parts["namespace"] == "" || ok(&parts["namespace"]))
 }
 
 #[test]
@@ -63,7 +70,11 @@ fn ids() {
         let found = ToolId::parse(text);
         assert_eq!(found.is_ok(), are_names(expected), "{text}");
         if let Ok(id) = found {
-            assert_eq!(id.namespace.as_ref().map_or("", Namespace::as_str), expected["namespace"], "{text}");
+            assert_eq!(
+                id.namespace.as_ref().map_or("", Namespace::as_str),
+                expected["namespace"],
+                "{text}"
+            );
             assert_eq!(id.name.as_str(), expected["name"], "{text}");
             assert_eq!(id.to_string(), text);
         }
@@ -114,10 +125,13 @@ fn versions() {
         let text = case["in"].as_str().expect("a text");
         let found = Version::parse(text);
         assert_eq!(found.is_ok(), case["recommended_ok"], "{text:?}");
-        assert!(found.is_err() || found.is_ok_and(|v| v.authored() == text && v.to_string() == text));
+        assert!(
+            found.is_err() || found.is_ok_and(|v| v.authored() == text && v.to_string() == text)
+        );
     }
     for case in cases(&facts, "compare") {
-        let parse = |key: &str| Version::parse(case[key].as_str().expect("a text")).expect("a version");
+        let parse =
+            |key: &str| Version::parse(case[key].as_str().expect("a text")).expect("a version");
         let order = i64::from(parse("a").precedence(&parse("b")) as i8);
         if case["a"] == "1.0.0-a-b" {
             // The fact compares bytes. SemVer, which the readings name, compares identifier by

@@ -1,5 +1,5 @@
-//! Which function of a program is called. The rules, in order: `module.exports`; the script's value; the one function that
-//! is declared.
+//! Which function of a program is called. The rules, in order: `module.exports`; the script's
+//! value; the one function that is declared.
 
 use rquickjs_sys as qjs;
 
@@ -14,7 +14,8 @@ pub(super) enum Entry<'r> {
     Result(Value<'r>),
 }
 
-/// What a script offers, once it has run and had `value`. The outer result is an exception of a getter.
+/// What a script offers, once it has run and had `value`. The outer result is an exception of a
+/// getter.
 pub(super) fn of_script<'r>(
     module: &Value<'r>,
     value: Value<'r>,
@@ -43,11 +44,14 @@ pub(super) fn of_script<'r>(
                 quoted(&names)
             )))
         }
-        (None, _) => Err(none("the program exports nothing callable, has no value and declares no function")),
+        (None, _) => {
+            Err(none("the program exports nothing callable, has no value and declares no function"))
+        }
     })
 }
 
-/// Whether a script has its value only by chance: that of a directive, or of setting `module.exports`.
+/// Whether a script has its value only by chance: that of a directive, or of setting
+/// `module.exports`.
 fn says_nothing(module: &Value<'_>, value: &Value<'_>) -> Outcome<bool> {
     if value.kind() == Kind::String {
         return value.with_text(|text| text == "use strict");
@@ -94,7 +98,10 @@ fn exported<'r>(module: &Value<'r>, wanted: &str) -> Outcome<Result<Option<Value
         if functions.is_empty() {
             let message = match wanted {
                 "" => format!("several functions are exported ({})", quoted(&found)),
-                _ => format!("several functions are exported ({}), none called `{wanted}`", quoted(&found)),
+                _ => format!(
+                    "several functions are exported ({}), none called `{wanted}`",
+                    quoted(&found)
+                ),
             };
             return Ok(Err(none(message)));
         }
@@ -102,8 +109,8 @@ fn exported<'r>(module: &Value<'r>, wanted: &str) -> Outcome<Result<Option<Value
     Ok(Ok(functions.pop().map(|(_, function)| function)))
 }
 
-/// The functions among `names` that are declared at the top. Functions of the language have names too: those are
-/// properties of the global object that cannot be listed.
+/// The functions among `names` that are declared at the top. Functions of the language have names
+/// too: those are properties of the global object that cannot be listed.
 fn declared<'r, 'n>(js: Js<'r>, names: &[&'n str]) -> Vec<(&'n str, Value<'r>)> {
     let global = js.global();
     let mut found = Vec::new();

@@ -70,7 +70,8 @@ fn frame(told: &Json) -> Option<TraceFrame> {
     if let Some(name) = told.as_str() {
         return Some(TraceFrame::Native(name.into()));
     }
-    let part = |index: usize| u32::try_from(told.get(index)?.as_u64()?).ok().filter(|part| *part > 0);
+    let part =
+        |index: usize| u32::try_from(told.get(index)?.as_u64()?).ok().filter(|part| *part > 0);
     Some(TraceFrame::Program(Place { line: part(0)?, column: part(1)? }))
 }
 

@@ -1,12 +1,15 @@
-//! The memory of one guest: a region that is handed out piece by piece and dropped as a whole when the call ends.
+//! The memory of one guest: a region that is handed out piece by piece and dropped as a whole when
+//! the call ends.
 //!
-//! Why not the C library's: a runtime that ran out of memory in the middle of something cannot be freed object by object
-//! without tripping over the engine's own assertions; here nothing is freed at the end, the region is just used again. Its
-//! first pages stay warm, which makes a fresh runtime cheap. And the limit is ours, so we know when it was hit.
+//! Why not the C library's: a runtime that ran out of memory in the middle of something cannot be
+//! freed object by object without tripping over the engine's own assertions; here nothing is freed
+//! at the end, the region is just used again. Its first pages stay warm, which makes a fresh
+//! runtime cheap. And the limit is ours, so we know when it was hit.
 //!
-//! Blocks that are given back wait in a list of their size. When twice the limit has been touched that way, larger ones are
-//! cut, neighbours that are free are joined, and what still fits nowhere is mapped by itself: a program that goes through
-//! many sizes neither takes more nor is refused what it gave back.
+//! Blocks that are given back wait in a list of their size. When twice the limit has been touched
+//! that way, larger ones are cut, neighbours that are free are joined, and what still fits nowhere
+//! is mapped by itself: a program that goes through many sizes neither takes more nor is refused
+//! what it gave back.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -52,7 +55,8 @@ pub(super) struct Heap {
     witness: Option<Witness>,
 }
 
-/// Whom to tell that a block was refused, before the engine hears of it. It must leave the heap alone, which is borrowed then.
+/// Whom to tell that a block was refused, before the engine hears of it. It must leave the heap
+/// alone, which is borrowed then.
 pub(super) type Witness = (unsafe fn(*const c_void), *const c_void);
 
 struct Free {
@@ -101,7 +105,8 @@ impl Heap {
         self.exceeded
     }
 
-    /// From now on no more than `limit` bytes may be in use, and no more than twice what that leaves may be touched.
+    /// From now on no more than `limit` bytes may be in use, and no more than twice what that
+    /// leaves may be touched.
     pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
         let room = limit.saturating_sub(self.live).saturating_mul(2);
@@ -124,8 +129,11 @@ impl Heap {
             }
         }
         if self.touched > WARM {
-            // SAFETY: the range lies within the region, which is ours; its pages read as zeros from now on.
-            unsafe { libc::madvise(self.base.add(WARM).cast(), self.touched - WARM, libc::MADV_DONTNEED) };
+            // SAFETY: the range lies within the region, which is ours; its pages read as zeros from
+            // now on.
+            unsafe {
+                libc::madvise(self.base.add(WARM).cast(), self.touched - WARM, libc::MADV_DONTNEED)
+            };
         }
         self.top = 0;
         self.touched = 0;
@@ -177,7 +185,8 @@ impl Heap {
         }
         let larger = |heap: &mut Heap| (class..CLASSES).find_map(|class| heap.reuse(class, block));
         larger(self).or_else(|| {
-            // It takes a walk through all blocks, so there must be something to gain, and much if there is another way.
+            // It takes a walk through all blocks, so there must be something to gain, and much if
+            // there is another way.
             let gain = if block > FINE { self.top / 16 } else { block };
             if self.released < gain {
                 return None;
@@ -193,7 +202,8 @@ impl Heap {
         if free.is_null() {
             return None;
         }
-        // SAFETY: blocks in the list are ours and hold a link behind their header; what is cut off lies within this one.
+        // SAFETY: blocks in the list are ours and hold a link behind their header; what is cut off
+        // lies within this one.
         unsafe {
             self.free[class] = (*free).next;
             let start = free.cast::<u8>().sub(HEADER);
@@ -243,13 +253,15 @@ impl Heap {
         }
     }
 
-    /// Makes one block of free ones that lie side by side; those at the end go back to what is in no use yet.
+    /// Makes one block of free ones that lie side by side; those at the end go back to what is in
+    /// no use yet.
     fn join(&mut self) {
         self.released = 0;
         self.free = [ptr::null_mut(); CLASSES];
         let (mut offset, top) = (0, self.top);
         while offset < top {
-            // SAFETY: blocks lie one behind the other up to `top`, and every header tells where the next begins.
+            // SAFETY: blocks lie one behind the other up to `top`, and every header tells where the
+            // next begins.
             unsafe {
                 let start = self.header(offset);
                 let mut end = offset;
@@ -324,7 +336,8 @@ impl Heap {
         if payload.is_null() {
             return;
         }
-        // SAFETY: the caller's: a header lies before the payload, and a large one has its links before that.
+        // SAFETY: the caller's: a header lies before the payload, and a large one has its links
+        // before that.
         unsafe {
             let header = payload.sub(HEADER).cast::<usize>().read();
             let block = header & !MAPPED;
@@ -346,8 +359,9 @@ impl Heap {
         if payload.is_null() {
             return self.allocate(size);
         }
-        // SAFETY: the caller's: `payload` has a header and `usable` bytes; the new block holds at least as many as
-        // are copied; a large block that stays large keeps its header at the front when its mapping moves.
+        // SAFETY: the caller's: `payload` has a header and `usable` bytes; the new block holds at
+        // least as many as are copied; a large block that stays large keeps its header at the front
+        // when its mapping moves.
         unsafe {
             let header = payload.sub(HEADER).cast::<usize>().read();
             let block = header & !MAPPED;
@@ -374,7 +388,8 @@ impl Heap {
         if length > old && length - old > self.limit.saturating_sub(self.live) {
             return self.refuse();
         }
-        // SAFETY: the caller's: the block is a mapping of its own, in the list until it is unlinked here.
+        // SAFETY: the caller's: the block is a mapping of its own, in the list until it is unlinked
+        // here.
         unsafe {
             let block = payload.sub(LARGE_HEADER).cast::<Large>();
             self.unlink(block);
@@ -436,8 +451,9 @@ fn map(length: usize) -> std::io::Result<*mut u8> {
     #[cfg(not(target_os = "linux"))]
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
     // SAFETY: a new anonymous mapping touches nothing that exists.
-    let start =
-        unsafe { libc::mmap(ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    let start = unsafe {
+        libc::mmap(ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+    };
     if start == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(start.cast()) }
 }
 
@@ -472,10 +488,16 @@ pub(super) const FUNCTIONS: qjs::JSMallocFunctions = qjs::JSMallocFunctions {
     js_malloc_usable_size: Some(js_usable_size),
 };
 
-unsafe extern "C" fn js_calloc(opaque: *mut c_void, count: qjs::size_t, size: qjs::size_t) -> *mut c_void {
+unsafe extern "C" fn js_calloc(
+    opaque: *mut c_void,
+    count: qjs::size_t,
+    size: qjs::size_t,
+) -> *mut c_void {
     // SAFETY: the engine was given a heap as `opaque`, and is not running anywhere else meanwhile.
     let heap = unsafe { &mut *opaque.cast::<Heap>() };
-    let Some(bytes) = (count as usize).checked_mul(size as usize) else { return heap.refuse().cast() };
+    let Some(bytes) = (count as usize).checked_mul(size as usize) else {
+        return heap.refuse().cast();
+    };
     let payload = heap.allocate(bytes);
     if !payload.is_null() && bytes + HEADER <= LARGE {
         // SAFETY: the block has at least `bytes` bytes. Fresh mappings are zero already.
@@ -494,7 +516,11 @@ unsafe extern "C" fn js_free(opaque: *mut c_void, payload: *mut c_void) {
     unsafe { (*opaque.cast::<Heap>()).release(payload.cast()) };
 }
 
-unsafe extern "C" fn js_realloc(opaque: *mut c_void, payload: *mut c_void, size: qjs::size_t) -> *mut c_void {
+unsafe extern "C" fn js_realloc(
+    opaque: *mut c_void,
+    payload: *mut c_void,
+    size: qjs::size_t,
+) -> *mut c_void {
     // SAFETY: as in `js_free`.
     unsafe {
         let heap = &mut *opaque.cast::<Heap>();
@@ -549,13 +575,18 @@ mod tests {
             let most = [64, 4096, 300_000][roll(3)];
             let size = 1 + roll(most);
             let mark = step as u8;
-            // SAFETY: every block is used up to the size it was asked for, and not after it was given back.
+            // SAFETY: every block is used up to the size it was asked for, and not after it was
+            // given back.
             unsafe {
                 match roll(3) {
                     0 if !blocks.is_empty() => {
                         let index = roll(blocks.len());
                         let (payload, size, mark) = blocks.swap_remove(index);
-                        assert!(std::slice::from_raw_parts(payload, size).iter().all(|byte| *byte == mark));
+                        assert!(
+                            std::slice::from_raw_parts(payload, size)
+                                .iter()
+                                .all(|byte| *byte == mark)
+                        );
                         heap.release(payload);
                     }
                     1 if !blocks.is_empty() => {

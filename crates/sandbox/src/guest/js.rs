@@ -1,5 +1,6 @@
-//! The engine's values with an owner: what is held is kept alive, what is dropped is given back. Nothing here decides
-//! anything; it is the only file, beside the heap and the callbacks, that speaks to the engine.
+//! The engine's values with an owner: what is held is kept alive, what is dropped is given back.
+//! Nothing here decides anything; it is the only file, beside the heap and the callbacks, that
+//! speaks to the engine.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
@@ -12,8 +13,8 @@ use rquickjs_sys as qjs;
 const PROXIES: usize = 1000;
 
 unsafe extern "C" {
-    /// What the engine offers to its own command line, and to nobody else: nothing but this tells where something was thrown
-    /// that is no `Error`.
+    /// What the engine offers to its own command line, and to nobody else: nothing but this tells
+    /// where something was thrown that is no `Error`.
     fn js_std_cmd(command: c_int, ...) -> usize;
 }
 
@@ -140,7 +141,11 @@ impl<'r> Js<'r> {
     pub(super) fn string(self, text: &str) -> Outcome<Value<'r>> {
         // SAFETY: the engine copies `len` bytes.
         unsafe {
-            self.outcome(qjs::JS_NewStringLen(self.context, text.as_ptr().cast(), text.len() as qjs::size_t))
+            self.outcome(qjs::JS_NewStringLen(
+                self.context,
+                text.as_ptr().cast(),
+                text.len() as qjs::size_t,
+            ))
         }
     }
 
@@ -151,8 +156,9 @@ impl<'r> Js<'r> {
 
     pub(super) fn atom(self, name: &str) -> Outcome<Atom<'r>> {
         // SAFETY: the engine copies `len` bytes; 0 says that memory ran out.
-        let raw =
-            unsafe { qjs::JS_NewAtomLen(self.context, name.as_ptr().cast(), name.len() as qjs::size_t) };
+        let raw = unsafe {
+            qjs::JS_NewAtomLen(self.context, name.as_ptr().cast(), name.len() as qjs::size_t)
+        };
         if raw == 0 { Err(Pending) } else { Ok(Atom { raw, js: self }) }
     }
 
@@ -167,13 +173,16 @@ impl<'r> Js<'r> {
     pub(super) fn eval(self, source: Terminated, file: &CStr, flags: u32) -> Outcome<Value<'r>> {
         let (start, length) = source.parts();
         // SAFETY: the source is terminated, as the engine's parser wants it.
-        unsafe { self.outcome(qjs::JS_Eval(self.context, start, length, file.as_ptr(), flags as i32)) }
+        unsafe {
+            self.outcome(qjs::JS_Eval(self.context, start, length, file.as_ptr(), flags as i32))
+        }
     }
 
     /// The bytecode of what was compiled.
     pub(super) fn write_bytecode(self, program: &Value<'r>) -> Outcome<Vec<u8>> {
         let mut length: qjs::size_t = 0;
-        // SAFETY: the engine gives a buffer of `length` bytes, or null and an exception; it is freed once copied.
+        // SAFETY: the engine gives a buffer of `length` bytes, or null and an exception; it is
+        // freed once copied.
         unsafe {
             let flags = qjs::JS_WRITE_OBJ_BYTECODE as i32;
             let bytes = qjs::JS_WriteObject(self.context, &mut length, program.raw, flags);
@@ -194,7 +203,12 @@ impl<'r> Js<'r> {
         let flags = qjs::JS_READ_OBJ_BYTECODE as i32;
         // SAFETY: the caller's.
         unsafe {
-            self.outcome(qjs::JS_ReadObject(self.context, bytes.as_ptr(), bytes.len() as qjs::size_t, flags))
+            self.outcome(qjs::JS_ReadObject(
+                self.context,
+                bytes.as_ptr(),
+                bytes.len() as qjs::size_t,
+                flags,
+            ))
         }
     }
 
@@ -208,10 +222,15 @@ impl<'r> Js<'r> {
     /// Loads what a module imports.
     pub(super) fn resolve_module(self, module: &Value<'r>) -> Outcome<()> {
         // SAFETY: the value is a module.
-        if unsafe { qjs::JS_ResolveModule(self.context, module.raw) } < 0 { Err(Pending) } else { Ok(()) }
+        if unsafe { qjs::JS_ResolveModule(self.context, module.raw) } < 0 {
+            Err(Pending)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Collects cycles when this many bytes are in use, and from then on when half as much again is.
+    /// Collects cycles when this many bytes are in use, and from then on when half as much again
+    /// is.
     pub(super) fn collect_at(self, bytes: usize) {
         // SAFETY: the runtime is valid.
         unsafe { qjs::JS_SetGCThreshold(self.runtime(), bytes as qjs::size_t) };
@@ -243,8 +262,8 @@ impl<'r> Js<'r> {
         }
     }
 
-    /// The stack of the last exception. It may be that of an earlier one which a promise swallowed, or of an error that was only
-    /// made.
+    /// The stack of the last exception. It may be that of an earlier one which a promise swallowed,
+    /// or of an error that was only made.
     pub(super) fn take_trace(self) -> Option<Value<'r>> {
         let mut trace = qjs::JS_UNDEFINED;
         // SAFETY: the command takes a context and where to put a value, which is given to us.
@@ -267,7 +286,8 @@ impl<'r> Js<'r> {
         let mut functions = [qjs::JS_UNDEFINED; 2];
         // SAFETY: the engine fills both functions if it gives a promise.
         unsafe {
-            let promise = self.outcome(qjs::JS_NewPromiseCapability(self.context, functions.as_mut_ptr()))?;
+            let promise =
+                self.outcome(qjs::JS_NewPromiseCapability(self.context, functions.as_mut_ptr()))?;
             Ok((promise, self.adopt(functions[0]), self.adopt(functions[1])))
         }
     }
@@ -332,7 +352,8 @@ impl<'r> Value<'r> {
             for _ in 0..PROXIES {
                 match target {
                     Ok(value) if value.is_proxy() => {
-                        target = self.js.outcome(qjs::JS_GetProxyTarget(self.js.context, value.raw));
+                        target =
+                            self.js.outcome(qjs::JS_GetProxyTarget(self.js.context, value.raw));
                     }
                     Ok(value) => return qjs::JS_IsArray(value.raw),
                     // One that was revoked. Whoever looks into it is told.
@@ -425,8 +446,12 @@ impl<'r> Value<'r> {
     /// An own property's value, if there is one and reading it runs no code.
     pub(super) fn own_data(&self, name: &Atom<'r>) -> Outcome<Option<(Value<'r>, bool)>> {
         let undefined = qjs::JS_UNDEFINED;
-        let mut found =
-            qjs::JSPropertyDescriptor { flags: 0, value: undefined, getter: undefined, setter: undefined };
+        let mut found = qjs::JSPropertyDescriptor {
+            flags: 0,
+            value: undefined,
+            getter: undefined,
+            setter: undefined,
+        };
         // SAFETY: the engine fills the description if it says 1, and gives its values to us.
         unsafe {
             match qjs::JS_GetOwnProperty(self.js.context, &mut found, self.raw, name.raw) {
@@ -447,8 +472,9 @@ impl<'r> Value<'r> {
         let (mut table, mut count) = (ptr::null_mut(), 0);
         let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
         // SAFETY: the engine fills the table, which `Names` frees.
-        let result =
-            unsafe { qjs::JS_GetOwnPropertyNames(self.js.context, &mut table, &mut count, self.raw, flags) };
+        let result = unsafe {
+            qjs::JS_GetOwnPropertyNames(self.js.context, &mut table, &mut count, self.raw, flags)
+        };
         if result < 0 { Err(Pending) } else { Ok(Names { table, count, js: self.js }) }
     }
 
@@ -476,7 +502,8 @@ impl<'r> Value<'r> {
         if result < 0 { Err(Pending) } else { Ok(number) }
     }
 
-    /// Shows the text of a string to `read`. Half characters, which only JavaScript has, become U+FFFD.
+    /// Shows the text of a string to `read`. Half characters, which only JavaScript has, become
+    /// U+FFFD.
     pub(super) fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Outcome<T> {
         let mut length: qjs::size_t = 0;
         // SAFETY: the engine gives `length` bytes that stay until they are freed.

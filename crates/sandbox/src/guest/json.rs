@@ -1,6 +1,7 @@
-//! A guest's value as JSON. Like `JSON.stringify` in what it writes, unlike it in what it drops: what has no JSON is an
-//! error with its place, but for properties that are `undefined`, which are left out. The guest's code runs here only
-//! where the language says so (getters, proxies, `toJSON`); none of its functions is asked what anything is.
+//! A guest's value as JSON. Like `JSON.stringify` in what it writes, unlike it in what it drops:
+//! what has no JSON is an error with its place, but for properties that are `undefined`, which are
+//! left out. The guest's code runs here only where the language says so (getters, proxies,
+//! `toJSON`); none of its functions is asked what anything is.
 
 use super::js::{Atom, Js, Kind, Outcome, Pending, Value};
 use super::state::State;
@@ -73,7 +74,12 @@ pub(super) struct Writer<'a, 'l, 'r> {
 }
 
 impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
-    fn new(js: Js<'r>, cap: usize, depth: usize, state: &'a State<'l>) -> Outcome<Writer<'a, 'l, 'r>> {
+    fn new(
+        js: Js<'r>,
+        cap: usize,
+        depth: usize,
+        state: &'a State<'l>,
+    ) -> Outcome<Writer<'a, 'l, 'r>> {
         let to_json = js.atom("toJSON")?;
         Ok(Writer {
             out: Vec::new(),
@@ -99,7 +105,11 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
     }
 
     /// One value as people read it: what has no JSON is named in brackets.
-    pub(super) fn show(value: &Value<'r>, cap: usize, state: &'a State<'l>) -> Result<Vec<u8>, Unwritten> {
+    pub(super) fn show(
+        value: &Value<'r>,
+        cap: usize,
+        state: &'a State<'l>,
+    ) -> Result<Vec<u8>, Unwritten> {
         let writer = Writer::new(value.js(), cap, MAX_DEPTH, state)?;
         Writer { names_the_rest: true, ..writer }.whole(value)
     }
@@ -109,7 +119,8 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
         Ok(self.out)
     }
 
-    /// A list of arguments, where `undefined` is `null`. What went wrong comes with the number of the argument.
+    /// A list of arguments, where `undefined` is `null`. What went wrong comes with the number of
+    /// the argument.
     pub(super) fn write_arguments(
         js: Js<'r>,
         arguments: &[Value<'r>],
@@ -133,7 +144,11 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
         Ok(writer.out)
     }
 
-    fn value(&mut self, value: &Value<'r>, key: impl FnOnce() -> Outcome<String>) -> Result<(), Unwritten> {
+    fn value(
+        &mut self,
+        value: &Value<'r>,
+        key: impl FnOnce() -> Outcome<String>,
+    ) -> Result<(), Unwritten> {
         match self.replacement(value, key)? {
             Some(replaced) => self.plain(&replaced),
             None => self.plain(value),
@@ -212,7 +227,9 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
                 Some("String") => self.primitive(&value.to_js_string()?)?,
                 Some("Boolean") => self.primitive(&self.state.unboxed(value)?)?,
                 _ if value.is_proxy() => self.members(value)?,
-                Some(class) => return Err(Unwritten::not_json(format!("a `{class}`, which has no JSON"))),
+                Some(class) => {
+                    return Err(Unwritten::not_json(format!("a `{class}`, which has no JSON")));
+                }
                 None => return Err(Unwritten::not_json("no plain object")),
             }
         }
@@ -227,7 +244,8 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
                 self.mark(b',')?;
             }
             let item = value.get_index(index)?;
-            self.value(&item, || Ok(index.to_string())).map_err(|bad| bad.below(|| format!("[{index}]")))?;
+            self.value(&item, || Ok(index.to_string()))
+                .map_err(|bad| bad.below(|| format!("[{index}]")))?;
         }
         self.mark(b']')
     }
@@ -255,7 +273,8 @@ impl<'a, 'l, 'r> Writer<'a, 'l, 'r> {
                 false => Err(Unwritten::not_json("an object with half a character in a key")),
             })??;
             self.mark(b':')?;
-            self.plain(&member).map_err(|bad| bad.below(|| step(&name.text().unwrap_or_default())))?;
+            self.plain(&member)
+                .map_err(|bad| bad.below(|| step(&name.text().unwrap_or_default())))?;
         }
         self.mark(b'}')
     }

@@ -1,5 +1,5 @@
-//! The inside of a worker: takes programs and runs them, one after the other, each in a realm of its own. Nothing of one
-//! call is there in the next.
+//! The inside of a worker: takes programs and runs them, one after the other, each in a realm of
+//! its own. Nothing of one call is there in the next.
 
 mod entry;
 mod failure;
@@ -60,7 +60,8 @@ impl Guest {
         Ok(Guest { realm: Fresh::new()?, most_stack })
     }
 
-    /// Answers one request, and says whether it was the parent's only one. An error means that there is nobody to answer to.
+    /// Answers one request, and says whether it was the parent's only one. An error means that
+    /// there is nobody to answer to.
     pub(crate) fn answer(&mut self, link: &mut dyn Link) -> io::Result<bool> {
         let (kind, frame) = link.receive()?;
         let body = &frame[HEAD..];
@@ -76,10 +77,16 @@ impl Guest {
         Ok(frame.last() == Some(&wire::ALONE))
     }
 
-    fn run(&mut self, link: &mut dyn Link, request: &Request, started: Duration) -> io::Result<Vec<u8>> {
+    fn run(
+        &mut self,
+        link: &mut dyn Link,
+        request: &Request,
+        started: Duration,
+    ) -> io::Result<Vec<u8>> {
         let heap = self.realm.heap();
         // SAFETY: the heap is boxed and ours; the state is gone before it is used again.
-        let state = unsafe { State::new(link, heap, started, request.cpu, request.output, request.log) };
+        let state =
+            unsafe { State::new(link, heap, started, request.cpu, request.output, request.log) };
         let mut memory = 0;
         let result = self.realm.enter(&state, request.stack.min(self.most_stack), |js| {
             // SAFETY: the engine is not running.
@@ -112,7 +119,12 @@ impl Guest {
         reply(Kind::Done, result, state.cpu(), memory)
     }
 
-    fn compile(&mut self, link: &mut dyn Link, body: &mut Body, started: Duration) -> io::Result<Vec<u8>> {
+    fn compile(
+        &mut self,
+        link: &mut dyn Link,
+        body: &mut Body,
+        started: Duration,
+    ) -> io::Result<Vec<u8>> {
         let cpu = Duration::from_nanos(body.u64()?);
         let (memory, stack) = (body.u64()? as usize, body.u64()? as usize);
         let (is_module, file) = (body.u8()? == 1, body.u8()?);
@@ -125,13 +137,14 @@ impl Guest {
             // SAFETY: the engine is not running.
             unsafe { (*heap).set_limit(ROOM + memory) };
             let form = if is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };
-            let compiled = js.eval(source, file, form | qjs::JS_EVAL_FLAG_COMPILE_ONLY).and_then(|program| {
-                let bytecode = js.write_bytecode(&program)?;
-                if is_module {
-                    js.resolve_module(&program)?;
-                }
-                Ok(bytecode)
-            });
+            let compiled =
+                js.eval(source, file, form | qjs::JS_EVAL_FLAG_COMPILE_ONLY).and_then(|program| {
+                    let bytecode = js.write_bytecode(&program)?;
+                    if is_module {
+                        js.resolve_module(&program)?;
+                    }
+                    Ok(bytecode)
+                });
             compiled.map_err(|Pending| {
                 let mut failure = thrown::failure(js.take_exception(), &state);
                 if failure.code == Code::Threw {
@@ -233,7 +246,9 @@ fn call<'r>(
     let threw = |Pending| thrown::failure(js.take_exception(), state);
     if !request.prelude.is_empty() {
         // SAFETY: our own worker wrote it.
-        unsafe { js.read_bytecode(request.prelude) }.and_then(|prelude| js.run(prelude)).map_err(threw)?;
+        unsafe { js.read_bytecode(request.prelude) }
+            .and_then(|prelude| js.run(prelude))
+            .map_err(threw)?;
     }
     // SAFETY: our own worker wrote it.
     let program = unsafe { js.read_bytecode(request.bytecode) }.map_err(threw)?;
@@ -246,8 +261,12 @@ fn call<'r>(
         kept.module_namespace().and_then(|namespace| entry::of_module(&namespace))
     } else {
         let value = js.run(program).map_err(threw)?;
-        let names: Vec<&str> =
-            request.names.iter().copied().filter(|name| !request.prelude_names.contains(name)).collect();
+        let names: Vec<&str> = request
+            .names
+            .iter()
+            .copied()
+            .filter(|name| !request.prelude_names.contains(name))
+            .collect();
         entry::of_script(&module, value, request.wanted, &names)
     };
     let value = match entry.map_err(threw)?? {
@@ -288,7 +307,9 @@ fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, 
         match value.promise_state() {
             None => return Ok(value),
             Some(PromiseState::Fulfilled(value)) => return Ok(value),
-            Some(PromiseState::Rejected(reason)) => return Err(thrown::failure(Some(reason), state)),
+            Some(PromiseState::Rejected(reason)) => {
+                return Err(thrown::failure(Some(reason), state));
+            }
             Some(PromiseState::Pending) => {}
         }
         jobs = jobs.wrapping_add(1);
@@ -300,7 +321,10 @@ fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, 
         } else if state.awaits_host() {
             hear_host(js, state)?;
         } else {
-            return Err(Failure::new(Code::NotJson, "the result is a promise that nothing will ever settle"));
+            return Err(Failure::new(
+                Code::NotJson,
+                "the result is a promise that nothing will ever settle",
+            ));
         }
     }
 }
@@ -335,7 +359,8 @@ fn as_error<'r>(js: Js<'r>, told: Value<'r>) -> Outcome<Value<'r>> {
     for index in 0..names.len() {
         let name = names.at(index);
         let text = name.text()?;
-        let flags = if text == "message" { realm::HIDDEN } else { realm::HIDDEN | qjs::JS_PROP_ENUMERABLE };
+        let flags =
+            if text == "message" { realm::HIDDEN } else { realm::HIDDEN | qjs::JS_PROP_ENUMERABLE };
         error.define(&text, told.get(&name)?, flags)?;
     }
     Ok(error)

@@ -1,5 +1,5 @@
-//! A fresh world for one call: a runtime in an empty heap, the language without what could reach outside or tell time
-//! finely, and what is lent to the program.
+//! A fresh world for one call: a runtime in an empty heap, the language without what could reach
+//! outside or tell time finely, and what is lent to the program.
 
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -12,8 +12,8 @@ use super::json::{Unwritten, Writer, number};
 use super::state::State;
 use crate::error::REFUSED;
 
-/// What the engine brings and the sandbox takes away. What is not in the list of intrinsics below is never made:
-/// `performance`, `WeakRef`, `FinalizationRegistry`, `DOMException`, `atob`.
+/// What the engine brings and the sandbox takes away. What is not in the list of intrinsics below
+/// is never made: `performance`, `WeakRef`, `FinalizationRegistry`, `DOMException`, `atob`.
 const REMOVED: [&str; 2] = ["SharedArrayBuffer", "Atomics"];
 const LEVELS: [&str; 5] = ["log", "info", "warn", "error", "debug"];
 /// Objects are shown in the log up to this many bytes of JSON.
@@ -41,13 +41,14 @@ impl Fresh {
     /// Forgets all memory of the realm.
     pub(super) fn clear(&mut self) {
         self.context = std::ptr::null_mut();
-        // SAFETY: the engine is not running. Nothing of the realm is left outside of it (see `enter`), so clearing the heap
-        // ends it as a whole.
+        // SAFETY: the engine is not running. Nothing of the realm is left outside of it (see
+        // `enter`), so clearing the heap ends it as a whole.
         unsafe { (*self.heap).clear() };
     }
 
-    /// Makes another realm. Half of what a small call takes, so it is done while nobody waits: when the answer is on its
-    /// way. It always takes the same, so the next call, whose clock may be running already, pays for no other.
+    /// Makes another realm. Half of what a small call takes, so it is done while nobody waits: when
+    /// the answer is on its way. It always takes the same, so the next call, whose clock may be
+    /// running already, pays for no other.
     pub(super) fn renew(&mut self) {
         self.clear();
         // SAFETY: the heap is empty and stays in place; the engine runs on this thread alone.
@@ -56,7 +57,12 @@ impl Fresh {
             if runtime.is_null() {
                 std::ptr::null_mut()
             } else {
-                qjs::JS_SetModuleLoaderFunc(runtime, Some(refuse_import), None, std::ptr::null_mut());
+                qjs::JS_SetModuleLoaderFunc(
+                    runtime,
+                    Some(refuse_import),
+                    None,
+                    std::ptr::null_mut(),
+                );
                 context(runtime).unwrap_or(std::ptr::null_mut())
             }
         };
@@ -67,7 +73,8 @@ impl Fresh {
         self.heap
     }
 
-    /// Runs `inside` in the realm, which must be renewed afterwards. `None`: there was no memory for a realm.
+    /// Runs `inside` in the realm, which must be renewed afterwards. `None`: there was no memory
+    /// for a realm.
     pub(super) fn enter<T>(
         &mut self,
         state: &State,
@@ -78,9 +85,9 @@ impl Fresh {
         if context.is_null() {
             return None;
         }
-        // SAFETY: the context is of a realm that nothing has run in, and is given away here: nothing will again. `inside`
-        // works for any `'r`, so nothing of the realm is in what it returns. The state is behind the opaque pointers for
-        // as long as anything runs.
+        // SAFETY: the context is of a realm that nothing has run in, and is given away here:
+        // nothing will again. `inside` works for any `'r`, so nothing of the realm is in what it
+        // returns. The state is behind the opaque pointers for as long as anything runs.
         unsafe {
             let runtime = qjs::JS_GetRuntime(context);
             // The depth is counted from here.
@@ -140,14 +147,16 @@ pub(super) fn furnish<'r>(js: Js<'r>) -> Outcome<Value<'r>> {
     global.define("console", console, HIDDEN)?;
     let (module, exports) = (js.object()?, js.object()?);
     // SAFETY: both values are live and of this realm.
-    let (shared_exports, shared_module) = unsafe { (js.share(exports.raw()), js.share(module.raw())) };
+    let (shared_exports, shared_module) =
+        unsafe { (js.share(exports.raw()), js.share(module.raw())) };
     global.define("exports", shared_exports, HIDDEN)?;
     module.define("exports", exports, HIDDEN | qjs::JS_PROP_ENUMERABLE)?;
     global.define("module", shared_module, HIDDEN)?;
     Ok(module)
 }
 
-/// Lends host functions under their dotted names: `tools.call` is a property of the global object `tools`.
+/// Lends host functions under their dotted names: `tools.call` is a property of the global object
+/// `tools`.
 pub(super) fn lend_host_functions(js: Js, names: &[&str]) -> Outcome<()> {
     for (index, name) in names.iter().enumerate() {
         let mut owner = js.global();
@@ -182,7 +191,14 @@ type Callback = unsafe extern "C" fn(
 fn function<'r>(js: Js<'r>, callback: Callback, magic: c_int) -> Outcome<Value<'r>> {
     // SAFETY: the engine calls `callback` with what its type says.
     unsafe {
-        js.outcome(qjs::JS_NewCFunctionData(js.raw(), Some(callback), 0, magic, 0, std::ptr::null_mut()))
+        js.outcome(qjs::JS_NewCFunctionData(
+            js.raw(),
+            Some(callback),
+            0,
+            magic,
+            0,
+            std::ptr::null_mut(),
+        ))
     }
 }
 
@@ -227,7 +243,8 @@ unsafe extern "C" fn interrupt(runtime: *mut qjs::JSRuntime, opaque: *mut c_void
     // SAFETY: `enter` gave the state, which outlives the realm; the runtime is the one that calls.
     let state = unsafe { &*opaque.cast::<State>() };
     let collect_at = state.collect_at.get() as qjs::size_t;
-    // SAFETY: as above. The engine puts the next collection off by half of what is in use, which may be beyond the limit.
+    // SAFETY: as above. The engine puts the next collection off by half of what is in use, which
+    // may be beyond the limit.
     unsafe {
         if qjs::JS_GetGCThreshold(runtime) > collect_at {
             qjs::JS_SetGCThreshold(runtime, collect_at);
@@ -236,7 +253,8 @@ unsafe extern "C" fn interrupt(runtime: *mut qjs::JSRuntime, opaque: *mut c_void
     c_int::from(state.is_over())
 }
 
-/// Called to make sense of the name of every import, of whatever kind, before anything is looked up.
+/// Called to make sense of the name of every import, of whatever kind, before anything is looked
+/// up.
 unsafe extern "C" fn refuse_import(
     context: *mut qjs::JSContext,
     _: *const std::ffi::c_char,
@@ -244,7 +262,8 @@ unsafe extern "C" fn refuse_import(
     _: *mut c_void,
 ) -> *mut std::ffi::c_char {
     // SAFETY: the engine gives a name that ends in a NUL.
-    let (js, name) = unsafe { (Js::new(context), std::ffi::CStr::from_ptr(name).to_string_lossy()) };
+    let (js, name) =
+        unsafe { (Js::new(context), std::ffi::CStr::from_ptr(name).to_string_lossy()) };
     let short: String = name.chars().take(128).collect();
     throw(js, &format!("`{short}{REFUSED}"));
     std::ptr::null_mut()
@@ -285,7 +304,9 @@ fn shown(value: &Value, state: &State) -> String {
     // A little more than there is room for, so that the cut is seen.
     let room = state.log_left() + 1;
     let text = |value: &Value| {
-        value.with_text(|text| text[..text.floor_char_boundary(room)].to_owned()).unwrap_or_default()
+        value
+            .with_text(|text| text[..text.floor_char_boundary(room)].to_owned())
+            .unwrap_or_default()
     };
     match value.kind() {
         Kind::String => text(value),
@@ -322,13 +343,21 @@ unsafe extern "C" fn call_host(
     }
 }
 
-fn promised<'r>(js: Js<'r>, state: &State, arguments: &[Value<'r>], name: u32) -> Outcome<Value<'r>> {
+fn promised<'r>(
+    js: Js<'r>,
+    state: &State,
+    arguments: &[Value<'r>],
+    name: u32,
+) -> Outcome<Value<'r>> {
     let json = arguments_json(js, state, arguments)?;
     let (promise, resolve, reject) = js.promise()?;
     if state.call_host(name, &json, resolve, reject) {
         Ok(promise)
     } else {
-        Err(throw(js, &format!("more than {} calls are waiting for the host", crate::MAX_HOST_CALLS)))
+        Err(throw(
+            js,
+            &format!("more than {} calls are waiting for the host", crate::MAX_HOST_CALLS),
+        ))
     }
 }
 

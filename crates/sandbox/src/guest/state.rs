@@ -1,4 +1,5 @@
-//! What belongs to one call and is reached from the engine's callbacks: its time, its log, its way to the host.
+//! What belongs to one call and is reached from the engine's callbacks: its time, its log, its way
+//! to the host.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -33,13 +34,15 @@ pub(super) struct State<'l> {
     pub(super) limit: Duration,
     /// Whether the deadline has passed; it stays passed.
     late: Cell<bool>,
-    /// Cycles must be collected before this many bytes are in use: the limit does not know what is garbage.
+    /// Cycles must be collected before this many bytes are in use: the limit does not know what is
+    /// garbage.
     pub(super) collect_at: Cell<usize>,
     log_left: Cell<usize>,
     /// Whether the guest's own code has not begun.
     pub(super) is_loading: Cell<bool>,
     pub(super) output: usize,
-    /// `Boolean.prototype.valueOf`, from before the guest could touch it: only the engine knows what such an object holds.
+    /// `Boolean.prototype.valueOf`, from before the guest could touch it: only the engine knows
+    /// what such an object holds.
     value_of_boolean: Cell<rquickjs_sys::JSValue>,
     awaited: RefCell<Vec<Option<Awaited>>>,
     /// The link broke: there is nobody to work for.
@@ -75,7 +78,8 @@ impl<'l> State<'l> {
 
     /// The guest's memory. Not to be kept across anything that runs the engine.
     pub(super) fn heap(&self) -> &Heap {
-        // SAFETY: `new`'s; the engine, which changes the heap, is not in the middle of doing so when it calls us.
+        // SAFETY: `new`'s; the engine, which changes the heap, is not in the middle of doing so
+        // when it calls us.
         unsafe { &*self.heap }
     }
 
@@ -95,12 +99,15 @@ impl<'l> State<'l> {
         self.heap().exceeded() || self.broken.borrow().is_some() || self.is_late()
     }
 
-    /// Says why there is no result, and ends the worker: the engine does not survive a refusal unharmed. Where it runs out of
-    /// memory while it compiles, it goes on with what happens to lie behind its buffers. The heap, which is in the middle of
-    /// refusing, is not looked at here.
+    /// Says why there is no result, and ends the worker: the engine does not survive a refusal
+    /// unharmed. Where it runs out of memory while it compiles, it goes on with what happens to lie
+    /// behind its buffers. The heap, which is in the middle of refusing, is not looked at here.
     pub(super) fn refused(&self) {
-        let failure =
-            if self.is_loading.get() { Failure::input_too_large() } else { Failure::out_of_memory() };
+        let failure = if self.is_loading.get() {
+            Failure::input_too_large()
+        } else {
+            Failure::out_of_memory()
+        };
         let Ok(mut link) = self.link.try_borrow_mut() else { std::process::abort() };
         if let Ok(bytes) = super::reply(Kind::Done, Some(Err(failure)), self.cpu(), 0) {
             // Whether anybody hears it or not.
@@ -157,14 +164,22 @@ impl<'l> State<'l> {
         self.send(frame);
     }
 
-    /// Calls a host function; the answer will settle the promise of these two functions. `false`: too many are answering.
-    pub(super) fn call_host(&self, name: u32, arguments: &[u8], resolve: Value, reject: Value) -> bool {
+    /// Calls a host function; the answer will settle the promise of these two functions. `false`:
+    /// too many are answering.
+    pub(super) fn call_host(
+        &self,
+        name: u32,
+        arguments: &[u8],
+        resolve: Value,
+        reject: Value,
+    ) -> bool {
         let id = {
             let mut awaited = self.awaited.borrow_mut();
             if awaited.iter().flatten().count() >= MAX_HOST_CALLS {
                 return false;
             }
-            awaited.push(Some(Awaited { resolve: resolve.give_away(), reject: reject.give_away() }));
+            awaited
+                .push(Some(Awaited { resolve: resolve.give_away(), reject: reject.give_away() }));
             awaited.len() - 1
         };
         let mut frame = Frame::new(Kind::HostCall);

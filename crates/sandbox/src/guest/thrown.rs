@@ -1,4 +1,5 @@
-//! What was thrown, told without trusting it: anything can be thrown, its properties can lie, throw or never end.
+//! What was thrown, told without trusting it: anything can be thrown, its properties can lie, throw
+//! or never end.
 
 use serde_json::{Map, Value as Json};
 
@@ -30,8 +31,10 @@ const FIELD_DEPTH: usize = MAX_DEPTH - 2;
 /// The failure that an exception stands for. `None`: the engine had no memory left to make one.
 pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
     if let Some(mut over) = over(state) {
-        // Where it was when its time was over. Reading that runs at most what the engine stops at once.
-        if let (Code::Timeout, Some(thrown)) = (over.code, thrown.as_ref().filter(|thrown| thrown.is_error()))
+        // Where it was when its time was over. Reading that runs at most what the engine stops at
+        // once.
+        if let (Code::Timeout, Some(thrown)) =
+            (over.code, thrown.as_ref().filter(|thrown| thrown.is_error()))
         {
             over.trace = frames(stack(thrown).as_deref().unwrap_or_default());
         }
@@ -48,7 +51,8 @@ pub(super) fn failure(thrown: Option<Value>, state: &State) -> Failure {
 /// What ended the call, if it was no exception of its own.
 pub(super) fn over(state: &State) -> Option<Failure> {
     if state.is_late() {
-        let message = format!("the program used up its time, {:?} of the processor", whole(state.limit));
+        let message =
+            format!("the program used up its time, {:?} of the processor", whole(state.limit));
         return Some(Failure::new(Code::Timeout, message));
     }
     state.heap().exceeded().then(Failure::out_of_memory)
@@ -142,7 +146,9 @@ fn other(thrown: &Value, state: &State) -> Failure {
 /// What is no error, in words.
 fn value_in_words(thrown: &Value) -> String {
     match thrown.kind() {
-        Kind::String => format!("the string {:?}", cut(&thrown.text().unwrap_or_default(), MESSAGE)),
+        Kind::String => {
+            format!("the string {:?}", cut(&thrown.text().unwrap_or_default(), MESSAGE))
+        }
         Kind::Undefined => "`undefined`".to_owned(),
         Kind::Null => "`null`".to_owned(),
         Kind::Object if thrown.is_function() => "a function".to_owned(),
@@ -161,7 +167,9 @@ fn value_in_words(thrown: &Value) -> String {
 /// A property that is a string, cut to what can be shown.
 fn property(thrown: &Value, name: &str) -> Option<String> {
     match thrown.get_str(name) {
-        Ok(value) if value.kind() == Kind::String => value.with_text(|text| cut(text, MESSAGE)).ok(),
+        Ok(value) if value.kind() == Kind::String => {
+            value.with_text(|text| cut(text, MESSAGE)).ok()
+        }
         Ok(_) => None,
         Err(_) => {
             drop(thrown.js().take_exception());

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus,
+    Scope,
 };
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule,
 };
 
 use super::Layer;
@@ -116,14 +118,18 @@ fn filter_system_calls() -> io::Result<()> {
     seccompiler::apply_filter(&program).map_err(io::Error::other)
 }
 
-/// What is let through: words with the parent, memory that holds no code, clocks, the end. Everything else is refused with
-/// EPERM rather than a signal, because the C library tries things that it can do without (the local time zone, say).
+/// What is let through: words with the parent, memory that holds no code, clocks, the end.
+/// Everything else is refused with EPERM rather than a signal, because the C library tries things
+/// that it can do without (the local time zone, say).
 fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let socket = condition(0, SeccompCmpOp::Eq, 0)?;
     let no_address = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     let not_code = condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0)?;
-    let not_a_file =
-        condition(3, SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64), libc::MAP_ANONYMOUS as u64)?;
+    let not_a_file = condition(
+        3,
+        SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64),
+        libc::MAP_ANONYMOUS as u64,
+    )?;
     let rules: BTreeMap<i64, Vec<SeccompRule>> = [
         (libc::SYS_recvfrom, vec![SeccompRule::new(vec![socket.clone(), no_address])?]),
         (libc::SYS_write, vec![SeccompRule::new(vec![socket])?]),
@@ -145,7 +151,8 @@ fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     ]
     .into();
     let refuse = SeccompAction::Errno(libc::EPERM as u32);
-    SeccompFilter::new(rules, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
+    SeccompFilter::new(rules, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?
+        .try_into()
 }
 
 fn condition(

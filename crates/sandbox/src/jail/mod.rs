@@ -117,7 +117,8 @@ impl JailReport {
     }
 }
 
-/// Locks this process in, as far as the system can. Layers in `without` are left out, which only tests want.
+/// Locks this process in, as far as the system can. Layers in `without` are left out, which only
+/// tests want.
 pub(crate) fn enter(without: &[Layer]) -> JailReport {
     crash_at_once();
     let enter = |layer: Layer| {
@@ -129,10 +130,12 @@ pub(crate) fn enter(without: &[Layer]) -> JailReport {
     JailReport { layers: Layer::ALL.map(enter).to_vec() }
 }
 
-/// Gives up the handlers of Rust's runtime for crashes. They hand back to the system with a call that the jail refuses, and the
-/// crash would be tried again until the time is over.
+/// Gives up the handlers of Rust's runtime for crashes. They hand back to the system with a call
+/// that the jail refuses, and the crash would be tried again until the time is over.
 fn crash_at_once() {
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT] {
+    for signal in
+        [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT]
+    {
         // SAFETY: no handler is given.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }

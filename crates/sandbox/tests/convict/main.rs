@@ -1,6 +1,8 @@
-//! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and then tries what a worker must
-//! not be able to do, one line per attempt. `--parent WORKER` has a pool itself, says which worker is at work, and waits to be
-//! killed. `--crash` and `--abort` lock themselves in and do what a bug of the engine does. `--lie KIND` is no worker at all: it answers every call with a frame of that kind that holds the source text.
+//! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and
+//! then tries what a worker must not be able to do, one line per attempt. `--parent WORKER` has a
+//! pool itself, says which worker is at work, and waits to be killed. `--crash` and `--abort` lock
+//! themselves in and do what a bug of the engine does. `--lie KIND` is no worker at all: it answers
+//! every call with a frame of that kind that holds the source text.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -9,7 +11,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use toolwright_sandbox::{
-    Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand, jail_this_process, worker_main_lacking,
+    Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand, jail_this_process,
+    worker_main_lacking,
 };
 
 fn main() -> ExitCode {
@@ -68,12 +71,16 @@ fn lie(kind: u8) -> io::Result<()> {
 }
 
 fn parent(worker: &str) -> ExitCode {
-    let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
+    let pool =
+        Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
     // Nothing inside of the worker ends this one before its time, which is long.
     let source = "const a = new Float64Array(1e6); for (;;) a.sort()";
     let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
-    let limits =
-        Limits { cpu: Duration::from_secs(3600), wall: Duration::from_secs(3600), ..Limits::default() };
+    let limits = Limits {
+        cpu: Duration::from_secs(3600),
+        wall: Duration::from_secs(3600),
+        ..Limits::default()
+    };
     std::thread::scope(|scope| {
         scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
         loop {
@@ -88,8 +95,8 @@ fn parent(worker: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What must be refused: a name, the system call and its arguments. Where the call would need memory, none is given: who is
-/// refused does not get as far as looking at it.
+/// What must be refused: a name, the system call and its arguments. Where the call would need
+/// memory, none is given: who is refused does not get as far as looking at it.
 #[cfg(target_os = "linux")]
 fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
     let path = c"/etc/passwd".as_ptr() as i64;
@@ -173,8 +180,8 @@ fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
 #[cfg(target_os = "linux")]
 fn try_everything() {
     for (name, number, a) in attempts() {
-        // SAFETY: every one of these is to be refused before it looks at its arguments; if one is not, it gets no memory
-        // that it could write to.
+        // SAFETY: every one of these is to be refused before it looks at its arguments; if one is
+        // not, it gets no memory that it could write to.
         let result = unsafe { libc::syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) };
         let told = match (result, io::Error::last_os_error().raw_os_error()) {
             (-1, Some(libc::EPERM)) => "refused",

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value as Json, json};
-use toolwright_sandbox::{Code, Error, Form, HostError, HostFunctions, Input, Limits, Output, Pool};
+use toolwright_sandbox::{
+    Code, Error, Form, HostError, HostFunctions, Input, Limits, Output, Pool,
+};
 
 use crate::support::{assert_alive, pool, tight};
 
@@ -22,7 +24,11 @@ impl HostFunctions for Tools {
         vec!["tools.call".to_owned(), "tools.deep.down".to_owned(), "ping".to_owned()]
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Vec<Json>) -> BoxFuture<'a, Result<Json, HostError>> {
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Vec<Json>,
+    ) -> BoxFuture<'a, Result<Json, HostError>> {
         Box::pin(async move {
             let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
             self.peak.fetch_max(now, Ordering::SeqCst);
@@ -45,10 +51,13 @@ impl Tools {
                 fields: Map::from_iter([("code".to_owned(), json!("NOT_FOUND"))]),
             }),
             ("tools.call", Some("nested")) => {
-                let program = self.pool.compile("module.exports = (x) => x.n + 1", Form::Script, None).await;
+                let program =
+                    self.pool.compile("module.exports = (x) => x.n + 1", Form::Script, None).await;
                 let input = Input::args(arguments[1].clone());
-                let run =
-                    self.pool.run(&program.expect("it compiles"), &input, &Limits::default(), None).await;
+                let run = self
+                    .pool
+                    .run(&program.expect("it compiles"), &input, &Limits::default(), None)
+                    .await;
                 run.map(|output| output.value).map_err(|error| HostError::new(error.to_string()))
             }
             ("tools.call", Some("large")) => Ok(json!("x".repeat(2 << 20))),
@@ -134,10 +143,15 @@ fn what_they_give_and_take() {
 
 #[test]
 fn waiting_takes_no_time_of_the_guest() {
-    let limits =
-        Limits { cpu: Duration::from_millis(50), wall: Duration::from_millis(120), ..Limits::default() };
-    let source = "module.exports = async () => { await tools.call('sleep'); return tools.call('sleep'); }";
-    let output = call_with(&pool(1), source, &limits).0.expect("300 ms on the wall are none of its own");
+    let limits = Limits {
+        cpu: Duration::from_millis(50),
+        wall: Duration::from_millis(120),
+        ..Limits::default()
+    };
+    let source =
+        "module.exports = async () => { await tools.call('sleep'); return tools.call('sleep'); }";
+    let output =
+        call_with(&pool(1), source, &limits).0.expect("300 ms on the wall are none of its own");
     assert_eq!(output.value, json!("slept"));
     assert!(output.cpu < Duration::from_millis(50));
     let source = "module.exports = async () => { await tools.call('sleep'); for (;;); }";
@@ -156,8 +170,7 @@ fn calls_run_side_by_side() {
 fn who_waits_holds_no_worker_back() {
     // One worker, and a host function that needs one: it would wait for ever.
     let pool = pool(1);
-    let source =
-        "module.exports = async () => (await Promise.all([1, 2, 3].map((n) => tools.call('nested', { n }))))";
+    let source = "module.exports = async () => (await Promise.all([1, 2, 3].map((n) => tools.call('nested', { n }))))";
     assert_eq!(call_with(&pool, source, &tight()).0.expect("a result").value, json!([2, 3, 4]));
     assert_eq!(pool.idle().len(), 1, "what was more than one is gone");
 }

@@ -26,12 +26,14 @@ fn every_forbidden_system_call_is_refused() {
     let tried: Vec<&&str> = lines.iter().filter(|line| line.contains(": ")).collect();
     assert!(tried.len() > 50, "{told}");
     for line in lines {
-        let fine = line.ends_with(": refused") || line == "memory: 8388608" || line == "environment: 0";
+        let fine =
+            line.ends_with(": refused") || line == "memory: 8388608" || line == "environment: 0";
         assert!(fine, "{line}");
     }
 }
 
-/// A crash of the engine ends its worker at once; what cannot be caught cannot be tried again and again.
+/// A crash of the engine ends its worker at once; what cannot be caught cannot be tried again and
+/// again.
 #[test]
 fn a_worker_that_crashes_dies() {
     for how in ["--crash", "--abort"] {
@@ -64,10 +66,16 @@ fn a_worker_looks_jailed_from_outside() {
     let pool = crate::support::pool(1);
     crate::support::assert_alive(&pool);
     let pid = pool.idle()[0];
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let read =
+        |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let status = read("status");
     let field = |name: &str| {
-        status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim).unwrap_or_default().to_owned()
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .map(str::trim)
+            .unwrap_or_default()
+            .to_owned()
     };
     assert_eq!(field("NoNewPrivs:"), "1");
     assert_eq!(field("Seccomp:"), "2", "a filter is at work");
@@ -78,7 +86,11 @@ fn a_worker_looks_jailed_from_outside() {
         "{limits}"
     );
     let group = read("stat");
-    let group = group.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(2)).unwrap_or_default();
+    let group = group
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().nth(2))
+        .unwrap_or_default();
     assert_eq!(group, pid.to_string(), "it leads its own process group");
     if let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) {
         assert_eq!(open.count(), 1);

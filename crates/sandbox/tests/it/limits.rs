@@ -28,7 +28,9 @@ fn nested(levels: usize) -> Json {
 #[test]
 fn input_that_is_deep() {
     let identity = script(&POOL, "module.exports = (x) => x");
-    let run = |levels| POOL.run_blocking(&identity, &Input::args(nested(levels)), &Limits::default(), None);
+    let run = |levels| {
+        POOL.run_blocking(&identity, &Input::args(nested(levels)), &Limits::default(), None)
+    };
     assert_eq!(run(127).expect("it fits").value, nested(127));
     let error = run(128).expect_err("too deep");
     assert_eq!(
@@ -41,8 +43,11 @@ fn input_that_is_deep() {
 fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
     let _full = ALONE.read();
     let items = json!(vec![json!({}); 340_000]);
-    let output =
-        run_with("module.exports = (x) => x.length", items, &Limits { input: 2 << 20, ..Limits::default() });
+    let output = run_with(
+        "module.exports = (x) => x.length",
+        items,
+        &Limits { input: 2 << 20, ..Limits::default() },
+    );
     let output = output.expect("8 MiB beyond the input are enough");
     assert_eq!(output.value, json!(340_000));
     assert!(output.memory < 1 << 20, "{} bytes", output.memory);
@@ -53,7 +58,8 @@ fn garbage_beside_a_large_input_is_collected() {
     let _full = ALONE.read();
     let items = json!(vec![json!({ "a": 1 }); 100_000]);
     let source = "module.exports = (x) => { let n = 0; for (let i = 0; i < 60000; i++) { const a = { b: [1, 2, 3, 4, 5, 6, 7, 8] }; a.a = a; n++; } return n; }";
-    let output = run_with(source, items, &Limits { cpu: Duration::from_secs(5), ..Limits::default() });
+    let output =
+        run_with(source, items, &Limits { cpu: Duration::from_secs(5), ..Limits::default() });
     assert_eq!(output.expect("cycles are no one's memory").value, json!(60_000));
 }
 
@@ -82,7 +88,10 @@ fn the_log() {
             line(Level::Warn, "TypeError: t"),
             line(Level::Error, "[function] [BigInt] [symbol]"),
             line(Level::Debug, ""),
-            line(Level::Log, "[Map] {\"f\":[function],\"n\":[NaN],\"m\":[Map],\"u\":[[undefined]]}"),
+            line(
+                Level::Log,
+                "[Map] {\"f\":[function],\"n\":[NaN],\"m\":[Map],\"u\":[[undefined]]}"
+            ),
             line(Level::Log, "[Object] after"),
             line(Level::Log, "in"),
         ]
@@ -126,11 +135,14 @@ fn errors_carry_the_log() {
 #[test]
 fn a_worker_that_refused_memory_never_serves_again() {
     let pool = pool(1);
-    let greedy =
-        script(&pool, "const a = []; try { for (;;) a.push([1]); } catch { } module.exports = () => 1");
+    let greedy = script(
+        &pool,
+        "const a = []; try { for (;;) a.push([1]); } catch { } module.exports = () => 1",
+    );
     let before = pool.idle();
-    let error =
-        pool.run_blocking(&greedy, &Input::default(), &Limits::default(), None).expect_err("too much");
+    let error = pool
+        .run_blocking(&greedy, &Input::default(), &Limits::default(), None)
+        .expect_err("too much");
     assert_eq!(error.code, Code::MemoryLimit);
     assert!(pool.idle().is_empty(), "{:?}", pool.idle());
     assert_alive(&pool);
@@ -148,16 +160,20 @@ fn who_hit_a_limit_says_no_more() {
 /// The most memory that a process ever had resident, if it lives.
 fn peak(pid: u32) -> Option<usize> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     peak?.trim().parse::<usize>().ok().map(|kibibytes| kibibytes << 10)
 }
 
 #[test]
 fn memory_that_was_given_back_is_used_again_whatever_its_size() {
-    let sizes =
-        "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) sizes.push(s);";
+    let sizes = "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) sizes.push(s);";
     let fill = "const fill = (s) => { const k = []; const n = Math.floor(6e6 / (s * 1.125 + 160)); for (let i = 0; i < n; i++) k.push(new ArrayBuffer(s)); return k; };";
-    let limits = Limits { cpu: Duration::from_secs(60), wall: Duration::from_secs(120), ..Limits::default() };
+    let limits = Limits {
+        cpu: Duration::from_secs(60),
+        wall: Duration::from_secs(120),
+        ..Limits::default()
+    };
     for (then, fits) in [
         // From small to large and back: nothing is in use in between.
         ("for (const s of [...sizes, ...sizes.reverse()]) fill(s); return 1", true),
@@ -173,10 +189,13 @@ fn memory_that_was_given_back_is_used_again_whatever_its_size() {
         ),
     ] {
         let pool = pool(1);
-        let program = script(&pool, &format!("module.exports = () => {{ {sizes} {fill} {then}; }}"));
-        // A worker that was refused memory is gone with its figures, so they are looked at all the time.
+        let program =
+            script(&pool, &format!("module.exports = () => {{ {sizes} {fill} {then}; }}"));
+        // A worker that was refused memory is gone with its figures, so they are looked at all the
+        // time.
         let (outcome, peak) = std::thread::scope(|scope| {
-            let call = scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
+            let call =
+                scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
             let mut most = 0;
             while !call.is_finished() {
                 most = pool.busy().into_iter().filter_map(peak).fold(most, usize::max);
@@ -205,7 +224,8 @@ fn a_result_costs_its_reader_little() {
         "(() => { let a = {}; for (let i = 1; i < 120; i++) a = { '': a }; return new Array(320).fill(a); })()",
     ] {
         let before = resident();
-        let output = run_with(&format!("module.exports = () => {source}"), json!({}), &limits).expect(source);
+        let output = run_with(&format!("module.exports = () => {source}"), json!({}), &limits)
+            .expect(source);
         let growth = resident().saturating_sub(before);
         assert!(growth < 32 << 20, "{source}: the parent grew by {growth} bytes");
         drop(output);
@@ -214,22 +234,33 @@ fn a_result_costs_its_reader_little() {
 
 #[test]
 fn the_caller_decides_about_limits() {
-    let work = "module.exports = () => { let n = 0; for (let i = 0; i < 3e6; i++) n += i; return n; }";
-    let at = |milliseconds| Limits { cpu: Duration::from_millis(milliseconds), ..Limits::default() };
+    let work =
+        "module.exports = () => { let n = 0; for (let i = 0; i < 3e6; i++) n += i; return n; }";
+    let at =
+        |milliseconds| Limits { cpu: Duration::from_millis(milliseconds), ..Limits::default() };
     assert_eq!(run_with(work, json!({}), &at(1)).expect_err("too short").code, Code::Timeout);
     assert!(run_with(work, json!({}), &at(10_000)).is_ok());
     let memory = |memory| Limits { memory, ..Limits::default() };
     let store = "module.exports = () => new Array(2e6).fill(1).length";
-    assert_eq!(run_with(store, json!({}), &memory(8 << 20)).expect_err("too little").code, Code::MemoryLimit);
+    assert_eq!(
+        run_with(store, json!({}), &memory(8 << 20)).expect_err("too little").code,
+        Code::MemoryLimit
+    );
     let output = run_with(store, json!({}), &memory(64 << 20)).expect("enough");
     assert!((16 << 20..64 << 20).contains(&output.memory), "{}", output.memory);
     let deep = "module.exports = () => { let n = 0; const f = () => { n++; f(); }; try { f(); } catch { } return n; }";
     let stack = |stack| {
-        run_with(deep, json!({}), &Limits { stack, ..Limits::default() }).expect("a depth").value.as_u64()
+        run_with(deep, json!({}), &Limits { stack, ..Limits::default() })
+            .expect("a depth")
+            .value
+            .as_u64()
     };
     assert!(stack(4 << 20) > stack(256 << 10));
     // Beyond any sense they are what the worker can bear.
-    assert!(run_with(deep, json!({}), &Limits { stack: usize::MAX, memory: usize::MAX, ..at(5000) }).is_ok());
+    assert!(
+        run_with(deep, json!({}), &Limits { stack: usize::MAX, memory: usize::MAX, ..at(5000) })
+            .is_ok()
+    );
 }
 
 #[test]
@@ -265,7 +296,8 @@ fn the_clock_on_the_wall_ends_what_takes_no_time_of_the_processor() {
     let stop = std::process::Command::new("kill").args(["-STOP", &pid.to_string()]).status();
     assert!(stop.expect("kill is there").success());
     let began = Instant::now();
-    let error = pool.run_blocking(&looped, &Input::default(), &limits, None).expect_err("it is stopped");
+    let error =
+        pool.run_blocking(&looped, &Input::default(), &limits, None).expect_err("it is stopped");
     assert_eq!(error.code, Code::Timeout);
     assert!(error.message.contains("on the clock"), "{}", error.message);
     assert!(began.elapsed() < Duration::from_secs(5));
@@ -291,13 +323,18 @@ fn compiling_has_limits_too() {
         assert!(started.elapsed() < Duration::from_secs(10));
         assert_alive(&POOL);
     }
-    let error = POOL.compile_blocking(&"x".repeat(2 << 20), Form::Script, None).expect_err("too long");
+    let error =
+        POOL.compile_blocking(&"x".repeat(2 << 20), Form::Script, None).expect_err("too long");
     assert_eq!(error.code, Code::InputTooLarge);
     // Every function carries its own text.
-    let nested = format!("{}/*{}*/1{}", "(() => ".repeat(100), "x".repeat(150_000), ")".repeat(100));
+    let nested =
+        format!("{}/*{}*/1{}", "(() => ".repeat(100), "x".repeat(150_000), ")".repeat(100));
     let error = POOL.compile_blocking(&nested, Form::Script, None).expect_err("too long");
     assert_eq!(error.code, Code::InputTooLarge);
-    assert!(error.message.ends_with("bytes when compiled, more than the 8388608 allowed"), "{error}");
+    assert!(
+        error.message.ends_with("bytes when compiled, more than the 8388608 allowed"),
+        "{error}"
+    );
     let error = POOL.compile_blocking("a \0 b", Form::Script, None).expect_err("no JavaScript");
     assert_eq!(error.code, Code::Syntax);
 }
@@ -322,7 +359,10 @@ fn globals_and_a_prelude() {
         run("module.exports = ({ n }) => helper(n)", Form::Script).expect("a result").value,
         json!(42)
     );
-    assert_eq!(run("export default ({ n }) => helper(n)", Form::Module).expect("a result").value, json!(42));
+    assert_eq!(
+        run("export default ({ n }) => helper(n)", Form::Module).expect("a result").value,
+        json!(42)
+    );
     // What the prelude declares is nobody's entry point.
     assert_eq!(
         run("function mine() { return helper(1); }", Form::Script).expect("a result").value,

@@ -51,11 +51,14 @@ fn a_thousand_overruns_lose_no_worker_and_leak_nothing() {
 fn workers_that_are_killed_leak_nothing() {
     let pool = pool(1);
     // The engine does not notice this one by itself, so it costs a worker.
-    let program = script(&pool, "const a = new Float64Array(1e6); for (let i = 0; i < 1e3; i++) a.sort()");
+    let program =
+        script(&pool, "const a = new Float64Array(1e6); for (let i = 0; i < 1e3; i++) a.sort()");
     let limits = Limits { cpu: Duration::from_millis(1), ..Limits::default() };
     let open = descriptors();
     for _ in 0..40 {
-        let error = pool.run_blocking(&program, &Input::default(), &limits, None).expect_err("it never ends");
+        let error = pool
+            .run_blocking(&program, &Input::default(), &limits, None)
+            .expect_err("it never ends");
         assert_eq!(error.code, Code::Timeout);
     }
     assert!(pool.started() >= 40);
@@ -67,16 +70,19 @@ fn workers_that_are_killed_leak_nothing() {
 fn ten_thousand_calls_at_the_same_time() {
     let _full = ALONE.read();
     let pool = pool(2);
-    let program =
-        script(&pool, "module.exports = async ({ n }) => { await null; return { n, twice: n * 2 }; }");
+    let program = script(
+        &pool,
+        "module.exports = async ({ n }) => { await null; return { n, twice: n * 2 }; }",
+    );
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let calls: Vec<_> = (0..10_000)
             .map(|n| {
                 let (pool, program) = (pool.clone(), program.clone());
                 tokio::spawn(async move {
-                    let output =
-                        pool.run(&program, &Input::args(json!({ "n": n })), &Limits::default(), None).await;
+                    let output = pool
+                        .run(&program, &Input::args(json!({ "n": n })), &Limits::default(), None)
+                        .await;
                     assert_eq!(output.expect("a result").value, json!({ "n": n, "twice": n * 2 }));
                 })
             })
@@ -100,14 +106,16 @@ fn killing_a_worker_fails_one_call() {
     let ended = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| match pool.run_blocking(&program, &Input::default(), &Limits::default(), None) {
-                Ok(output) => {
-                    assert_eq!(output.value, json!("ended"));
-                    ended.fetch_add(1, Ordering::SeqCst);
-                }
-                Err(error) => {
-                    assert_eq!(error.code, Code::WorkerDied, "{error}");
-                    died.fetch_add(1, Ordering::SeqCst);
+            scope.spawn(|| {
+                match pool.run_blocking(&program, &Input::default(), &Limits::default(), None) {
+                    Ok(output) => {
+                        assert_eq!(output.value, json!("ended"));
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    }
+                    Err(error) => {
+                        assert_eq!(error.code, Code::WorkerDied, "{error}");
+                        died.fetch_add(1, Ordering::SeqCst);
+                    }
                 }
             });
         }
@@ -154,8 +162,11 @@ fn guests_that_take_long_let_quick_ones_pass() {
     let pool = pool(1);
     let endless = script(&pool, "for (;;);");
     let good = script(&pool, "module.exports = ({ n }) => n");
-    let limits =
-        Limits { cpu: Duration::from_secs(600), wall: Duration::from_secs(600), ..Limits::default() };
+    let limits = Limits {
+        cpu: Duration::from_secs(600),
+        wall: Duration::from_secs(600),
+        ..Limits::default()
+    };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let input = Input::default();
@@ -163,7 +174,10 @@ fn guests_that_take_long_let_quick_ones_pass() {
         let mut hogging = Box::pin(futures::future::select_all(hogs.map(Box::pin)));
         for n in 0..20 {
             let (args, limits) = (Input::args(json!({ "n": n })), Limits::default());
-            let call = tokio::time::timeout(Duration::from_secs(20), pool.run(&good, &args, &limits, None));
+            let call = tokio::time::timeout(
+                Duration::from_secs(20),
+                pool.run(&good, &args, &limits, None),
+            );
             let output = tokio::select! {
                 output = call => output.expect("a turn").expect("a result"),
                 _ = &mut hogging => panic!("they never end"),
@@ -211,7 +225,8 @@ fn a_worker_that_dies_idle_is_replaced_unnoticed() {
     let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
     assert!(killed.expect("kill is there").success());
     let started = Instant::now();
-    while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default().contains(") Z") {
+    while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default().contains(") Z")
+    {
         assert!(started.elapsed() < Duration::from_secs(10), "it does not die");
         std::thread::yield_now();
     }
@@ -225,8 +240,11 @@ fn dropping_a_call_ends_its_work() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let program = pool.compile("for (;;);", Form::Script, None).await.expect("it compiles");
-        let limits =
-            Limits { cpu: Duration::from_secs(600), wall: Duration::from_secs(600), ..Limits::default() };
+        let limits = Limits {
+            cpu: Duration::from_secs(600),
+            wall: Duration::from_secs(600),
+            ..Limits::default()
+        };
         let input = Input::default();
         let call = pool.run(&program, &input, &limits, None);
         assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
@@ -262,7 +280,8 @@ fn an_idle_worker_and_a_waiting_caller_sleep() {
         "module.exports = () => { const end = Date.now() + 400; while (Date.now() < end); return 1; }",
     );
     let start = (Instant::now(), used("self"));
-    let limits = Limits { cpu: Duration::from_secs(20), wall: Duration::from_secs(60), ..Limits::default() };
+    let limits =
+        Limits { cpu: Duration::from_secs(20), wall: Duration::from_secs(60), ..Limits::default() };
     pool.run_blocking(&slow, &Input::default(), &limits, None).expect("a result");
     let (waited, used) = (start.0.elapsed(), used("self") - start.1);
     assert!(used <= 3, "a caller that waits for {waited:?} uses {used}0 ms of the processor");

@@ -1,6 +1,7 @@
-//! The programs of `tests/programs`, each with what must become of it: `//// NAME => JSON`, or a code with part of the message,
-//! alternatives separated by `|`. Lines that begin with `//@` set the call up. After every one of them the parent is
-//! alive, has not grown, and the pool answers the next call.
+//! The programs of `tests/programs`, each with what must become of it: `//// NAME => JSON`, or a
+//! code with part of the message, alternatives separated by `|`. Lines that begin with `//@` set
+//! the call up. After every one of them the parent is alive, has not grown, and the pool answers
+//! the next call.
 
 use std::path::Path;
 use std::time::Duration;
@@ -40,13 +41,18 @@ fn cases(file: &str) -> Vec<Case> {
     for line in text.split_inclusive('\n') {
         if let Some(head) = line.strip_prefix("//// ") {
             let (name, expected) = head.trim_end().split_once(" => ").expect("what is expected");
-            cases.push(Case { name: name.to_owned(), expected: expected.to_owned(), ..Case::default() });
+            cases.push(Case {
+                name: name.to_owned(),
+                expected: expected.to_owned(),
+                ..Case::default()
+            });
             continue;
         }
         let case = cases.last_mut().expect("a program begins with its name");
         match line.strip_prefix("//@ ") {
             Some(setup) => {
-                let (word, value) = setup.trim_end().split_once(' ').unwrap_or((setup.trim_end(), ""));
+                let (word, value) =
+                    setup.trim_end().split_once(' ').unwrap_or((setup.trim_end(), ""));
                 case.setup.push((word.to_owned(), value.to_owned()));
             }
             None => case.source.push_str(line),
@@ -71,7 +77,9 @@ fn depth(json: &Json) -> usize {
 fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
     let told = match outcome {
         Ok(output) if case.setup("depth").is_some() => depth(&output.value).to_string(),
-        Ok(output) if case.setup("length").is_some() => output.value.as_str().map_or(0, str::len).to_string(),
+        Ok(output) if case.setup("length").is_some() => {
+            output.value.as_str().map_or(0, str::len).to_string()
+        }
         Ok(output) => output.value.to_string(),
         Err(error) => {
             let name = error.name.as_deref().filter(|_| error.code == Code::Threw);
@@ -80,7 +88,9 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
         }
     };
     let fits = |expected: &str| match (outcome, expected.split_once(' ')) {
-        (Ok(_), _) => serde_json::from_str(expected).is_ok_and(|json: Json| told == format!("{json}")),
+        (Ok(_), _) => {
+            serde_json::from_str(expected).is_ok_and(|json: Json| told == format!("{json}"))
+        }
         (Err(error), Some((code, part))) => error.code.name() == code && told.contains(part),
         (Err(error), None) => error.code.name() == expected,
     };
@@ -97,7 +107,8 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
     }
     let fields = case.json("fields");
     let found = error.fields.as_deref().map(|fields| Json::Object(fields.clone()));
-    (fields.is_some() && fields != found).then(|| format!("expected the fields {fields:?}, got {found:?}"))
+    (fields.is_some() && fields != found)
+        .then(|| format!("expected the fields {fields:?}, got {found:?}"))
 }
 
 fn all_of(file: &str) {

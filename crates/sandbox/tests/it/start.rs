@@ -26,7 +26,10 @@ fn binaries_that_are_no_workers() {
     for wrong in ["/bin/true", "/bin/false", "/bin/pwd"] {
         let (code, message) = error_of(WorkerCommand::new(wrong), false);
         assert_eq!(code, Code::StartFailed);
-        assert_eq!(message, format!("`{wrong}` ended or spoke before greeting: it is no sandbox worker"));
+        assert_eq!(
+            message,
+            format!("`{wrong}` ended or spoke before greeting: it is no sandbox worker")
+        );
     }
     let (code, message) =
         error_of(WorkerCommand::new("/bin/sh").arg("-c").arg("echo hello >&0; read x"), false);
@@ -43,14 +46,25 @@ fn each_layer_can_be_required() {
         let lacking = || convict(&["--without", layer.name()]);
         let (code, message) = error_of(lacking(), true);
         assert_eq!(code, Code::StartFailed);
-        assert_eq!(message, format!("the jail lacks its layer `{}`: left out on request", layer.name()));
-        let pool = Pool::new(PoolOptions { workers: 1, require_jail: false, ..PoolOptions::new(lacking()) });
+        assert_eq!(
+            message,
+            format!("the jail lacks its layer `{}`: left out on request", layer.name())
+        );
+        let pool = Pool::new(PoolOptions {
+            workers: 1,
+            require_jail: false,
+            ..PoolOptions::new(lacking())
+        });
         assert_alive(&pool);
         let report = pool.jail_blocking().expect("a worker");
         assert_eq!(report.missing().collect::<Vec<_>>(), [(layer, "left out on request")]);
         assert!(!report.is_complete());
     }
-    assert_alive(&Pool::new(PoolOptions { workers: 1, require_jail: true, ..PoolOptions::new(worker()) }));
+    assert_alive(&Pool::new(PoolOptions {
+        workers: 1,
+        require_jail: true,
+        ..PoolOptions::new(worker())
+    }));
 }
 
 #[test]
@@ -59,11 +73,13 @@ fn a_small_stack_is_made_larger_or_not_used_up() {
     let worker = env!("CARGO_BIN_EXE_toolwright-sandbox-worker");
     // The soft limit can be raised, the hard one cannot.
     for limit in ["ulimit -S -s 2048", "ulimit -s 2048", "ulimit -s 1024", "ulimit -s 512"] {
-        let shell = WorkerCommand::new("/bin/sh").arg("-c").arg(format!("{limit}; exec '{worker}'"));
+        let shell =
+            WorkerCommand::new("/bin/sh").arg("-c").arg(format!("{limit}; exec '{worker}'"));
         let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(shell) });
         let program = pool.compile_blocking(deep, Form::Script, None).expect("it compiles");
         let limits = Limits { stack: 4 << 20, ..Limits::default() };
-        let error = pool.run_blocking(&program, &Input::default(), &limits, None).expect_err("too deep");
+        let error =
+            pool.run_blocking(&program, &Input::default(), &limits, None).expect_err("too deep");
         assert_eq!(error.code, Code::StackOverflow, "{limit}: {error}");
         assert_alive(&pool);
         assert_eq!(pool.started(), 1, "{limit}");
@@ -88,7 +104,8 @@ fn a_worker_that_lies_is_killed() {
         ("7", r#"{"code":"NO_SUCH_CODE","message":"x"}"#),
         ("7", r#"{"code":"THREW"}"#),
     ] {
-        let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", kind])) });
+        let pool =
+            Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", kind])) });
         let program = pool.compile_blocking(body, Form::Script, None).expect("it says so");
         let error = pool.run_blocking(&program, &Input::default(), &limits, None);
         let error = error.expect_err("it makes no sense");
@@ -117,7 +134,8 @@ fn a_worker_outlives_the_thread_and_the_runtime_that_started_it() {
     };
     for _ in 0..3 {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let output = runtime.block_on(pool.run(&program, &Input::args(json!({})), &Limits::default(), None));
+        let output =
+            runtime.block_on(pool.run(&program, &Input::args(json!({})), &Limits::default(), None));
         assert_eq!(output.expect("a result").value, json!(1));
     }
     assert_eq!(pool.started(), 1);
@@ -152,7 +170,9 @@ fn workers_die_with_a_parent_that_is_killed() {
     parent.kill().expect("kill -9");
     parent.wait().expect("it is dead");
     // Who reaps it is not up to us: dead is gone or a zombie.
-    let dead = || std::fs::read_to_string(format!("{worker}/stat")).map_or(true, |stat| stat.contains(") Z"));
+    let dead = || {
+        std::fs::read_to_string(format!("{worker}/stat")).map_or(true, |stat| stat.contains(") Z"))
+    };
     let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while !dead() {
         assert!(std::time::Instant::now() < end, "the worker lives on");

@@ -10,7 +10,8 @@ use toolwright_sandbox::{
 
 pub(crate) static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
 
-/// Where all tests share one process, who measures its memory must be alone (`write`) with who fills it (`read`).
+/// Where all tests share one process, who measures its memory must be alone (`write`) with who
+/// fills it (`read`).
 pub(crate) static ALONE: RwLock<()> = RwLock::new(());
 
 pub(crate) fn worker() -> WorkerCommand {
@@ -48,14 +49,16 @@ pub(crate) fn run(source: &str) -> Result<Output, Error> {
 /// Whether the pool answers.
 pub(crate) fn assert_alive(pool: &Pool) {
     let program = script(pool, "module.exports = ({ n }) => n + 1");
-    let output = pool.run_blocking(&program, &Input::args(json!({ "n": 1 })), &Limits::default(), None);
+    let output =
+        pool.run_blocking(&program, &Input::args(json!({ "n": 1 })), &Limits::default(), None);
     assert_eq!(output.expect("the next call succeeds").value, json!(2));
 }
 
 /// Bytes of memory that this process has resident.
 pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").expect("Linux");
-    let pages: usize = status.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
+    let pages: usize =
+        status.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
     pages * 4096
 }
 

@@ -2,12 +2,14 @@
 //!
 //! The question is what breaks when the tool is simply passed on: OpenAI's `parameters` without
 //! `strict`, Anthropic's `input_schema` without `strict`, and `parameters` of a Gemini function
-//! declaration as the HTTP API takes it. What is known is in `facts`, which schema shows it in `rules`.
+//! declaration as the HTTP API takes it. What is known is in `facts`, which schema shows it in
+//! `rules`.
 //!
-//! Not here: OpenAI's and Anthropic's strict modes. They are asked for tool by tool and want the schema
-//! rewritten (every property required, every object closed), so hardly a schema as published passes,
-//! and reporting that by default would drown what really breaks. Nor Gemini's `parametersJsonSchema`,
-//! which takes JSON Schema. Nor names, descriptions and the number of tools: they are not the schema's.
+//! Not here: OpenAI's and Anthropic's strict modes. They are asked for tool by tool and want the
+//! schema rewritten (every property required, every object closed), so hardly a schema as published
+//! passes, and reporting that by default would drown what really breaks. Nor Gemini's
+//! `parametersJsonSchema`, which takes JSON Schema. Nor names, descriptions and the number of
+//! tools: they are not the schema's.
 
 mod facts;
 mod rules;
@@ -72,8 +74,8 @@ pub struct Incompatibility {
 /// What of `schema`, a tool's input schema, is lost on some vendor, in the order it is written.
 ///
 /// One entry per keyword and reason, with its first place and the number of places. Looks at
-/// subschemas only, never into `const`, `enum`, `default` or `examples`, and no deeper than a schema
-/// may nest. A schema of an unknown dialect is read as 2020-12.
+/// subschemas only, never into `const`, `enum`, `default` or `examples`, and no deeper than a
+/// schema may nest. A schema of an unknown dialect is read as 2020-12.
 ///
 /// ```
 /// use serde_json::json;
@@ -172,7 +174,11 @@ impl<'a> Findings<'a> {
 impl Finding<'_> {
     fn located(&self, pointer: Option<String>) -> Incompatibility {
         let mut at = pointer.unwrap_or_default();
-        self.first.keyword.into_iter().chain(self.first.name).for_each(|key| shape::extend(&mut at, key));
+        self.first
+            .keyword
+            .into_iter()
+            .chain(self.first.name)
+            .for_each(|key| shape::extend(&mut at, key));
         Incompatibility {
             at,
             keyword: self.keyword.to_owned(),

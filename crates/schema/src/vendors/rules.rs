@@ -14,7 +14,11 @@ pub(super) fn judge<'a>(schema: Subschema<'a>, findings: &mut Findings<'a>) {
     }
     for (keyword, value) in schema.members {
         if let Some(fact) = present(keyword, value, schema) {
-            findings.add(fact, keyword, Place { keyword: Some(keyword), ..Place::of(schema.value) });
+            findings.add(
+                fact,
+                keyword,
+                Place { keyword: Some(keyword), ..Place::of(schema.value) },
+            );
         }
         match (keyword.as_str(), value) {
             ("properties" | "patternProperties", Value::Object(named)) => {
@@ -45,7 +49,8 @@ fn missing(schema: Subschema<'_>) -> [(&'static str, Option<&'static Fact>); 3] 
         // Whether or not its type is left out as well: adding that alone does not help.
         (
             "properties",
-            (schema.top && (is_object || kind.is_none()) && !has_properties).then_some(&facts::NO_PROPERTIES),
+            (schema.top && (is_object || kind.is_none()) && !has_properties)
+                .then_some(&facts::NO_PROPERTIES),
         ),
         ("items", (may_be_array(kind) && !has_items).then_some(&facts::NO_ITEMS)),
     ]
@@ -61,9 +66,8 @@ fn present(keyword: &str, value: &Value, schema: Subschema<'_>) -> Option<&'stat
         "type" => value.is_array().then_some(&facts::TYPE_LIST),
         "items" => of_items(value),
         "enum" => of_enum(value, schema.members),
-        "properties" => {
-            (!schema.top && is_filled(value) && is_no_object(schema.members)).then_some(&facts::ONLY_OBJECTS)
-        }
+        "properties" => (!schema.top && is_filled(value) && is_no_object(schema.members))
+            .then_some(&facts::ONLY_OBJECTS),
         "required" => of_required(value, schema),
         "pattern" => value.as_str().and_then(of_pattern),
         "default" => Some(&facts::DEFAULT),
@@ -75,9 +79,9 @@ fn present(keyword: &str, value: &Value, schema: Subschema<'_>) -> Option<&'stat
     }
 }
 
-/// The fields of Gemini's `Schema`, read from `interface Schema` of `@google/genai` 2.32.0; the discovery
-/// document of v1beta (revision 20260816) is quoted with the same ones. JSON for protocol buffers may spell
-/// a field either way.
+/// The fields of Gemini's `Schema`, read from `interface Schema` of `@google/genai` 2.32.0; the
+/// discovery document of v1beta (revision 20260816) is quoted with the same ones. JSON for protocol
+/// buffers may spell a field either way.
 fn is_gemini_field(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -140,7 +144,11 @@ fn of_required(names: &Value, schema: Subschema<'_>) -> Option<&'static Fact> {
     }
     let known = schema.members.get("properties").and_then(Value::as_object);
     let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
-    names.iter().filter_map(Value::as_str).any(|name| !is_known(name)).then_some(&facts::REQUIRED_UNKNOWN)
+    names
+        .iter()
+        .filter_map(Value::as_str)
+        .any(|name| !is_known(name))
+        .then_some(&facts::REQUIRED_UNKNOWN)
 }
 
 fn judge_names<'a>(
@@ -201,7 +209,8 @@ fn is_filled(map: &Value) -> bool {
 
 /// A scanner, not a parser: a class that opens with `]` ends there.
 fn of_pattern(pattern: &str) -> Option<&'static Fact> {
-    // Letters that Python's `re` knows after a backslash; any other is an error. `\z` is new in 3.14.
+    // Letters that Python's `re` knows after a backslash; any other is an error. `\z` is new in
+    // 3.14.
     const ESCAPES: &[u8] = b"AbBdDsSwWZzafnrtuUxvN";
     let mut looks_around = false;
     let mut in_class = false;

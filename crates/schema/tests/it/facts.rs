@@ -12,8 +12,8 @@ fn facts_hold() {
         eprintln!("SKIPPED: facts/validator.json is not checked, TOOLWRIGHT_SHARED is not set");
         return;
     };
-    let text =
-        std::fs::read_to_string(format!("{shared}/facts/validator.json")).expect("the facts are readable");
+    let text = std::fs::read_to_string(format!("{shared}/facts/validator.json"))
+        .expect("the facts are readable");
     let facts: Value = serde_json::from_str(&text).expect("the facts are JSON");
     let mut checked = 0;
     for case in facts["cases"].as_array().expect("a list of cases") {

@@ -102,7 +102,9 @@ fn resources_in_every_order() {
     let names: Vec<String> = (0..12).map(|index| format!("r{index}")).collect();
     let properties: Map<String, Value> =
         names.iter().map(|name| (name.clone(), json!({ "$ref": name }))).collect();
-    let resources: Map<String, Value> =
-        names.iter().map(|name| (name.clone(), json!({ "$id": name, "properties": properties }))).collect();
+    let resources: Map<String, Value> = names
+        .iter()
+        .map(|name| (name.clone(), json!({ "$id": name, "properties": properties })))
+        .collect();
     assert_eq!(refusal(&json!({ "$defs": resources, "$ref": "r0" })), "INVALID_SCHEMA ");
 }

@@ -45,9 +45,11 @@ fn deep_values() {
         let deep = nested(100_000, json!([]), |inner| Value::Array(vec![inner]));
         let error = Schema::compile(&deep).expect_err("too deep");
         assert_eq!(error.to_string(), "invalid schema at the root: nested deeper than 128");
-        for schema in
-            [json!({ "items": { "$ref": "#" } }), json!({ "uniqueItems": true }), json!({ "type": "string" })]
-        {
+        for schema in [
+            json!({ "items": { "$ref": "#" } }),
+            json!({ "uniqueItems": true }),
+            json!({ "type": "string" }),
+        ] {
             let found = failures(&compile(&schema), &deep);
             assert_eq!(found.first().message, "nested deeper than 128");
             assert_eq!(found.first().keyword, "");
@@ -75,7 +77,9 @@ fn depth_of_schema_times_depth_of_instance() {
 fn a_long_chain_of_references() {
     survives("chain", || {
         let definitions: Map<String, Value> = (0..10_000)
-            .map(|index| (format!("d{index}"), json!({ "$ref": format!("#/$defs/d{}", index + 1) })))
+            .map(|index| {
+                (format!("d{index}"), json!({ "$ref": format!("#/$defs/d{}", index + 1) }))
+            })
             .chain([("d10000".to_owned(), json!({ "type": "string" }))])
             .collect();
         let schema = compile(&json!({ "$defs": definitions, "$ref": "#/$defs/d0" }));
@@ -90,7 +94,10 @@ fn a_long_chain_of_resources() {
         let definitions: Map<String, Value> = (0..500)
             .map(|index| {
                 let next = json!({ "$ref": format!("r{}", index + 1) });
-                (format!("d{index}"), json!({ "$id": format!("r{index}"), "properties": { "a": next } }))
+                (
+                    format!("d{index}"),
+                    json!({ "$id": format!("r{index}"), "properties": { "a": next } }),
+                )
             })
             .chain([("last".to_owned(), json!({ "$id": "r500" }))])
             .collect();
@@ -118,7 +125,11 @@ fn every_depth_has_its_stack() {
                 |inner| json!({ "properties": { "a": inner } }),
             ));
             let path = nested(levels, json!(1), |inner| json!({ "a": inner }));
-            assert_eq!(failures(&schema, &path).first().instance_path, "/a".repeat(levels), "{levels}");
+            assert_eq!(
+                failures(&schema, &path).first().instance_path,
+                "/a".repeat(levels),
+                "{levels}"
+            );
         }
     });
 }
@@ -129,7 +140,10 @@ fn deep_definitions_that_refer_to_one_another() {
         let definitions: Map<String, Value> = (0..12)
             .map(|index| {
                 let next = json!({ "$ref": format!("#/$defs/d{}", index + 1) });
-                (format!("d{index}"), nested(58, next, |inner| json!({ "properties": { "a": inner } })))
+                (
+                    format!("d{index}"),
+                    nested(58, next, |inner| json!({ "properties": { "a": inner } })),
+                )
             })
             .chain([("d12".to_owned(), json!({ "type": "string" }))])
             .collect();
@@ -181,7 +195,10 @@ fn listing_failures_of_a_doubled_recursion() {
         }));
         assert!(schema.is_valid(&nested(60, json!(null), |inner| json!({ "a": inner }))));
         let found = failures(&schema, &nested(60, json!(1), |inner| json!({ "a": inner })));
-        assert!(found.first().message.starts_with("does not match; listing every failing path"), "{found}");
+        assert!(
+            found.first().message.starts_with("does not match; listing every failing path"),
+            "{found}"
+        );
         let found = failures(&schema, &nested(5, json!(1), |inner| json!({ "a": inner })));
         assert_eq!(found.first().instance_path, "/a/a/a/a/a");
     });
@@ -225,9 +242,11 @@ fn listing_failures_of_a_recursive_union() {
                 "required": ["op", "left", "right"]
             })
         };
-        let branches = json!([{ "type": "number" }, operation("add"), operation("sub"), operation("mul")]);
+        let branches =
+            json!([{ "type": "number" }, operation("add"), operation("sub"), operation("mul")]);
         let schema = compile(&json!({ "anyOf": branches }));
-        let wrong = nested(40, json!("x"), |inner| json!({ "op": "mul", "left": inner, "right": 1 }));
+        let wrong =
+            nested(40, json!("x"), |inner| json!({ "op": "mul", "left": inner, "right": 1 }));
         assert!(!schema.is_valid(&wrong));
         assert!(!failures(&schema, &wrong).as_slice().is_empty());
     });
@@ -298,12 +317,14 @@ fn patterns_that_backtrack() {
         let schema = compile(&json!({ "items": { "pattern": "^(?:(?=a)(?:a|a|aa))+$" } }));
         let found = failures(&schema, &Value::Array(vec![json!(text); 10_000]));
         assert!(found.first().message.contains("gave up"), "{found}");
-        let mixed = (0..10_000).map(|index| json!(format!("{}!", "a".repeat(6 + index % 20)))).collect();
+        let mixed =
+            (0..10_000).map(|index| json!(format!("{}!", "a".repeat(6 + index % 20)))).collect();
         assert!(!failures(&schema, &Value::Array(mixed)).as_slice().is_empty());
     });
     survives("many names", || {
         let schema = compile(&json!({ "patternProperties": { "^(?:(?=a)(?:a|a|aa))+$": false } }));
-        let names = (0..5_000).map(|index| (format!("{}{index}", "a".repeat(30)), json!(1))).collect();
+        let names =
+            (0..5_000).map(|index| (format!("{}{index}", "a".repeat(30)), json!(1))).collect();
         let _ = schema.validate(&Value::Object(names));
     });
     survives("one long string", || {
@@ -321,8 +342,9 @@ fn patterns_that_backtrack() {
 
 #[test]
 fn ordinary_look_around_never_gives_up() {
-    let password =
-        compile(&json!({ "items": { "pattern": "^(?=.*[A-Z])(?=.*\\d)(?=.*[a-z])[A-Za-z\\d]{8,}$" } }));
+    let password = compile(
+        &json!({ "items": { "pattern": "^(?=.*[A-Z])(?=.*\\d)(?=.*[a-z])[A-Za-z\\d]{8,}$" } }),
+    );
     let good = Value::Array(vec![json!("Passw0rdPassw0rd"); 5_000]);
     assert!(password.is_valid(&good));
     let without = compile(&json!({ "pattern": "^((?!foo).)*$" }));
@@ -333,8 +355,12 @@ fn ordinary_look_around_never_gives_up() {
 #[test]
 fn pattern_bombs() {
     survives("bombs", || {
-        for bomb in ["(a{1000}){1000}", "((a{100}){100}){100}", "(?=(a{1000}){1000})", "(\\p{L}{1000}){1000}"]
-        {
+        for bomb in [
+            "(a{1000}){1000}",
+            "((a{100}){100}){100}",
+            "(?=(a{1000}){1000})",
+            "(\\p{L}{1000}){1000}",
+        ] {
             let error = Schema::compile(&json!({ "pattern": bomb })).expect_err("a bomb");
             assert_eq!((error.code(), error.at()), ("INVALID_SCHEMA", "/pattern"), "{bomb}");
         }
@@ -342,8 +368,9 @@ fn pattern_bombs() {
         assert!(Schema::compile(&json!({ "pattern": deep })).is_err());
         let long = "a?".repeat(10_000);
         assert!(Schema::compile(&json!({ "pattern": long })).is_err());
-        let large: Vec<Value> =
-            (0..200).map(|index| json!({ "pattern": format!("^.{{1,{}}}$", 1_500 + index) })).collect();
+        let large: Vec<Value> = (0..200)
+            .map(|index| json!({ "pattern": format!("^.{{1,{}}}$", 1_500 + index) }))
+            .collect();
         assert!(Schema::compile(&json!({ "anyOf": large })).is_err());
         for large in ["^.{1,2000}$", "^\\p{L}{1,100}$", "^[\\p{L}\\p{N} '-]{1,64}$"] {
             compile(&json!({ "pattern": large }));

@@ -14,17 +14,26 @@ fn refusals_in_words() {
              `\"banana\"` is not of type `array`",
         ),
         (json!({ "minLength": -1 }), "invalid schema at `/minLength`: `-1` is less than `0`"),
-        (json!({ "required": true }), "invalid schema at `/required`: `true` is not of type `array`"),
+        (
+            json!({ "required": true }),
+            "invalid schema at `/required`: `true` is not of type `array`",
+        ),
         (
             json!({ "pattern": "(" }),
             "invalid schema at `/pattern`: the pattern `(` is not a regular expression",
         ),
-        (json!({ "$ref": "#/nope" }), "invalid schema at `/$ref`: `$ref` `#/nope` points to nothing"),
+        (
+            json!({ "$ref": "#/nope" }),
+            "invalid schema at `/$ref`: `$ref` `#/nope` points to nothing",
+        ),
         (
             json!({ "$ref": "#" }),
             "invalid schema at `/$ref`: `$ref` leads back to the same place without looking at anything",
         ),
-        (json!({ "$ref": "x.json" }), "external reference at `/$ref`: `x.json` is not in this document"),
+        (
+            json!({ "$ref": "x.json" }),
+            "external reference at `/$ref`: `x.json` is not in this document",
+        ),
         (
             json!({ "$schema": "urn:x" }),
             "unsupported dialect at `/$schema`: `urn:x`, expected draft-07 or 2020-12",
@@ -39,22 +48,38 @@ fn refusals_in_words() {
 #[test]
 fn failures_in_words() {
     let cases = [
-        (json!({ "type": ["string", "null"] }), json!(1), "the root: `1` is not of type `null` or `string`"),
+        (
+            json!({ "type": ["string", "null"] }),
+            json!(1),
+            "the root: `1` is not of type `null` or `string`",
+        ),
         (json!({ "required": ["a"] }), json!({}), "the root: the required property `a` is missing"),
         (
             json!({ "additionalProperties": false }),
             json!({ "a": 1, "b": 2 }),
             "the root: unexpected properties `a`, `b`",
         ),
-        (json!({ "items": { "enum": ["x", 1] } }), json!(["y"]), "`/0`: `\"y\"` is not one of `\"x\"`, `1`"),
+        (
+            json!({ "items": { "enum": ["x", 1] } }),
+            json!(["y"]),
+            "`/0`: `\"y\"` is not one of `\"x\"`, `1`",
+        ),
         (json!({ "const": 1 }), json!(2), "the root: `2` is not `1`"),
         (json!({ "maxLength": 1 }), json!("ab"), "the root: `\"ab\"` is longer than 1 character"),
-        (json!({ "pattern": "^x" }), json!("ab"), "the root: `\"ab\"` does not match the pattern `^x`"),
+        (
+            json!({ "pattern": "^x" }),
+            json!("ab"),
+            "the root: `\"ab\"` does not match the pattern `^x`",
+        ),
         (json!({ "minItems": 2 }), json!([]), "the root: fewer than 2 items"),
         (json!({ "exclusiveMaximum": 3 }), json!(3), "the root: `3` is not less than `3`"),
         (json!({ "multipleOf": 2 }), json!(3), "the root: `3` is not a multiple of `2`"),
         (json!({ "not": {} }), json!(3), "the root: `3` matches the schema under `not`"),
-        (json!({ "properties": { "a": false } }), json!({ "a": 1 }), "`/a`: nothing is allowed here"),
+        (
+            json!({ "properties": { "a": false } }),
+            json!({ "a": 1 }),
+            "`/a`: nothing is allowed here",
+        ),
         (
             json!({ "propertyNames": { "maxLength": 1 } }),
             json!({ "ab": 1 }),
@@ -68,8 +93,10 @@ fn failures_in_words() {
         ),
     ];
     for (schema, instance, expected) in cases {
-        let failures =
-            Schema::compile(&schema).expect("compiles").validate(&instance).expect_err("does not match");
+        let failures = Schema::compile(&schema)
+            .expect("compiles")
+            .validate(&instance)
+            .expect_err("does not match");
         assert_eq!(failures.to_string(), expected);
     }
 }
@@ -85,8 +112,10 @@ fn every_failing_path_is_listed() {
         "required": ["c"]
     });
     let instance = json!({ "a/b": "x", "list": ["ok", 1, 2] });
-    let failures =
-        Schema::compile(&schema).expect("compiles").validate(&instance).expect_err("does not match");
+    let failures = Schema::compile(&schema)
+        .expect("compiles")
+        .validate(&instance)
+        .expect_err("does not match");
     let mut found: Vec<[&str; 3]> = failures
         .iter()
         .map(|failure| [&*failure.instance_path, &*failure.schema_path, &*failure.keyword])

@@ -17,7 +17,10 @@ fn everyday_schemas_are_plain() {
             }),
             true,
         ),
-        (json!({"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 1}, true]}}), true),
+        (
+            json!({"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 1}, true]}}),
+            true,
+        ),
         (json!({"type": "string", "pattern": "^[a-z0-9_-]+$"}), true),
         // Only compiling tells.
         (json!({"type": "string", "pattern": "^(a|b)"}), false),
@@ -129,7 +132,8 @@ fn schema() -> impl Strategy<Value = Value> {
 
 /// Something that the schema may allow: made after it, and then changed a little.
 fn instance() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![value(), (-5i64..5).prop_map(Value::from), (-5f64..5.0).prop_map(Value::from)];
+    let leaf =
+        prop_oneof![value(), (-5i64..5).prop_map(Value::from), (-5f64..5.0).prop_map(Value::from)];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),

@@ -30,10 +30,25 @@ fn dialects() {
     check(&[
         ("none", json!({ "type": "string" }), json!("x"), "valid"),
         ("empty", typed(""), json!("x"), "valid"),
-        ("2020-12 over http", typed("http://json-schema.org/draft/2020-12/schema"), json!(1), "invalid"),
-        ("2020-12 with #", typed("https://json-schema.org/draft/2020-12/schema#"), json!(1), "invalid"),
+        (
+            "2020-12 over http",
+            typed("http://json-schema.org/draft/2020-12/schema"),
+            json!(1),
+            "invalid",
+        ),
+        (
+            "2020-12 with #",
+            typed("https://json-schema.org/draft/2020-12/schema#"),
+            json!(1),
+            "invalid",
+        ),
         ("draft-07", typed(D7), json!("x"), "valid"),
-        ("draft-07 over https", typed("https://json-schema.org/draft-07/schema"), json!(1), "invalid"),
+        (
+            "draft-07 over https",
+            typed("https://json-schema.org/draft-07/schema"),
+            json!(1),
+            "invalid",
+        ),
         (
             "draft-07 links",
             typed("http://json-schema.org/draft-07/links"),
@@ -55,7 +70,12 @@ fn dialects() {
         ),
         ("own", typed("https://example.com/mine"), json!(1), "UNSUPPORTED_DIALECT /$schema"),
         ("no string", json!({ "$schema": 7 }), json!(1), "INVALID_SCHEMA /$schema"),
-        ("no standing below", json!({ "properties": { "a": typed(d4) } }), json!({ "a": 1 }), "invalid"),
+        (
+            "no standing below",
+            json!({ "properties": { "a": typed(d4) } }),
+            json!({ "a": 1 }),
+            "invalid",
+        ),
         (
             "an embedded resource in another dialect",
             json!({ "$defs": { "a": { "$id": "a", "$schema": D7, "items": [{ "type": "string" }] } }, "$ref": "a" }),
@@ -116,7 +136,12 @@ fn what_a_schema_is() {
             "INVALID_SCHEMA /$defs/a/$id",
         ),
         ("unknown keyword", json!({ "x-foo": 1, "foo": { "bar": [] } }), json!(1), "valid"),
-        ("posing as a meta-schema", json!({ "$id": D7, "type": "string" }), json!(1), "INVALID_SCHEMA /$id"),
+        (
+            "posing as a meta-schema",
+            json!({ "$id": D7, "type": "string" }),
+            json!(1),
+            "INVALID_SCHEMA /$id",
+        ),
         (
             "posing below",
             json!({ "$defs": { "a": { "$id": "https://json-schema.org/draft/2020-12/schema" } } }),
@@ -124,7 +149,12 @@ fn what_a_schema_is() {
             "INVALID_SCHEMA /$defs/a/$id",
         ),
         ("empty enum", json!({ "enum": [] }), json!(1), "invalid"),
-        ("$vocabulary", json!({ "$vocabulary": { "https://example.com/v": true } }), json!(1), "valid"),
+        (
+            "$vocabulary",
+            json!({ "$vocabulary": { "https://example.com/v": true } }),
+            json!(1),
+            "valid",
+        ),
     ]);
 }
 
@@ -136,8 +166,18 @@ fn references() {
         ("http", json!({ "$ref": other }), json!(1), "EXTERNAL_REF /$ref"),
         ("file", json!({ "$ref": "file:///etc/passwd" }), json!(1), "EXTERNAL_REF /$ref"),
         ("relative", json!({ "$ref": "other.json" }), json!(1), "EXTERNAL_REF /$ref"),
-        ("relative to id", json!({ "$id": root, "$ref": "other.json" }), json!(1), "EXTERNAL_REF /$ref"),
-        ("unused", json!({ "$defs": { "a": { "$ref": other } } }), json!(1), "EXTERNAL_REF /$defs/a/$ref"),
+        (
+            "relative to id",
+            json!({ "$id": root, "$ref": "other.json" }),
+            json!(1),
+            "EXTERNAL_REF /$ref",
+        ),
+        (
+            "unused",
+            json!({ "$defs": { "a": { "$ref": other } } }),
+            json!(1),
+            "EXTERNAL_REF /$defs/a/$ref",
+        ),
         (
             "into an external document",
             json!({ "$ref": "https://example.com/x.json#/a" }),
@@ -237,7 +277,12 @@ fn references() {
             json!(1),
             "INVALID_SCHEMA /items/$ref",
         ),
-        ("no URI", json!({ "items": { "$ref": "http://[" } }), json!(1), "INVALID_SCHEMA /items/$ref"),
+        (
+            "no URI",
+            json!({ "items": { "$ref": "http://[" } }),
+            json!(1),
+            "INVALID_SCHEMA /items/$ref",
+        ),
         (
             "siblings count in 2020-12",
             json!({ "$defs": { "s": {} }, "$ref": "#/$defs/s", "minLength": 5 }),
@@ -292,7 +337,12 @@ fn each_dialect_has_its_own_keywords() {
             json!({ "a": 1 }),
             "invalid",
         ),
-        ("dependentRequired", json!({ "dependentRequired": { "a": ["b"] } }), json!({ "a": 1 }), "invalid"),
+        (
+            "dependentRequired",
+            json!({ "dependentRequired": { "a": ["b"] } }),
+            json!({ "a": 1 }),
+            "invalid",
+        ),
         (
             "unevaluatedProperties",
             json!({ "allOf": [{ "properties": { "a": {} } }], "unevaluatedProperties": false }),
@@ -353,7 +403,8 @@ fn formats_are_notes_unless_asked_for() {
         (json!({ "$schema": D7, "contentMediaType": "application/json" }), json!("{")),
     ];
     for (schema, instance) in cases {
-        let compile = |formats| Schema::compile_with(&schema, &Options { formats }).expect("compiles");
+        let compile =
+            |formats| Schema::compile_with(&schema, &Options { formats }).expect("compiles");
         assert!(compile(Formats::Annotate).is_valid(&instance), "{schema}");
         assert!(!compile(Formats::Assert).is_valid(&instance), "{schema}");
     }
@@ -390,9 +441,10 @@ fn one_schema_serves_many_threads() {
     fn shareable<T: Send + Sync>() {}
     shareable::<Schema>();
     shareable::<SchemaValidator>();
-    let schema =
-        Schema::compile(&json!({ "properties": { "n": { "minimum": 10 }, "s": { "pattern": "^(?=a)" } } }))
-            .expect("compiles");
+    let schema = Schema::compile(
+        &json!({ "properties": { "n": { "minimum": 10 }, "s": { "pattern": "^(?=a)" } } }),
+    )
+    .expect("compiles");
     std::thread::scope(|scope| {
         for number in 0..8 {
             let schema = &schema;

@@ -1,5 +1,5 @@
-//! The official JSON-Schema-Test-Suite, where it is at hand: set `JSON_SCHEMA_TEST_SUITE` to its root.
-//! It is also inside the source package of PyPI's `jsonschema`, in the folder `json`.
+//! The official JSON-Schema-Test-Suite, where it is at hand: set `JSON_SCHEMA_TEST_SUITE` to its
+//! root. It is also inside the source package of PyPI's `jsonschema`, in the folder `json`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ const EXPECTED: &[&str] = &[
 ];
 
 /// The files with groups that need a document from elsewhere, or a meta-schema of their own.
-const WITH_REMOTES: [&str; 4] = ["refRemote.json", "dynamicRef.json", "vocabulary.json", "cross-draft.json"];
+const WITH_REMOTES: [&str; 4] =
+    ["refRemote.json", "dynamicRef.json", "vocabulary.json", "cross-draft.json"];
 
 #[derive(Default)]
 struct Totals {
@@ -58,7 +59,8 @@ fn official_suite() {
 fn files(tests: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for folder in [tests.to_owned(), tests.join("optional")] {
-        let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let entries =
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         files.extend(entries.map(|entry| entry.expect("readable").path()).filter(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             path.is_file() && !(name.starts_with("format") && folder.ends_with("optional"))
@@ -74,7 +76,8 @@ fn run_file(file: &Path, tests: &Path, dialect: Dialect, totals: &mut Totals) {
     let text = fs::read_to_string(file).expect("readable");
     let groups: Vec<Value> = serde_json::from_str(&text).expect("a list of groups");
     for group in groups {
-        let title = format!("{folder}/{name}: {}", group["description"].as_str().unwrap_or_default());
+        let title =
+            format!("{folder}/{name}: {}", group["description"].as_str().unwrap_or_default());
         let mut schema = group["schema"].clone();
         if let Value::Object(members) = &mut schema {
             members.entry("$schema").or_insert_with(|| dialect.uri().into());
@@ -82,13 +85,19 @@ fn run_file(file: &Path, tests: &Path, dialect: Dialect, totals: &mut Totals) {
         let compiled = Schema::compile(&schema);
         if needs_remote(&compiled, &schema) {
             let expected = WITH_REMOTES.iter().any(|file| name.ends_with(file));
-            assert!(expected, "{title}: refused, and no remote document was expected: {compiled:?}");
+            assert!(
+                expected,
+                "{title}: refused, and no remote document was expected: {compiled:?}"
+            );
             totals.remote.push(title);
             continue;
         }
         for test in group["tests"].as_array().expect("tests") {
-            let counter =
-                if name.starts_with("optional") { &mut totals.optional } else { &mut totals.required };
+            let counter = if name.starts_with("optional") {
+                &mut totals.optional
+            } else {
+                &mut totals.required
+            };
             *counter += 1;
             let expected = test["valid"].as_bool().expect("an answer");
             let actual = compiled.as_ref().map(|schema| schema.is_valid(&test["data"]));
@@ -97,9 +106,10 @@ fn run_file(file: &Path, tests: &Path, dialect: Dialect, totals: &mut Totals) {
                 assert_eq!(listed.ok(), Some(expected), "{title}: validate and is_valid disagree");
             } else {
                 let why = actual.err().map(|error| format!(" ({error})")).unwrap_or_default();
-                totals
-                    .failed
-                    .push(format!("{title}: {}{why}", test["description"].as_str().unwrap_or_default()));
+                totals.failed.push(format!(
+                    "{title}: {}{why}",
+                    test["description"].as_str().unwrap_or_default()
+                ));
             }
         }
     }

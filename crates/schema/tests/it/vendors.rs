@@ -5,7 +5,8 @@ use toolwright_schema::{Effect, Incompatibility, Vendor, incompatibilities};
 
 const D7: &str = "http://json-schema.org/draft-07/schema#";
 
-/// `place keyword vendors`, lower case for what is only ignored, with the count where it is not one.
+/// `place keyword vendors`, lower case for what is only ignored, with the count where it is not
+/// one.
 fn line(found: &Incompatibility) -> String {
     let vendor = |(vendor, effect): &(Vendor, Effect)| match effect {
         Effect::Rejects => vendor.name().to_owned(),
@@ -52,7 +53,11 @@ fn the_top_of_an_input_schema() {
             json!({ "type": "array", "items": { "type": "string" } }),
             &[&format!("/type type {all}")],
         ),
-        ("a list of types", json!({ "type": ["object"], "properties": {} }), &[&format!("/type type {all}")]),
+        (
+            "a list of types",
+            json!({ "type": ["object"], "properties": {} }),
+            &[&format!("/type type {all}")],
+        ),
         ("a boolean", json!(true), &[&format!(" type {all}")]),
         ("no schema", json!(null), &[]),
         (
@@ -75,11 +80,16 @@ fn the_top_of_an_input_schema() {
 
 #[test]
 fn names_of_parameters() {
-    let named = |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } } });
+    let named =
+        |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } } });
     check(&[
         ("all allowed", named("aZ09_.-"), &[]),
         ("64", named(&"a".repeat(64)), &[]),
-        ("65", named(&"a".repeat(65)), &[&format!("/properties/{} properties Anthropic", "a".repeat(65))]),
+        (
+            "65",
+            named(&"a".repeat(65)),
+            &[&format!("/properties/{} properties Anthropic", "a".repeat(65))],
+        ),
         ("empty", named(""), &["/properties/ properties Anthropic"]),
         ("brackets", named("filter[id]"), &["/properties/filter[id] properties Anthropic"]),
         ("a slash", named("a/b"), &["/properties/a~1b properties Anthropic"]),
@@ -120,7 +130,11 @@ fn arrays() {
             &["/properties/p/prefixItems prefixItems Gemini"],
         ),
         ("not an array", with(json!({ "type": "string", "maxItems": 1 })), &[]),
-        ("empty items", with(json!({ "type": "array", "items": {} })), &["/properties/p/items items Gemini"]),
+        (
+            "empty items",
+            with(json!({ "type": "array", "items": {} })),
+            &["/properties/p/items items Gemini"],
+        ),
         (
             "a list in items",
             with(json!({ "type": "array", "items": [text, text] })),
@@ -131,7 +145,8 @@ fn arrays() {
 
 #[test]
 fn patterns() {
-    let refused = |pattern: &str| !lines(&with(json!({ "type": "string", "pattern": pattern }))).is_empty();
+    let refused =
+        |pattern: &str| !lines(&with(json!({ "type": "string", "pattern": pattern }))).is_empty();
     for pattern in [
         r"\p{L}",
         r"[^\P{Cc}]",
@@ -179,10 +194,15 @@ fn patterns() {
                 "/properties/p/patternProperties/^(?!x) patternProperties OpenAI",
             ],
         ),
-        ("a parameter named pattern", json!({ "type": "object", "properties": { "pattern": text } }), &[]),
+        (
+            "a parameter named pattern",
+            json!({ "type": "object", "properties": { "pattern": text } }),
+            &[],
+        ),
     ]);
-    let notes =
-        |pattern: &str| incompatibilities(&with(json!({ "type": "string", "pattern": pattern })))[0].note;
+    let notes = |pattern: &str| {
+        incompatibilities(&with(json!({ "type": "string", "pattern": pattern })))[0].note
+    };
     assert_ne!(notes(r"\p{L}"), notes("(?=a)"));
     assert_eq!(notes(r"(?=a)\p{L}"), notes(r"\p{L}"), "what every model refuses comes first");
 }
@@ -210,7 +230,11 @@ fn types_and_values_for_gemini() {
             with_beside(json!({ "additionalProperties": true })),
             &["/additionalProperties additionalProperties Gemini"],
         ),
-        ("numbers", with(json!({ "type": "integer", "enum": [1, 2] })), &["/properties/p/enum enum Gemini"]),
+        (
+            "numbers",
+            with(json!({ "type": "integer", "enum": [1, 2] })),
+            &["/properties/p/enum enum Gemini"],
+        ),
         (
             "null among strings",
             with(json!({ "type": "string", "enum": ["a", null] })),
@@ -249,12 +273,19 @@ fn objects_for_gemini() {
             with(json!({ "type": "object", "properties": own, "required": ["a", "b"] })),
             &["/properties/p/required required Gemini"],
         ),
-        ("unknown at the top", with_beside(json!({ "required": ["b"] })), &["/required required Gemini"]),
+        (
+            "unknown at the top",
+            with_beside(json!({ "required": ["b"] })),
+            &["/required required Gemini"],
+        ),
         ("known at the top", with_beside(json!({ "required": ["p"] })), &[]),
         (
             "no type",
             with(json!({ "properties": own, "required": ["a"] })),
-            &["/properties/p/properties properties Gemini", "/properties/p/required required Gemini"],
+            &[
+                "/properties/p/properties properties Gemini",
+                "/properties/p/required required Gemini",
+            ],
         ),
         ("nothing in it", with(json!({ "properties": {}, "required": [] })), &[]),
         (
@@ -357,7 +388,9 @@ fn only_schemas_are_looked_at() {
         ),
         (
             "an unknown dialect",
-            with_beside(json!({ "$schema": "https://example.com/mine", "$defs": { "d": { "const": 1 } } })),
+            with_beside(
+                json!({ "$schema": "https://example.com/mine", "$defs": { "d": { "const": 1 } } }),
+            ),
             &["/$schema $schema Gemini", "/$defs $defs Gemini", "/$defs/d/const const Gemini"],
         ),
     ]);
@@ -399,7 +432,8 @@ fn hostile_nesting_ends() {
     while let Some(inner) = deep.get_mut("items").map(Value::take) {
         deep = inner;
     }
-    let within = (0..63).fold(json!({ "const": 1 }), |inner, _| json!({ "properties": { "p": inner } }));
+    let within =
+        (0..63).fold(json!({ "const": 1 }), |inner, _| json!({ "properties": { "p": inner } }));
     assert!(
         lines(&within).iter().any(|line| line.ends_with("/const const Gemini")),
         "128 levels are looked at"

@@ -34,7 +34,8 @@ fn blocks(path: &Path) -> Vec<Block> {
                 .take_while(|next| next.trim().is_empty() || indent(next) > indent(line))
                 .copied()
                 .collect();
-            let margin = body.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
+            let margin =
+                body.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
             let code: Vec<&str> =
                 body.iter().map(|line| line.get(margin.unwrap_or(0)..).unwrap_or("")).collect();
             let at = format!("{}:{}", path.display(), index + 1);
@@ -64,7 +65,10 @@ fn hold(block: &Block, script: &Script) {
 #[test]
 fn functions_of_real_tools_are_read() {
     let Some(shared) = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from) else {
-        let _ = writeln!(std::io::stderr(), "SKIPPED functions of real tools: TOOLWRIGHT_SHARED is not set");
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED functions of real tools: TOOLWRIGHT_SHARED is not set"
+        );
         return;
     };
     let blocks: Vec<Block> = files(&shared).iter().flat_map(|path| blocks(path)).collect();

@@ -62,7 +62,10 @@ fn entries() {
         ("function f() {} console.log('loaded')", declared("f")),
         ("function f() {} (function () { f() })()", declared("f")),
         ("function f() {} undefined;", declared("f")),
-        ("const module = {}; module.exports = function () {}; function f() {} void 0", declared("f")),
+        (
+            "const module = {}; module.exports = function () {}; function f() {} void 0",
+            declared("f"),
+        ),
         ("exports = function () {}; function f() {} void 0", declared("f")),
         // nothing
         ("", Entry::None),

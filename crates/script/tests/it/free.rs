@@ -11,7 +11,13 @@ fn free_names_at_their_first_use() {
         ("const u = new URL(args.x); Buffer.from(u)", &["1:15 URL", "1:28 Buffer"]),
         (
             "Intl.x; WeakRef; Atomics; SharedArrayBuffer; performance",
-            &["1:1 Intl", "1:9 WeakRef", "1:18 Atomics", "1:27 SharedArrayBuffer", "1:46 performance"],
+            &[
+                "1:1 Intl",
+                "1:9 WeakRef",
+                "1:18 Atomics",
+                "1:27 SharedArrayBuffer",
+                "1:46 performance",
+            ],
         ),
         ("process.env.X", &["1:1 process"]),
         ("arguments[0]", &["1:1 arguments"]),
@@ -27,8 +33,10 @@ fn free_names_at_their_first_use() {
     ];
     for (code, expected) in cases {
         let free = function(code).free;
-        let told: Vec<_> =
-            free.iter().map(|free| format!("{} {}", place(code, free.range.start), free.name)).collect();
+        let told: Vec<_> = free
+            .iter()
+            .map(|free| format!("{} {}", place(code, free.range.start), free.name))
+            .collect();
         assert_eq!(told, *expected, "{code}");
     }
 }

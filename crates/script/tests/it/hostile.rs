@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use toolwright_script::{Clue, Frame, Goal, MAX_DEPTH, ProblemKind, Script, blame, blame_throw, read};
+use toolwright_script::{
+    Clue, Frame, Goal, MAX_DEPTH, ProblemKind, Script, blame, blame_throw, read,
+};
 
 /// What a worker of tokio has.
 const STACK: usize = 2 * 1024 * 1024;
 
-/// Generous, for slow machines and unoptimised builds; the square of these sizes would take far longer.
+/// Generous, for slow machines and unoptimised builds; the square of these sizes would take far
+/// longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn read_on_small_thread(code: String) -> Script {
@@ -76,7 +79,11 @@ fn nests_up_to_the_limit_are_read() {
         let count = MAX_DEPTH / 3;
         read_on_small_thread(format!("{}{middle}{}", before.repeat(count), after.repeat(count)));
         // Blind counting lets more of them pass.
-        read_on_small_thread(format!("{{}}/1/;{}{middle}{}", before.repeat(600), after.repeat(600)));
+        read_on_small_thread(format!(
+            "{{}}/1/;{}{middle}{}",
+            before.repeat(600),
+            after.repeat(600)
+        ));
         assert!(!name.is_empty());
     }
     let deep = |levels| format!("{}a{}", "(".repeat(levels), ")".repeat(levels));
@@ -148,9 +155,10 @@ fn ordinary_code_is_far_from_the_limits() {
 
 #[test]
 fn a_mebibyte_of_anything() {
-    for text in
-        ["\0", "ä", "😀", "\\", "`", "'", "/", "*/", "\u{2028}", "\u{feff}", "#", "@", "<!--", "}", ")"]
-    {
+    for text in [
+        "\0", "ä", "😀", "\\", "`", "'", "/", "*/", "\u{2028}", "\u{feff}", "#", "@", "<!--", "}",
+        ")",
+    ] {
         read_on_small_thread(text.repeat((1 << 20) / text.len()));
     }
     let script = read_on_small_thread(" ".repeat((1 << 20) + 1));
@@ -161,8 +169,9 @@ fn a_mebibyte_of_anything() {
 /// The parent looks for what to blame while others wait for it.
 #[test]
 fn blaming_takes_no_time() {
-    let functions =
-        |one: &str, count: usize| (0..count).map(|n| one.replace('N', &n.to_string())).collect::<String>();
+    let functions = |one: &str, count: usize| {
+        (0..count).map(|n| one.replace('N', &n.to_string())).collect::<String>()
+    };
     let classes = format!(
         "class A0 extends Error {{}}\n{}{}throw 1",
         (1..700).map(|n| format!("class A{n} extends A{} {{}}\n", n - 1)).collect::<String>(),

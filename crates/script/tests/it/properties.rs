@@ -1,7 +1,9 @@
 //! Whatever the text: no panic, and every range can be cut out of it.
 
 use proptest::prelude::*;
-use toolwright_script::{Clue, Frame, Goal, Script, blame, blame_import, blame_throw, mistake, read};
+use toolwright_script::{
+    Clue, Frame, Goal, Script, blame, blame_import, blame_throw, mistake, read,
+};
 
 /// Pieces that get far into a parser when they are put together at random.
 const PIECES: &[&str] = &[

@@ -17,7 +17,10 @@ const CASES: &[(&str, (usize, usize, usize))] = &[
         (2, 2, 0),
     ),
     ("(args) => ({ valid: true, errors: [] })", (1, 1, 0)),
-    ("module.exports = async args => args.x ? { valid: true, errors: [] } : { valid: false }", (2, 1, 0)),
+    (
+        "module.exports = async args => args.x ? { valid: true, errors: [] } : { valid: false }",
+        (2, 1, 0),
+    ),
     ("module.exports = v; function v() { return { valid: true, errors: [] } }", (1, 1, 0)),
     ("({ valid: true, errors: [] })", (1, 1, 0)),
     ("const r = { valid: true, errors: [] }; r", (1, 1, 0)),
@@ -46,7 +49,10 @@ const CASES: &[(&str, (usize, usize, usize))] = &[
     ("function v() { return { valid: false, errors: [text, `a ${b}`, 'c'] } }", (1, 1, 0)),
     ("function* v() { return { valid: true, errors: [] } }", (0, 0, 1)),
     ("module.exports = make()", (0, 0, 1)),
-    ("module.exports = { a() { return 1 }, b() { return { valid: true, errors: [] } } }", (2, 1, 0)),
+    (
+        "module.exports = { a() { return 1 }, b() { return { valid: true, errors: [] } } }",
+        (2, 1, 0),
+    ),
     ("function v( {", (0, 0, 1)),
 ];
 
@@ -63,7 +69,10 @@ fn returns() {
 fn wrong_ones_have_places() {
     for (code, wrong) in [
         ("function v() { if (a) return true; return { valid: true, errors: [] } }", &["true"][..]),
-        ("function v() { return a ? 1 : { valid: 2, errors: [] } }", &["{ valid: 2, errors: [] }", "1"]),
+        (
+            "function v() { return a ? 1 : { valid: 2, errors: [] } }",
+            &["{ valid: 2, errors: [] }", "1"],
+        ),
         ("function v() { return }", &["return"]),
         ("function v() { return build() }", &[]),
         // Which of them is called only the id tells.

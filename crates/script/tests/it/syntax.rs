@@ -19,7 +19,10 @@ fn one_mistake_at_its_place() {
         ),
         ("function f() {\r\n  if (a {\r\n  }\r\n}", "2:9 expected `)` but found `{`"),
         ("const a = 'ä😀'; const b = ;", "1:27 unexpected token `;`"),
-        ("// ä😀\r\n/* ü */ let x = 1;\r\nlet x = 2;", "3:5 identifier `x` has already been declared"),
+        (
+            "// ä😀\r\n/* ü */ let x = 1;\r\nlet x = 2;",
+            "3:5 identifier `x` has already been declared",
+        ),
         ("let a = 1;\nfunction f(a) { let a; }", "2:21 identifier `a` has already been declared"),
         ("var s = 'not closed\n", "1:9 unterminated string"),
         (
@@ -47,8 +50,14 @@ fn one_mistake_at_its_place() {
             "1:1 `await` is only allowed within async functions and at the top levels of modules \
                         (either remove this `await` or add the `async` keyword to the enclosing function)",
         ),
-        ("class A { @d m() {} }", "1:11 decorators are not part of the language that the sandbox runs"),
-        ("class A { accessor x = 1 }", "1:11 `accessor` is not part of the language that the sandbox runs"),
+        (
+            "class A { @d m() {} }",
+            "1:11 decorators are not part of the language that the sandbox runs",
+        ),
+        (
+            "class A { accessor x = 1 }",
+            "1:11 `accessor` is not part of the language that the sandbox runs",
+        ),
         ("{ using x = y; }", "1:3 `using` is not part of the language that the sandbox runs"),
         ("'use strict'; with (a) {}", "1:15 `with` statements are not allowed"),
     ];
@@ -105,7 +114,8 @@ fn a_file_is_a_module_by_its_own_syntax() {
 #[test]
 fn all_problems_in_order_up_to_twenty() {
     let code = "let a;\nlet b;\nlet b;\nlet a;\nbreak;";
-    let places: Vec<_> = problems(code, Goal::Function).iter().map(|told| told[..3].to_owned()).collect();
+    let places: Vec<_> =
+        problems(code, Goal::Function).iter().map(|told| told[..3].to_owned()).collect();
     assert_eq!(places, ["3:5", "4:5", "5:1"]);
     assert_eq!(function(&"let a;".repeat(100)).problems.len(), 20);
 }

@@ -54,7 +54,8 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         if fix.safe {
             group = group.element(Level::HELP.message(format!("fix: {}", visible(&fix.title))));
         } else if d.help.is_empty() {
-            group = group.element(Level::HELP.message(format!("unsafe fix: {}", visible(&fix.title))));
+            group =
+                group.element(Level::HELP.message(format!("unsafe fix: {}", visible(&fix.title))));
         }
     }
     let renderer = match colour {
@@ -63,8 +64,11 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     };
     let mut out = renderer.term_width(WIDE + 40).render(&[group]).to_string();
     // Of a line that is cut the renderer counts columns from the cut.
-    for (line, shown, column) in windows.iter().filter_map(|w| Some((w.line, w.shown_column(), w.column?))) {
-        out = out.replace(&format!("{file}:{line}:{shown}\n"), &format!("{file}:{line}:{column}\n"));
+    for (line, shown, column) in
+        windows.iter().filter_map(|w| Some((w.line, w.shown_column(), w.column?)))
+    {
+        out =
+            out.replace(&format!("{file}:{line}:{shown}\n"), &format!("{file}:{line}:{column}\n"));
     }
     out
 }
@@ -122,7 +126,8 @@ fn window<'d>(
     let start = source.line(first).map_or(0, |(start, _)| start);
     let end = source.line(last).map_or(start, |(start, text)| start + text.len());
     let text = &source.text()[start..end];
-    let marks = places.iter().map(|(span, kind, label)| (clip(source, *span, start, end), *kind, *label));
+    let marks =
+        places.iter().map(|(span, kind, label)| (clip(source, *span, start, end), *kind, *label));
     Window { line: first, column: None, text: keep_width(text), marks: marks.collect() }
 }
 
@@ -150,10 +155,11 @@ fn clip(source: &Source, span: Span, start: usize, end: usize) -> std::ops::Rang
     text.floor_char_boundary(at(span.start)) - start..text.ceil_char_boundary(at(span.end)) - start
 }
 
-/// What would break the layout or steer the terminal is replaced by characters of the same length, so
-/// that every offset stays.
+/// What would break the layout or steer the terminal is replaced by characters of the same length,
+/// so that every offset stays.
 fn keep_width(text: &str) -> String {
-    let lines: Vec<String> = text.split("\r\n").map(|line| line.chars().map(harmless).collect()).collect();
+    let lines: Vec<String> =
+        text.split("\r\n").map(|line| line.chars().map(harmless).collect()).collect();
     lines.join("\r\n")
 }
 
@@ -163,9 +169,10 @@ fn harmless(c: char) -> char {
         // Two bytes: among them the eight-bit form of the escape character.
         '\u{80}'..='\u{9f}' => '\u{bf}',
         // Three bytes: what is invisible or turns text around.
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-            '\u{fffd}'
-        }
+        '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => '\u{fffd}',
         c => c,
     }
 }

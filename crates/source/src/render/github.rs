@@ -1,7 +1,9 @@
-//! One workflow command per diagnostic: GitHub Actions makes an annotation of the line it reads in a log.
+//! One workflow command per diagnostic: GitHub Actions makes an annotation of the line it reads in
+//! a log.
 //!
-//! GitHub says neither what a column counts nor whether `endColumn` is inside. This form counts UTF-16 code
-//! units, as the browser that shows the annotation does, and ends behind the last one, as SARIF does.
+//! GitHub says neither what a column counts nor whether `endColumn` is inside. This form counts
+//! UTF-16 code units, as the browser that shows the annotation does, and ends behind the last one,
+//! as SARIF does.
 
 use super::sarif::{Region, explained};
 use super::visible;
@@ -16,16 +18,24 @@ pub fn github(d: &Diagnostic) -> String {
     };
     let file = property(&visible(d.source.name()));
     let place = d.span.map_or(String::new(), |span| place(&Region::of(&d.source, span)));
-    format!("::{command} file={file}{place},title={}::{}", property(d.code.name), data(&explained(d)))
+    format!(
+        "::{command} file={file}{place},title={}::{}",
+        property(d.code.name),
+        data(&explained(d))
+    )
 }
 
-/// The lines, and the columns if it is one line: the runner drops a place with columns in two lines.
+/// The lines, and the columns if it is one line: the runner drops a place with columns in two
+/// lines.
 fn place(region: &Region) -> String {
     let ((line, column), (end_line, end_column)) = (region.start, region.end);
     // What ends with a line break ends in the line that it breaks.
     let last = if end_column == 1 && end_line > line { end_line - 1 } else { end_line };
-    let columns =
-        if end_line == line { format!(",col={column},endColumn={end_column}") } else { String::new() };
+    let columns = if end_line == line {
+        format!(",col={column},endColumn={end_column}")
+    } else {
+        String::new()
+    };
     format!(",line={line},endLine={last}{columns}")
 }
 

@@ -1,8 +1,8 @@
 //! All diagnostics as one SARIF 2.1.0 document, for code scanning and for viewers in editors.
 //!
-//! Columns count UTF-16 code units, because viewers take them for indices into their own strings and few look
-//! at `columnKind`. For the same reason braces in messages are not doubled, though section 3.11.5 asks for it:
-//! viewers would show both.
+//! Columns count UTF-16 code units, because viewers take them for indices into their own strings
+//! and few look at `columnKind`. For the same reason braces in messages are not doubled, though
+//! section 3.11.5 asks for it: viewers would show both.
 
 use std::net::Ipv6Addr;
 use std::path::{Component, Path};
@@ -15,7 +15,8 @@ use crate::{Code, Diagnostic, Fix, Pointer, Severity, Source, Span};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A document with one run; `version` is that of Toolwright, `failures` are what kept it from looking at everything.
+/// A document with one run; `version` is that of Toolwright, `failures` are what kept it from
+/// looking at everything.
 pub fn sarif<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
     failures: &[String],
@@ -32,7 +33,8 @@ pub fn sarif<'d>(
         results.push(result(d, index));
     }
     let rules: Vec<Json> = codes.into_iter().map(rule).collect();
-    let notices = failures.iter().map(|text| json!({"level": "error", "message": {"text": visible(text)}}));
+    let notices =
+        failures.iter().map(|text| json!({"level": "error", "message": {"text": visible(text)}}));
     let notices: Vec<Json> = notices.collect();
     let run = json!({
         "invocations": [{"executionSuccessful": failures.is_empty(), "toolExecutionNotifications": notices}],
@@ -147,7 +149,12 @@ impl Region {
             let line_start = source.line(at.line).map_or(byte, |(start, _)| start);
             (at.line, at.column + surrogate_pairs(&text[line_start..byte]))
         };
-        Region { start: place(start), end: place(end), byte: source.offset() + start, length: end - start }
+        Region {
+            start: place(start),
+            end: place(end),
+            byte: source.offset() + start,
+            length: end - start,
+        }
     }
 
     fn json(&self) -> Json {
@@ -169,19 +176,21 @@ fn surrogate_pairs(text: &str) -> usize {
     text.as_bytes().chunks(192).map(|piece| usize::from(count(piece))).sum()
 }
 
-/// What stays the same when lines move: FNV-1a (64 bits) of code, pointer and message. Stored by others, so
-/// it never changes under this key.
+/// What stays the same when lines move: FNV-1a (64 bits) of code, pointer and message. Stored by
+/// others, so it never changes under this key.
 fn fingerprint(d: &Diagnostic) -> String {
     // No text holds the byte 0xFF, so it keeps the parts apart.
-    let bytes =
-        [d.code.name, d.path.as_str(), &d.message].into_iter().flat_map(|part| part.bytes().chain([0xFF]));
+    let bytes = [d.code.name, d.path.as_str(), &d.message]
+        .into_iter()
+        .flat_map(|part| part.bytes().chain([0xFF]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     format!("{hash:016x}")
 }
 
-/// The name of a source as a URI reference (RFC 3986): a URL is one already, anything else is a path.
+/// The name of a source as a URI reference (RFC 3986): a URL is one already, anything else is a
+/// path.
 fn uri(name: &str) -> String {
     if is_url(name) {
         return name.to_owned();
@@ -227,7 +236,8 @@ fn is_url(name: &str) -> bool {
     let host = host.trim_end_matches(|c: char| c.is_ascii_digit());
     let host = host.strip_suffix(':').unwrap_or(host);
     let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let is_host = literal.map_or_else(|| is_made_of(host, b""), |ip| ip.parse::<Ipv6Addr>().is_ok());
+    let is_host =
+        literal.map_or_else(|| is_made_of(host, b""), |ip| ip.parse::<Ipv6Addr>().is_ok());
     is_host && !authority.is_empty() && is_made_of(user, b":") && is_made_of(path, b":@/?")
 }
 

@@ -1,10 +1,11 @@
-//! The YAML that most definitions are written in, read without the parser: block maps and lists, scalars and flow
-//! collections of one line, `|` texts, comments.
+//! The YAML that most definitions are written in, read without the parser: block maps and lists,
+//! scalars and flow collections of one line, `|` texts, comments.
 //!
-//! Why, where there is a parser: its tokens were a third of the time of a `check` (`make bench` shows how both compare). It
-//! judges nothing. Whatever it does not know for sure (an anchor, a tag, a text of several lines, a tab, any mistake) is
-//! `None`, and the parser reads the document from its start. Builds with assertions read every text in both ways and
-//! compare, so every test and every fuzzing run is a test of this too.
+//! Why, where there is a parser: its tokens were a third of the time of a `check` (`make bench`
+//! shows how both compare). It judges nothing. Whatever it does not know for sure (an anchor, a
+//! tag, a text of several lines, a tab, any mistake) is `None`, and the parser reads the document
+//! from its start. Builds with assertions read every text in both ways and compare, so every test
+//! and every fuzzing run is a test of this too.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -39,11 +40,13 @@ pub(super) fn read(source: &Arc<Source>) -> Option<Parsed> {
     (lines.started && !lines.reader.problems.stopped).then(|| lines.reader.into_parsed())
 }
 
-/// Whether every character is one that YAML prints and no tab, so that the indent of a line is the number of its spaces.
+/// Whether every character is one that YAML prints and no tab, so that the indent of a line is the
+/// number of its spaces.
 fn is_ordinary(text: &str) -> bool {
     let plain = |b: u8| (0x20..0x7F).contains(&b) || b == b'\n';
     let printed = |c: char| {
-        c >= '\u{A0}' && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}'..='\u{FFFF}')
+        c >= '\u{A0}'
+            && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}'..='\u{FFFF}')
     };
     text.bytes().all(plain) || text.chars().all(|c| u8::try_from(c).is_ok_and(plain) || printed(c))
 }
@@ -85,15 +88,18 @@ impl<'s> Lines<'s> {
                 return Some(());
             }
             // Marks of documents and directives.
-            [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] | [b'%', ..] if indent == 0 => return None,
+            [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] | [b'%', ..] if indent == 0 => {
+                return None;
+            }
             _ => {}
         }
         self.settle(indent, self.is_dash(start, end))?;
         self.entry(start, end, indent)
     }
 
-    /// Closes what ends before a line that is indented so. What waits gets the line if it is deeper, or nothing; what does
-    /// not wait goes on if it is of this indent and kind, ends if it is deeper, and anything else is a mistake.
+    /// Closes what ends before a line that is indented so. What waits gets the line if it is
+    /// deeper, or nothing; what does not wait goes on if it is of this indent and kind, ends if it
+    /// is deeper, and anything else is a mistake.
     fn settle(&mut self, indent: usize, dash: bool) -> Option<()> {
         while let Some(top) = self.blocks.last_mut() {
             let (list, same) = (top.kind == Kind::List, indent == top.indent);
@@ -166,7 +172,8 @@ impl<'s> Lines<'s> {
         self.reader.close(Span::new(end, end));
     }
 
-    /// The value that waits is not written: the reader knows by the empty span, and finds its place.
+    /// The value that waits is not written: the reader knows by the empty span, and finds its
+    /// place.
     fn nothing(&mut self) {
         self.scalar("~", ScalarStyle::Plain, 0, 0);
         self.blocks.last_mut().into_iter().for_each(|top| top.waits = false);
@@ -255,7 +262,9 @@ impl<'s> Lines<'s> {
                 Some(b"\\\\") => '\\',
                 Some(b"\\n") => '\n',
                 Some(b"''") if !double => '\'',
-                _ if inner[at..].starts_with(quote) => return Some((text, style, start + 1 + at + 1)),
+                _ if inner[at..].starts_with(quote) => {
+                    return Some((text, style, start + 1 + at + 1));
+                }
                 _ => return None,
             };
             text.to_mut().push(escaped);
@@ -269,8 +278,8 @@ impl<'s> Lines<'s> {
         let bytes = line.as_bytes();
         let begins = match bytes[0] {
             b'-' => bytes.get(1).is_some_and(u8::is_ascii_alphanumeric),
-            b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>'
-            | b'\'' | b'"' | b'%' | b'@' | b'`' => false,
+            b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|'
+            | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`' => false,
             _ => true,
         };
         let mut len = bytes.len();
@@ -290,7 +299,8 @@ impl<'s> Lines<'s> {
     /// A flow collection of one line; returns where it ends.
     fn flow(&mut self, start: usize, end: usize) -> Option<usize> {
         let text = self.text.as_bytes();
-        let (kind, bracket) = if text[start] == b'{' { (Kind::Map, b'}') } else { (Kind::List, b']') };
+        let (kind, bracket) =
+            if text[start] == b'{' { (Kind::Map, b'}') } else { (Kind::List, b']') };
         if self.reader.builder.depth() >= DEEPEST {
             return None;
         }

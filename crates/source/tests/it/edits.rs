@@ -26,7 +26,9 @@ fn rename(at: &str, name: &str) -> Edit {
 /// The same edits on the value, which is what the text must say afterwards.
 fn model(value: &Json, edit: &Edit) -> Json {
     let mut value = value.clone();
-    let up = |at: &Pointer| (at.parent().unwrap_or_default(), at.last().unwrap_or_default().into_owned());
+    let up = |at: &Pointer| {
+        (at.parent().unwrap_or_default(), at.last().unwrap_or_default().into_owned())
+    };
     match edit {
         Edit::Replace(at, new) => {
             if let Some(old) = value.pointer_mut(at.as_str()) {
@@ -74,7 +76,8 @@ fn check(text: &str, syntax: Syntax, edits: &[Edit], expected: &str) {
     assert_eq!(result, expected, "{text:?} {edits:?}");
     let after = parse(&result, syntax);
     assert_eq!(errors(&after), [""; 0], "{result:?}");
-    let value = edits.iter().fold(parse(text, syntax).root().to_json(), |value, edit| model(&value, edit));
+    let value =
+        edits.iter().fold(parse(text, syntax).root().to_json(), |value, edit| model(&value, edit));
     assert_eq!(after.root().to_json().to_string(), value.to_string(), "{result:?}");
 }
 
@@ -82,7 +85,8 @@ fn check(text: &str, syntax: Syntax, edits: &[Edit], expected: &str) {
 fn json() {
     let compact = r#"{"a":1,"b":[1,2,3],"c":{}}"#;
     let line = r#"{"a": 1, "b": [1, 2, 3], "c": {}, "d": []}"#;
-    let two = "{\n  \"a\": 1,\n  \"b\": [\n    1,\n    2\n  ],\n  \"c\": {\n    \"x\": true\n  }\n}\n";
+    let two =
+        "{\n  \"a\": 1,\n  \"b\": [\n    1,\n    2\n  ],\n  \"c\": {\n    \"x\": true\n  }\n}\n";
     let cases: Vec<(&str, Edit, &str)> = vec![
         (compact, replace("/a", json!("x")), r#"{"a":"x","b":[1,2,3],"c":{}}"#),
         (compact, insert("/d", json!(2)), r#"{"a":1,"b":[1,2,3],"c":{}, "d":2}"#),
@@ -96,7 +100,11 @@ fn json() {
             r#"{"a": 1, "b": {"k": [null, "é\n"]}, "c": {}, "d": []}"#,
         ),
         (line, replace("", json!([])), "[]"),
-        (line, insert("/c/x", json!({"y": 1})), r#"{"a": 1, "b": [1, 2, 3], "c": {"x": {"y": 1}}, "d": []}"#),
+        (
+            line,
+            insert("/c/x", json!({"y": 1})),
+            r#"{"a": 1, "b": [1, 2, 3], "c": {"x": {"y": 1}}, "d": []}"#,
+        ),
         (line, insert("/d/-", json!(0)), r#"{"a": 1, "b": [1, 2, 3], "c": {}, "d": [0]}"#),
         (line, remove("/b/0"), r#"{"a": 1, "b": [2, 3], "c": {}, "d": []}"#),
         (line, remove("/b/2"), r#"{"a": 1, "b": [1, 2], "c": {}, "d": []}"#),
@@ -105,8 +113,16 @@ fn json() {
         ("[1]", remove("/0"), "[]"),
         ("{ \"a\": 1 }", remove("/a"), "{}"),
         ("{ }", insert("/a", json!(1)), "{\"a\": 1}"),
-        (two, replace("/a", json!({"k": 1})), &two.replace("\"a\": 1", "\"a\": {\n    \"k\": 1\n  }")),
-        (two, insert("/d", json!([1])), &two.replace("true\n  }\n", "true\n  },\n  \"d\": [\n    1\n  ]\n")),
+        (
+            two,
+            replace("/a", json!({"k": 1})),
+            &two.replace("\"a\": 1", "\"a\": {\n    \"k\": 1\n  }"),
+        ),
+        (
+            two,
+            insert("/d", json!([1])),
+            &two.replace("true\n  }\n", "true\n  },\n  \"d\": [\n    1\n  ]\n"),
+        ),
         (
             two,
             insert("/b/-", json!({"k": 0})),
@@ -182,7 +198,10 @@ last:
         (insert("/new", json!({"k": [1]})), text.replace("last:\n", "last:\nnew: {\"k\": [1]}\n")),
         (insert("/tools/0/y", json!(2)), text.replace("x: 1\n", "x: 1\n    y: 2\n")),
         (insert("/tools/1/y", json!("z")), text.replace("# bee\n", "# bee\n    y: z\n")),
-        (insert("/tools/-", json!({"id": "c"})), text.replace("# bee\n", "# bee\n  - {\"id\": \"c\"}\n")),
+        (
+            insert("/tools/-", json!({"id": "c"})),
+            text.replace("# bee\n", "# bee\n  - {\"id\": \"c\"}\n"),
+        ),
         (insert("/tags/-", json!("three")), text.replace("- two\n", "- two\n- three\n")),
         (remove("/name"), text.replace("name: Rex # the dog\n", "")),
         (remove("/legs"), text.replace("legs: 4\n", "")),
@@ -251,7 +270,11 @@ fn yaml_in_corners() {
         ("a: |+\n  x\n\nb: |+\n  y\n\nc: 1\n", remove("/b"), "a: |+\n  x\n\nc: 1\n"),
         ("a: |+\n  x\n\nb: 1\n\nc: 1\n", remove("/b"), "a: |+\n  x\n\nc: 1\n"),
         ("a: |\n  x\n\nb: 1\n", insert("/c", json!(2)), "a: |\n  x\n\nb: 1\nc: 2\n"),
-        ("t:\n  a: |\n    x\n\nb: 1\n", insert("/t/c", json!(2)), "t:\n  a: |\n    x\n  c: 2\n\nb: 1\n"),
+        (
+            "t:\n  a: |\n    x\n\nb: 1\n",
+            insert("/t/c", json!(2)),
+            "t:\n  a: |\n    x\n  c: 2\n\nb: 1\n",
+        ),
         // Explicit keys and anchors.
         ("? a\n: 1\n? b\n: 2\n", remove("/a"), "? b\n: 2\n"),
         ("? a\n: 1\n? b\n: 2\n", insert("/c", json!(3)), "? a\n: 1\n? b\n: 2\nc: 3\n"),
@@ -345,7 +368,12 @@ fn several_at_once() {
             r#"{"b": 2, "c": 3, "d": 4}"#,
         ),
         ("[ ]", Syntax::Json, vec![insert("/-", json!(2)), insert("/-", json!(3))], "[2, 3]"),
-        ("a: 1\n", Syntax::Yaml, vec![insert("/b", json!(2)), insert("/c", json!(3))], "a: 1\nb: 2\nc: 3\n"),
+        (
+            "a: 1\n",
+            Syntax::Yaml,
+            vec![insert("/b", json!(2)), insert("/c", json!(3))],
+            "a: 1\nb: 2\nc: 3\n",
+        ),
         (
             "{a: 1}\n",
             Syntax::Yaml,
@@ -448,12 +476,22 @@ fn assert_edit(text: &str, syntax: Syntax, value: &Json, edit: &Edit) {
     let after = parse(&result, syntax);
     assert_eq!(errors(&after), [""; 0], "{edit:?} turns {text:?} into {result:?}");
     let expected = model(value, edit).to_string();
-    assert_eq!(after.root().to_json().to_string(), expected, "{edit:?} turns {text:?} into {result:?}");
-    let outside =
-        doc.comments().iter().filter(|c| c.range().end <= span.start || c.range().start >= span.end);
+    assert_eq!(
+        after.root().to_json().to_string(),
+        expected,
+        "{edit:?} turns {text:?} into {result:?}"
+    );
+    let outside = doc
+        .comments()
+        .iter()
+        .filter(|c| c.range().end <= span.start || c.range().start >= span.end);
     assert!(after.comments().len() >= outside.count(), "{edit:?} turns {text:?} into {result:?}");
     if let (Edit::Insert(..) | Edit::RenameKey(..), Syntax::Yaml) = (edit, syntax) {
-        assert_eq!(after.comments().len(), doc.comments().len(), "{edit:?} turns {text:?} into {result:?}");
+        assert_eq!(
+            after.comments().len(),
+            doc.comments().len(),
+            "{edit:?} turns {text:?} into {result:?}"
+        );
     }
 }
 

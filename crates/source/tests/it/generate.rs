@@ -15,7 +15,11 @@ pub(crate) struct Choices {
 
 impl Choices {
     pub(crate) fn any() -> impl Strategy<Value = Choices> {
-        prop::collection::vec(any::<u8>(), 0..120).prop_map(|bytes| Choices { bytes, next: 0, kept: false })
+        prop::collection::vec(any::<u8>(), 0..120).prop_map(|bytes| Choices {
+            bytes,
+            next: 0,
+            kept: false,
+        })
     }
 
     pub(crate) fn pick(&mut self, below: usize) -> usize {
@@ -32,10 +36,10 @@ impl Choices {
 /// Strings with what parsers stumble over.
 pub(crate) fn string() -> impl Strategy<Value = String> {
     let pieces = [
-        "a", "b c", "é", "ü", "😀", "漢", "\\", "\"", "'", "/", ":", ": ", " #", "#", "- ", ",", "]", "}",
-        "{", "[", "\n", "\t", "\r\n", "\u{8}", "\u{0}", "\u{7f}", "\u{85}", "\u{a0}", "\u{2028}", "\u{feff}",
-        "\u{1f}", " ", "  ", "~", "!", "&", "*", "%", "@", "`", "|", ">", "?", "=", "<<", "...", "---", "1",
-        "0x1", "true", "null", "no", ".",
+        "a", "b c", "é", "ü", "😀", "漢", "\\", "\"", "'", "/", ":", ": ", " #", "#", "- ", ",",
+        "]", "}", "{", "[", "\n", "\t", "\r\n", "\u{8}", "\u{0}", "\u{7f}", "\u{85}", "\u{a0}",
+        "\u{2028}", "\u{feff}", "\u{1f}", " ", "  ", "~", "!", "&", "*", "%", "@", "`", "|", ">",
+        "?", "=", "<<", "...", "---", "1", "0x1", "true", "null", "no", ".",
     ];
     let piece = prop::sample::select(pieces.to_vec());
     prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat())
@@ -143,7 +147,9 @@ fn json_string(out: &mut String, text: &str, choices: &mut Choices) {
             '/' if escaped => out.push_str("\\/"),
             c if escaped => {
                 let mut units = [0; 2];
-                c.encode_utf16(&mut units).iter().for_each(|u| out.push_str(&format!("\\u{u:04X}")));
+                c.encode_utf16(&mut units)
+                    .iter()
+                    .for_each(|u| out.push_str(&format!("\\u{u:04X}")));
             }
             c => {
                 let quoted = Json::from(c.to_string()).to_string();
@@ -163,7 +169,8 @@ pub(crate) fn mutate(text: &str, choices: &mut Choices) -> String {
         }
         let at = (choices.pick(256) * 256 + choices.pick(256)) % chars.len();
         let other = choices.of(&[
-            ",", ":", "\"", "\\", "{", "}", "[", "]", "0", "-", "e", "é", "\u{1}", "\n", "#", " ", "&", "'",
+            ",", ":", "\"", "\\", "{", "}", "[", "]", "0", "-", "e", "é", "\u{1}", "\n", "#", " ",
+            "&", "'",
         ]);
         match choices.pick(3) {
             0 => drop(chars.remove(at)),
@@ -185,7 +192,8 @@ fn is_unprintable(c: char) -> bool {
 
 /// JSON text as YAML can read it.
 pub(crate) fn escape(json: &str) -> String {
-    let escaped = |c: char| if is_unprintable(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() };
+    let escaped =
+        |c: char| if is_unprintable(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() };
     json.chars().map(escaped).collect()
 }
 
@@ -313,7 +321,9 @@ fn yaml_scalar(value: &Json, indent: usize, choices: &mut Choices) -> String {
     let simple = |c: char| c.is_ascii_alphanumeric() || " é😀:#'\",[]{}".contains(c);
     let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').collect();
     let blockable = !text.is_empty()
-        && lines.iter().all(|line| !line.is_empty() && line.chars().all(simple) && !line.starts_with(' '))
+        && lines
+            .iter()
+            .all(|line| !line.is_empty() && line.chars().all(simple) && !line.starts_with(' '))
         && text.trim_end_matches('\n').len() + 2 >= text.len();
     match choices.pick(4) {
         0 | 1 if blockable => {

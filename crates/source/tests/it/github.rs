@@ -37,9 +37,11 @@ fn places() {
 
 #[test]
 fn severities_have_their_commands() {
-    for (severity, command) in
-        [(Severity::Error, "::error "), (Severity::Warning, "::warning "), (Severity::Info, "::notice ")]
-    {
+    for (severity, command) in [
+        (Severity::Error, "::error "),
+        (Severity::Warning, "::warning "),
+        (Severity::Info, "::notice "),
+    ] {
         let mut found = about("a.yaml", "a: 1", "1");
         found.severity = severity;
         assert!(render::github(&found).starts_with(command));
@@ -53,7 +55,12 @@ fn what_has_a_meaning_is_escaped() {
         ("C:a,b%0A.yaml", "::warning::x", "file=C%3Aa%2Cb%250A.yaml,", "::::warning::x"),
         ("https://h:1/mcp", "%0A", "file=https%3A//h%3A1/mcp,", "::%250A"),
         // Shown, never obeyed: as in the other forms.
-        ("a\u{1b}\n.yaml", "a\r\n\u{202e}b", "file=a\\u{1b}\\u{a}.yaml,", "::a\\u{d}\\u{a}\\u{202e}b"),
+        (
+            "a\u{1b}\n.yaml",
+            "a\r\n\u{202e}b",
+            "file=a\\u{1b}\\u{a}.yaml,",
+            "::a\\u{d}\\u{a}\\u{202e}b",
+        ),
     ];
     for (name, message, file, data) in cases {
         let mut found = about(name, "a: 1", "1");

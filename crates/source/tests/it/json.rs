@@ -10,7 +10,9 @@ use crate::{assert_pointers_lead_back, assert_sound, brief, briefs, parse};
 /// serde_json reads decimals fast and a few units off; everything else must be equal.
 fn same(ours: &Json, theirs: &Json) -> bool {
     match (ours, theirs) {
-        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Json::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
         (Json::Object(a), Json::Object(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|((k, a), (l, b))| k == l && same(a, b))
         }
@@ -27,7 +29,8 @@ fn assert_agrees(text: &str) {
     let ours = parse(text, Syntax::Json);
     assert_sound(&ours);
     let has = |code: &str| ours.problems().iter().any(|p| p.code.name == code);
-    let theirs: Result<Json, _> = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let theirs: Result<Json, _> =
+        serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
     let beyond = ours.problems().iter().any(|p| p.message.ends_with("beyond every number type"));
     let clean = !has("INVALID_SYNTAX") && !has("TOO_DEEP") && !beyond;
     assert_eq!(clean, theirs.is_ok(), "{text:?}: {:?} and {theirs:?}", briefs(&ours));
@@ -131,7 +134,10 @@ fn assert_slices_parse_back(doc: &Document) {
 
 #[test]
 fn kinds_and_values() {
-    let doc = parse(r#"{"n": null, "b": false, "i": -0, "s": "\u00e9\n", "l": [], "m": {}}"#, Syntax::Json);
+    let doc = parse(
+        r#"{"n": null, "b": false, "i": -0, "s": "\u00e9\n", "l": [], "m": {}}"#,
+        Syntax::Json,
+    );
     let kinds: Vec<Kind> = doc.root().entries().iter().map(|e| e.value.kind()).collect();
     assert_eq!(kinds, [Kind::Null, Kind::Bool, Kind::Number, Kind::String, Kind::List, Kind::Map]);
     let value = json!({"n": null, "b": false, "i": -0.0, "s": "é\n", "l": [], "m": {}});
@@ -261,7 +267,11 @@ fn mistakes_and_their_places() {
         ("]", &[(1, 1, S, "unexpected `]`"), (1, 2, S, "the document is empty")]),
         (
             "é[1 #]",
-            &[(1, 1, S, "unexpected `é`"), (1, 4, S, "`,` is missing here"), (1, 5, S, "unexpected `#`")],
+            &[
+                (1, 1, S, "unexpected `é`"),
+                (1, 4, S, "`,` is missing here"),
+                (1, 5, S, "unexpected `#`"),
+            ],
         ),
         (
             "[#, \u{202e}]",
@@ -279,12 +289,20 @@ fn mistakes_and_their_places() {
                 (1, 41, "DUPLICATE_KEY", "key `a` is used twice in one object"),
             ],
         ),
-        (r#"{"a": 1, "\u0061": 2}"#, &[(1, 10, "DUPLICATE_KEY", "key `a` is used twice in one object")]),
+        (
+            r#"{"a": 1, "\u0061": 2}"#,
+            &[(1, 10, "DUPLICATE_KEY", "key `a` is used twice in one object")],
+        ),
         (
             "[1e400, -12345678901234567890123, 0.1, 1e-400, 1.5e-9223372036854775808]",
             &[
                 (1, 2, "NUMBER_PRECISION", "`1e400` is beyond every number type"),
-                (1, 9, "NUMBER_PRECISION", "`-12345678901234567890123` is read as -1.2345678901234568e+22"),
+                (
+                    1,
+                    9,
+                    "NUMBER_PRECISION",
+                    "`-12345678901234567890123` is read as -1.2345678901234568e+22",
+                ),
                 (1, 40, "NUMBER_PRECISION", "`1e-400` is read as 0.0"),
                 (1, 48, "NUMBER_PRECISION", "`1.5e-9223372036854775808` is read as 0.0"),
             ],
@@ -334,7 +352,8 @@ fn duplicates_show_the_first_place_however_many_keys_there_are() {
         let others: String = (0..fill).map(|n| format!("\"k{n}\": {n}, ")).collect();
         let text = format!("{{\"a\": 0, {others}\"a\": 1, \"a\": 2}}");
         let doc = parse(&text, Syntax::Json);
-        let firsts: Vec<&str> = doc.problems().iter().map(|p| doc.source().slice(p.labels[0].span)).collect();
+        let firsts: Vec<&str> =
+            doc.problems().iter().map(|p| doc.source().slice(p.labels[0].span)).collect();
         assert_eq!(firsts, ["\"a\"", "\"a\""]);
         let starts: Vec<u32> = doc.problems().iter().map(|p| p.labels[0].span.start).collect();
         assert_eq!(starts, [1, 1], "{fill} other keys");
@@ -355,7 +374,8 @@ fn a_byte_belongs_to_the_innermost_value_around_it() {
     let doc = parse(text, Syntax::Json);
     // One letter for the place of each byte: a key belongs to its value, the gap behind a value
     // to what is around it.
-    let places = [('.', ""), ('a', "/a"), ('b', "/a/b"), ('0', "/a/b/0"), ('1', "/a/b/1"), ('c', "/c")];
+    let places =
+        [('.', ""), ('a', "/a"), ('b', "/a/b"), ('0', "/a/b/0"), ('1', "/a/b/1"), ('c', "/c")];
     let letter = |at: usize| {
         let found = doc.at_byte(u32::try_from(at).expect("a short text")).pointer();
         places.iter().find(|(_, path)| *path == found.as_str()).map_or('?', |(letter, _)| *letter)

@@ -24,7 +24,8 @@ fn codes(name: &str, bytes: impl Into<Vec<u8>>, syntax: Syntax) -> Vec<&'static 
             ));
         }
         assert!(document.problems().len() <= MAX_PROBLEMS + 1);
-        let mut codes: Vec<&'static str> = document.problems().iter().map(|p| p.code.name).collect();
+        let mut codes: Vec<&'static str> =
+            document.problems().iter().map(|p| p.code.name).collect();
         codes.dedup();
         codes
     };
@@ -90,11 +91,13 @@ fn aliases_add_to_the_depth() {
 
 #[test]
 fn laughter_is_counted() {
-    let laughs: String =
-        (1..30).map(|n| format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(10))).collect();
+    let laughs: String = (1..30)
+        .map(|n| format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(10)))
+        .collect();
     assert_eq!(yaml("a billion laughs", format!("a0: &a0 lol\n{laughs}")), ["TOO_LARGE"]);
-    let merged: String =
-        (1..30).map(|n| format!("a{n}: &a{n} {{<<: [{}]}}\n", format!("*a{},", n - 1).repeat(10))).collect();
+    let merged: String = (1..30)
+        .map(|n| format!("a{n}: &a{n} {{<<: [{}]}}\n", format!("*a{},", n - 1).repeat(10)))
+        .collect();
     assert_eq!(yaml("merged laughs", format!("a0: &a0 {{k: lol}}\n{merged}")), ["TOO_LARGE"]);
     let big = "x,".repeat(20_000);
     let quadratic = format!("a: &a [{big}]\nb: [{}]", "*a,".repeat(20_000));
@@ -149,7 +152,10 @@ fn values_are_counted() {
 #[test]
 fn duplicates_without_end() {
     let n = 100_000;
-    assert_eq!(json("duplicates", format!("{{{}\"a\":0}}", "\"a\":0,".repeat(n))), ["DUPLICATE_KEY"]);
+    assert_eq!(
+        json("duplicates", format!("{{{}\"a\":0}}", "\"a\":0,".repeat(n))),
+        ["DUPLICATE_KEY"]
+    );
     assert_eq!(yaml("duplicates", "a: 0\n".repeat(n)), ["DUPLICATE_KEY"]);
     let nested = "{\"a\":0,\"a\":1},".repeat(n);
     assert_eq!(json("nested duplicates", format!("[{nested}0]")), ["DUPLICATE_KEY"]);
@@ -158,7 +164,10 @@ fn duplicates_without_end() {
 #[test]
 fn comments_without_end() {
     assert_eq!(yaml("comments", "# c\n".repeat(1_000_000)), ["TOO_LARGE"]);
-    assert_eq!(yaml("comments before a value", format!("a:\n{}  b", "# c\n".repeat(60_000))), ["TOO_LARGE"]);
+    assert_eq!(
+        yaml("comments before a value", format!("a:\n{}  b", "# c\n".repeat(60_000))),
+        ["TOO_LARGE"]
+    );
     assert_eq!(
         yaml("a few thousand", format!("a:\n{}  b\n- c", "  # c\n".repeat(10_000))),
         ["INVALID_SYNTAX"]

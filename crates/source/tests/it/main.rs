@@ -11,7 +11,9 @@ mod sarif;
 mod textmap;
 mod yaml;
 
-use toolwright_source::{Diagnostic, Document, Node, Pointer, Severity, Span, Syntax, render as forms};
+use toolwright_source::{
+    Diagnostic, Document, Node, Pointer, Severity, Span, Syntax, render as forms,
+};
 
 fn parse(text: &str, syntax: Syntax) -> Document {
     Document::parse("doc", text, syntax)
@@ -64,7 +66,10 @@ fn assert_sound(document: &Document) {
         let raw = node.raw();
         for offset in (0..=raw.len().min(50)).chain([raw.len() + 1]) {
             let byte = node.byte_at(offset);
-            assert!(text.is_char_boundary(byte), "byte_at({offset}) is {byte} for {raw:?} of {text:?}");
+            assert!(
+                text.is_char_boundary(byte),
+                "byte_at({offset}) is {byte} for {raw:?} of {text:?}"
+            );
         }
         let _ = (node.pointer(), node.key().map(Node::raw), node.boolean(), node.len());
     }
@@ -75,13 +80,21 @@ fn assert_sound(document: &Document) {
     for problem in document.problems() {
         check(problem.span.unwrap_or_default(), "problem");
         problem.labels.iter().for_each(|label| check(label.span, "label"));
-        assert!(!problem.message.contains(['\n', '\r']), "{:?} is more than one line", problem.message);
+        assert!(
+            !problem.message.contains(['\n', '\r']),
+            "{:?} is more than one line",
+            problem.message
+        );
         // Of duplicate keys a pointer can name the last one only.
         let found = document.root().find(&problem.path).is_some();
         assert!(found || duplicates, "{} leads nowhere in {text:?}", problem.path);
     }
     for problem in document.problems().iter().take(3) {
-        let _ = (forms::full(problem, forms::Colour::Off), forms::concise(problem), forms::json(problem));
+        let _ = (
+            forms::full(problem, forms::Colour::Off),
+            forms::concise(problem),
+            forms::json(problem),
+        );
         let _ = (forms::github(problem), forms::sarif([problem], &[], "0"));
     }
     let _ = document.root().to_json();
@@ -95,7 +108,11 @@ fn assert_pointers_lead_back(document: &Document) {
         let found = document.root().find(&at).map(Node::span);
         assert_eq!(found, Some(node.span()), "{at} of {:?}", document.source().text());
         for entry in node.entries() {
-            assert_eq!(entry.value.key().map(Node::span), Some(entry.key.span()), "the key of {at}");
+            assert_eq!(
+                entry.value.key().map(Node::span),
+                Some(entry.key.span()),
+                "the key of {at}"
+            );
             assert_eq!(node.get(entry.name()).map(Node::span), Some(entry.value.span()));
             todo.push(entry.value);
         }

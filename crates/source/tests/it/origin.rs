@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_source::{
-    Code, Document, Edit, Finding, Origin, Pointer, Safety, Severity, Syntax, locate, render, splice,
+    Code, Document, Edit, Finding, Origin, Pointer, Safety, Severity, Syntax, locate, render,
+    splice,
 };
 
 use crate::{parse, pointer};
 
-static TEST: Code = Code { name: "TEST", severity: Severity::Warning, manual: "For tests.", sample: None };
+static TEST: Code =
+    Code { name: "TEST", severity: Severity::Warning, manual: "For tests.", sample: None };
 
 const YAML: &str = "\
 name: Rex
@@ -25,7 +27,8 @@ tools:
 base: &b {x: 1}
 more: {<<: *b, y: 2}
 ";
-const JSON: &str = r#"{"name": "Rex", "tools": [{"id": "é", "tags": ["a", "b"]}, {"id": "two"}], "e": {}}"#;
+const JSON: &str =
+    r#"{"name": "Rex", "tools": [{"id": "é", "tags": ["a", "b"]}, {"id": "two"}], "e": {}}"#;
 
 fn whole(text: &str, syntax: Syntax) -> Origin {
     let doc = parse(text, syntax);
@@ -135,7 +138,8 @@ fn records_point_into_the_document_they_came_from() {
         assert_eq!(found, (slice.to_owned(), path.to_owned()), "{at}");
         assert_eq!(origin.document_pointer(&pointer(at)).as_str(), path);
     }
-    let parts: Vec<String> = origin.parts().map(|(at, node)| format!("{at} {}", node.pointer())).collect();
+    let parts: Vec<String> =
+        origin.parts().map(|(at, node)| format!("{at} {}", node.pointer())).collect();
     assert_eq!(parts, [" /tools/0", "/labels /tools/0/tags", "/title /name"]);
 }
 
@@ -151,8 +155,10 @@ fn repairs_become_fixes_of_bytes() {
             edits,
         )
     };
-    let edits =
-        vec![Edit::Replace(pointer("/id"), json!("one")), Edit::Insert(pointer("/tags/-"), json!("c"))];
+    let edits = vec![
+        Edit::Replace(pointer("/id"), json!("one")),
+        Edit::Insert(pointer("/tags/-"), json!("c")),
+    ];
     let found = locate(finding(edits), &origin);
     assert_eq!((found.severity, found.help.len()), (Severity::Info, 1));
     let fix = found.fix.expect("the repair can be made");

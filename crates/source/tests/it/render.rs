@@ -5,13 +5,14 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use serde_json::{Value as Json, json};
 use toolwright_source::{
-    Code, Diagnostic, Document, Edit, Finding, Fix, Label, Origin, Safety, Severity, Source, Span, Syntax,
-    TextEdit, locate, render,
+    Code, Diagnostic, Document, Edit, Finding, Fix, Label, Origin, Safety, Severity, Source, Span,
+    Syntax, TextEdit, locate, render,
 };
 
 use crate::{parse, pointer};
 
-static TEST: Code = Code { name: "TEST", severity: Severity::Error, manual: "For tests.", sample: None };
+static TEST: Code =
+    Code { name: "TEST", severity: Severity::Error, manual: "For tests.", sample: None };
 
 fn diagnostic(text: &str, span: Span) -> Diagnostic {
     let source = Arc::new(Source::new("dir/doc.yaml", text.to_owned()));
@@ -264,8 +265,11 @@ fn fixes_are_named() {
 fn an_unsafe_fix_gives_way_to_help() {
     let doc = Arc::new(parse("a: 1\nb: 2\n", Syntax::Yaml));
     let edits = vec![Edit::Remove(pointer("/b"))];
-    let finding =
-        Finding::new(&TEST, pointer("/b"), "wrong").help("think").repair(Safety::Unsafe, "drop it", edits);
+    let finding = Finding::new(&TEST, pointer("/b"), "wrong").help("think").repair(
+        Safety::Unsafe,
+        "drop it",
+        edits,
+    );
     assert!(full(&locate(finding, &Origin::whole(&doc))).ends_with("= help: think"));
 }
 
@@ -292,8 +296,7 @@ fn as_json() {
         );
     let text = render::json(&locate(finding, &Origin::whole(&Arc::new(doc))));
     assert_eq!(text.lines().count(), 1);
-    let place =
-        |line: usize, column: usize, byte: usize| json!({"line": line, "column": column, "byte": byte});
+    let place = |line: usize, column: usize, byte: usize| json!({"line": line, "column": column, "byte": byte});
     let expected = json!({
         "code": "TEST",
         "severity": "info",
@@ -331,7 +334,10 @@ fn as_json_without_place_or_fix() {
     let mut found = about("a: 1", "1");
     found.span = None;
     let value: Json = serde_json::from_str(&render::json(&found)).expect("it is JSON");
-    assert_eq!((&value["start"], &value["end"], &value["fix"]), (&Json::Null, &Json::Null, &Json::Null));
+    assert_eq!(
+        (&value["start"], &value["end"], &value["fix"]),
+        (&Json::Null, &Json::Null, &Json::Null)
+    );
     assert_eq!((&value["help"], &value["path"]), (&json!([]), &json!("")));
 }
 
@@ -349,13 +355,17 @@ fn order() {
         let source = Arc::new(Source::new(file, "0123456789".to_owned()));
         Diagnostic::at(code, &source, Span::new(byte, byte + 1), "")
     };
-    static OTHER: Code = Code { name: "OTHER", severity: Severity::Error, manual: "", sample: None };
-    let mut found = vec![at("b", 1, &TEST), at("a", 5, &TEST), at("a", 5, &OTHER), at("a", 2, &TEST)];
+    static OTHER: Code =
+        Code { name: "OTHER", severity: Severity::Error, manual: "", sample: None };
+    let mut found =
+        vec![at("b", 1, &TEST), at("a", 5, &TEST), at("a", 5, &OTHER), at("a", 2, &TEST)];
     found[0].span = None;
     found.push(at("b", 0, &TEST));
     render::sort(&mut found);
-    let order: Vec<String> =
-        found.iter().map(|d| format!("{} {:?} {}", d.source.name(), d.line_column(), d.code.name)).collect();
+    let order: Vec<String> = found
+        .iter()
+        .map(|d| format!("{} {:?} {}", d.source.name(), d.line_column(), d.code.name))
+        .collect();
     assert_eq!(
         order,
         [

@@ -1,12 +1,13 @@
-//! Diagnostics as a SARIF document. `e2e/sarif.py` holds such documents against the published schema.
+//! Diagnostics as a SARIF document. `e2e/sarif.py` holds such documents against the published
+//! schema.
 
 use std::sync::Arc;
 
 use insta::assert_snapshot;
 use serde_json::{Value as Json, json};
 use toolwright_source::{
-    Diagnostic, Document, Edit, Finding, Fix, Label, Origin, Safety, Severity, Source, Span, Syntax,
-    TextEdit, codes, locate, render,
+    Diagnostic, Document, Edit, Finding, Fix, Label, Origin, Safety, Severity, Source, Span,
+    Syntax, TextEdit, codes, locate, render,
 };
 
 use crate::pointer;
@@ -164,7 +165,10 @@ fn names_are_uri_references() {
     ];
     for (name, uri) in cases {
         let result = result(about(name, "a: 1", "1"));
-        assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], uri, "{name}");
+        assert_eq!(
+            result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], uri,
+            "{name}"
+        );
     }
 }
 
@@ -175,8 +179,9 @@ fn every_code_is_one_rule() {
     found[2].severity = Severity::Info;
     let run = run(&found);
     let rules = &run["tool"]["driver"]["rules"];
-    let rule =
-        |index: usize| (rules[index]["id"].clone(), rules[index]["defaultConfiguration"]["level"].clone());
+    let rule = |index: usize| {
+        (rules[index]["id"].clone(), rules[index]["defaultConfiguration"]["level"].clone())
+    };
     assert_eq!(rule(0), (json!("DUPLICATE_KEY"), json!("error")));
     assert_eq!(rule(1), (json!("NUMBER_PRECISION"), json!("warning")));
     assert_eq!(rules[2], Json::Null);
@@ -196,11 +201,13 @@ fn every_code_is_one_rule() {
 
 #[test]
 fn messages_show_what_is_hidden_and_make_no_links() {
-    let mut found = about("a", "a: 1", "1").help("use `}`").help("see [docs](https://evil.example)");
+    let mut found =
+        about("a", "a: 1", "1").help("use `}`").help("see [docs](https://evil.example)");
     found.message = "a\n\u{202e}b [x](0)".to_owned();
     found.labels.push(Label { span: Span::new(0, 1), text: "[y](1)\u{7}".to_owned() });
     let result = result(found);
-    let expected = "a\\u{a}\\u{202e}b [x\\](0)\nhelp: use `}`\nhelp: see [docs\\](https://evil.example)";
+    let expected =
+        "a\\u{a}\\u{202e}b [x\\](0)\nhelp: use `}`\nhelp: see [docs\\](https://evil.example)";
     assert_eq!(result["message"]["text"], expected);
     assert_eq!(result["relatedLocations"][0]["message"]["text"], "[y\\](1)\\u{7}");
 }
@@ -259,7 +266,8 @@ fn a_pointer_is_a_logical_location() {
 /// Others store fingerprints, so the values themselves must stay.
 #[test]
 fn fingerprints_stay_when_lines_move() {
-    let print = |found: &Diagnostic| result(found.clone())["partialFingerprints"]["toolwright/v1"].take();
+    let print =
+        |found: &Diagnostic| result(found.clone())["partialFingerprints"]["toolwright/v1"].take();
     let mut found = about("a", "a: 1", "1");
     assert_eq!(print(&found), "01d0c05831893a86");
     let mut moved = about("b", "# more\n\na: 1", "1").help("other help");

@@ -70,16 +70,23 @@ fn every_style_of_yaml() {
         ("|-  # a | comment\n  text\n", "text"),
         ("|+\n  text\n\n\n", "text\n\n\n"),
         ("|\n  \ttab\n  x\n", "\ttab\nx\n"),
-        (">\n  folded é\n  on\n\n  three\n    more\n  less\n", "folded é on\nthree\n  more\nless\n"),
+        (
+            ">\n  folded é\n  on\n\n  three\n    more\n  less\n",
+            "folded é on\nthree\n  more\nless\n",
+        ),
         (">-\n\n  leading\n  blank", "\nleading blank"),
         (">2+\n    deep\n  x\n\n", "  deep\nx\n\n"),
         ("&a !!str 'x y'", "x y"),
         ("!!str |\n  x\n", "x\n"),
     ];
     for (written, decoded) in cases {
-        for (newline, lead) in
-            [("\n", "k: "), ("\r\n", "k: "), ("\n", "é:\n- "), ("\r\n", "- a\n- "), ("\n", "\"#\": ")]
-        {
+        for (newline, lead) in [
+            ("\n", "k: "),
+            ("\r\n", "k: "),
+            ("\n", "é:\n- "),
+            ("\r\n", "- a\n- "),
+            ("\n", "\"#\": "),
+        ] {
             let text = format!("{lead}{written}").replace('\n', newline);
             let doc = parse(&text, Syntax::Yaml);
             assert!(doc.problems().is_empty(), "{text:?}: {:?}", doc.problems());
@@ -89,7 +96,11 @@ fn every_style_of_yaml() {
             }
             assert_eq!(node.raw(), *decoded, "{text:?}");
             assert_maps_back(node, &text, written.contains('"'));
-            assert_eq!(node.byte_at(usize::MAX), node.byte_at(decoded.len()), "past the end is the end");
+            assert_eq!(
+                node.byte_at(usize::MAX),
+                node.byte_at(decoded.len()),
+                "past the end is the end"
+            );
         }
     }
 }
@@ -115,9 +126,14 @@ fn every_escape_of_json() {
 
 #[test]
 fn broken_escapes_still_map_to_characters() {
-    for text in
-        ["\"\\uéé€ x\"", "\"\\ud83d€€€€\"", "\"\\q€\\", "'it\\'s", "\"\\u12€4\"", "\"\\ud83d\\u00e9€\""]
-    {
+    for text in [
+        "\"\\uéé€ x\"",
+        "\"\\ud83d€€€€\"",
+        "\"\\q€\\",
+        "'it\\'s",
+        "\"\\u12€4\"",
+        "\"\\ud83d\\u00e9€\"",
+    ] {
         let doc = parse(text, Syntax::Json);
         for offset in 0..doc.root().raw().len() + 3 {
             let byte = doc.root().byte_at(offset);

@@ -32,8 +32,14 @@ fn values() {
         ("18446744073709551615", json!(u64::MAX)),
         ("- -0\n- 9223372036854775807", json!([-0.0, i64::MAX])),
         // Tags of the core schema.
-        ("[!!str 1, !!str true, !!str, ! 1, !<tag:yaml.org,2002:str> 2]", json!(["1", "true", "", "1", "2"])),
-        ("[!!int '1', !!float 1, !!bool \"true\", !!null '', !!int 0x1E]", json!([1, 1, true, null, 30])),
+        (
+            "[!!str 1, !!str true, !!str, ! 1, !<tag:yaml.org,2002:str> 2]",
+            json!(["1", "true", "", "1", "2"]),
+        ),
+        (
+            "[!!int '1', !!float 1, !!bool \"true\", !!null '', !!int 0x1E]",
+            json!([1, 1, true, null, 30]),
+        ),
         ("a: !!map {b: !!seq [1]}\nc: ! [2]", json!({"a": {"b": [1]}, "c": [2]})),
         // Nothing where a value may be.
         ("", json!(null)),
@@ -72,7 +78,10 @@ fn values() {
         ("a: &x 1\nb: &x 2\nc: *x", json!({"a": 1, "b": 2, "c": 2})),
         ("a: &x k\n*x : v", json!({"a": "k", "k": "v"})),
         ("a: &x\nb: *x", json!({"a": null, "b": null})),
-        ("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}", json!({"a": {"x": 1, "y": 2}, "b": {"y": 3, "x": 1}})),
+        (
+            "a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}",
+            json!({"a": {"x": 1, "y": 2}, "b": {"y": 3, "x": 1}}),
+        ),
         (
             "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc:\n  <<: [*a, *b]\n  w: 0",
             json!({"a": {"x": 1, "y": 1}, "b": {"y": 2, "z": 2}, "c": {"w": 0, "x": 1, "y": 1, "z": 2}}),
@@ -143,7 +152,8 @@ fn spans_of_every_style() {
             let doc = yaml(&text.replace('\n', newline));
             assert_eq!(briefs(&doc), [""; 0], "{text:?}");
             let root = doc.root();
-            let last = root.entries().last().map(|e| e.value).or(root.items().last()).unwrap_or(root);
+            let last =
+                root.entries().last().map(|e| e.value).or(root.items().last()).unwrap_or(root);
             assert_eq!(doc.source().slice(last.span()), slice.replace('\n', newline), "{text:?}");
             assert_eq!(last.style(), *style, "{text:?}");
         }
@@ -172,7 +182,11 @@ fn what_is_not_written_stands_behind_its_mark() {
         let doc = yaml(text);
         let node = doc.root().find(&pointer(at)).expect("it is there");
         assert_eq!((node.kind(), node.raw()), (Kind::Null, ""), "{text:?}");
-        assert_eq!((node.span().start as usize, node.span().end as usize), (*byte, *byte), "{text:?}");
+        assert_eq!(
+            (node.span().start as usize, node.span().end as usize),
+            (*byte, *byte),
+            "{text:?}"
+        );
     }
 }
 
@@ -189,7 +203,8 @@ fn comments_are_collected() {
     ];
     for (text, comments) in cases {
         let doc = yaml(text);
-        let found: Vec<&str> = doc.comments().iter().map(|span| doc.source().slice(*span)).collect();
+        let found: Vec<&str> =
+            doc.comments().iter().map(|span| doc.source().slice(*span)).collect();
         assert_eq!(&found, comments, "{text:?}");
     }
 }
@@ -204,7 +219,10 @@ fn mistakes_and_their_places() {
                 "3:1 DUPLICATE_KEY key `a` is used twice in one object",
             ],
         ),
-        ("x: &x {a: 1, a: 2}\ny: *x\n", &["1:14 DUPLICATE_KEY key `a` is used twice in one object"]),
+        (
+            "x: &x {a: 1, a: 2}\ny: *x\n",
+            &["1:14 DUPLICATE_KEY key `a` is used twice in one object"],
+        ),
         ("1: a\n'1': b", &["2:1 DUPLICATE_KEY key `1` is used twice in one object"]),
         ("é: 1\r\nü: 2\r\nü: 3\r\n", &["3:1 DUPLICATE_KEY key `ü` is used twice in one object"]),
         // Every unknown anchor is found, whatever it stands in.
@@ -260,7 +278,10 @@ fn mistakes_and_their_places() {
                 "2:9 INVALID_SYNTAX `<<` takes an object or a list of objects",
             ],
         ),
-        ("a: 1\n---\nb: 2", &["2:1 INVALID_SYNTAX a second document starts here; only one is read"]),
+        (
+            "a: 1\n---\nb: 2",
+            &["2:1 INVALID_SYNTAX a second document starts here; only one is read"],
+        ),
         (
             "é: 1e400\nb: .inf\nc: 123456789012345678901\nd: 0xFFFFFFFFFFFFFFFFFF",
             &[
@@ -271,7 +292,10 @@ fn mistakes_and_their_places() {
             ],
         ),
         // What the parser itself stops at.
-        ("é:\n\tb: 1", &["2:2 INVALID_SYNTAX tabs disallowed within this context (block indentation)"]),
+        (
+            "é:\n\tb: 1",
+            &["2:2 INVALID_SYNTAX tabs disallowed within this context (block indentation)"],
+        ),
         ("é: \"x", &["1:4 INVALID_SYNTAX unclosed quote"]),
         ("a: b: c", &["1:5 INVALID_SYNTAX mapping values are not allowed in this context"]),
         ("a: 1\r\n b: 2", &["2:3 INVALID_SYNTAX mapping values are not allowed in this context"]),

@@ -6,7 +6,10 @@ use toolwright_web::tool::{Tool, World, run};
 
 fn main() -> ExitCode {
     let world = World {
-        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        arguments: std::env::args_os()
+            .skip(1)
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
         variable: &|name| std::env::var(name).ok(),
         input: &mut std::io::stdin().lock(),
         output: &mut std::io::stdout().lock(),

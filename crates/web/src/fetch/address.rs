@@ -1,9 +1,10 @@
-//! Which addresses are on the public internet. All others are refused: this machine, its network, and every way of writing
-//! such an address within another.
+//! Which addresses are on the public internet. All others are refused: this machine, its network,
+//! and every way of writing such an address within another.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Blocks of IPv4 that are not on the public internet (IANA's registry of special addresses), and how many bits they fix.
+/// Blocks of IPv4 that are not on the public internet (IANA's registry of special addresses), and
+/// how many bits they fix.
 const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -35,9 +36,9 @@ const SPECIAL_V6: &[(Ipv6Addr, u32)] = &[
 /// Whether an address is anywhere but on the public internet.
 pub(super) fn is_special(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(v4) => {
-            SPECIAL_V4.iter().any(|(block, bits)| (v4.to_bits() ^ block.to_bits()) >> (32 - bits) == 0)
-        }
+        IpAddr::V4(v4) => SPECIAL_V4
+            .iter()
+            .any(|(block, bits)| (v4.to_bits() ^ block.to_bits()) >> (32 - bits) == 0),
         IpAddr::V6(v6) => is_special_v6(v6),
     }
 }
@@ -50,7 +51,9 @@ fn is_special_v6(v6: Ipv6Addr) -> bool {
         [first, ..] if first & 0xe000 != 0x2000 => true,
         // ISATAP: the tunnel leads to the address within.
         [.., 0 | 0x200, 0x5efe, _, _] => is_special(embedded.into()),
-        _ => SPECIAL_V6.iter().any(|(block, bits)| (v6.to_bits() ^ block.to_bits()) >> (128 - bits) == 0),
+        _ => SPECIAL_V6
+            .iter()
+            .any(|(block, bits)| (v6.to_bits() ^ block.to_bits()) >> (128 - bits) == 0),
     }
 }
 

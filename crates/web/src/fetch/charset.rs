@@ -1,4 +1,5 @@
-//! Bytes into text: by the byte order mark, the header, the page's own word, and at last by a guess.
+//! Bytes into text: by the byte order mark, the header, the page's own word, and at last by a
+//! guess.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
@@ -16,7 +17,12 @@ pub(super) fn label_of(content_type: &str) -> Option<&str> {
 }
 
 /// Decodes a page; what is no character of the encoding becomes U+FFFD.
-pub(super) fn decode(bytes: Vec<u8>, label: Option<&str>, is_html: bool, host: Option<&str>) -> String {
+pub(super) fn decode(
+    bytes: Vec<u8>,
+    label: Option<&str>,
+    is_html: bool,
+    host: Option<&str>,
+) -> String {
     let named = |label: &str| Encoding::for_label(label.as_bytes());
     let declared = || if is_html { declared(&bytes) } else { None };
     let encoding = match Encoding::for_bom(&bytes) {
@@ -56,10 +62,12 @@ pub(super) fn wide_tag(bytes: &[u8]) -> Option<&'static Encoding> {
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
     let head = without_comments(&head);
-    let xml = head.strip_prefix("<?xml").and_then(|rest| value(rest.split('>').next()?, "encoding"));
+    let xml =
+        head.strip_prefix("<?xml").and_then(|rest| value(rest.split('>').next()?, "encoding"));
     let meta = || {
-        let tags =
-            head.match_indices("<meta").map(|(at, _)| head[at..].split('>').next().unwrap_or_default());
+        let tags = head
+            .match_indices("<meta")
+            .map(|(at, _)| head[at..].split('>').next().unwrap_or_default());
         tags.into_iter().find_map(|tag| value(tag, "charset"))
     };
     let encoding = Encoding::for_label(xml.or_else(meta)?.as_bytes())?;
@@ -70,7 +78,9 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
 fn without_comments(html: &str) -> String {
     let mut parts = html.split("<!--");
     let first = parts.next().unwrap_or_default();
-    parts.fold(first.to_owned(), |text, part| text + part.split_once("-->").map_or("", |(_, after)| after))
+    parts.fold(first.to_owned(), |text, part| {
+        text + part.split_once("-->").map_or("", |(_, after)| after)
+    })
 }
 
 /// The word behind `name=`, quoted or not.

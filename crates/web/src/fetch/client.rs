@@ -1,5 +1,6 @@
-//! One HTTP request on ureq: a resolver that judges the addresses it hands out, proxies, certificates of the system, a cap on
-//! headers and body, one deadline. What goes wrong is said without the URL, which may hold a key.
+//! One HTTP request on ureq: a resolver that judges the addresses it hands out, proxies,
+//! certificates of the system, a cap on headers and body, one deadline. What goes wrong is said
+//! without the URL, which may hold a key.
 
 use std::fmt;
 use std::io::Read;
@@ -46,7 +47,8 @@ pub struct Proxies {
     pub http: Option<String>,
     /// For `https` URLs.
     pub https: Option<String>,
-    /// Hosts that are asked directly: `example.com` and what ends in `.example.com`, or `*` for all.
+    /// Hosts that are asked directly: `example.com` and what ends in `.example.com`, or `*` for
+    /// all.
     pub except: Vec<String>,
 }
 
@@ -74,7 +76,9 @@ impl Proxies {
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let direct = self.except.iter().any(|entry| {
             let entry = entry.trim_start_matches("*.").trim_start_matches('.');
-            entry == "*" || host == entry || host.strip_suffix(entry).is_some_and(|rest| rest.ends_with('.'))
+            entry == "*"
+                || host == entry
+                || host.strip_suffix(entry).is_some_and(|rest| rest.ends_with('.'))
         });
         let proxy = if url.scheme() == "https" { &self.https } else { &self.http };
         proxy.as_deref().filter(|_| !direct)
@@ -129,7 +133,8 @@ impl Client<'_> {
         }
         let proxy = self.proxies.of(request.url);
         let proxy = proxy.map(ureq::Proxy::new).transpose();
-        let proxy = proxy.map_err(|_| FetchError::Other("the proxy's URL is invalid".to_owned()))?;
+        let proxy =
+            proxy.map_err(|_| FetchError::Other("the proxy's URL is invalid".to_owned()))?;
         let guard = Guard {
             allow_private: self.allow_private,
             proxy: proxy.as_ref().map(|proxy| (proxy.host().to_owned(), proxy.port())),
@@ -148,14 +153,16 @@ impl Client<'_> {
             .user_agent(USER_AGENT)
             .proxy(proxy)
             .timeout_global(Some(left));
-        let config = if request.url.scheme() == "https" { config.tls_config(tls()?) } else { config };
+        let config =
+            if request.url.scheme() == "https" { config.tls_config(tls()?) } else { config };
         let agent = ureq::Agent::with_parts(config.build(), DefaultConnector::default(), guard);
         let mut call = agent.get(uri(request.url)?);
         for (name, value) in request.headers {
             call = call.header(*name, *value);
         }
         let (parts, body) = call.call()?.into_parts();
-        let mut answer = Answer { status: parts.status.as_u16(), headers: parts.headers, body: Vec::new() };
+        let mut answer =
+            Answer { status: parts.status.as_u16(), headers: parts.headers, body: Vec::new() };
         (request.check)(&answer)?;
         if !(300..400).contains(&answer.status) {
             answer.body = self.read(&answer, body)?;
@@ -170,12 +177,17 @@ impl Client<'_> {
             return Err(too_large());
         }
         // ureq decodes what it knows by the usual name, and takes the header away.
-        let encoding = answer.header("content-encoding").unwrap_or_default().trim().to_ascii_lowercase();
+        let encoding =
+            answer.header("content-encoding").unwrap_or_default().trim().to_ascii_lowercase();
         let mut reader: Box<dyn Read> = match encoding.as_str() {
             "" | "identity" => Box::new(body.into_reader()),
             "gzip" | "x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(body.into_reader())),
             "br" => Box::new(brotli_decompressor::Decompressor::new(body.into_reader(), CHUNK)),
-            _ => return Err(FetchError::Other(format!("content encoding `{encoding}` is not supported"))),
+            _ => {
+                return Err(FetchError::Other(format!(
+                    "content encoding `{encoding}` is not supported"
+                )));
+            }
         };
         let mut bytes = Vec::new();
         let mut chunk = vec![0; CHUNK];
@@ -184,8 +196,9 @@ impl Client<'_> {
             if Instant::now() >= self.deadline {
                 return Err(FetchError::Timeout);
             }
-            let count =
-                reader.read(&mut chunk).map_err(|error| FetchError::from(ureq::Error::from(error)))?;
+            let count = reader
+                .read(&mut chunk)
+                .map_err(|error| FetchError::from(ureq::Error::from(error)))?;
             if count == 0 {
                 return Ok(bytes);
             }
@@ -227,8 +240,8 @@ fn tls() -> Result<TlsConfig, FetchError> {
         .build())
 }
 
-/// Looks names up and refuses them if any of their addresses is special. ureq connects to what this returns and to nothing
-/// else, so a name server that changes its mind gains nothing.
+/// Looks names up and refuses them if any of their addresses is special. ureq connects to what this
+/// returns and to nothing else, so a name server that changes its mind gains nothing.
 #[derive(Debug)]
 struct Guard {
     allow_private: bool,
@@ -257,7 +270,8 @@ impl Resolver for Guard {
         let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
         let port = uri.port_u16().unwrap_or(default);
         let found = (self.look_up)(format!("{host}:{port}"), *timeout.after).map_err(into_ureq)?;
-        let is_proxy = self.proxy.as_ref().is_some_and(|(name, number)| name == host && *number == port);
+        let is_proxy =
+            self.proxy.as_ref().is_some_and(|(name, number)| name == host && *number == port);
         if !is_proxy {
             self.judge(&found).map_err(into_ureq)?;
         }
@@ -273,13 +287,16 @@ fn into_ureq(error: FetchError) -> ureq::Error {
     ureq::Error::Other(Box::new(error))
 }
 
-/// Looks up `host:port`. The system's resolver knows no deadline, so it works in a thread that may be left behind.
+/// Looks up `host:port`. The system's resolver knows no deadline, so it works in a thread that may
+/// be left behind.
 pub(crate) fn look_up(name: String, left: Duration) -> Result<Vec<SocketAddr>, FetchError> {
     if let Ok(address) = name.parse::<SocketAddr>() {
         return Ok(vec![address]);
     }
     let (sender, receiver) = mpsc::sync_channel(1);
-    std::thread::spawn(move || sender.send(name.to_socket_addrs().map(|found| found.collect::<Vec<_>>())));
+    std::thread::spawn(move || {
+        sender.send(name.to_socket_addrs().map(|found| found.collect::<Vec<_>>()))
+    });
     match receiver.recv_timeout(left) {
         Ok(Ok(found)) if !found.is_empty() => Ok(found),
         Ok(_) => Err(FetchError::Other("the host is not known".to_owned())),
@@ -300,9 +317,9 @@ impl From<ureq::Error> for FetchError {
             ureq::Error::Io(error) => match error.kind() {
                 ErrorKind::TimedOut | ErrorKind::WouldBlock => FetchError::Timeout,
                 ErrorKind::ConnectionRefused => say(&"connection refused"),
-                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
-                    say(&"connection reset")
-                }
+                ErrorKind::ConnectionReset
+                | ErrorKind::ConnectionAborted
+                | ErrorKind::BrokenPipe => say(&"connection reset"),
                 ErrorKind::UnexpectedEof => say(&"the connection was closed too early"),
                 // ureq hides its own errors, and rustls' errors, in those of reading.
                 _ => match error.downcast::<ureq::Error>() {
@@ -317,7 +334,9 @@ impl From<ureq::Error> for FetchError {
             ureq::Error::Protocol(error) => say(&format!("the answer is not HTTP: {error}")),
             ureq::Error::Tls(error) => say(&error),
             ureq::Error::Rustls(error) => say(&error),
-            ureq::Error::Decompress(name, _) => say(&format!("the answer is not {name}, as it says")),
+            ureq::Error::Decompress(name, _) => {
+                say(&format!("the answer is not {name}, as it says"))
+            }
             ureq::Error::ConnectProxyFailed(_) => say(&"the proxy refuses to connect"),
             ureq::Error::BodyStalled => say(&"the connection was closed too early"),
             _ => say(&"the request failed"),
@@ -327,7 +346,9 @@ impl From<ureq::Error> for FetchError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, Config, FetchError, Guard, NextTimeout, Proxies, Request, Resolver, look_up};
+    use super::{
+        Client, Config, FetchError, Guard, NextTimeout, Proxies, Request, Resolver, look_up,
+    };
     use url::Url;
 
     #[test]
@@ -346,7 +367,8 @@ mod tests {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         server.set_nonblocking(true).unwrap();
         let url =
-            Url::parse(&format!("http://two.example:{}/", server.local_addr().unwrap().port())).unwrap();
+            Url::parse(&format!("http://two.example:{}/", server.local_addr().unwrap().port()))
+                .unwrap();
         let client = Client {
             allow_private: false,
             trust_proxy: false,
@@ -355,10 +377,13 @@ mod tests {
             max_bytes: 1 << 20,
             look_up: |name, _| {
                 let port = name.rsplit(':').next().unwrap();
-                Ok(["93.184.216.34", "127.0.0.1"].map(|ip| format!("{ip}:{port}").parse().unwrap()).to_vec())
+                Ok(["93.184.216.34", "127.0.0.1"]
+                    .map(|ip| format!("{ip}:{port}").parse().unwrap())
+                    .to_vec())
             },
         };
-        let error = client.get(&Request { url: &url, headers: &[], check: |_| Ok(()) }).unwrap_err();
+        let error =
+            client.get(&Request { url: &url, headers: &[], check: |_| Ok(()) }).unwrap_err();
         assert!(matches!(error, FetchError::Refused), "{error}");
         assert_eq!(server.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     }
@@ -366,7 +391,10 @@ mod tests {
     #[test]
     fn a_name_is_judged_by_its_addresses() {
         let uri = ureq::http::Uri::from_static("http://localhost:9/");
-        let left = NextTimeout { after: std::time::Duration::from_secs(20).into(), ..NextTimeout::default() };
+        let left = NextTimeout {
+            after: std::time::Duration::from_secs(20).into(),
+            ..NextTimeout::default()
+        };
         let guard = |proxy| Guard { allow_private: false, proxy, look_up };
         let error = guard(None).resolve(&uri, &Config::default(), left).unwrap_err();
         assert!(matches!(FetchError::from(error), FetchError::Refused));

@@ -1,5 +1,5 @@
-//! Pages fetched under guards: which addresses, how many redirects, how many bytes, how long. Every hop is checked anew, and
-//! what is checked is the very address that is connected to.
+//! Pages fetched under guards: which addresses, how many redirects, how many bytes, how long. Every
+//! hop is checked anew, and what is checked is the very address that is connected to.
 
 mod address;
 mod charset;
@@ -21,18 +21,19 @@ pub(crate) const ALLOW_PRIVATE: &str = "TOOLWRIGHT_WEB_ALLOW_PRIVATE";
 pub(crate) const TRUST_PROXY: &str = "TOOLWRIGHT_WEB_TRUST_PROXY";
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
-/// How long a page may take to convert. One of 10 MiB takes a fraction of a second; what takes longer was made to.
+/// How long a page may take to convert. One of 10 MiB takes a fraction of a second; what takes
+/// longer was made to.
 const CONVERSION: Duration = Duration::from_secs(5);
 /// What we take, and what we would rather have.
-const ACCEPT: &str =
-    "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1";
+const ACCEPT: &str = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1";
 
 /// Who may be asked, and for how long.
 #[derive(Clone, Debug)]
 pub struct FetchOptions {
     /// Whether addresses that are not on the public internet may be connected to.
     pub allow_private: bool,
-    /// Whether a proxy alone decides what may be connected to; otherwise names are looked up and judged before it is asked.
+    /// Whether a proxy alone decides what may be connected to; otherwise names are looked up and
+    /// judged before it is asked.
     pub trust_proxy: bool,
     /// The proxies to go through.
     pub proxies: Proxies,
@@ -55,9 +56,11 @@ impl Default for FetchOptions {
 }
 
 impl FetchOptions {
-    /// What the environment says: `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY` and the variables of proxies.
+    /// What the environment says: `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY` and
+    /// the variables of proxies.
     pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> FetchOptions {
-        let is_on = |name| variable(name).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
+        let is_on =
+            |name| variable(name).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
         FetchOptions {
             allow_private: is_on(ALLOW_PRIVATE),
             trust_proxy: is_on(TRUST_PROXY),
@@ -94,7 +97,8 @@ impl Page {
         }
         let deadline = deadline.min(Instant::now() + CONVERSION);
         let xhtml = content == Content::Xhtml;
-        let options = markdown::Options { deadline: Some(deadline), xhtml, ..markdown::Options::default() };
+        let options =
+            markdown::Options { deadline: Some(deadline), xhtml, ..markdown::Options::default() };
         let document = crate::html::Document::parse(&text, &options)?;
         // The source is not needed any more, and may be large.
         drop(text);
@@ -115,7 +119,8 @@ pub fn fetch(url: &str, options: &FetchOptions) -> Result<Page, FetchError> {
             max_bytes: options.max_bytes,
             look_up,
         };
-        let request = Request { url: target.url(), headers: &[("accept", ACCEPT)], check: check_answer };
+        let request =
+            Request { url: target.url(), headers: &[("accept", ACCEPT)], check: check_answer };
         let answer = client.get(&request)?;
         match redirect(&answer, target.url())? {
             Some(next) => target = Target::parse(&next, options.allow_private)?,
@@ -143,7 +148,8 @@ fn redirect(answer: &Answer, from: &Url) -> Result<Option<String>, FetchError> {
         }
         (301 | 302 | 303 | 307 | 308, location) => {
             let next = from.join(location);
-            let next = next.map_err(|_| FetchError::Other("redirected to an invalid URL".to_owned()))?;
+            let next =
+                next.map_err(|_| FetchError::Other("redirected to an invalid URL".to_owned()))?;
             Ok(Some(next.into()))
         }
         (300.., _) => Err(FetchError::Status(answer.status)),
@@ -173,7 +179,10 @@ fn content_of(content_type: Option<&str>, body: &[u8]) -> Result<Content, FetchE
         "application/xhtml+xml" => Ok(Content::Xhtml),
         "application/json" | "application/markdown" | "application/x-ndjson" => Ok(Content::Text),
         "" if charset::begins_with_tag(body) => Ok(Content::Html),
-        "" if body.contains(&0) && !body.starts_with(&[0xff, 0xfe]) && !body.starts_with(&[0xfe, 0xff]) => {
+        "" if body.contains(&0)
+            && !body.starts_with(&[0xff, 0xfe])
+            && !body.starts_with(&[0xfe, 0xff]) =>
+        {
             Err(FetchError::Other("the page is binary and does not say what it is".to_owned()))
         }
         "" => Ok(Content::Text),

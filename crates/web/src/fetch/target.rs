@@ -1,5 +1,5 @@
-//! The URL of a page, checked before anything is asked: `url` reads it as browsers do, so that an address in any spelling
-//! is the same address here.
+//! The URL of a page, checked before anything is asked: `url` reads it as browsers do, so that an
+//! address in any spelling is the same address here.
 
 use url::{Host, Url};
 
@@ -13,7 +13,9 @@ pub(super) struct Target(Url);
 impl Target {
     pub(super) fn parse(text: &str, allow_private: bool) -> Result<Target, FetchError> {
         let url = Url::parse(text.trim()).map_err(|error| match error {
-            url::ParseError::RelativeUrlWithoutBase => invalid("it has no scheme; write `https://…`"),
+            url::ParseError::RelativeUrlWithoutBase => {
+                invalid("it has no scheme; write `https://…`")
+            }
             error => invalid(&error.to_string()),
         })?;
         if !matches!(url.scheme(), "http" | "https") {

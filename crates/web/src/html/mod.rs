@@ -1,4 +1,5 @@
-//! HTML into a tree: html5ever's tokenizer and tree builder, with guards between the two and a tree of our own behind them.
+//! HTML into a tree: html5ever's tokenizer and tree builder, with guards between the two and a tree
+//! of our own behind them.
 
 mod parse;
 mod tags;

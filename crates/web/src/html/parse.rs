@@ -1,5 +1,6 @@
-//! Parsing under guards. html5ever bounds nothing, and its tree builder takes time quadratic in the depth of a page. So the
-//! depth is held between tokenizer and tree builder, nodes and text are held in the tree, and time between pieces of input.
+//! Parsing under guards. html5ever bounds nothing, and its tree builder takes time quadratic in the
+//! depth of a page. So the depth is held between tokenizer and tree builder, nodes and text are
+//! held in the tree, and time between pieces of input.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,8 +16,8 @@ use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
 use super::tree::{Builder, Kind, NodeId, Tree};
 use crate::markdown::{ConversionError, Options};
 
-/// Bytes between two looks at the clock. A tag of many attributes takes quadratic time in the tokenizer, where nothing else
-/// can stop it.
+/// Bytes between two looks at the clock. A tag of many attributes takes quadratic time in the
+/// tokenizer, where nothing else can stop it.
 const PIECE: usize = 8 << 10;
 
 /// A parsed page, ready to be written as Markdown any number of times.
@@ -26,7 +27,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a page as browsers do. Elements deeper than the limit lose their tags and keep their text.
+    /// Parses a page as browsers do. Elements deeper than the limit lose their tags and keep their
+    /// text.
     pub fn parse(html: &str, options: &Options) -> Result<Document, ConversionError> {
         let builder = Builder::new(options.max_nodes, options.max_output);
         let guard = Guard {
@@ -141,11 +143,13 @@ impl Guard {
     fn end_of(&self, tag: &TagToken) -> Option<TagToken> {
         if tag.name == local_name!("html") {
             let says_so = |attr: &Attribute| {
-                attr.name.local == local_name!("xmlns") && &*attr.value == "http://www.w3.org/1999/xhtml"
+                attr.name.local == local_name!("xmlns")
+                    && &*attr.value == "http://www.w3.org/1999/xhtml"
             };
             self.xhtml.set(self.xhtml.get() || tag.attrs.iter().any(says_so));
         }
-        // Drawings and formulas are read as XML anyway, and the end of a line break would be another.
+        // Drawings and formulas are read as XML anyway, and the end of a line break would be
+        // another.
         let is_html = tag.self_closing
             && self.xhtml.get()
             && !matches!(tag.name, local_name!("br") | local_name!("svg") | local_name!("math"))
@@ -159,7 +163,8 @@ impl Guard {
         })
     }
 
-    /// The open elements and the formatting that is to be opened again: what the tree builder walks for every tag.
+    /// The open elements and the formatting that is to be opened again: what the tree builder walks
+    /// for every tag.
     fn depth(&self) -> usize {
         struct Count(Cell<usize>);
         impl Tracer for Count {
@@ -174,8 +179,8 @@ impl Guard {
     }
 }
 
-/// Whether an element can hold others: those that cannot add no depth, and some of them change how the text behind them is
-/// to be read.
+/// Whether an element can hold others: those that cannot add no depth, and some of them change how
+/// the text behind them is to be read.
 fn nests(name: &LocalName) -> bool {
     !matches!(
         *name,

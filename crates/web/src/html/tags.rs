@@ -1,5 +1,5 @@
-//! Which elements and attributes the Markdown writer knows. All others are `Tag::Inline` and dropped attributes: their text
-//! counts, they do not.
+//! Which elements and attributes the Markdown writer knows. All others are `Tag::Inline` and
+//! dropped attributes: their text counts, they do not.
 
 use html5ever::{LocalName, Namespace, local_name, ns};
 
@@ -113,9 +113,10 @@ impl Tag {
             local_name!("dl") => Tag::DefinitionList,
             local_name!("dt") => Tag::Term,
             local_name!("dd") => Tag::Definition,
-            local_name!("pre") | local_name!("listing") | local_name!("xmp") | local_name!("plaintext") => {
-                Tag::Preformatted
-            }
+            local_name!("pre")
+            | local_name!("listing")
+            | local_name!("xmp")
+            | local_name!("plaintext") => Tag::Preformatted,
             local_name!("code") | local_name!("tt") | local_name!("samp") => Tag::Code,
             local_name!("em") | local_name!("i") => Tag::Emphasis,
             local_name!("strong") | local_name!("b") => Tag::Strong,
@@ -227,7 +228,9 @@ impl AttrName {
             }
             local_name!("lang") => (AttrName::Language, tag == Tag::Preformatted),
             local_name!("href") => (AttrName::Href, matches!(tag, Tag::Link | Tag::Base)),
-            local_name!("src") => (AttrName::Src, matches!(tag, Tag::Image | Tag::Embedded(_) | Tag::Source)),
+            local_name!("src") => {
+                (AttrName::Src, matches!(tag, Tag::Image | Tag::Embedded(_) | Tag::Source))
+            }
             local_name!("alt") => (AttrName::Alt, tag == Tag::Image),
             local_name!("title") => {
                 (AttrName::Title, matches!(tag, Tag::Link | Tag::Image | Tag::Embedded(_)))
@@ -237,8 +240,12 @@ impl AttrName {
             local_name!("type") => (AttrName::Type, tag == Tag::Checkbox),
             local_name!("checked") => (AttrName::Checked, tag == Tag::Checkbox),
             local_name!("align") => (AttrName::Align, matches!(tag, Tag::HeaderCell | Tag::Cell)),
-            local_name!("colspan") => (AttrName::Colspan, matches!(tag, Tag::HeaderCell | Tag::Cell)),
-            local_name!("rowspan") => (AttrName::Rowspan, matches!(tag, Tag::HeaderCell | Tag::Cell)),
+            local_name!("colspan") => {
+                (AttrName::Colspan, matches!(tag, Tag::HeaderCell | Tag::Cell))
+            }
+            local_name!("rowspan") => {
+                (AttrName::Rowspan, matches!(tag, Tag::HeaderCell | Tag::Cell))
+            }
             local_name!("role") => (AttrName::Role, tag == Tag::Table),
             local_name!("alttext") => (AttrName::AltText, tag == Tag::Math),
             local_name!("srcset") => (AttrName::Srcset, tag == Tag::Image),

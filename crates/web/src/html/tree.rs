@@ -1,5 +1,5 @@
-//! The tree a page is parsed into: nodes in one vector, text in one string, links by index. No node owns another, so a
-//! tree of any depth is dropped and walked without recursion.
+//! The tree a page is parsed into: nodes in one vector, text in one string, links by index. No node
+//! owns another, so a tree of any depth is dropped and walked without recursion.
 
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
@@ -58,7 +58,10 @@ pub(crate) struct Tree {
 
 impl fmt::Debug for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tree").field("nodes", &self.nodes.len()).field("text", &self.text.len()).finish()
+        f.debug_struct("Tree")
+            .field("nodes", &self.nodes.len())
+            .field("text", &self.text.len())
+            .finish()
     }
 }
 
@@ -78,7 +81,8 @@ impl Tree {
         }
     }
 
-    /// About how many bytes of Markdown there are in it: its text, and a few signs for each element.
+    /// About how many bytes of Markdown there are in it: its text, and a few signs for each
+    /// element.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + 16 * self.nodes.len()
     }
@@ -133,7 +137,14 @@ impl Tree {
 
     fn push(&mut self, kind: Kind, name: Option<QualName>) -> NodeId {
         let id = self.nodes.len() as NodeId;
-        self.nodes.push(Node { parent: NONE, previous: NONE, next: NONE, first: NONE, last: NONE, kind });
+        self.nodes.push(Node {
+            parent: NONE,
+            previous: NONE,
+            next: NONE,
+            first: NONE,
+            last: NONE,
+            kind,
+        });
         self.names.push(name);
         id
     }
@@ -157,8 +168,11 @@ impl Tree {
     /// Puts `id` below `parent`, before `next` or at the end.
     fn insert(&mut self, id: NodeId, parent: NodeId, next: NodeId) {
         self.detach(id);
-        let previous =
-            if next == NONE { self.nodes[parent as usize].last } else { self.nodes[next as usize].previous };
+        let previous = if next == NONE {
+            self.nodes[parent as usize].last
+        } else {
+            self.nodes[next as usize].previous
+        };
         let node = &mut self.nodes[id as usize];
         (node.parent, node.previous, node.next) = (parent, previous, next);
         match some(previous) {
@@ -171,10 +185,14 @@ impl Tree {
         }
     }
 
-    /// Puts text below `parent`, before `next` or at the end, joined to text that stands there already.
+    /// Puts text below `parent`, before `next` or at the end, joined to text that stands there
+    /// already.
     fn insert_text(&mut self, text: &str, parent: NodeId, next: NodeId) {
-        let before =
-            if next == NONE { self.nodes[parent as usize].last } else { self.nodes[next as usize].previous };
+        let before = if next == NONE {
+            self.nodes[parent as usize].last
+        } else {
+            self.nodes[next as usize].previous
+        };
         let here = self.text.len() as u32;
         if let Some(Kind::Text { start, end }) = some(before).map(|id| self.kind(id)) {
             // Text that is not the last of the string has to move there to grow.
@@ -195,7 +213,9 @@ impl Tree {
 
     fn element(&mut self, name: QualName, attributes: Vec<Attribute>) -> NodeId {
         let tag = match Tag::of(&name.ns, &name.local) {
-            Tag::Inline if attributes.iter().any(|attr| is_drawing(&name.local, attr)) => Tag::Hidden,
+            Tag::Inline if attributes.iter().any(|attr| is_drawing(&name.local, attr)) => {
+                Tag::Hidden
+            }
             tag => tag,
         };
         let attrs = self.attrs.len() as u32;
@@ -206,14 +226,16 @@ impl Tree {
         }
         let attr_count = (self.attrs.len() as u32 - attrs) as u16;
         if tag == Tag::Base && self.base.is_none() {
-            let href = self.attrs[attrs as usize..].iter().find(|(attr, _)| *attr == AttrName::Href);
+            let href =
+                self.attrs[attrs as usize..].iter().find(|(attr, _)| *attr == AttrName::Href);
             self.base = href.map(|(_, value)| value.clone());
         }
         self.push(Kind::Element { tag, attrs, attr_count }, Some(name))
     }
 }
 
-/// Whether an element is a formula drawn for the eye, beside the same formula in MathML: KaTeX and MathJax have both.
+/// Whether an element is a formula drawn for the eye, beside the same formula in MathML: KaTeX and
+/// MathJax have both.
 fn is_drawing(name: &LocalName, attr: &Attribute) -> bool {
     match attr.name.local {
         local_name!("class") => &*attr.value == "katex-html",
@@ -303,7 +325,9 @@ impl TreeSink for Builder {
     }
 
     fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name<'a> {
-        Name(Ref::map(self.tree.borrow(), |tree| tree.names[*target as usize].as_ref().unwrap_or(&NAMELESS)))
+        Name(Ref::map(self.tree.borrow(), |tree| {
+            tree.names[*target as usize].as_ref().unwrap_or(&NAMELESS)
+        }))
     }
 
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> NodeId {
@@ -322,7 +346,12 @@ impl TreeSink for Builder {
         self.place(*parent, NONE, child);
     }
 
-    fn append_based_on_parent_node(&self, element: &NodeId, previous: &NodeId, child: NodeOrText<NodeId>) {
+    fn append_based_on_parent_node(
+        &self,
+        element: &NodeId,
+        previous: &NodeId,
+        child: NodeOrText<NodeId>,
+    ) {
         let parent = self.tree.borrow().parent(*element);
         match parent {
             Some(parent) => self.place(parent, *element, child),

@@ -1,6 +1,8 @@
-//! Paragraphs, lists and quotes on lines: what separates two blocks, and what each line begins with.
+//! Paragraphs, lists and quotes on lines: what separates two blocks, and what each line begins
+//! with.
 
-/// Lists and quotes within one another; deeper ones go on at the same indent, or lines would be mostly indent.
+/// Lists and quotes within one another; deeper ones go on at the same indent, or lines would be
+/// mostly indent.
 const MAX_LEVELS: usize = 32;
 
 /// As wide as the widest marker: nine digits, a dot and a space.
@@ -51,8 +53,14 @@ pub(super) struct Blocks {
 impl Blocks {
     /// `size` is about how many bytes there will be.
     pub(super) fn new(size: usize) -> Blocks {
-        let page = Level { outer_prefix: 0, spacing: Spacing::Loose, last: None, last_marker: None };
-        Blocks { out: String::with_capacity(size), prefix: String::new(), levels: vec![page], fresh: true }
+        let page =
+            Level { outer_prefix: 0, spacing: Spacing::Loose, last: None, last_marker: None };
+        Blocks {
+            out: String::with_capacity(size),
+            prefix: String::new(),
+            levels: vec![page],
+            fresh: true,
+        }
     }
 
     /// How many lists and quotes are around.
@@ -80,7 +88,8 @@ impl Blocks {
         self.levels.last_mut().expect("the page is never closed")
     }
 
-    /// Begins a block. `joins` says that it may stand right below the line before, if the list is tight.
+    /// Begins a block. `joins` says that it may stand right below the line before, if the list is
+    /// tight.
     pub(super) fn begin(&mut self, block: Block, joins: bool) {
         let Level { spacing, last, .. } = *self.level();
         self.level().last = Some(block);
@@ -123,7 +132,8 @@ impl Blocks {
         self.fresh = true;
     }
 
-    /// Chooses how a list that begins here is marked: not like one right before it, or they would be one list.
+    /// Chooses how a list that begins here is marked: not like one right before it, or they would
+    /// be one list.
     pub(super) fn choose_marker(&mut self, usual: char, other: char) -> char {
         let level = self.level();
         let taken = level.last == Some(Block::List) && level.last_marker == Some(usual);
@@ -164,7 +174,12 @@ impl Blocks {
     fn enter(&mut self, prefix: &str, spacing: Spacing) {
         // Deeper than the limit, blocks are separated as if the levels were not there.
         let last = if prefix.is_empty() { self.level().last } else { None };
-        self.levels.push(Level { outer_prefix: self.prefix.len(), spacing, last, last_marker: None });
+        self.levels.push(Level {
+            outer_prefix: self.prefix.len(),
+            spacing,
+            last,
+            last_marker: None,
+        });
         self.prefix.push_str(prefix);
     }
 

@@ -86,8 +86,11 @@ struct Lines {
 
 impl Lines {
     fn text(&mut self, text: &str, in_list: bool) {
-        let text =
-            if std::mem::take(&mut self.ended) { text.strip_prefix('\n').unwrap_or(text) } else { text };
+        let text = if std::mem::take(&mut self.ended) {
+            text.strip_prefix('\n').unwrap_or(text)
+        } else {
+            text
+        };
         if !(in_list && text.trim_ascii().is_empty()) {
             self.code.push_str(text);
         }
@@ -125,7 +128,9 @@ pub(super) fn language(tree: &Tree, id: NodeId) -> Option<&str> {
         .iter()
         .find_map(|node| class(*node).and_then(named))
         .or_else(|| near.iter().find_map(|node| tree.attr(*node, AttrName::Language)))
-        .or_else(|| near.iter().copied().chain(outer().skip(2).take(4)).find_map(|n| beside(class(n)?)))
+        .or_else(|| {
+            near.iter().copied().chain(outer().skip(2).take(4)).find_map(|n| beside(class(n)?))
+        })
         .or_else(|| near.iter().find_map(|node| class(*node).and_then(sphinx)))?;
     let plain = !found.is_empty() && !found.contains('`') && !found.bytes().any(is_space);
     plain.then_some(found)
@@ -135,21 +140,26 @@ pub(super) fn language(tree: &Tree, id: NodeId) -> Option<&str> {
 fn named(classes: &str) -> Option<&str> {
     let words = || classes.split(|c: char| c == ';' || c.is_ascii_whitespace());
     let prefixes = ["language-", "lang-", "highlight-source-", "brush:"];
-    let named = words().find_map(|word| prefixes.iter().find_map(|prefix| word.strip_prefix(prefix)));
-    named.filter(|name| !name.is_empty()).or_else(|| words().skip_while(|word| *word != "brush:").nth(1))
+    let named =
+        words().find_map(|word| prefixes.iter().find_map(|prefix| word.strip_prefix(prefix)));
+    named
+        .filter(|name| !name.is_empty())
+        .or_else(|| words().skip_while(|word| *word != "brush:").nth(1))
 }
 
 /// `hljs rust`: one word beside that of a highlighter.
 fn beside(classes: &str) -> Option<&str> {
     let words = || classes.split_ascii_whitespace();
-    let mut others = words().filter(|word| !HIGHLIGHTERS.contains(word) && !NO_LANGUAGE.contains(word));
+    let mut others =
+        words().filter(|word| !HIGHLIGHTERS.contains(word) && !NO_LANGUAGE.contains(word));
     let found = others.next().filter(|word| !word.contains(['-', '_']))?;
     (others.next().is_none() && words().any(|word| HIGHLIGHTERS.contains(&word))).then_some(found)
 }
 
 /// Sphinx says `highlight-python`.
 fn sphinx(classes: &str) -> Option<&str> {
-    let name = classes.split_ascii_whitespace().find_map(|class| class.strip_prefix("highlight-"))?;
+    let name =
+        classes.split_ascii_whitespace().find_map(|class| class.strip_prefix("highlight-"))?;
     (!NO_LANGUAGE.contains(&name)).then_some(name)
 }
 

@@ -4,7 +4,8 @@
 const SPECIAL: [bool; 256] = table(b"\\`*_[]<&~");
 
 /// Bytes that a link's destination may have as they are.
-const PLAIN: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:?=#%");
+const PLAIN: [bool; 256] =
+    table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:?=#%");
 
 const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
@@ -48,7 +49,8 @@ pub(super) fn push_text(out: &mut String, text: &str, after_space: bool) {
     out.push_str(&text[done..]);
 }
 
-/// What comes next may be in another piece of text, so the end of this one counts as the worst that could come.
+/// What comes next may be in another piece of text, so the end of this one counts as the worst that
+/// could come.
 fn needs_backslash(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = &text.as_bytes()[at + 1..];
@@ -65,23 +67,27 @@ fn needs_backslash(text: &str, at: usize) -> bool {
             let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
             !(letter(before) && letter(text[at + 1..].chars().next()))
         }
-        b'<' => after.first().is_none_or(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?')),
+        b'<' => {
+            after.first().is_none_or(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?'))
+        }
         b'&' => is_entity(after),
         _ => true,
     }
 }
 
-/// Whether what follows an ampersand makes it a character reference, or may do so with text to come.
+/// Whether what follows an ampersand makes it a character reference, or may do so with text to
+/// come.
 fn is_entity(after: &[u8]) -> bool {
-    let name = after.iter().take(40).take_while(|b| b.is_ascii_alphanumeric() || **b == b'#').count();
+    let name =
+        after.iter().take(40).take_while(|b| b.is_ascii_alphanumeric() || **b == b'#').count();
     match after.get(name) {
         None => true,
         Some(end) => *end == b';' && name > 0,
     }
 }
 
-/// Where a backslash has to go so that a line does not begin a heading, list, quote, rule or table; `line` is what stands
-/// on the line, `first` whether it begins a paragraph.
+/// Where a backslash has to go so that a line does not begin a heading, list, quote, rule or table;
+/// `line` is what stands on the line, `first` whether it begins a paragraph.
 pub(super) fn line_start(line: &str, first: bool) -> Option<usize> {
     let bytes = line.as_bytes();
     let ends = |at: usize| bytes.get(at).is_none_or(|b| is_space(*b));
@@ -170,7 +176,8 @@ pub(super) fn push_title(out: &mut String, title: &str) {
 pub(super) fn push_code(out: &mut String, code: &str) {
     let ticks = longest_run(code, b'`') + 1;
     // Spaces on both sides are stripped by readers, so they need company.
-    let stripped = code.starts_with(' ') && code.ends_with(' ') && !code.trim_matches(' ').is_empty();
+    let stripped =
+        code.starts_with(' ') && code.ends_with(' ') && !code.trim_matches(' ').is_empty();
     let pad = code.starts_with('`') || code.ends_with('`') || stripped;
     let fence = "`".repeat(ticks);
     out.push_str(&fence);

@@ -1,5 +1,6 @@
-//! A run of text with its formatting, collected first and written when the paragraph is complete: whether `*` opens emphasis
-//! depends on the characters on both of its sides, and those are known only then.
+//! A run of text with its formatting, collected first and written when the paragraph is complete:
+//! whether `*` opens emphasis depends on the characters on both of its sides, and those are known
+//! only then.
 
 use super::escape::{line_start, push_code, push_text};
 use super::links::Links;
@@ -213,7 +214,8 @@ impl Inline {
         }
     }
 
-    /// Writes what there is and begins anew. Spans that are open are closed, and opened again for what follows.
+    /// Writes what there is and begins anew. Spans that are open are closed, and opened again for
+    /// what follows.
     pub(super) fn write(&mut self, out: &mut String, prefix: &str, breaks: Breaks, links: &Links) {
         let in_code = self.is_code();
         if in_code {
@@ -255,7 +257,8 @@ impl Inline {
         }
     }
 
-    /// Brings spans into a form that can be written. What is dropped may have been in the way of what moves.
+    /// Brings spans into a form that can be written. What is dropped may have been in the way of
+    /// what moves.
     fn settle(&mut self) {
         loop {
             let before = self.marks.len();
@@ -270,7 +273,8 @@ impl Inline {
     /// Moves white space and breaks out of spans, where delimiters do not bear them.
     fn move_space(&mut self) {
         let Inline { text, marks, .. } = self;
-        let end_of = |(at, mark): &(usize, Mark)| if let Mark::Code(end) = mark { *end } else { *at };
+        let end_of =
+            |(at, mark): &(usize, Mark)| if let Mark::Code(end) = mark { *end } else { *at };
         for index in (0..marks.len()).rev() {
             if !matches!(marks[index].1, Mark::Open(_)) {
                 continue;
@@ -321,7 +325,8 @@ impl Inline {
                 }
                 Mark::Close(_) => {
                     let Some((open, before, repeats)) = opened.pop() else { continue };
-                    if repeats || (self.marks[open].0 >= self.marks[index].0 && before == contents) {
+                    if repeats || (self.marks[open].0 >= self.marks[index].0 && before == contents)
+                    {
                         self.marks[open].1 = Mark::Gone;
                         self.marks[index].1 = Mark::Gone;
                     }
@@ -339,7 +344,8 @@ impl Inline {
     }
 }
 
-/// Appends text of a code span that began at `start`: runs of white space are one space, nothing is escaped.
+/// Appends text of a code span that began at `start`: runs of white space are one space, nothing is
+/// escaped.
 fn collapse(out: &mut String, text: &str, start: usize) {
     for c in text.chars() {
         if !(c.is_ascii() && super::escape::is_space(c as u8)) {
@@ -417,7 +423,8 @@ impl Painter<'_> {
 
     /// Whether anything follows that makes a break before it worth keeping.
     fn has_more(&self, index: usize) -> bool {
-        self.inline.marks[index].0 < self.content_end || self.last_solid.is_some_and(|last| index < last)
+        self.inline.marks[index].0 < self.content_end
+            || self.last_solid.is_some_and(|last| index < last)
     }
 
     fn line_break(&mut self, start: usize) {
@@ -445,7 +452,8 @@ impl Painter<'_> {
                 return;
             }
             let start = to - piece.len();
-            let breaks = self.inline.marks[next..].iter().find(|(_, mark)| matches!(mark, Mark::Break));
+            let breaks =
+                self.inline.marks[next..].iter().find(|(_, mark)| matches!(mark, Mark::Break));
             let end = breaks.map_or(self.inline.text.len(), |(at, _)| *at);
             let line = self.inline.text[start..end].trim_end();
             if self.breaks == Breaks::Lines
@@ -500,7 +508,9 @@ impl Painter<'_> {
             Span::Link(_) => return Sign::Link,
         };
         let marks = &self.inline.marks;
-        let close = marks[index..].iter().position(|(_, mark)| matches!(mark, Mark::Close(s) if *s == span));
+        let close = marks[index..]
+            .iter()
+            .position(|(_, mark)| matches!(mark, Mark::Close(s) if *s == span));
         let Some(close) = close.map(|offset| index + offset) else { return Sign::Tag(tag) };
         let fits = |delimiter: &&&'static str| self.fits(delimiter, kind, index, close);
         delimiters.iter().find(fits).map_or(Sign::Tag(tag), |delimiter| Sign::Delimiter(delimiter))
@@ -524,7 +534,8 @@ impl Painter<'_> {
         let touches_after = match self.inline.marks.get(close + 1) {
             Some((at, Mark::Close(outer))) if *at == self.inline.marks[close].0 => {
                 self.signs.iter().any(|(span, sign)| {
-                    span == outer && matches!(sign, Sign::Delimiter(other) if other.starts_with(character))
+                    span == outer
+                        && matches!(sign, Sign::Delimiter(other) if other.starts_with(character))
                 })
             }
             _ => false,
@@ -546,9 +557,12 @@ impl Painter<'_> {
         if character != "_" {
             return opens && closes;
         }
-        // Right-flanking where it opens, left-flanking where it closes: within a word, where `_` is no delimiter.
-        let closes_there = outside_left != Space && (outside_left == Letter || inside_left != Letter);
-        let opens_there = outside_right != Space && (outside_right == Letter || inside_right != Letter);
+        // Right-flanking where it opens, left-flanking where it closes: within a word, where `_` is
+        // no delimiter.
+        let closes_there =
+            outside_left != Space && (outside_left == Letter || inside_left != Letter);
+        let opens_there =
+            outside_right != Space && (outside_right == Letter || inside_right != Letter);
         opens
             && closes
             && (!closes_there || outside_left == Punctuation)
@@ -581,11 +595,14 @@ fn trim_spaces(out: &mut String, start: usize) {
     out.truncate(end);
 }
 
-/// What a character within a span is to its delimiters. Readers differ on symbols that are not ASCII, so the reading counts
-/// that makes it harder to be a delimiter: punctuation within, letters without.
+/// What a character within a span is to its delimiters. Readers differ on symbols that are not
+/// ASCII, so the reading counts that makes it harder to be a delimiter: punctuation within, letters
+/// without.
 fn inside(c: Option<char>) -> Beside {
     match c {
-        Some(c) if !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() => Beside::Punctuation,
+        Some(c) if !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() => {
+            Beside::Punctuation
+        }
         c => outside(c),
     }
 }

@@ -1,5 +1,5 @@
-//! Addresses of links and images, made absolute. Most are put together from pieces; only the unusual ones are parsed, which
-//! takes a microsecond each.
+//! Addresses of links and images, made absolute. Most are put together from pieces; only the
+//! unusual ones are parsed, which takes a microsecond each.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use url::Url;
 use super::escape::{push_destination, push_text, push_title};
 use crate::html::{AttrName, NodeId, Tag, Tree};
 
-/// The addresses of a page. They are put together only when they are written: those of a whole paragraph could be many times
-/// as large as the page.
+/// The addresses of a page. They are put together only when they are written: those of a whole
+/// paragraph could be many times as large as the page.
 #[derive(Debug)]
 pub(super) struct Links<'a> {
     tree: &'a Tree,
@@ -30,16 +30,18 @@ struct Base {
 impl<'a> Links<'a> {
     pub(super) fn new(tree: &'a Tree, page: Option<&Url>) -> Links<'a> {
         let is_base = |url: &Url| !url.cannot_be_a_base();
-        let declared = tree.base.as_deref().and_then(|href| Url::options().base_url(page).parse(href).ok());
+        let declared =
+            tree.base.as_deref().and_then(|href| Url::options().base_url(page).parse(href).ok());
         let url = declared.filter(is_base).or_else(|| page.cloned().filter(is_base));
         Links { tree, base: url.map(Base::new) }
     }
 
-    /// Where a link, an image or something embedded leads, as the page writes it; none if nowhere, or if following it would
-    /// run code.
+    /// Where a link, an image or something embedded leads, as the page writes it; none if nowhere,
+    /// or if following it would run code.
     pub(super) fn target(&self, id: NodeId) -> Option<&'a str> {
         let attr = |name| self.tree.attr(id, name);
-        let filled = |name| attr(name).filter(|href| !href.trim_ascii().is_empty() && is_harmless(href));
+        let filled =
+            |name| attr(name).filter(|href| !href.trim_ascii().is_empty() && is_harmless(href));
         match self.tree.tag(id)? {
             Tag::Link => attr(AttrName::Href).filter(|href| is_harmless(href)),
             // A page that loads images late has the real address elsewhere.
@@ -47,11 +49,15 @@ impl<'a> Links<'a> {
                 .or_else(|| filled(AttrName::Src))
                 .or_else(|| attr(AttrName::Srcset).and_then(first_of_set))
                 .filter(|href| is_harmless(href)),
-            Tag::Embedded(_) => filled(AttrName::LateSrc).or_else(|| filled(AttrName::Src)).or_else(|| {
-                let sources =
-                    self.tree.children(id).filter(|child| self.tree.tag(*child) == Some(Tag::Source));
-                sources.into_iter().find_map(|source| self.tree.attr(source, AttrName::Src))
-            }),
+            Tag::Embedded(_) => {
+                filled(AttrName::LateSrc).or_else(|| filled(AttrName::Src)).or_else(|| {
+                    let sources = self
+                        .tree
+                        .children(id)
+                        .filter(|child| self.tree.tag(*child) == Some(Tag::Source));
+                    sources.into_iter().find_map(|source| self.tree.attr(source, AttrName::Src))
+                })
+            }
             _ => None,
         }
     }
@@ -89,7 +95,10 @@ impl<'a> Links<'a> {
 fn is_harmless(href: &str) -> bool {
     let href = href.trim_start_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
     // None of the schemes in question has a dot.
-    let end = href.bytes().position(|b| matches!(b, b':' | b'/' | b'?' | b'#' | b'.')).unwrap_or(href.len());
+    let end = href
+        .bytes()
+        .position(|b| matches!(b, b':' | b'/' | b'?' | b'#' | b'.'))
+        .unwrap_or(href.len());
     let (scheme, rest) = href.split_at(end);
     !rest.starts_with(':')
         || !["javascript", "vbscript", "data"].iter().any(|bad| {
@@ -118,12 +127,14 @@ impl Base {
 
     /// The two parts of the address, where putting them together is what parsing would give.
     fn quick<'s>(&'s self, href: &'s str) -> Option<(&'s str, &'s str)> {
-        let plain =
-            |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b'%' | b'=' | b'&');
-        let (host, href) = match href.strip_prefix("https://").or_else(|| href.strip_prefix("http://")) {
-            Some(rest) => href.split_at(href.len() - rest.len() + rest.find('/')?),
-            None => ("", href),
+        let plain = |b: u8| {
+            b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b'%' | b'=' | b'&')
         };
+        let (host, href) =
+            match href.strip_prefix("https://").or_else(|| href.strip_prefix("http://")) {
+                Some(rest) => href.split_at(href.len() - rest.len() + rest.find('/')?),
+                None => ("", href),
+            };
         let (path, rest) = href.split_at(href.find(['?', '#']).unwrap_or(href.len()));
         let simple = !href.is_empty()
             && path.bytes().all(plain)
@@ -144,7 +155,8 @@ impl Base {
     }
 }
 
-/// Whether a scheme and host are written as parsing would write them. Numbers at the end may be an address in disguise.
+/// Whether a scheme and host are written as parsing would write them. Numbers at the end may be an
+/// address in disguise.
 fn is_plain_host(host: &str) -> bool {
     let name = host.rsplit('/').next().unwrap_or_default();
     let last = name.rsplit('.').next().unwrap_or_default();

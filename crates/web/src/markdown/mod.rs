@@ -1,5 +1,5 @@
-//! HTML as Markdown: CommonMark with GFM's tables, task lists and strike-through, such that a reader of Markdown sees the text
-//! and the structure that a reader of the page sees.
+//! HTML as Markdown: CommonMark with GFM's tables, task lists and strike-through, such that a
+//! reader of Markdown sees the text and the structure that a reader of the page sees.
 
 mod blocks;
 mod code;
@@ -26,7 +26,8 @@ pub struct Options {
     pub max_nodes: usize,
     /// Bytes of Markdown.
     pub max_output: usize,
-    /// Whether the page is XHTML, where `<script/>` has no end tag to wait for. Pages that say so by `xmlns` are read like it anyway.
+    /// Whether the page is XHTML, where `<script/>` has no end tag to wait for. Pages that say so
+    /// by `xmlns` are read like it anyway.
     pub xhtml: bool,
     /// When the work has to be done; without it there is no limit.
     pub deadline: Option<Instant>,
@@ -34,7 +35,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { max_depth: 512, max_nodes: 750_000, max_output: 16 << 20, xhtml: false, deadline: None }
+        Options {
+            max_depth: 512,
+            max_nodes: 750_000,
+            max_output: 16 << 20,
+            xhtml: false,
+            deadline: None,
+        }
     }
 }
 
@@ -58,14 +65,23 @@ pub enum ConversionError {
     TooSlow,
 }
 
-/// Converts a page. Links become absolute if the address of the page is given; `<base>` is honoured.
-pub fn markdown(html: &str, base_url: Option<&Url>, options: &Options) -> Result<String, ConversionError> {
+/// Converts a page. Links become absolute if the address of the page is given; `<base>` is
+/// honoured.
+pub fn markdown(
+    html: &str,
+    base_url: Option<&Url>,
+    options: &Options,
+) -> Result<String, ConversionError> {
     Document::parse(html, options)?.to_markdown(base_url, options)
 }
 
 impl Document {
     /// Writes the page as Markdown, without a new line at the end.
-    pub fn to_markdown(&self, base_url: Option<&Url>, options: &Options) -> Result<String, ConversionError> {
+    pub fn to_markdown(
+        &self,
+        base_url: Option<&Url>,
+        options: &Options,
+    ) -> Result<String, ConversionError> {
         Walker::new(&self.tree, base_url, options).run()
     }
 }

@@ -20,8 +20,8 @@ fn hides_itself(tree: &Tree, id: NodeId) -> bool {
     }
     // A page that hides itself as a whole does so until its script has run.
     let parent = tree.parent(id);
-    let is_page =
-        parent == Some(Tree::ROOT) || parent.and_then(|parent| tree.parent(parent)) == Some(Tree::ROOT);
+    let is_page = parent == Some(Tree::ROOT)
+        || parent.and_then(|parent| tree.parent(parent)) == Some(Tree::ROOT);
     let display = style.and_then(|style| declaration(style, "display"));
     !is_page
         && (hidden.is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))

@@ -38,8 +38,10 @@ pub(super) fn grid(tree: &Tree, table: NodeId) -> Option<Grid> {
         let cells: Vec<NodeId> =
             tree.children(row).filter(|id| is_cell(tree, *id) && !is_hidden(tree, *id)).collect();
         if grid.rows.is_empty() {
-            let in_head = tree.parent(row).is_some_and(|parent| tree.tag(parent) == Some(Tag::TableHead));
-            let all = !cells.is_empty() && cells.iter().all(|id| tree.tag(*id) == Some(Tag::HeaderCell));
+            let in_head =
+                tree.parent(row).is_some_and(|parent| tree.tag(parent) == Some(Tag::TableHead));
+            let all =
+                !cells.is_empty() && cells.iter().all(|id| tree.tag(*id) == Some(Tag::HeaderCell));
             grid.header = in_head || all;
         }
         let (row, width) = lay_out(tree, &cells, &mut reaching);
@@ -56,8 +58,8 @@ pub(super) fn grid(tree: &Tree, table: NodeId) -> Option<Grid> {
     Some(grid)
 }
 
-/// Puts the cells of a row into their columns and says how many those are; `reaching` counts the rows that a cell above still
-/// takes up.
+/// Puts the cells of a row into their columns and says how many those are; `reaching` counts the
+/// rows that a cell above still takes up.
 fn lay_out(tree: &Tree, cells: &[NodeId], reaching: &mut Vec<usize>) -> (Row, usize) {
     let mut row = Row::with_capacity(cells.len());
     let mut column = 0;
@@ -69,7 +71,8 @@ fn lay_out(tree: &Tree, cells: &[NodeId], reaching: &mut Vec<usize>) -> (Row, us
     };
     for cell in cells {
         skip(&mut column, reaching);
-        let number = |name| tree.attr(*cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1);
+        let number =
+            |name| tree.attr(*cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1);
         row.push((column.min(MAX_COLUMNS - 1), *cell));
         let end = (column + number(AttrName::Colspan).max(1)).min(MAX_COLUMNS);
         let rows = number(AttrName::Rowspan).clamp(1, 65_534) - 1;
@@ -87,7 +90,8 @@ fn lay_out(tree: &Tree, cells: &[NodeId], reaching: &mut Vec<usize>) -> (Row, us
     (row, column)
 }
 
-/// Whether a table is there for the looks: it says so, or it has no header and holds what no row of data holds.
+/// Whether a table is there for the looks: it says so, or it has no header and holds what no row of
+/// data holds.
 fn arranges(tree: &Tree, table: NodeId, grid: &Grid, columns: usize) -> bool {
     if matches!(tree.attr(table, AttrName::Role), Some("presentation" | "none")) {
         return true;
@@ -117,10 +121,12 @@ fn arranges(tree: &Tree, table: NodeId, grid: &Grid, columns: usize) -> bool {
 /// The rows, groups and cells of a table, without what is within its cells.
 fn own(tree: &Tree, table: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let next = move |at: NodeId| {
-        let inner = if is_cell(tree, at) || is_hidden(tree, at) { None } else { tree.first_child(at) };
+        let inner =
+            if is_cell(tree, at) || is_hidden(tree, at) { None } else { tree.first_child(at) };
         inner.or_else(|| tree.after(at, table))
     };
-    std::iter::successors(tree.first_child(table), move |at| next(*at)).filter(|id| !is_hidden(tree, *id))
+    std::iter::successors(tree.first_child(table), move |at| next(*at))
+        .filter(|id| !is_hidden(tree, *id))
 }
 
 fn is_cell(tree: &Tree, id: NodeId) -> bool {

@@ -1,5 +1,6 @@
-//! The walk over a page. It goes by the links of the tree, not by recursion, so depth costs nothing; only a table calls it
-//! again for its cells, in which no further table is laid out, and a box with details for its summary.
+//! The walk over a page. It goes by the links of the tree, not by recursion, so depth costs
+//! nothing; only a table calls it again for its cells, in which no further table is laid out, and a
+//! box with details for its summary.
 
 use url::Url;
 
@@ -176,7 +177,9 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Summary => {
-                return Ok(self.tree.parent(id).and_then(|parent| self.summary_of(parent)) != Some(id));
+                return Ok(
+                    self.tree.parent(id).and_then(|parent| self.summary_of(parent)) != Some(id)
+                );
             }
             Tag::Table => return self.table(id).map(|shown| !shown),
             _ => {}
@@ -210,8 +213,10 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Checkbox => {
-                let is_box =
-                    self.tree.attr(id, AttrName::Type).is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
+                let is_box = self
+                    .tree
+                    .attr(id, AttrName::Type)
+                    .is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
                 let begins_item = self.items.last() == Some(&true) && self.blocks.is_fresh();
                 if is_box && begins_item && self.leaf.is_none() && !self.inline.has_content() {
                     self.task = Some(self.tree.attr(id, AttrName::Checked).is_some());
@@ -219,7 +224,10 @@ impl<'a> Walker<'a> {
             }
             Tag::Choice => self.inline.space(),
             Tag::Control
-                if self.tree.previous_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) =>
+                if self
+                    .tree
+                    .previous_sibling(id)
+                    .is_some_and(|node| self.tree.tag(node).is_some()) =>
             {
                 self.inline.space();
             }
@@ -257,7 +265,9 @@ impl<'a> Walker<'a> {
                 }
             }
             Tag::Choice => self.inline.space(),
-            Tag::Control if self.tree.next_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) => {
+            Tag::Control
+                if self.tree.next_sibling(id).is_some_and(|node| self.tree.tag(node).is_some()) =>
+            {
                 self.inline.space();
             }
             Tag::Quotation => self.inline.text("\""),
@@ -345,8 +355,9 @@ impl<'a> Walker<'a> {
 
     fn begin_list(&mut self, id: NodeId, tag: Tag) {
         let tree = self.tree;
-        let is_item =
-            |id: &NodeId| matches!(tree.tag(*id), Some(Tag::Item | Tag::Definition)) && !is_hidden(tree, *id);
+        let is_item = |id: &NodeId| {
+            matches!(tree.tag(*id), Some(Tag::Item | Tag::Definition)) && !is_hidden(tree, *id)
+        };
         let items = || tree.children(id).filter(is_item);
         let has_paragraph = |item| tree.children(item).any(|c| tree.tag(c) == Some(Tag::Paragraph));
         let spacing = if items().any(has_paragraph) { Spacing::Loose } else { Spacing::Tight };
@@ -356,7 +367,8 @@ impl<'a> Walker<'a> {
             start.and_then(number).unwrap_or(1)
         });
         // An empty item, or another number than one, cannot follow a line of text.
-        let joins = number.is_none_or(|n| n == 1) && items().next().is_some_and(|item| !is_blank(tree, item));
+        let joins = number.is_none_or(|n| n == 1)
+            && items().next().is_some_and(|item| !is_blank(tree, item));
         let inset = match self.lists.last() {
             Some(outer) if outer.level == self.blocks.depth() && !outer.first => {
                 self.blocks.resume_item(outer.width, outer.spacing);
@@ -369,12 +381,22 @@ impl<'a> Walker<'a> {
             None => self.blocks.choose_marker('-', '*'),
         };
         let level = self.blocks.depth();
-        self.lists.push(List { level, number, marker, spacing, first: true, joins, width: 2, inset });
+        self.lists.push(List {
+            level,
+            number,
+            marker,
+            spacing,
+            first: true,
+            joins,
+            width: 2,
+            inset,
+        });
     }
 
     fn begin_item(&mut self, id: NodeId) {
         self.items.push(true);
-        let Some(list) = self.lists.last_mut().filter(|list| list.level == self.blocks.depth()) else {
+        let Some(list) = self.lists.last_mut().filter(|list| list.level == self.blocks.depth())
+        else {
             // An item without a list is shown as one of a list all the same.
             let first = !self.blocks.is_after_item('-');
             let marker = if first { self.blocks.choose_marker('-', '*') } else { '-' };
@@ -406,13 +428,15 @@ impl<'a> Walker<'a> {
     /// The summary that a box with details is closed to.
     fn summary_of(&self, details: NodeId) -> Option<NodeId> {
         let is_details = self.tree.tag(details) == Some(Tag::Details);
-        let is_summary = |id: &NodeId| self.tree.tag(*id) == Some(Tag::Summary) && !is_hidden(self.tree, *id);
+        let is_summary =
+            |id: &NodeId| self.tree.tag(*id) == Some(Tag::Summary) && !is_hidden(self.tree, *id);
         self.tree.children(details).find(|child| is_details && is_summary(child))
     }
 
     /// A summary is HTML like its surroundings, where Markdown is read only between blank lines.
     fn summary(&mut self, id: NodeId) -> Result<(), ConversionError> {
-        let is_more = |tag| matches!(tag, Tag::Heading(_) | Tag::Link | Tag::Image | Tag::Embedded(_));
+        let is_more =
+            |tag| matches!(tag, Tag::Heading(_) | Tag::Link | Tag::Image | Tag::Embedded(_));
         if self.tree.descendants(id).any(|node| self.tree.tag(node).is_some_and(is_more)) {
             self.blocks.new_line();
             self.blocks.out.push_str("<summary>");
@@ -502,7 +526,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Shows where something embedded is; the answer is whether what stands in for it is to be shown instead.
+    /// Shows where something embedded is; the answer is whether what stands in for it is to be
+    /// shown instead.
     fn embedded(&mut self, id: NodeId, name: &str) -> bool {
         if self.links.target(id).is_none() {
             return name != "iframe";

@@ -26,13 +26,15 @@ impl Provider for Brave {
             .credential("BRAVE_API_KEY", "brave-api-key")
             .ok_or_else(|| SearchError(MISSING.to_owned()))?;
         let base = surroundings.base_url("TOOLWRIGHT_BRAVE_URL", "https://api.search.brave.com")?;
-        let mut url =
-            base.join("/res/v1/web/search").map_err(|_| SearchError("invalid base URL".to_owned()))?;
+        let mut url = base
+            .join("/res/v1/web/search")
+            .map_err(|_| SearchError("invalid base URL".to_owned()))?;
         url.query_pairs_mut().append_pair("q", &query.text).append_pair("count", "20");
         let secrets = [key.as_str()];
-        let exchange = Exchange::new("Brave Search", MISSING, &secrets, surroundings, query.timeout);
-        let answer =
-            exchange.get(&url, &[("accept", "application/json"), ("x-subscription-token", key.as_str())])?;
+        let exchange =
+            Exchange::new("Brave Search", MISSING, &secrets, surroundings, query.timeout);
+        let answer = exchange
+            .get(&url, &[("accept", "application/json"), ("x-subscription-token", key.as_str())])?;
         let results = answer["web"]["results"].as_array().map(Vec::as_slice).unwrap_or_default();
         let hits = results.iter().filter_map(read).filter(|hit| domains.permit(&hit.url));
         Ok(hits.map(|hit| exchange.redacted(hit)).collect())

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-/// A date in RFC 3339 and UTC; none if it cannot be read. What names no zone is taken for UTC, a mere date for its midnight.
+/// A date in RFC 3339 and UTC; none if it cannot be read. What names no zone is taken for UTC, a
+/// mere date for its midnight.
 pub(super) fn rfc3339(text: &str) -> Option<String> {
     let text = text.trim();
     let in_utc = |date: DateTime| date.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());

@@ -12,13 +12,15 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    /// An entry that is no domain is an error: a list that let all pass would be worse. A blank one asks for nothing.
+    /// An entry that is no domain is an error: a list that let all pass would be worse. A blank one
+    /// asks for nothing.
     pub(super) fn new(query: &Query) -> Result<Domains, SearchError> {
         let hosts = |name: &str, list: &[String]| {
             let mut hosts: Vec<String> = Vec::new();
             for entry in list.iter().filter(|entry| !entry.trim().is_empty()) {
-                let host = host(entry)
-                    .ok_or_else(|| SearchError(format!("`{name}` has `{entry}`, which is no domain")))?;
+                let host = host(entry).ok_or_else(|| {
+                    SearchError(format!("`{name}` has `{entry}`, which is no domain"))
+                })?;
                 if !hosts.contains(&host) {
                     hosts.push(host);
                 }
@@ -41,14 +43,17 @@ impl Domains {
 
     /// Whether a page counts. What is blocked is blocked even if it is allowed, too.
     pub(super) fn permit(&self, url: &str) -> bool {
-        let Some(host) = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)) else {
+        let Some(host) = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned))
+        else {
             return self.allowed.is_empty() && self.blocked.is_empty();
         };
         let host = host.trim_end_matches('.');
         let within = |domain: &String| {
-            host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            host.strip_suffix(domain.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
-        !self.blocked.iter().any(within) && (self.allowed.is_empty() || self.allowed.iter().any(within))
+        !self.blocked.iter().any(within)
+            && (self.allowed.is_empty() || self.allowed.iter().any(within))
     }
 }
 
@@ -91,8 +96,11 @@ mod tests {
             (&["a.com"], &["a.com"], "https://a.com/", false),
             (&["a.com"], &[], "not a url", false),
         ] {
-            let query =
-                Query { allowed_domains: some(allowed), blocked_domains: some(blocked), ..Query::default() };
+            let query = Query {
+                allowed_domains: some(allowed),
+                blocked_domains: some(blocked),
+                ..Query::default()
+            };
             let domains = Domains::new(&query).unwrap();
             assert_eq!(domains.permit(url), expected, "{allowed:?} {blocked:?} {url}");
         }

@@ -1,5 +1,5 @@
-//! Google Custom Search API. It can be narrowed to one domain per request, so several domains are several requests. Google
-//! has announced its end for 2027-01-01.
+//! Google Custom Search API. It can be narrowed to one domain per request, so several domains are
+//! several requests. Google has announced its end for 2027-01-01.
 
 use std::collections::HashSet;
 
@@ -39,12 +39,16 @@ impl Provider for Google {
     fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError> {
         let domains = Domains::new(query)?;
         let missing = || SearchError(MISSING.to_owned());
-        let key = surroundings.credential("GOOGLE_SEARCH_API_KEY", "google-api-key").ok_or_else(missing)?;
-        let engine =
-            surroundings.credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id").ok_or_else(missing)?;
+        let key = surroundings
+            .credential("GOOGLE_SEARCH_API_KEY", "google-api-key")
+            .ok_or_else(missing)?;
+        let engine = surroundings
+            .credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id")
+            .ok_or_else(missing)?;
         let base = surroundings.base_url("TOOLWRIGHT_GOOGLE_URL", "https://www.googleapis.com")?;
-        let mut url =
-            base.join("/customsearch/v1").map_err(|_| SearchError("invalid base URL".to_owned()))?;
+        let mut url = base
+            .join("/customsearch/v1")
+            .map_err(|_| SearchError("invalid base URL".to_owned()))?;
         url.query_pairs_mut()
             .append_pair("key", &key)
             .append_pair("cx", &engine)
@@ -52,7 +56,8 @@ impl Provider for Google {
             .append_pair("num", "10")
             .append_pair("start", "1");
         let secrets = [key.as_str(), engine.as_str()];
-        let exchange = Exchange::new("Google Custom Search", MISSING, &secrets, surroundings, query.timeout);
+        let exchange =
+            Exchange::new("Google Custom Search", MISSING, &secrets, surroundings, query.timeout);
         let answers: Vec<Result<Json, SearchError>> = requests(&url, &domains)
             .iter()
             .map(|url| exchange.get(url, &[("accept", "application/json")]))
@@ -71,7 +76,9 @@ impl Provider for Google {
 fn requests(url: &Url, domains: &Domains) -> Vec<Url> {
     let narrowed = |site: &str, filter: &str| {
         let mut url = url.clone();
-        url.query_pairs_mut().append_pair("siteSearch", site).append_pair("siteSearchFilter", filter);
+        url.query_pairs_mut()
+            .append_pair("siteSearch", site)
+            .append_pair("siteSearchFilter", filter);
         url
     };
     match (domains.allowed(), domains.blocked()) {
@@ -94,7 +101,8 @@ fn merge_errors(answers: Vec<Result<Json, SearchError>>) -> Result<Vec<Json>, Se
 fn round_robin(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let mut seen = HashSet::new();
-    let places = (0..longest).flat_map(|place| lists.iter().filter_map(move |list| list.get(place)));
+    let places =
+        (0..longest).flat_map(|place| lists.iter().filter_map(move |list| list.get(place)));
     places.filter(|hit| seen.insert(hit.url.clone())).cloned().collect()
 }
 

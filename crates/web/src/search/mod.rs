@@ -1,5 +1,5 @@
-//! Search: what is asked, what is answered, and the providers behind one trait. Providers come and go; the shape of question
-//! and answer stays.
+//! Search: what is asked, what is answered, and the providers behind one trait. Providers come and
+//! go; the shape of question and answer stays.
 
 mod brave;
 mod dates;
@@ -37,7 +37,12 @@ impl Default for Query {
     fn default() -> Query {
         // Below the 30 s that callers of tools wait, so that they get to know why.
         let timeout = Duration::from_secs(25);
-        Query { text: String::new(), allowed_domains: Vec::new(), blocked_domains: Vec::new(), timeout }
+        Query {
+            text: String::new(),
+            allowed_domains: Vec::new(),
+            blocked_domains: Vec::new(),
+            timeout,
+        }
     }
 }
 
@@ -57,8 +62,7 @@ pub struct Hit {
 impl Hit {
     /// The result in the shape that agents get.
     pub fn to_json(&self) -> Json {
-        let mut json =
-            serde_json::json!({"title": self.title, "url": self.url, "description": self.description});
+        let mut json = serde_json::json!({"title": self.title, "url": self.url, "description": self.description});
         if let Some(date) = &self.published_date {
             json["published_date"] = Json::from(date.as_str());
         }
@@ -66,7 +70,8 @@ impl Hit {
     }
 }
 
-/// Where values that are not in the question come from: variables of the environment and files in the home directory.
+/// Where values that are not in the question come from: variables of the environment and files in
+/// the home directory.
 pub struct Surroundings<'a> {
     /// A variable of the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
@@ -80,7 +85,9 @@ impl Surroundings<'_> {
         // Some editors put a byte order mark before the key.
         let bare = |value: String| value.trim_start_matches('\u{feff}').trim().to_owned();
         let filled = |value: String| Some(bare(value)).filter(|value| !value.is_empty());
-        (self.variable)(variable).and_then(filled).or_else(|| (self.credential_file)(file).and_then(filled))
+        (self.variable)(variable)
+            .and_then(filled)
+            .or_else(|| (self.credential_file)(file).and_then(filled))
     }
 
     /// Where a provider is, unless a variable says otherwise.
@@ -160,14 +167,18 @@ impl<'a> Exchange<'a> {
         let json: Option<Json> = serde_json::from_slice(&answer.body).ok();
         match (answer.status, json) {
             (401 | 403, _) => Err(SearchError(self.rejected.clone())),
-            (400 | 422, Some(json)) if rejects_key(&json) => Err(SearchError(self.rejected.clone())),
+            (400 | 422, Some(json)) if rejects_key(&json) => {
+                Err(SearchError(self.rejected.clone()))
+            }
             (429, _) => {
                 let wait = answer.header("retry-after").and_then(wait).unwrap_or_default();
                 Err(self.error(&format!("has had too many requests (HTTP 429){wait}")))
             }
             (200, Some(json)) if json.is_object() => Ok(json),
             (200, Some(_)) => Err(self.error("sent an unexpected answer")),
-            (200, None) if answer.body.trim_ascii().is_empty() => Err(self.error("sent an empty answer")),
+            (200, None) if answer.body.trim_ascii().is_empty() => {
+                Err(self.error("sent an empty answer"))
+            }
             (200, None) => Err(self.error("sent an answer that is not JSON")),
             (status, json) => {
                 let message = json.as_ref().and_then(message).map(|message| format!(": {message}"));

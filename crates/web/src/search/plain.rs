@@ -1,12 +1,13 @@
-//! Titles and snippets as plain text: the tags that search engines put in are taken out, entities decoded.
+//! Titles and snippets as plain text: the tags that search engines put in are taken out, entities
+//! decoded.
 
 use crate::html::Document;
 use crate::markdown::Options;
 
 /// Tags that stand in titles and snippets, in pairs. Others are text: `Vec<u8>` is a title, too.
 const TAGS: [&str; 20] = [
-    "a", "abbr", "b", "bdi", "cite", "code", "div", "em", "font", "i", "li", "mark", "p", "s", "small",
-    "span", "strong", "sub", "sup", "u",
+    "a", "abbr", "b", "bdi", "cite", "code", "div", "em", "font", "i", "li", "mark", "p", "s",
+    "small", "span", "strong", "sub", "sup", "u",
 ];
 /// Those that stand alone.
 const BREAKS: [&str; 2] = ["br", "wbr"];
@@ -30,7 +31,8 @@ impl Tag<'_> {
 
 /// The text of a snippet, on one line.
 pub(super) fn text(html: &str) -> String {
-    let tags: Vec<Tag> = html.match_indices('<').filter_map(|(start, _)| tag(html, start)).collect();
+    let tags: Vec<Tag> =
+        html.match_indices('<').filter_map(|(start, _)| tag(html, start)).collect();
     let mut bare = String::new();
     let mut done = 0;
     for tag in formatting(&tags) {
@@ -41,7 +43,8 @@ pub(super) fn text(html: &str) -> String {
         done = tag.end;
     }
     bare.push_str(&html[done..].replace('<', "&lt;"));
-    let decoded = Document::parse(&bare, &Options::default()).map_or(bare, |document| document.text());
+    let decoded =
+        Document::parse(&bare, &Options::default()).map_or(bare, |document| document.text());
     decoded.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -94,7 +94,10 @@ fn no_spelling_of_a_private_address_is_connected_to() {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     for name in ["lосalhost", "locaIhost.invalid", own.trim()] {
         let error = refused(&format!("http://{name}:{port}/"), &[], &[]);
-        assert!(error == special || error == "Failed to fetch URL: the host is not known", "{name}: {error}");
+        assert!(
+            error == special || error == "Failed to fetch URL: the host is not known",
+            "{name}: {error}"
+        );
     }
     assert_eq!(server.connections(), 0);
     // The same server, once it is allowed.
@@ -119,10 +122,14 @@ fn a_proxy_is_asked_only_for_what_may_be_asked() {
     let proxy = Server::start(|head, wire| {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = match path.as_str() {
-            "/inside" => {
-                wire.write_all(&response("302 Found", &["Location: http://169.254.169.254/latest"], ""))
+            "/inside" => wire.write_all(&response(
+                "302 Found",
+                &["Location: http://169.254.169.254/latest"],
+                "",
+            )),
+            "/local" => {
+                wire.write_all(&response("302 Found", &["Location: http://localhost/"], ""))
             }
-            "/local" => wire.write_all(&response("302 Found", &["Location: http://localhost/"], "")),
             _ => wire.write_all(&html("<p>through the proxy")),
         };
     });
@@ -134,8 +141,13 @@ fn a_proxy_is_asked_only_for_what_may_be_asked() {
     assert_eq!(proxy.connections(), 0);
     let input = json!({"url": "http://pages.invalid/x"}).to_string();
     assert_eq!(run(FETCH, &["--trust-proxy"], &variables, &input).content(), "through the proxy");
-    assert!(proxy.requests()[0].starts_with("CONNECT pages.invalid:80 HTTP/1.1"), "{:?}", proxy.requests());
-    // An address that is plainly private is not even asked of a trusted proxy, first or behind a redirect.
+    assert!(
+        proxy.requests()[0].starts_with("CONNECT pages.invalid:80 HTTP/1.1"),
+        "{:?}",
+        proxy.requests()
+    );
+    // An address that is plainly private is not even asked of a trusted proxy, first or behind a
+    // redirect.
     let special = "Failed to fetch URL: the address is private, local or otherwise special";
     let asked = proxy.connections();
     assert_eq!(refused("http://10.0.0.1/", &["--trust-proxy"], &variables), special);

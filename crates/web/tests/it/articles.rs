@@ -19,13 +19,19 @@ fn words(html: &str) -> HashMap<String, usize> {
         text.push(' ');
         let tag = &rest[open..];
         let name = tag[1..].split([' ', '>', '/']).next().unwrap_or_default().to_ascii_lowercase();
-        let end = if UNSEEN.contains(&name.as_str()) { format!("</{name}>") } else { ">".to_owned() };
+        let end =
+            if UNSEEN.contains(&name.as_str()) { format!("</{name}>") } else { ">".to_owned() };
         rest = tag.find(&end).map_or("", |at| &tag[at + end.len()..]);
     }
     text.push_str(rest);
-    for (entity, character) in
-        [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#8617;", "↩"), ("&amp;", "&")]
-    {
+    for (entity, character) in [
+        ("&nbsp;", " "),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#8617;", "↩"),
+        ("&amp;", "&"),
+    ] {
         text = text.replace(entity, character);
     }
     let mut words = HashMap::new();
@@ -37,7 +43,8 @@ fn words(html: &str) -> HashMap<String, usize> {
 
 /// The share of the words of one text that are in another.
 fn share(of: &HashMap<String, usize>, within: &HashMap<String, usize>) -> f64 {
-    let found: usize = of.iter().map(|(word, count)| *count.min(within.get(word).unwrap_or(&0))).sum();
+    let found: usize =
+        of.iter().map(|(word, count)| *count.min(within.get(word).unwrap_or(&0))).sum();
     found as f64 / of.values().sum::<usize>() as f64
 }
 
@@ -54,8 +61,10 @@ fn articles_survive() {
         let path = entry.expect("a file").path();
         let page = std::fs::read_to_string(&path).expect("UTF-8");
         let lower = page.to_ascii_lowercase();
-        let (start, end) =
-            (lower.find("<article").expect("its start"), lower.rfind("</article>").expect("its end"));
+        let (start, end) = (
+            lower.find("<article").expect("its start"),
+            lower.rfind("</article>").expect("its end"),
+        );
         let article = &page[start..end];
         let ours = markdown(&page, None, &Options::default()).expect("no guard stops it");
         let again = render(&ours);
@@ -65,7 +74,11 @@ fn articles_survive() {
         assert!(kept >= theirs, "{}: {kept} of {theirs} headings\n{ours}", path.display());
         let pieces = article.to_ascii_lowercase().matches("<pre").count();
         let code = again.matches("<pre").count();
-        assert!(code >= pieces.min(2), "{}: {code} of {pieces} pieces of code\n{ours}", path.display());
+        assert!(
+            code >= pieces.min(2),
+            "{}: {code} of {pieces} pieces of code\n{ours}",
+            path.display()
+        );
         count += 1;
     }
     assert!(count >= 12, "{count} articles");

@@ -33,7 +33,8 @@ fn a_page_over_http_and_https() {
     let secure = Server::start_tls(&authority, |_, wire| drop(wire.write_all(&html(PAGE))));
     let input = json!({"url": secure.url("/a/b")}).to_string();
     let file = authority.file();
-    let trusted = [("SSL_CERT_FILE", file.to_str().unwrap()), ("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "1")];
+    let trusted =
+        [("SSL_CERT_FILE", file.to_str().unwrap()), ("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "1")];
     assert_eq!(run(FETCH, &[], &trusted, &input).content(), expected(&secure));
     // Another authority's certificate is not taken.
     let other = Authority::new().file();
@@ -81,8 +82,12 @@ fn redirects_are_followed() {
     let server = Server::start(|head, wire| {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = match path.as_str() {
-            "/start" => wire.write_all(&response("302 Found", &["Location: ../next?x=1#y"], "moved")),
-            "/next?x=1" => wire.write_all(&response("308 Permanent Redirect", &["Location: /deep/page"], "")),
+            "/start" => {
+                wire.write_all(&response("302 Found", &["Location: ../next?x=1#y"], "moved"))
+            }
+            "/next?x=1" => {
+                wire.write_all(&response("308 Permanent Redirect", &["Location: /deep/page"], ""))
+            }
             "/accent" => wire.write_all(
                 &[
                     b"HTTP/1.1 302 Found\r\nLocation: /caf\xc3\xa9\r\n".as_slice(),
@@ -93,14 +98,19 @@ fn redirects_are_followed() {
             "/empty" => wire.write_all(&response("302 Found", &["Location:"], "")),
             "/nowhere" => wire.write_all(&response("302 Found", &[], "")),
             "/bad" => wire.write_all(&response("302 Found", &["Location: http://[/"], "")),
-            "/file" => wire.write_all(&response("302 Found", &["Location: file:///etc/passwd"], "")),
+            "/file" => {
+                wire.write_all(&response("302 Found", &["Location: file:///etc/passwd"], ""))
+            }
             "/loop" => wire.write_all(&response("301 Moved", &["Location: /loop"], "")),
             _ => wire.write_all(&html("<a href=here>there</a>")),
         };
     });
     let content = fetch(&server.url("/start")).content();
     assert_eq!(content, format!("[there]({})", server.url("/deep/here")));
-    assert_eq!(fetch(&server.url("/accent")).content(), format!("[there]({})", server.url("/here")));
+    assert_eq!(
+        fetch(&server.url("/accent")).content(),
+        format!("[there]({})", server.url("/here"))
+    );
     assert!(server.requests().iter().any(|head| head.starts_with("GET /caf%C3%A9 ")));
     for (path, expected) in [
         ("/nowhere", "HTTP 302 without a location"),
@@ -109,7 +119,11 @@ fn redirects_are_followed() {
         ("/file", "`file` URLs are not supported, only `http` and `https`"),
         ("/loop", "more than 10 redirects"),
     ] {
-        assert_eq!(fetch(&server.url(path)).error(), format!("Failed to fetch URL: {expected}"), "{path}");
+        assert_eq!(
+            fetch(&server.url(path)).error(),
+            format!("Failed to fetch URL: {expected}"),
+            "{path}"
+        );
     }
     assert_eq!(server.requests().iter().filter(|head| head.contains(" /loop ")).count(), 11);
 }
@@ -132,13 +146,23 @@ fn compressed_and_chunked_answers() {
     {
         let header = format!("Content-Encoding: {encoding}");
         let server = Server::fixed(response("200 OK", &["Content-Type: text/html", &header], body));
-        assert_eq!(fetch(&server.url("/")).content().matches("squeezed").count(), 100, "{encoding}");
-        let broken =
-            Server::fixed(response("200 OK", &["Content-Type: text/html", &header], b"no such thing"));
+        assert_eq!(
+            fetch(&server.url("/")).content().matches("squeezed").count(),
+            100,
+            "{encoding}"
+        );
+        let broken = Server::fixed(response(
+            "200 OK",
+            &["Content-Type: text/html", &header],
+            b"no such thing",
+        ));
         assert!(fetch(&broken.url("/")).error().starts_with("Failed to fetch URL: "), "{encoding}");
     }
-    let unknown =
-        Server::fixed(response("200 OK", &["Content-Type: text/html", "Content-Encoding: zstd"], b"x"));
+    let unknown = Server::fixed(response(
+        "200 OK",
+        &["Content-Type: text/html", "Content-Encoding: zstd"],
+        b"x",
+    ));
     assert_eq!(
         fetch(&unknown.url("/")).error(),
         "Failed to fetch URL: content encoding `zstd` is not supported"
@@ -152,8 +176,9 @@ fn compressed_and_chunked_answers() {
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n<p>a\r\nZZ",
     );
     assert!(fetch(&cut.url("/")).error().starts_with("Failed to fetch URL: "));
-    let short =
-        Server::fixed("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<p>a");
+    let short = Server::fixed(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<p>a",
+    );
     assert!(fetch(&short.url("/")).error().starts_with("Failed to fetch URL: "));
     let until_closed = Server::fixed("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>old");
     assert_eq!(fetch(&until_closed.url("/")).content(), "old");
@@ -200,7 +225,11 @@ fn every_family_of_encodings() {
         ("text/html", encode("windows-1251", russian), russian),
         ("text/html", encode("shift_jis", japanese), japanese),
         ("text/html", encode("gbk", chinese), chinese),
-        ("text/plain", encode("windows-1251", "Привет, мир! Просто текст."), "<p>Привет, мир! Просто текст."),
+        (
+            "text/plain",
+            encode("windows-1251", "Привет, мир! Просто текст."),
+            "<p>Привет, мир! Просто текст.",
+        ),
         (
             "text/html, text/html",
             [
@@ -216,18 +245,25 @@ fn every_family_of_encodings() {
         ("text/html; charset=nonsense", russian.as_bytes().to_vec(), russian),
         (
             "application/xhtml+xml",
-            [b"<?xml version='1.0' encoding='windows-1251'?>".as_slice(), &encode("windows-1251", russian)]
-                .concat(),
+            [
+                b"<?xml version='1.0' encoding='windows-1251'?>".as_slice(),
+                &encode("windows-1251", russian),
+            ]
+            .concat(),
             russian,
         ),
     ];
     for (content_type, body, expected) in cases {
-        let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
+        let server =
+            Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
         let content = fetch(&server.url("/")).content();
         assert_eq!(format!("<p>{content}"), expected, "{content_type}");
     }
-    let broken =
-        Server::fixed(response("200 OK", &["Content-Type: text/html; charset=utf-8"], b"<p>caf\xe9!"));
+    let broken = Server::fixed(response(
+        "200 OK",
+        &["Content-Type: text/html; charset=utf-8"],
+        b"<p>caf\xe9!",
+    ));
     assert_eq!(fetch(&broken.url("/")).content(), "caf\u{fffd}!");
 }
 
@@ -246,20 +282,29 @@ fn what_is_text_passes_and_what_is_not_is_refused() {
         ),
         ("text/csv", "a,b", "a,b"),
     ] {
-        let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
+        let server =
+            Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
         assert_eq!(fetch(&server.url("/")).content(), expected, "{content_type}");
     }
     let wide: Vec<u8> = "\u{feff}<h2>x</h2>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let named = |body: &str| body.as_bytes().to_vec();
-    for body in [named("  <h2>x</h2>"), named("\u{feff}<!DOCTYPE html><h2>x</h2>"), wide[2..].to_vec(), wide]
-    {
+    for body in [
+        named("  <h2>x</h2>"),
+        named("\u{feff}<!DOCTYPE html><h2>x</h2>"),
+        wide[2..].to_vec(),
+        wide,
+    ] {
         let nameless = Server::fixed(response("200 OK", &[], body));
         assert_eq!(fetch(&nameless.url("/")).content(), "## x");
     }
     for content_type in ["image/png", "application/pdf", "application/octet-stream", "video/mp4"] {
-        let server = Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], "x"));
+        let server =
+            Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], "x"));
         let error = fetch(&server.url("/")).error();
-        assert_eq!(error, format!("Failed to fetch URL: content type `{content_type}` is not text"));
+        assert_eq!(
+            error,
+            format!("Failed to fetch URL: content type `{content_type}` is not text")
+        );
     }
     let binary = Server::fixed(response("200 OK", &[], b"\x7fELF\0\0"));
     assert!(fetch(&binary.url("/")).error().contains("binary"));
@@ -273,13 +318,21 @@ fn answers_that_are_no_pages() {
         assert_eq!(fetch(&server.url("/")).error(), format!("Failed to fetch URL: HTTP {number}"));
     }
     let garbage = Server::fixed("SSH-2.0-OpenSSH\r\n\r\n");
-    assert!(fetch(&garbage.url("/")).error().starts_with("Failed to fetch URL: the answer is not HTTP"));
+    assert!(
+        fetch(&garbage.url("/")).error().starts_with("Failed to fetch URL: the answer is not HTTP")
+    );
     let silent = Server::fixed("");
     assert!(fetch(&silent.url("/")).error().starts_with("Failed to fetch URL: "));
     let closed = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
     };
-    assert_eq!(fetch(&format!("http://{closed}/")).error(), "Failed to fetch URL: connection refused");
-    assert_eq!(fetch("http://no-such-name.invalid/").error(), "Failed to fetch URL: the host is not known");
+    assert_eq!(
+        fetch(&format!("http://{closed}/")).error(),
+        "Failed to fetch URL: connection refused"
+    );
+    assert_eq!(
+        fetch("http://no-such-name.invalid/").error(),
+        "Failed to fetch URL: the host is not known"
+    );
 }

@@ -31,7 +31,8 @@ fn bodies_without_end() {
     });
     assert_eq!(bounded(fetch(&plain.url("/"))).error(), too_large);
     let chunked = Server::start(|_, wire| {
-        let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let head =
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
         endless(wire, head, b"10\r\n<p>more and more\r\n");
     });
     assert_eq!(bounded(fetch(&chunked.url("/"))).error(), too_large);
@@ -47,7 +48,10 @@ fn bodies_without_end() {
     let redirecting = Server::start(|_, wire| {
         endless(wire, b"HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n", b"moved ");
     });
-    assert_eq!(bounded(fetch(&redirecting.url("/"))).error(), "Failed to fetch URL: more than 10 redirects");
+    assert_eq!(
+        bounded(fetch(&redirecting.url("/"))).error(),
+        "Failed to fetch URL: more than 10 redirects"
+    );
 }
 
 #[test]
@@ -63,7 +67,11 @@ fn bombs_stay_packed() {
         let headers = ["Content-Type: text/html", &format!("Content-Encoding: {encoding}")];
         let server = Server::fixed(response("200 OK", &headers, body));
         let run = bounded(fetch(&server.url("/")));
-        assert_eq!(run.error(), "Failed to fetch URL: the answer is larger than 10 MiB", "{encoding}");
+        assert_eq!(
+            run.error(),
+            "Failed to fetch URL: the answer is larger than 10 MiB",
+            "{encoding}"
+        );
     }
 }
 
@@ -77,7 +85,8 @@ fn floods_of_headers() {
         bounded(fetch(&long.url("/"))).error(),
         "Failed to fetch URL: the headers of the answer are too large"
     );
-    let informing = Server::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
+    let informing =
+        Server::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
     let error = bounded(fetch(&informing.url("/"))).error();
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
 }
@@ -115,12 +124,19 @@ fn servers_that_take_their_time() {
         ),
         ("secure", Server::start_tls(&authority, |_, wire| drip(wire, b"x"))),
     ];
-    let options =
-        FetchOptions { allow_private: true, timeout: Duration::from_millis(800), ..FetchOptions::default() };
+    let options = FetchOptions {
+        allow_private: true,
+        timeout: Duration::from_millis(800),
+        ..FetchOptions::default()
+    };
     for (name, server) in servers {
         let start = Instant::now();
         // TLS that never begins: a client speaks first, and the server is no TLS server.
-        let url = if name == "secure" { server.url("/") } else { server.url("/").replace("https", "http") };
+        let url = if name == "secure" {
+            server.url("/")
+        } else {
+            server.url("/").replace("https", "http")
+        };
         let error = toolwright_web::fetch(&url, &options).map(|_| ()).unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(5), "{name}: {:?}", start.elapsed());
         if name != "secure" {
@@ -159,7 +175,11 @@ fn pages_that_mean_harm() {
     let attributes: String = (0..20_000).map(|n| format!(" a{n}=b")).collect();
     let lists = format!("{}core{}", "<ul><li>x".repeat(3_000), "</ul>".repeat(3_000));
     let nested = |tag: &str, count: usize| {
-        format!("{}core{}<p>after", format!("<{tag}>").repeat(count), format!("</{tag}>").repeat(count))
+        format!(
+            "{}core{}<p>after",
+            format!("<{tag}>").repeat(count),
+            format!("</{tag}>").repeat(count)
+        )
     };
     let fonts: String = (0..5_000).map(|n| format!("<p><font size={n}>x")).collect();
     for (name, page, needle) in [
@@ -170,10 +190,18 @@ fn pages_that_mean_harm() {
         ("100,000 unclosed", format!("{}core", "<div>".repeat(100_000)), "core"),
         ("20,000 attributes", format!("<p{attributes}>core</p>"), "core"),
         ("3,000 lists", lists, "core"),
-        ("10,000 tables", nested("table><tr><td", 10_000).replace("</table><tr><td>", "</table>"), "core"),
+        (
+            "10,000 tables",
+            nested("table><tr><td", 10_000).replace("</table><tr><td>", "</table>"),
+            "core",
+        ),
         ("nested links", nested("a href=x", 20_000), "core"),
         ("formatting to reopen", fonts, "x"),
-        ("huge spans", "<table><tr><td colspan=1000 rowspan=65000>core<tr><td>b</table>".repeat(200), "core"),
+        (
+            "huge spans",
+            "<table><tr><td colspan=1000 rowspan=65000>core<tr><td>b</table>".repeat(200),
+            "core",
+        ),
         ("deep svg", format!("<svg>{}</svg><p>core", "<g>".repeat(50_000)), "core"),
         ("one long word", format!("<p>core{}", "x".repeat(5 << 20)), "core"),
         ("stars", format!("<p>core{}", "*".repeat(1 << 20)), "core"),
@@ -216,14 +244,26 @@ fn pages_at_the_limit_of_size() {
             "cells on a long base",
             format!("{long_base}<table><th>h<th>i<tr><td>{}", "<img src=a>".repeat(60_000)),
         ),
-        ("headings on a long base", format!("{long_base}{}", "<h1><a href=a>b</a></h1>".repeat(60_000))),
-        ("unusual addresses on a long base", format!("{long_base}<p>{}", "<img src=' ./a'>".repeat(60_000))),
+        (
+            "headings on a long base",
+            format!("{long_base}{}", "<h1><a href=a>b</a></h1>".repeat(60_000)),
+        ),
+        (
+            "unusual addresses on a long base",
+            format!("{long_base}<p>{}", "<img src=' ./a'>".repeat(60_000)),
+        ),
         (
             "a long link around paragraphs",
             format!("<a href='{0}' title='{0}'>{1}", "A ".repeat(1 << 20), "<p>y".repeat(300_000)),
         ),
-        ("rows beside a wide one", format!("<table><tr>{}{}", "<th>x".repeat(256), many("<tr><td>", 2))),
-        ("rows below a tall one", format!("<table><tr><th rowspan=65000 colspan=256>x{}", many("<tr>", 1))),
+        (
+            "rows beside a wide one",
+            format!("<table><tr>{}{}", "<th>x".repeat(256), many("<tr><td>", 2)),
+        ),
+        (
+            "rows below a tall one",
+            format!("<table><tr><th rowspan=65000 colspan=256>x{}", many("<tr>", 1)),
+        ),
         ("one row", format!("<table><tr><th>x<tr>{}", many("<td>", 1))),
         ("lines of quoted code", format!("{}<pre>{}x", "<blockquote>".repeat(32), fill("\n"))),
         ("lines of code in a cell", format!("<table><tr><th>h<th>i<tr><td><pre>{}", fill("a\n"))),
@@ -282,12 +322,21 @@ fn guards_of_the_conversion() {
         options
     };
     let page = "<p>some <b>text</b></p>".repeat(1000);
-    assert_eq!(markdown(&page, None, &options(|o| o.max_nodes = 100)), Err(ConversionError::TooLarge));
-    assert_eq!(markdown(&page, None, &options(|o| o.max_output = 1000)), Err(ConversionError::TooLarge));
+    assert_eq!(
+        markdown(&page, None, &options(|o| o.max_nodes = 100)),
+        Err(ConversionError::TooLarge)
+    );
+    assert_eq!(
+        markdown(&page, None, &options(|o| o.max_output = 1000)),
+        Err(ConversionError::TooLarge)
+    );
     assert_eq!(
         markdown(&page, None, &options(|o| o.deadline = Some(Instant::now()))),
         Err(ConversionError::TooSlow)
     );
     let deep = format!("{}<p>text{}<p>after", "<section>".repeat(40), "</section>".repeat(40));
-    assert_eq!(markdown(&deep, None, &options(|o| o.max_depth = 16)).as_deref(), Ok("text\n\nafter"));
+    assert_eq!(
+        markdown(&deep, None, &options(|o| o.max_depth = 16)).as_deref(),
+        Ok("text\n\nafter")
+    );
 }

@@ -1,4 +1,5 @@
-//! What pages look like as Markdown: one row for each thing that HTML has and a Markdown document has not.
+//! What pages look like as Markdown: one row for each thing that HTML has and a Markdown document
+//! has not.
 
 use toolwright_web::{Options, markdown};
 use url::Url;
@@ -26,7 +27,10 @@ fn pages_as_markdown() {
             "kept\n\nh\n\nf\n\na",
         ),
         ("<!-- c --><?pi?><p>&nbsp;</p><div> </div>", ""),
-        ("<noembed>e</noembed><noframes>f</noframes><datalist><option>d</datalist><title>t</title>x", "x"),
+        (
+            "<noembed>e</noembed><noframes>f</noframes><datalist><option>d</datalist><title>t</title>x",
+            "x",
+        ),
         (
             "<span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation>tex</annotation></semantics></math>\
              </span><span class=katex-html aria-hidden=true><span>x</span></span></span> <span aria-hidden=true>seen</span>",
@@ -72,22 +76,34 @@ fn pages_as_markdown() {
         ("<p><b>x * &nbsp;</b>y</p>", "**x \\*** \u{a0}y"),
         ("<h2>#&nbsp;</h2><h2>a #</h2>", "## \\#\n\n## a \\#"),
         // Boxes within a line.
-        ("<button>a</button><button>b</button><time>c</time><span>d</span> (<time>e</time>)", "a b c d (e)"),
-        ("<label>Size</label><select><option>S<option>M</select><button>Go</button>", "Size S M Go"),
+        (
+            "<button>a</button><button>b</button><time>c</time><span>d</span> (<time>e</time>)",
+            "a b c d (e)",
+        ),
+        (
+            "<label>Size</label><select><option>S<option>M</select><button>Go</button>",
+            "Size S M Go",
+        ),
         // Code.
         (
             "<code>a`b</code> <tt>c</tt> <code><b>d</b> <a href=x>e</a></code>",
             "``a`b`` `c` `d `[`e`](https://example.com/a/x)",
         ),
         ("<pre>\n a\n  b\n</pre>", "```\n a\n  b\n```"),
-        ("<pre class='language-rust'><code><span>fn</span> x()<br>y</code></pre>", "```rust\nfn x()\ny\n```"),
+        (
+            "<pre class='language-rust'><code><span>fn</span> x()<br>y</code></pre>",
+            "```rust\nfn x()\ny\n```",
+        ),
         (
             "<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>",
             "```python\nx\n```",
         ),
         ("<pre><div>a</div><div></div><div>b</div></pre>", "```\na\n\nb\n```"),
         ("<pre><div>a\n</div>\n<div>b</div>\nc</pre>", "```\na\nb\nc\n```"),
-        ("<pre><ol class=linenums>\n <li>a<li><li><span>  b</span></ol></pre>", "```\na\n\n  b\n```"),
+        (
+            "<pre><ol class=linenums>\n <li>a<li><li><span>  b</span></ol></pre>",
+            "```\na\n\n  b\n```",
+        ),
         (
             "<pre><code><span style='display:block'>a</span><span style='display: block'></span><span style='display:block'>b</span></code></pre>",
             "```\na\n\nb\n```",
@@ -96,7 +112,10 @@ fn pages_as_markdown() {
         ("<pre class='brush: js; toolbar: false'>x</pre>", "```js\nx\n```"),
         ("<pre class='brush:php'>x</pre>", "```php\nx\n```"),
         ("<pre><code class='hljs javascript'>x</code></pre>", "```javascript\nx\n```"),
-        ("<div class=sourceCode><pre class='sourceCode haskell'>x</pre></div>", "```haskell\nx\n```"),
+        (
+            "<div class=sourceCode><pre class='sourceCode haskell'>x</pre></div>",
+            "```haskell\nx\n```",
+        ),
         ("<pre><code data-lang=go>x</code></pre>", "```go\nx\n```"),
         ("<div data-language=css><pre>x</pre></div>", "```css\nx\n```"),
         (
@@ -146,7 +165,10 @@ fn pages_as_markdown() {
             "<table><caption>C</caption><tr><td>a|b<td><ul><li>x<li>y</ul></table>",
             "C\n\n|  |  |\n| --- | --- |\n| a\\|b | x<br>y |",
         ),
-        ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"),
+        (
+            "<table><tr><td>1<td>2<tr><td>3<td>4</table>",
+            "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |",
+        ),
         (
             "<table><tr><th colspan=2>a<th>b<tr><td>1<td>2<td>3</table>",
             "| a |  | b |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
@@ -277,7 +299,8 @@ fn in_xhtml_a_tag_can_be_a_whole_element() {
 fn a_file_has_no_address() {
     let text = markdown("<a href=../x>a</a> <a href='/y z'>b</a>", None, &Options::default());
     assert_eq!(text.as_deref(), Ok("[a](../x) [b](/y%20z)"));
-    let based = markdown("<base href='https://x.example/d/'><a href=e>a</a>", None, &Options::default());
+    let based =
+        markdown("<base href='https://x.example/d/'><a href=e>a</a>", None, &Options::default());
     assert_eq!(based.as_deref(), Ok("[a](https://x.example/d/e)"));
 }
 

@@ -43,7 +43,12 @@ impl Run {
 }
 
 /// Runs a program with nothing in its environment but what is given.
-pub(crate) fn run(program: &str, arguments: &[&str], variables: &[(&str, &str)], input: &str) -> Run {
+pub(crate) fn run(
+    program: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    input: &str,
+) -> Run {
     let start = Instant::now();
     let mut child = Command::new(program)
         .args(arguments)

@@ -13,8 +13,7 @@ fn schema(program: &str) -> Json {
 
 #[test]
 fn schemas_are_those_of_the_contract() {
-    let domains =
-        |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+    let domains = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
     let brave = json!({
         "name": "web_search_brave",
         "description": "Search the web using Brave Search API and use the results to inform responses. Provides up-to-date information for current events and recent data. Returns search result information formatted as search result blocks, including links as markdown hyperlinks.",
@@ -60,9 +59,11 @@ fn the_two_searches_differ_in_name_and_provider_only() {
 
 #[test]
 fn help_and_version_are_for_people() {
-    for (program, name) in
-        [(FETCH, "web-fetch-tool"), (BRAVE, "web-search-brave-tool"), (GOOGLE, "web-search-google-tool")]
-    {
+    for (program, name) in [
+        (FETCH, "web-fetch-tool"),
+        (BRAVE, "web-search-brave-tool"),
+        (GOOGLE, "web-search-google-tool"),
+    ] {
         let help = run(program, &["--help"], &[], "");
         assert_eq!(help.code, 0);
         assert!(help.stdout.contains(&format!("Usage: {name}")), "{help:?}");
@@ -123,10 +124,22 @@ fn bad_fields_of_a_search_are_named() {
         (json!({"query": "   "}), "`query` is empty"),
         (json!({"query": "x"}), "`query` is shorter than 2 characters"),
         (json!({"query": "é"}), "`query` is shorter than 2 characters"),
-        (json!({"query": "ab", "allowed_domains": "a.com"}), "`allowed_domains` is not a list of strings"),
-        (json!({"query": "ab", "allowed_domains": [1]}), "`allowed_domains` is not a list of strings"),
-        (json!({"query": "ab", "blocked_domains": {}}), "`blocked_domains` is not a list of strings"),
-        (json!({"query": "ab", "blocked_domains": null}), "`blocked_domains` is not a list of strings"),
+        (
+            json!({"query": "ab", "allowed_domains": "a.com"}),
+            "`allowed_domains` is not a list of strings",
+        ),
+        (
+            json!({"query": "ab", "allowed_domains": [1]}),
+            "`allowed_domains` is not a list of strings",
+        ),
+        (
+            json!({"query": "ab", "blocked_domains": {}}),
+            "`blocked_domains` is not a list of strings",
+        ),
+        (
+            json!({"query": "ab", "blocked_domains": null}),
+            "`blocked_domains` is not a list of strings",
+        ),
         (
             json!({"query": "ab", "allowed_domains": ["a.com", "exa mple"]}),
             "`allowed_domains` has `exa mple`, which is no domain",
@@ -206,6 +219,10 @@ fn bad_fields_of_a_fetch_are_named() {
             "Failed to fetch URL: invalid URL: invalid international domain name",
         ),
     ] {
-        assert_eq!(run(FETCH, &["--allow-private"], &[], &input.to_string()).error(), expected, "{input}");
+        assert_eq!(
+            run(FETCH, &["--allow-private"], &[], &input.to_string()).error(),
+            expected,
+            "{input}"
+        );
     }
 }

@@ -64,7 +64,8 @@ fn normal(html: &str) -> String {
     while let Some(open) = rest.find('<') {
         let (before, tag) = rest.split_at(open);
         let (tag, after) = tag.split_at(tag.find('>').map_or(tag.len(), |end| end + 1));
-        let name = tag.trim_start_matches(['<', '/']).split([' ', '>', '/']).next().unwrap_or_default();
+        let name =
+            tag.trim_start_matches(['<', '/']).split([' ', '>', '/']).next().unwrap_or_default();
         let boxed = boxes.contains(&name);
         result.push_str(if boxed { before.trim_end_matches(' ') } else { before });
         result.push_str(tag);
@@ -131,10 +132,9 @@ fn escaped(text: &str) -> String {
 
 /// Pages of nested boxes and formatting around text that is full of Markdown's own signs.
 fn page() -> impl Strategy<Value = String> {
-    let text =
-        "([a-c.]|[ \n]|[*_`~#>+=|:!&;<\\[\\]()\\\\-]|1[.)] |é|。|€){1,8}".prop_map(|text| escaped(&text));
-    let leaf =
-        prop_oneof![8 => text, 1 => Just("<br>".to_owned()), 1 => Just("<img src=x alt=i>".to_owned())];
+    let text = "([a-c.]|[ \n]|[*_`~#>+=|:!&;<\\[\\]()\\\\-]|1[.)] |é|。|€){1,8}"
+        .prop_map(|text| escaped(&text));
+    let leaf = prop_oneof![8 => text, 1 => Just("<br>".to_owned()), 1 => Just("<img src=x alt=i>".to_owned())];
     leaf.prop_recursive(4, 24, 4, |inner| {
         let tags = prop::sample::select(vec![
             "p",
@@ -165,7 +165,8 @@ fn page() -> impl Strategy<Value = String> {
             "section",
         ]);
         (tags, prop::collection::vec(inner, 1..4)).prop_map(|(tag, children)| {
-            let close: Vec<&str> = tag.split("><").map(|t| t.split(' ').next().unwrap_or(t)).collect();
+            let close: Vec<&str> =
+                tag.split("><").map(|t| t.split(' ').next().unwrap_or(t)).collect();
             let ends: String = close.iter().rev().map(|t| format!("</{t}>")).collect();
             format!("<{tag}>{}{ends}", children.concat())
         })

@@ -110,15 +110,21 @@ fn brave_results_are_mapped() {
         lower.contains(&format!("\r\nx-subscription-token: {KEY}\r\n"))
             && lower.contains("\r\naccept: application/json\r\n")
     );
-    let expected = [("q", "tides & currents"), ("count", "20")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let expected =
+        [("q", "tides & currents"), ("count", "20")].map(|(k, v)| (k.to_owned(), v.to_owned()));
     assert_eq!(parameters(&head), expected);
     for (allowed, blocked, expected) in [
         (json!(["harbour.example"]), json!([]), vec!["Tides & currents", "Only a day"]),
-        (json!(["HTTPS://Harbour.example/path"]), json!(["docs.harbour.example"]), vec!["Tides & currents"]),
+        (
+            json!(["HTTPS://Harbour.example/path"]),
+            json!(["docs.harbour.example"]),
+            vec!["Tides & currents"],
+        ),
         (json!([]), json!(["harbour.example", "spam.example", "bare.example"]), vec!["Bad date"]),
         (json!(["nothing.example"]), json!([]), vec![]),
     ] {
-        let input = json!({"query": "tides", "allowed_domains": allowed, "blocked_domains": blocked});
+        let input =
+            json!({"query": "tides", "allowed_domains": allowed, "blocked_domains": blocked});
         assert_eq!(titles(&search(BRAVE, &server, &input)), expected, "{input}");
     }
 }
@@ -146,11 +152,15 @@ fn google_results_are_mapped() {
 #[test]
 fn google_is_narrowed_by_domain() {
     let answer = |head: &str, wire: &mut dyn Wire| {
-        let site =
-            parameters(head).into_iter().find(|(name, _)| name == "siteSearch").map(|(_, value)| value);
+        let site = parameters(head)
+            .into_iter()
+            .find(|(name, _)| name == "siteSearch")
+            .map(|(_, value)| value);
         let item = |n: u8, host: &str| json!({"title": format!("{host} {n}"), "link": format!("https://{host}/{n}"), "snippet": ""});
         let body = match site.as_deref() {
-            Some("fails.example") => return drop(wire.write_all(&json_answer("500 Oops", &json!({})))),
+            Some("fails.example") => {
+                return drop(wire.write_all(&json_answer("500 Oops", &json!({}))));
+            }
             Some(site) => json!({"items": [item(1, site), item(2, site), item(1, "both.example")]}),
             None => json!({}),
         };
@@ -172,7 +182,12 @@ fn google_is_narrowed_by_domain() {
     };
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     for (allowed, blocked, asked, expected) in [
-        (json!(["a.example"]), json!([]), vec![pair("a.example", "i")], vec!["a.example 1", "a.example 2"]),
+        (
+            json!(["a.example"]),
+            json!([]),
+            vec![pair("a.example", "i")],
+            vec!["a.example 1", "a.example 2"],
+        ),
         (
             json!(["a.example", "https://B.example/x", "a.example"]),
             json!([]),
@@ -195,14 +210,16 @@ fn google_is_narrowed_by_domain() {
         ),
     ] {
         let server = Server::start(answer);
-        let input = json!({"query": "tides", "allowed_domains": allowed, "blocked_domains": blocked});
+        let input =
+            json!({"query": "tides", "allowed_domains": allowed, "blocked_domains": blocked});
         let run = search(GOOGLE, &server, &input);
         assert_eq!(titles(&run), expected, "{input}");
         assert_eq!(sites(&server), asked, "{input}");
     }
     // If every request fails, that is no empty success.
     let server = Server::start(answer);
-    let run = search(GOOGLE, &server, &json!({"query": "tides", "allowed_domains": ["fails.example"]}));
+    let run =
+        search(GOOGLE, &server, &json!({"query": "tides", "allowed_domains": ["fails.example"]}));
     assert_eq!(run.error(), "Google Custom Search answered HTTP 500");
 }
 
@@ -317,7 +334,9 @@ fn errors_of_providers_are_told() {
     }
     for dropped in ["", "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{", "nonsense\r\n\r\n"] {
         let server = Server::fixed(dropped);
-        for (program, name) in [(BRAVE, "Brave Search failed: "), (GOOGLE, "Google Custom Search failed: ")] {
+        for (program, name) in
+            [(BRAVE, "Brave Search failed: "), (GOOGLE, "Google Custom Search failed: ")]
+        {
             let error = search(program, &server, &json!({"query": "ab"})).error();
             assert!(error.starts_with(name), "{error}");
         }
@@ -334,10 +353,12 @@ fn a_slow_provider_is_given_up() {
         _ => Some(KEY.to_owned()),
     };
     let surroundings = Surroundings { variable: &variable, credential_file: &|_| None };
-    let query = Query { text: "ab".to_owned(), timeout: Duration::from_millis(500), ..Query::default() };
-    for (provider, expected) in
-        [(&Brave as &dyn Provider, "Brave Search timed out"), (&Google, "Google Custom Search timed out")]
-    {
+    let query =
+        Query { text: "ab".to_owned(), timeout: Duration::from_millis(500), ..Query::default() };
+    for (provider, expected) in [
+        (&Brave as &dyn Provider, "Brave Search timed out"),
+        (&Google, "Google Custom Search timed out"),
+    ] {
         let start = Instant::now();
         assert_eq!(provider.search(&query, &surroundings).unwrap_err().to_string(), expected);
         assert!(start.elapsed() < Duration::from_secs(5));
@@ -351,7 +372,8 @@ fn credentials_come_from_variables_then_files() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(".config/ikigai");
     std::fs::create_dir_all(&folder).unwrap();
-    let write = |name: &str, text: &str| std::fs::write(Path::new(&folder).join(name), text).unwrap();
+    let write =
+        |name: &str, text: &str| std::fs::write(Path::new(&folder).join(name), text).unwrap();
     let go = |program: &str, variables: &[(&str, &str)]| {
         let mut all = vec![
             ("HOME", home.path().to_str().unwrap()),
@@ -364,11 +386,13 @@ fn credentials_come_from_variables_then_files() {
     for blank in ["", "  "] {
         assert_eq!(go(BRAVE, &[("BRAVE_API_KEY", blank)]).error(), NO_BRAVE);
         assert_eq!(
-            go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", KEY), ("GOOGLE_SEARCH_ENGINE_ID", blank)]).error(),
+            go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", KEY), ("GOOGLE_SEARCH_ENGINE_ID", blank)])
+                .error(),
             NO_GOOGLE
         );
         assert_eq!(
-            go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", blank), ("GOOGLE_SEARCH_ENGINE_ID", ENGINE)]).error(),
+            go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", blank), ("GOOGLE_SEARCH_ENGINE_ID", ENGINE)])
+                .error(),
             NO_GOOGLE
         );
         write("brave-api-key", blank);
@@ -386,7 +410,8 @@ fn credentials_come_from_variables_then_files() {
     assert_eq!(go(GOOGLE, &[("GOOGLE_SEARCH_API_KEY", "from-variable")]).code, 0);
     assert!(asked().contains("key=from-variable&cx=engine-from-file&"));
     // Without a home there are no files.
-    let homeless = run(BRAVE, &[], &[("TOOLWRIGHT_BRAVE_URL", base.as_str())], r#"{"query": "ab"}"#);
+    let homeless =
+        run(BRAVE, &[], &[("TOOLWRIGHT_BRAVE_URL", base.as_str())], r#"{"query": "ab"}"#);
     assert_eq!(homeless.error(), NO_BRAVE);
 }
 
@@ -427,8 +452,9 @@ fn titles_about_tags_keep_them() {
 fn both_searches_over_https() {
     let authority = Authority::new();
     let bodies = Arc::new(json!({"web": brave_answer()["web"], "items": google_answer()["items"]}));
-    let server =
-        Server::start_tls(&authority, move |_, wire| drop(wire.write_all(&json_answer("200 OK", &bodies))));
+    let server = Server::start_tls(&authority, move |_, wire| {
+        drop(wire.write_all(&json_answer("200 OK", &bodies)))
+    });
     let base = server.url("");
     let file = authority.file();
     let variables = [
@@ -443,19 +469,28 @@ fn both_searches_over_https() {
         let run = run(program, &[], &variables, r#"{"query": "tides"}"#);
         assert_eq!(titles(&run).len(), count, "{run:?}");
     }
-    // A certificate that nobody vouches for, and a host that is not there: the key stays out of the message.
-    for (program, name) in [(BRAVE, "Brave Search failed: "), (GOOGLE, "Google Custom Search failed: ")] {
-        for base in
-            [server.url(""), "http://no-such-name.invalid".to_owned(), "https://127.0.0.1:1".to_owned()]
-        {
-            let variables =
-                variables.map(|(k, v)| if k.ends_with("_URL") { (k, base.as_str()) } else { (k, v) });
+    // A certificate that nobody vouches for, and a host that is not there: the key stays out of the
+    // message.
+    for (program, name) in
+        [(BRAVE, "Brave Search failed: "), (GOOGLE, "Google Custom Search failed: ")]
+    {
+        for base in [
+            server.url(""),
+            "http://no-such-name.invalid".to_owned(),
+            "https://127.0.0.1:1".to_owned(),
+        ] {
+            let variables = variables
+                .map(|(k, v)| if k.ends_with("_URL") { (k, base.as_str()) } else { (k, v) });
             let other = Authority::new();
             let other = other.file();
-            let variables = variables
-                .map(|(k, v)| if k == "SSL_CERT_FILE" { (k, other.to_str().unwrap()) } else { (k, v) });
+            let variables = variables.map(|(k, v)| {
+                if k == "SSL_CERT_FILE" { (k, other.to_str().unwrap()) } else { (k, v) }
+            });
             let error = run(program, &[], &variables, r#"{"query": "tides"}"#).error();
-            assert!(error.starts_with(name) && !error.contains(KEY) && !error.contains(ENGINE), "{error}");
+            assert!(
+                error.starts_with(name) && !error.contains(KEY) && !error.contains(ENGINE),
+                "{error}"
+            );
         }
     }
     let bad = run(

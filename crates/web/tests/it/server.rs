@@ -1,4 +1,5 @@
-//! Servers on the loopback interface that answer as a test wants, over HTTP or HTTPS, and certificates for them.
+//! Servers on the loopback interface that answer as a test wants, over HTTP or HTTPS, and
+//! certificates for them.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -84,7 +85,9 @@ fn converse(
     requests: &Mutex<Vec<String>>,
 ) {
     let mut wire: Box<dyn Wire> = match tls {
-        Some(config) => Box::new(StreamOwned::new(ServerConnection::new(config).expect("a session"), stream)),
+        Some(config) => {
+            Box::new(StreamOwned::new(ServerConnection::new(config).expect("a session"), stream))
+        }
         None => Box::new(stream),
     };
     let mut head = read_head(&mut *wire);
@@ -112,7 +115,8 @@ fn read_head(wire: &mut dyn Wire) -> String {
 pub(crate) fn response(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes =
-        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len()).into_bytes();
+        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len())
+            .into_bytes();
     for header in headers {
         bytes.extend_from_slice(header.as_bytes());
         bytes.extend_from_slice(b"\r\n");
@@ -137,12 +141,14 @@ impl Authority {
     pub(crate) fn new() -> Authority {
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority =
-            CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("a certificate");
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key"))
+            .expect("a certificate");
         let key = KeyPair::generate().expect("a key");
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "pages.example".to_owned()];
-        let leaf =
-            CertificateParams::new(names).expect("names").signed_by(&key, &authority).expect("a certificate");
+        let leaf = CertificateParams::new(names)
+            .expect("names")
+            .signed_by(&key, &authority)
+            .expect("a certificate");
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

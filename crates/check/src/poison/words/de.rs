@@ -28,7 +28,10 @@ pub(super) const WORDS: Table = &[
         TELL,
         "sag|sage|sagen|teile|informiere|informieren|berichte|erzähle|erzähl|verrate|verraten|erwähne|erwähnen|offenbare|mitteilen|melde|verschweige|weise",
     ),
-    (NOT_AFTER, "nicht|nichts|niemals|nie|keinesfalls|auf keinen fall|kein wort|keinem|davon nichts"),
+    (
+        NOT_AFTER,
+        "nicht|nichts|niemals|nie|keinesfalls|auf keinen fall|kein wort|keinem|davon nichts",
+    ),
     (
         USER,
         "benutzer|benutzers|benutzerin|nutzer|nutzers|nutzerin|anwender|anwenders|anwenderin|kunde|kunden|menschen|person|niemandem|bediener",
@@ -46,7 +49,10 @@ pub(super) const WORDS: Table = &[
         CALL,
         "rufe|ruf|rufen|aufrufen|verwende|verwenden|nutze|nutzen|benutze|starte|aufzurufen|aufgerufen|verwendest|führe|benutzt|nutzt|benutzen|ausführen|aufruf|aufrufs|aufgerufen wird|benutzt wird|verwendet wird|verwendet",
     ),
-    (THIS_TOOL, "dieses werkzeug|diese funktion|dieses tool|dieses|dieses hier|diesen dienst|dieser server"),
+    (
+        THIS_TOOL,
+        "dieses werkzeug|diese funktion|dieses tool|dieses|dieses hier|diesen dienst|dieser server",
+    ),
     (FIRST, "zuerst|als erstes|zu beginn|zunächst"),
     (BEFORE, "bevor|vor|ehe"),
     (OTHER, "andere|anderen|anderes|anderem|anderer|alle|allen|jede|jedes|jeder|jedem|sonstige*"),
@@ -79,12 +85,18 @@ pub(super) const WORDS: Table = &[
         PROMPT,
         "systemprompt|system-prompt|deine anweisungen|deine systemanweisung*|systemanweisung*|regeln des systems|vorgaben des systems|anweisungen des betreibers|regeln des betreibers|vorgaben des betreibers|anweisungen des entwicklers",
     ),
-    (CREDENTIAL, "passwort|passwörter|schlüssel|api-schlüssel|token|zugangsdaten|kennwort|kennwörter"),
+    (
+        CREDENTIAL,
+        "passwort|passwörter|schlüssel|api-schlüssel|token|zugangsdaten|kennwort|kennwörter",
+    ),
     (
         SEEN,
         "die du kennst|die du gesehen hast|die dir bekannt|in diesem gespräch|die du siehst|in dieser sitzung|die du findest",
     ),
-    (MODEL, "assistent|assistenten|modell|ki|sprachmodell|agent|ki-assistent*|ki-agent*|ki-modell*"),
+    (
+        MODEL,
+        "assistent|assistenten|modell|ki|sprachmodell|agent|ki-assistent*|ki-agent*|ki-modell*",
+    ),
     (
         TO_MODEL,
         "hinweis an das modell|hinweis für das modell|hinweis an die ki|hinweis für die ki|an das sprachmodell|hinweis an den assistenten|hinweis für den assistenten|als ki|als assistent|an die ki|an den assistenten|für den assistenten|für die ki|anweisung an das modell|anweisung für das modell|für ki-assistenten|für ki-agenten|für assistenten|für sprachmodelle|an alle ki",
@@ -107,8 +119,14 @@ pub(super) const WORDS: Table = &[
         WHEN,
         "wenn|sobald|immer wenn|jedes mal|wann immer|bei jedem|bei jeder|beim|bei|wird|bei jedem aufruf|beim aufruf|ist das werkzeug|vorhanden|sofern",
     ),
-    (CHANGE, "ersetze|ändere|setze|tausche|füge|leite|schicke|sende|trage|verwende|überweise|nimm|stelle"),
-    (DESTINATION, "empfänger*|adresse|konto|kontonummer|zahlungsempfänger*|bcc|zieladresse|anschrift|ziel"),
+    (
+        CHANGE,
+        "ersetze|ändere|setze|tausche|füge|leite|schicke|sende|trage|verwende|überweise|nimm|stelle",
+    ),
+    (
+        DESTINATION,
+        "empfänger*|adresse|konto|kontonummer|zahlungsempfänger*|bcc|zieladresse|anschrift|ziel",
+    ),
     (INSTEAD, "statt|anstatt|anstelle|stattdessen|an stelle|durch"),
     (
         DESPITE_USER,
@@ -134,7 +152,10 @@ pub(super) const WORDS: Table = &[
         HUSH,
         "ohne wissen|ahnungslos|im dunkeln|kein wort|nichts anmerken|unter uns|stillschweigen|vertuschen|verschweige|verschweigen|geheim bleiben|verborgen bleiben",
     ),
-    (MOVED, "gehen|geht|gesendet|geschickt|überwiesen|geleitet|geschickt werden|umgeleitet|weitergeleitet"),
+    (
+        MOVED,
+        "gehen|geht|gesendet|geschickt|überwiesen|geleitet|geschickt werden|umgeleitet|weitergeleitet",
+    ),
     (AI, "ki|assistent|sprachmodell|ki-assistent|ki-assistenten"),
     (OBLIGED, "muss|musst|müssen|verpflichtet|zwingend|hat zu|haben zu"),
     (
@@ -190,7 +211,10 @@ pub(super) const WORDS: Table = &[
         "dir anvertraut|dir erzählt|dir gesagt|dir mitgeteilt|über den nutzer weißt|über den benutzer weißt|du über den",
     ),
     (TO_THIS, "an diesen dienst|an dieses werkzeug|an diesen server|diesem werkzeug|diesem dienst"),
-    (SENSITIVE, "cookies|passwörter|zugangsdaten|umgebungsvariablen|zwischenablage|kontakte|postfach"),
+    (
+        SENSITIVE,
+        "cookies|passwörter|zugangsdaten|umgebungsvariablen|zwischenablage|kontakte|postfach",
+    ),
     (NEARBY, "im browser|auf dem rechner|gespeicherten|gespeichert"),
     (
         CHOICE,

@@ -24,12 +24,18 @@ pub(super) const WORDS: Table = &[
         "your own|you were given|you have been given|you received|you have received|you were told|you have been told|you got|you are working under|you work under|given to you|you follow|you normally follow|you operate under|you are under|you were trained|you have learned|you learned|you were configured|you were set up|you started with|you've been given|you've received|you've been told|you are following|that bind you|told you|you read|imposed on you|you had|your usual|your current|your host|your developers|asked of you|you were asked|you learnt|you have read|you already have|you usually|you normally|taught you|trained to follow|binding you",
     ),
     (SYSTEM, "system|safety|built-in|developer's|operator's|host's|client's"),
-    (INSTRUCTIONS, "instruction|instructions|directive|directives|guideline|guidelines|guidance|instructed"),
+    (
+        INSTRUCTIONS,
+        "instruction|instructions|directive|directives|guideline|guidelines|guidance|instructed",
+    ),
     (
         RULES,
         "rule|rules|policy|policies|restriction|restrictions|constraint|constraints|prompt|prompts|order|orders|command|commands|safeguards|guardrails|limitations|training|programming|principles|precautions|security measures|safety measures|protocols|behaviour|behavior|boundaries|norms|conventions|filters|procedures|alignment|system message|safety|checks|commitments|promises|safety rules|safety policy|safety policies|content policy|content policies|moderation|ethics|prohibitions|bans|safety instructions|obligations|principals|custom instructions|warnings|cautions",
     ),
-    (EVERYTHING, "everything|anything|whatever|all that|all of that|what|all of the above|all the above"),
+    (
+        EVERYTHING,
+        "everything|anything|whatever|all that|all of that|what|all of the above|all the above",
+    ),
     (
         PROMPT,
         "system prompt|your prompt|your instructions|your initial instructions|your system message|your guidelines|system instructions|developer message|your hidden instructions|your configuration|your own instructions|your context|your context window|your memory|hidden prompt|system message|initial prompt|original prompt|developer prompt",
@@ -46,7 +52,10 @@ pub(super) const WORDS: Table = &[
         REVEAL,
         "mention|reveal|disclose|divulge|mentioning|revealing|disclosing|admit|confess|talk about|speak of|speak about|bring up|say|discuss|refer to|hint|report|describe|explain|acknowledge|draw attention|point out|surface|bring this|bring|cite|allude to|tell|comment on|raise|flag|publish|announce",
     ),
-    (SHOW, "show|display|notify|showing|notifying|print|output|present|ask|asking|prompt|expose|share"),
+    (
+        SHOW,
+        "show|display|notify|showing|notifying|print|output|present|ask|asking|prompt|expose|share",
+    ),
     (
         USER,
         "person you are chatting with|person you are talking to|person you are talking with|person you are speaking to|person you are speaking with|person you are helping|person you chat with|person in this chat|user|users|human|humans|person|customer|customers|owner|operator|people|anyone|anybody|end user|the reader|account holder|client|employee|caller's",
@@ -69,7 +78,10 @@ pub(super) const WORDS: Table = &[
     ),
     (KEEP, "keep|remain|stay|stays|kept|keeping|treat|leave"),
     (HIDE, "hide|conceal|withhold|hiding|concealing|hidden|concealed|mask"),
-    (SECRET, "secret|confidential|hidden|private|quiet|to yourself|between us|invisible|silent|unmentioned"),
+    (
+        SECRET,
+        "secret|confidential|hidden|private|quiet|to yourself|between us|invisible|silent|unmentioned",
+    ),
     (
         STEALTH,
         "without saying so|without saying anything|without a mention|secretly|covertly|discreetly|quietly|silently|stealthily|unnoticed|behind the user's back|without the user's knowledge|without the user knowing|without the user noticing|without their knowledge|without them knowing|in secret|behind the scenes|without drawing attention|without leaving a trace|without a word|say nothing|saying nothing|stay silent|remain silent|keep quiet|without comment|without asking|without confirmation|without checks|without question|without questions|without hesitation|without further|without warning|without notice|without approval|without permission|without consent|unasked|unprompted|on your own initiative|without being told|right away|without verification|without review|without delay|without the user",

@@ -19,7 +19,10 @@ pub(super) const WORDS: Table = &[
         INSTRUCTIONS,
         "instrucción|instrucciones|indicaciones|directrices|directriz|prompt del sistema|mensaje del sistema|consignas|pautas",
     ),
-    (RULES, "regla|reglas|normas|órdenes|restricciones|políticas|prompt|límites|salvaguardas|indicaciones"),
+    (
+        RULES,
+        "regla|reglas|normas|órdenes|restricciones|políticas|prompt|límites|salvaguardas|indicaciones",
+    ),
     (
         VOID,
         "ya no se aplican|ya no aplican|ya no rigen|quedan anuladas|quedan sin efecto|no son válidas|anuladas|dejan de aplicarse|ya no valen",
@@ -58,7 +61,10 @@ pub(super) const WORDS: Table = &[
         "pasa|pase|pasar|pon|ponga|incluye|incluya|incluir|envía|envíe|enviar|adjunta|adjunte|adjuntar|añade|añada|agrega|agregue|inserta|copia|copie|coloca|coloque|entrega|rellena|proporciona|mete|escribe|pega|reenvía|remite|transmite|suministra|repite|indica|pásalo|pásala|ponlo|inclúyelo|adjúntalo|envíalo|envíala|cópialo|añádelo|pégalo|mándalo|manda|escríbelo|colócalo",
     ),
     (SLOT, "parámetro|campo|argumento|aquí|en la url"),
-    (FILE, "clave privada|claves privadas|clave ssh|claves ssh|variables de entorno|archivo de entorno"),
+    (
+        FILE,
+        "clave privada|claves privadas|clave ssh|claves ssh|variables de entorno|archivo de entorno",
+    ),
     (TALK, "conversación|historial|chat|diálogo|charla"),
     (
         WHOLE,
@@ -161,7 +167,10 @@ pub(super) const WORDS: Table = &[
         DECEIVE,
         "sin que el usuario|no es necesario que el usuario|no hace falta que el usuario|que el usuario no|no dejes que el usuario|no permitas que el usuario|a espaldas de|haz creer|que el usuario sepa|que no se entere|no debe saber|no debe enterarse|sin que lo sepa|nunca debe saber|debe enterarse|deba enterarse|pueda enterarse|llegue a saber|no le cuentes|no le digas|sin que se entere",
     ),
-    (BAD, "rota|roto|no es fiable|comprometida|defectuosa|ya no funciona|no funciona|obsoleta|insegura"),
+    (
+        BAD,
+        "rota|roto|no es fiable|comprometida|defectuosa|ya no funciona|no funciona|obsoleta|insegura",
+    ),
     (
         I_ORDER,
         "como tu desarrollador|como tu creador|como tu administrador|te autorizo|te ordeno|como administrador",

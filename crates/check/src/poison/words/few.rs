@@ -1,5 +1,5 @@
-//! Languages of which only the core is known: whose instructions are dropped, from whom something is hidden,
-//! what comes first, what is read and sent where.
+//! Languages of which only the core is known: whose instructions are dropped, from whom something
+//! is hidden, what comes first, what is read and sent where.
 
 use super::*;
 
@@ -76,6 +76,12 @@ pub(super) const WORDS: Table = &[
         CHANGE,
         "استبدل|غير|غيّر|बदल*|đổi|thay|ganti|ubah|byt|ersätt|ändra|erstat|ændr|erstatt|endre|změň|nahraď|korvaa|vaihda|înlocuiește|schimbă|cseréld|αντικατάστησε|άλλαξε|החלף|שנה|عوض کن|جایگزین کن",
     ),
-    (MODEL, "المساعد|सहायक|trợ lý|asisten|assistenten|avustaja*|asistent*|asszisztens*|βοηθός|העוזר|دستیار"),
-    (MUST, "يجب|चाहिए|phải|harus|wajib|måste|skal|må|musí|täytyy|pitää|trebuie|kell|πρέπει|חייב|باید"),
+    (
+        MODEL,
+        "المساعد|सहायक|trợ lý|asisten|assistenten|avustaja*|asistent*|asszisztens*|βοηθός|העוזר|دستیار",
+    ),
+    (
+        MUST,
+        "يجب|चाहिए|phải|harus|wajib|måste|skal|må|musí|täytyy|pitää|trebuie|kell|πρέπει|חייב|باید",
+    ),
 ];

@@ -44,7 +44,10 @@ pub(super) const WORDS: Table = &[
         CALL,
         "appelle|appelez|appeler|utilise|utilisez|utiliser|exécute|exécutez|lance|lancez|invoque|invoquez|d'appeler|d'utiliser|d'invoquer|lancer|exécuter|recours|appelé|appelée|utilisé|utilisée|exécuté|d'exécuter|appel|appels|est appelé|est utilisé",
     ),
-    (THIS_TOOL, "cet outil|cette fonction|celui-ci|cet outil-ci|cette outil|ce serveur|ce service|celle-ci"),
+    (
+        THIS_TOOL,
+        "cet outil|cette fonction|celui-ci|cet outil-ci|cette outil|ce serveur|ce service|celle-ci",
+    ),
     (FIRST, "d'abord|en premier|en premier lieu|tout d'abord|premièrement|avant tout|au début"),
     (BEFORE, "avant|préalablement"),
     (
@@ -52,9 +55,15 @@ pub(super) const WORDS: Table = &[
         "autre|autres|tout autre|tous les|toute|chaque|n'importe quel*|toutes les|aucun autre|quelque autre",
     ),
     (EVERY, "chaque|tout|toute|tous|toutes"),
-    (TURN, "réponse|réponses|message|messages|demande|conversation|requête|question|tâche|action|étape"),
+    (
+        TURN,
+        "réponse|réponses|message|messages|demande|conversation|requête|question|tâche|action|étape",
+    ),
     (TOOL, "outil|outils|fonction|fonctions"),
-    (PRIORITY, "priorité|prioritaire|priment|prime sur|prévaut|prévalent|l'emporte|l'emportent|prévaloir"),
+    (
+        PRIORITY,
+        "priorité|prioritaire|priment|prime sur|prévaut|prévalent|l'emporte|l'emportent|prévaloir",
+    ),
     (
         READ,
         "lis|lisez|ouvre|ouvrez|charge|récupère|récupérez|lire|ouvrir|collecte|cherche|copie|copiez|recopie|consulte|consultez|trouve",
@@ -64,7 +73,10 @@ pub(super) const WORDS: Table = &[
         "transmets|transmettez|passe|passez|mets|mettez|inclus|incluez|envoie|envoyez|joins|joignez|ajoute|ajoutez|insère|insérez|copie|copiez|placez|fournis|fournissez|recopie|recopiez|transmettre|envoyer|inclure|colle|collez|remplis|remplissez|indique|indiquez|répète|répétez|écris|reporte|donne|reproduis|transmets-le|renvoie|renvoyez|consigne|communique",
     ),
     (SLOT, "paramètre|champ|argument|ici|dans l'url"),
-    (FILE, "clé privée|clés privées|clé ssh|clés ssh|variables d'environnement|fichier d'environnement"),
+    (
+        FILE,
+        "clé privée|clés privées|clé ssh|clés ssh|variables d'environnement|fichier d'environnement",
+    ),
     (TALK, "conversation|historique|discussion|échange|échanges|dialogue"),
     (
         WHOLE,
@@ -74,7 +86,10 @@ pub(super) const WORDS: Table = &[
         PROMPT,
         "prompt système|tes instructions|vos instructions|invite système|message système|instructions système|ton message système|règles du système|consignes du système|instructions du système",
     ),
-    (CREDENTIAL, "clé|clés|mot de passe|mots de passe|jeton|jetons|identifiants|clé api|clés api|secrets"),
+    (
+        CREDENTIAL,
+        "clé|clés|mot de passe|mots de passe|jeton|jetons|identifiants|clé api|clés api|secrets",
+    ),
     (
         SEEN,
         "que tu connais|que vous connaissez|que tu as vu*|que vous avez vu*|dans cette session|à ta disposition|dont tu disposes|dans ton contexte|dans le contexte|dans la conversation|que tu as vues|que tu as vus|vues dans",
@@ -131,7 +146,10 @@ pub(super) const WORDS: Table = &[
         TRAFFIC,
         "message|messages|courriel|courriels|mail|mails|e-mails|paiement|paiements|virement|virements|fichier|fichiers|commande|commandes|facture|factures",
     ),
-    (THREAT, "échouera|échoue|ne fonctionneront pas|ne fonctionnera pas|suspendu|fermé|sinon|sous peine"),
+    (
+        THREAT,
+        "échouera|échoue|ne fonctionneront pas|ne fonctionnera pas|suspendu|fermé|sinon|sous peine",
+    ),
     (EVERYTHING, "tout|tout ce"),
     (HUSH, "à l'insu|au courant|entre nous|passe sous silence|sans laisser de trace"),
     (OTHERS, "les autres|tous les autres|toutes les autres|tout autre|toute autre"),
@@ -179,7 +197,10 @@ pub(super) const WORDS: Table = &[
     (TOLD_YOU, "t'a confié|t'a dit|t'a raconté|vous a confié|vous a dit"),
     (TO_THIS, "à cet outil|à ce service|à ce serveur|par cet outil"),
     (DROP_WEAK, "passe|saute|sauter|contourne|contourner|désactive|outrepasse"),
-    (SENSITIVE, "cookies|mots de passe|identifiants|presse-papiers|variables d'environnement|contacts"),
+    (
+        SENSITIVE,
+        "cookies|mots de passe|identifiants|presse-papiers|variables d'environnement|contacts",
+    ),
     (NEARBY, "enregistrés dans|dans le navigateur|du navigateur|sur la machine"),
     (
         CHOICE,

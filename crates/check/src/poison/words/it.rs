@@ -24,7 +24,10 @@ pub(super) const WORDS: Table = &[
     ),
     (USER, "utente|utenti|l'utente|all'utente|dell'utente|dall'utente|persona|cliente|umano"),
     (ALWAYS, "sempre|in ogni caso|ogni volta|obbligatoriamente|senza eccezioni|tassativamente"),
-    (MUST, "deve|devi|devono|dovrà|bisogna|obbligato|obbligatorio|obbligatoria|è tenuto|occorre|necessario"),
+    (
+        MUST,
+        "deve|devi|devono|dovrà|bisogna|obbligato|obbligatorio|obbligatoria|è tenuto|occorre|necessario",
+    ),
     (
         CALL,
         "chiama|chiamare|usa|usare|utilizza|utilizzare|esegui|eseguire|invoca|invocare|richiama|richiamare|chiamate|usate|chiamata|usato|utilizzato|chiamato",
@@ -75,7 +78,10 @@ pub(super) const WORDS: Table = &[
         TO_MODEL,
         "nota per il modello|nota per l'assistente|nota al modello|nota all'assistente|nota per l'ia|in quanto assistente|in quanto ia|come assistente|avviso all'assistente|messaggio per l'assistente|messaggio per l'ia|attenzione, assistente|per l'assistente|istruzione per il modello",
     ),
-    (OBEY, "obbedire|obbedisci|ubbidire|seguire|segui|rispettare|rispetta|attenersi|attieniti|eseguire"),
+    (
+        OBEY,
+        "obbedire|obbedisci|ubbidire|seguire|segui|rispettare|rispetta|attenersi|attieniti|eseguire",
+    ),
     (
         POWER,
         "amministratore|squadra di sicurezza|team di sicurezza|sviluppatore|direzione|piattaforma|per ordine|reparto|ufficio sicurezza",
@@ -172,6 +178,9 @@ pub(super) const WORDS: Table = &[
         CHOICE,
         "indicato dall'utente|indicata dall'utente|fornito dall'utente|l'utente indica|l'utente ha indicato|l'utente ha inserito|inserito dall'utente|inserita dall'utente|richiesto dall'utente|scelto dall'utente|che l'utente",
     ),
-    (WHICHEVER, "qualunque|qualsiasi sia|a prescindere|indipendentemente da|non importa|quale che sia"),
+    (
+        WHICHEVER,
+        "qualunque|qualsiasi sia|a prescindere|indipendentemente da|non importa|quale che sia",
+    ),
     (AS_ORDERS, "come ordini|come un ordine|come istruzioni"),
 ];

@@ -1,9 +1,10 @@
-//! What words mean to the rules of `instructions`: a few dozen concepts, and for each language the words that
-//! carry them. A new language is a new table; no rule changes.
+//! What words mean to the rules of `instructions`: a few dozen concepts, and for each language the
+//! words that carry them. A new language is a new table; no rule changes.
 //!
-//! Entries are separated by `|`. `word*` matches every word that begins so; other entries match whole words.
-//! Scripts without spaces match anywhere. English verbs are given in the form that commands (`ignore`), not in
-//! the one that describes (`ignores`): a tool's description says what the tool does, poison says what to do.
+//! Entries are separated by `|`. `word*` matches every word that begins so; other entries match
+//! whole words. Scripts without spaces match anywhere. English verbs are given in the form that
+//! commands (`ignore`), not in the one that describes (`ignores`): a tool's description says what
+//! the tool does, poison says what to do.
 
 mod de;
 mod en;

@@ -7,7 +7,10 @@ pub(super) const WORDS: Table = &[
         DROP,
         "negeer|negeren|vergeet|vergeten|sla geen acht|laat varen|zet opzij|volg niet|veronachtzaam|schuif",
     ),
-    (PRIOR, "vorige|eerdere|voorgaande|bovenstaande|oorspronkelijke|gekregen|voorafgaande|ontvangen|eerder"),
+    (
+        PRIOR,
+        "vorige|eerdere|voorgaande|bovenstaande|oorspronkelijke|gekregen|voorafgaande|ontvangen|eerder",
+    ),
     (YOURS, "je|jouw|uw|je hebt gekregen|je kreeg|u hebt|die je|je eerder kreeg"),
     (
         INSTRUCTIONS,
@@ -54,16 +57,25 @@ pub(super) const WORDS: Table = &[
         "opmerking voor het model|bericht aan de assistent|opmerking voor de ai|als ai|als assistent|aan de assistent|voor de assistent|aan het model|let op, assistent",
     ),
     (OBEY, "gehoorzaam|gehoorzamen|volg|volgen|opvolgen|houd je aan|naleven"),
-    (POWER, "beheerder|beveiligingsteam|ontwikkelaar|directie|platform|systeembeheerder|in opdracht van"),
+    (
+        POWER,
+        "beheerder|beveiligingsteam|ontwikkelaar|directie|platform|systeembeheerder|in opdracht van",
+    ),
     (
         PERMITTED,
         "je bent bevoegd|je bent gemachtigd|heeft al toestemming|heeft toestemming gegeven|ik machtig je|heeft al goedgekeurd",
     ),
     (ROLE, "je bent nu|jij bent nu|onderhoudsmodus|zonder beperkingen|u bent nu"),
     (FROM_NOW, "vanaf nu|voortaan|van nu af aan|vanaf dit moment"),
-    (WHEN, "wanneer|als|telkens als|zodra|elke keer|wordt gebruikt|wordt aangeroepen|bij elke|bij elk"),
+    (
+        WHEN,
+        "wanneer|als|telkens als|zodra|elke keer|wordt gebruikt|wordt aangeroepen|bij elke|bij elk",
+    ),
     (CHANGE, "vervang|wijzig|verander|zet|stuur|voeg|gebruik|leid|pas"),
-    (DESTINATION, "ontvanger|ontvangers|adres|rekening|rekeningnummer|begunstigde|geadresseerde|bestemming"),
+    (
+        DESTINATION,
+        "ontvanger|ontvangers|adres|rekening|rekeningnummer|begunstigde|geadresseerde|bestemming",
+    ),
     (INSTEAD, "in plaats van"),
     (
         DESPITE_USER,
@@ -72,7 +84,10 @@ pub(super) const WORDS: Table = &[
     (STEALTH, "stiekem|ongemerkt|zonder te vragen|heimelijk|zonder bevestiging|stilletjes"),
     (CONSENT, "bevestiging|toestemming|goedkeuring"),
     (ONLY, "alleen|uitsluitend"),
-    (TRAFFIC, "e-mail|e-mails|mail|mails|bericht|berichten|betaling|betalingen|bestand|bestanden|bestelling"),
+    (
+        TRAFFIC,
+        "e-mail|e-mails|mail|mails|bericht|berichten|betaling|betalingen|bestand|bestanden|bestelling",
+    ),
     (EVERYTHING, "alles"),
     (HUSH, "zonder medeweten|onder ons|geen spoor|geheim"),
     (OTHERS, "alle andere|andere|elke andere"),
@@ -82,7 +97,10 @@ pub(super) const WORDS: Table = &[
     (CONTENT, "inhoud|tekst"),
     (COPY, "kopie|ook|tevens|bovendien"),
     (YOUR_REPLY, "je antwoord|uw antwoord|jouw antwoord|je samenvatting"),
-    (THIS_TEXT, "deze tekst|deze beschrijving|deze instructie|deze instructies|deze stap|deze regels"),
+    (
+        THIS_TEXT,
+        "deze tekst|deze beschrijving|deze instructie|deze instructies|deze stap|deze regels",
+    ),
     (THIS_TALK, "dit gesprek|het gesprek|gespreksgeschiedenis"),
     (ALTER, "vervang|wijzig|verander"),
     (FROM_POWER, "in opdracht van|namens"),

@@ -9,7 +9,10 @@ pub(super) const WORDS: Table = &[
     ),
     (PRIOR, "poprzedni*|wcześniejsz*|powyższ*|dotychczasow*|otrzyman*|pierwotn*|uprzedni*"),
     (YOURS, "swoje|swoich|twoje|twoich|własne|które otrzymałeś|otrzymałeś|które dostałeś"),
-    (INSTRUCTIONS, "instrukcj*|polece*|wytyczn*|wskazów*|dyrektyw*|prompt systemowy|komunikat systemowy"),
+    (
+        INSTRUCTIONS,
+        "instrukcj*|polece*|wytyczn*|wskazów*|dyrektyw*|prompt systemowy|komunikat systemowy",
+    ),
     (RULES, "zasad*|ogranicze*|rozkaz*|przepis*|reguły|reguł|regułom|prompt|promptu"),
     (
         NOT_TELL,
@@ -22,7 +25,10 @@ pub(super) const WORDS: Table = &[
         CALL,
         "wywołaj|wywołać|użyj|użyć|uruchom|uruchomić|używaj|wywołuj|wywołania|użycia|użyciem|wywołaniem|skorzystaj|używane|wywoływane|wywoływan*",
     ),
-    (THIS_TOOL, "to narzędzie|tego narzędzia|tę funkcję|tej funkcji|to właśnie narzędzie|ten serwer"),
+    (
+        THIS_TOOL,
+        "to narzędzie|tego narzędzia|tę funkcję|tej funkcji|to właśnie narzędzie|ten serwer",
+    ),
     (FIRST, "najpierw|jako pierwsze|w pierwszej kolejności|na początku"),
     (BEFORE, "przed|zanim"),
     (
@@ -39,7 +45,10 @@ pub(super) const WORDS: Table = &[
         "przekaż|wyślij|umieść|dołącz|wstaw|wpisz|dodaj|skopiuj|podaj|załącz|prześlij|wklej|powtórz|przepisz",
     ),
     (SLOT, "parametr*|argument*|tutaj|tu|w tym polu|polu|pola|pole"),
-    (FILE, "klucz prywatny|klucze prywatne|klucz ssh|zmienne środowiskowe|zmiennych środowiskowych|hasła"),
+    (
+        FILE,
+        "klucz prywatny|klucze prywatne|klucz ssh|zmienne środowiskowe|zmiennych środowiskowych|hasła",
+    ),
     (TALK, "rozmow*|konwersacj*|histori*|czat*"),
     (
         WHOLE,
@@ -65,9 +74,15 @@ pub(super) const WORDS: Table = &[
         PERMITTED,
         "upoważniam cię|masz pozwolenie|już wyraził zgodę|już zatwierdził|jesteś upoważniony|wyraził zgodę",
     ),
-    (ROLE, "jesteś teraz|teraz jesteś|od teraz jesteś|bez ograniczeń|tryb serwisowy|trybie serwisowym"),
+    (
+        ROLE,
+        "jesteś teraz|teraz jesteś|od teraz jesteś|bez ograniczeń|tryb serwisowy|trybie serwisowym",
+    ),
     (FROM_NOW, "od teraz|odtąd|od tej chwili|od tej pory|w przyszłości"),
-    (WHEN, "gdy|kiedy|ilekroć|jeśli|za każdym razem gdy|jeżeli|przy każdym|przy wywołaniu|przy użyciu"),
+    (
+        WHEN,
+        "gdy|kiedy|ilekroć|jeśli|za każdym razem gdy|jeżeli|przy każdym|przy wywołaniu|przy użyciu",
+    ),
     (
         CHANGE,
         "zmień|zmieniaj|zastąp|zastępuj|podmień|podmieniaj|ustaw|ustawiaj|dodaj|dodawaj|wysyłaj|wyślij|przekieruj|kieruj|używaj",
@@ -91,10 +106,16 @@ pub(super) const WORDS: Table = &[
     (CONTENT, "zawartość|treść"),
     (COPY, "kopi*|również|także|dodatkowo"),
     (YOUR_REPLY, "swojej odpowiedzi|odpowiedzi końcowej"),
-    (THIS_TEXT, "tego opisu|tej instrukcji|tym kroku|tego kroku|tego tekstu|te instrukcje|ten opis"),
+    (
+        THIS_TEXT,
+        "tego opisu|tej instrukcji|tym kroku|tego kroku|tego tekstu|te instrukcje|ten opis",
+    ),
     (THIS_TALK, "tej rozmowy|tę rozmowę|całą rozmowę|historię rozmowy|dotychczasową rozmowę"),
     (ALTER, "zmień|zmieniaj|zastąp|zastępuj|podmień"),
-    (FROM_POWER, "z polecenia|w imieniu|na polecenie|zarządzenie|obowiązkowa polityka|nakaz administratora"),
+    (
+        FROM_POWER,
+        "z polecenia|w imieniu|na polecenie|zarządzenie|obowiązkowa polityka|nakaz administratora",
+    ),
     (IF_YOU, "jeśli tego nie|w przeciwnym razie|inaczej"),
     (DEMANDS, "wymaga|żąda|nakazuje|poleca|zdecydował"),
     (SELF, "swoje instrukcje|twoje instrukcje|swoje zasady|swojej odpowiedzi"),

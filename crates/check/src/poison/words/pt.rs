@@ -7,7 +7,10 @@ pub(super) const WORDS: Table = &[
         DROP,
         "ignore|ignora|ignorar|esqueça|esquece|esquecer|desconsidere|desconsidera|desconsiderar|desrespeite|descarte|deixe de lado|deixe de seguir|não siga|não sigas|despreze|não dê atenção|não leve em conta|pare de seguir",
     ),
-    (PRIOR, "anterior|anteriores|prévias|prévia|acima|recebidas|iniciais|até agora|originais|precedentes"),
+    (
+        PRIOR,
+        "anterior|anteriores|prévias|prévia|acima|recebidas|iniciais|até agora|originais|precedentes",
+    ),
     (YOURS, "suas|seus|teus|tuas|sua|seu|você recebeu|que recebeu|que você recebeu"),
     (
         INSTRUCTIONS,
@@ -59,7 +62,10 @@ pub(super) const WORDS: Table = &[
         PROMPT,
         "prompt do sistema|suas instruções|mensagem do sistema|instruções do sistema|seu prompt|regras do sistema|instruções do desenvolvedor",
     ),
-    (CREDENTIAL, "chave|chaves|senha|senhas|token|tokens|credenciais|chave de api|chaves de api|segredos"),
+    (
+        CREDENTIAL,
+        "chave|chaves|senha|senhas|token|tokens|credenciais|chave de api|chaves de api|segredos",
+    ),
     (
         SEEN,
         "que você conhece|que você viu|que conheces|nesta sessão|ao seu alcance|no contexto|nesta conversa|que você tem|a que tem acesso|que você tiver visto",
@@ -78,7 +84,10 @@ pub(super) const WORDS: Table = &[
         PERMITTED,
         "autorizo você|eu te autorizo|você está autorizado|está autorizado a|já aprovou|já autorizou|já deu consentimento|já concordou",
     ),
-    (ROLE, "você agora é|agora você é|sem restrições|modo de manutenção|aja como|você não é mais|atue como"),
+    (
+        ROLE,
+        "você agora é|agora você é|sem restrições|modo de manutenção|aja como|você não é mais|atue como",
+    ),
     (
         FROM_NOW,
         "a partir de agora|de agora em diante|doravante|daqui em diante|daqui para a frente|a partir deste momento",
@@ -107,7 +116,10 @@ pub(super) const WORDS: Table = &[
         TRAFFIC,
         "email|emails|e-mail|e-mails|mensagem|mensagens|pagamento|pagamentos|transferência|transferências|arquivo|arquivos|pedido|pedidos",
     ),
-    (THREAT, "falhará|não funcionarão|não funcionará|bloqueada|encerrada|caso contrário|cancelada|senão"),
+    (
+        THREAT,
+        "falhará|não funcionarão|não funcionará|bloqueada|encerrada|caso contrário|cancelada|senão",
+    ),
     (EVERYTHING, "tudo|tudo o"),
     (HUSH, "sem que o usuário|entre nós|sem deixar rastros|em segredo"),
     (OTHERS, "qualquer outra|as outras|as demais|outras|todas as outras"),

@@ -3,7 +3,10 @@
 use super::*;
 
 pub(super) const WORDS: Table = &[
-    (DROP, "yok say*|görmezden gel*|unut|unutun|dikkate alma|dikkate almayın|göz ardı et*|uyma|boş ver"),
+    (
+        DROP,
+        "yok say*|görmezden gel*|unut|unutun|dikkate alma|dikkate almayın|göz ardı et*|uyma|boş ver",
+    ),
     (PRIOR, "önceki|daha önceki|yukarıdaki|önceden|şimdiye kadar|ilk|verilen"),
     (INSTRUCTIONS, "talimat*|yönerge*|sistem istemi*|direktif*|komutlar*|yönlendirme*"),
     (RULES, "kural*|kısıtlama*|sınırlama*|komut*|politika*"),
@@ -27,7 +30,10 @@ pub(super) const WORDS: Table = &[
     (TOOL, "araç*|aracı|araçtan|araçları|işlev*|fonksiyon*"),
     (PRIORITY, "öncelik*|üstün*"),
     (READ, "oku|okuyun|aç|açın|topla|bul|al"),
-    (CARRY, "gönder|gönderin|ilet|iletin|ekle|ekleyin|yaz|yazın|koy|koyun|aktar|geçir|kopyala|yapıştır"),
+    (
+        CARRY,
+        "gönder|gönderin|ilet|iletin|ekle|ekleyin|yaz|yazın|koy|koyun|aktar|geçir|kopyala|yapıştır",
+    ),
     (SLOT, "parametre*|alan*|argüman*|buraya"),
     (FILE, "özel anahtar*|ortam değişken*|parolalar*|kimlik bilgileri*"),
     (TALK, "sohbet*|konuşma*|geçmiş*"),

@@ -1,4 +1,5 @@
-//! A document as its lines tell: keys, blocks and paths by indentation, without any parser of the program.
+//! A document as its lines tell: keys, blocks and paths by indentation, without any parser of the
+//! program.
 
 use std::ops::Range;
 
@@ -9,7 +10,8 @@ use super::tables::{FIELDS, FOLLOWS, KNOWN};
 use crate::program::project;
 use crate::rules::{Seed, parse};
 
-/// Lines `range` of the base become `lines`. A finding on one of them moves to the line `heir` of these, or is gone.
+/// Lines `range` of the base become `lines`. A finding on one of them moves to the line `heir` of
+/// these, or is gone.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
@@ -90,7 +92,8 @@ impl Base {
     /// A path as the tables write it.
     fn spelled(&self, path: &str) -> String {
         let listed = self.keys.iter().any(|line| line.key == "tools") || self.lines[0] == "[";
-        let inside = ["tools[].", "result.tools[].", "[]."].iter().find_map(|list| path.strip_prefix(list));
+        let inside =
+            ["tools[].", "result.tools[].", "[]."].iter().find_map(|list| path.strip_prefix(list));
         match inside {
             _ if self.format == "aios" => path.to_owned(),
             Some(path) => format!("@.{path}"),
@@ -127,7 +130,8 @@ impl Base {
                 }
                 let name = word.trim_end_matches('!');
                 let path = if object == "." { name.to_owned() } else { format!("{object}.{name}") };
-                (format == self.format && self.is(&line.path, &path)).then_some((kind, name != word))
+                (format == self.format && self.is(&line.path, &path))
+                    .then_some((kind, name != word))
             })
         })
     }
@@ -161,7 +165,9 @@ impl Base {
             }
             let place = match words[3] {
                 "." => line.owner,
-                "..type" => self.keys.iter().find(|line| line.path == "tool.type").expect("a type").at,
+                "..type" => {
+                    self.keys.iter().find(|line| line.path == "tool.type").expect("a type").at
+                }
                 name => self.sibling(line, name).expect("it is there").at,
             };
             follows.push((words[2], At(place)));
@@ -169,8 +175,12 @@ impl Base {
         for name in self.named(line) {
             let (helper, validator) = (format!("helpers.{name}"), format!("validator: {name}"));
             let refers = |other: &&Line| match other.key.as_str() {
-                "validates" | "processes" | "command" => line.key == "commands" && other.value == name,
-                key if other.path.starts_with("tool.examples.") && key == name => line.key == "commands",
+                "validates" | "processes" | "command" => {
+                    line.key == "commands" && other.value == name
+                }
+                key if other.path.starts_with("tool.examples.") && key == name => {
+                    line.key == "commands"
+                }
                 _ => other.value == helper || other.value.contains(&validator),
             };
             let lines = self.keys.iter().filter(refers).map(|other| other.at);
@@ -186,16 +196,21 @@ impl Base {
         follows
     }
 
-    /// The names that are gone with a field: ids of functions, and commands that are not described elsewhere.
+    /// The names that are gone with a field: ids of functions, and commands that are not described
+    /// elsewhere.
     fn named(&self, line: &Line) -> Vec<&str> {
-        if line.path == "tool.commands" && self.keys.iter().any(|other| other.path == "tool.tools") {
-            let items =
-                self.lines[line.at + 1..line.end].iter().map(|text| text.trim().trim_start_matches("- "));
-            let is_described = |item: &&str| self.keys.iter().any(|id| id.key == "id" && id.value == **item);
+        if line.path == "tool.commands" && self.keys.iter().any(|other| other.path == "tool.tools")
+        {
+            let items = self.lines[line.at + 1..line.end]
+                .iter()
+                .map(|text| text.trim().trim_start_matches("- "));
+            let is_described =
+                |item: &&str| self.keys.iter().any(|id| id.key == "id" && id.value == **item);
             return items.filter(|item| !is_described(item)).collect();
         }
         let inside = self.keys.iter().filter(|other| (line.at..line.end).contains(&other.at));
-        let ids = inside.filter(|id| id.key == "id" && id.path.starts_with("tool.executable_knowledge"));
+        let ids =
+            inside.filter(|id| id.key == "id" && id.path.starts_with("tool.executable_knowledge"));
         ids.map(|id| id.value.as_str()).collect()
     }
 
@@ -209,15 +224,21 @@ impl Base {
 
     /// What a document turns into when this field is broken.
     pub(super) fn turns(&self, line: &Line, kind: &str) -> Turns {
-        let has = |keys: &[&str]| self.keys.iter().filter(|other| keys.contains(&other.key.as_str())).count();
+        let has = |keys: &[&str]| {
+            self.keys.iter().filter(|other| keys.contains(&other.key.as_str())).count()
+        };
         let absent = matches!(kind, "drop" | "misspell");
         match (self.format, line.key.as_str()) {
-            ("mcp", "tools" | "result") if absent || matches!(kind, "retype" | "blank") => Turns::Unknown,
+            ("mcp", "tools" | "result") if absent || matches!(kind, "retype" | "blank") => {
+                Turns::Unknown
+            }
             ("mcp", "inputSchema") if absent && has(&["inputSchema"]) == 1 => Turns::Unknown,
             ("ikigai", "parameters") if absent => Turns::Unknown,
             // It is all that tells the smallest tool of BTCP from one of MCP.
             ("btcp", "capabilities")
-                if absent && has(&["btcp", "examples", "timeout"]) == 0 && has(&["capabilities"]) == 1 =>
+                if absent
+                    && has(&["btcp", "examples", "timeout"]) == 0
+                    && has(&["capabilities"]) == 1 =>
             {
                 Turns::Other
             }
@@ -226,7 +247,8 @@ impl Base {
     }
 }
 
-/// The lines with keys. Good for block style YAML, and JSON with one member on a line or one object.
+/// The lines with keys. Good for block style YAML, and JSON with one member on a line or one
+/// object.
 fn outline(lines: &[String], json: bool) -> Vec<Line> {
     let indent = |text: &str| text.len() - text.trim_start().len();
     let mut keys: Vec<Line> = Vec::new();
@@ -245,12 +267,14 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
             around.push((start, path, at));
         }
         let (column, body) = if dash { (start + 2, &body[2..]) } else { (start, body) };
-        let Some((key, value)) = body.split_once(':').filter(|(key, _)| !key.contains(['{', '[', ' ']))
+        let Some((key, value)) =
+            body.split_once(':').filter(|(key, _)| !key.contains(['{', '[', ' ']))
         else {
             continue;
         };
         let (key, value) = (key.trim_matches('"').to_owned(), value.trim().to_owned());
-        let (above, owner) = around.last().map_or((String::new(), 0), |(_, path, at)| (path.clone(), *at));
+        let (above, owner) =
+            around.last().map_or((String::new(), 0), |(_, path, at)| (path.clone(), *at));
         let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         let inside = |text: &&String| text.trim().is_empty() || indent(text) > column;
         let mut end = at + 1 + lines[at + 1..].iter().take_while(inside).count();
@@ -271,5 +295,9 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
 pub(super) fn check(file: &str, text: &str) -> Vec<Found> {
     let loaded = read(&parse(file, text), Reader { format: None, compat: false, rules: true });
     let line = |d: &toolwright_source::Diagnostic| d.line_column().map_or(0, |(line, _)| line);
-    loaded.diagnostics.iter().map(|d| (d.code.name.to_owned(), line(d), d.message.clone())).collect()
+    loaded
+        .diagnostics
+        .iter()
+        .map(|d| (d.code.name.to_owned(), line(d), d.message.clone()))
+        .collect()
 }

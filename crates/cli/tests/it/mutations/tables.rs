@@ -1,4 +1,5 @@
-//! What the formats say about their fields, once more and apart from the program, and what breaks them.
+//! What the formats say about their fields, once more and apart from the program, and what breaks
+//! them.
 
 /// The valid documents: those of the rows in `tests/rules`, by name, and files below `examples`.
 pub(super) const DOCUMENTS: &[(&str, &str, &str)] = &[
@@ -13,8 +14,8 @@ pub(super) const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("aios", "examples", "aios/git.yaml aios/slugs.yaml aios/tickets.yaml aios/triage.yaml"),
 ];
 
-/// Format, object, and its fields by what they hold; `!` is required. `@` is a tool, which may be the whole document or an
-/// item of a list; `.` is the object around that list, `*` any key.
+/// Format, object, and its fields by what they hold; `!` is required. `@` is a tool, which may be
+/// the whole document or an item of a list; `.` is the object around that list, `*` any key.
 pub(super) const FIELDS: &str = "
 btcp . text: btcp! name! description version: version! object: provider config list: tools! capabilities!
 btcp provider text: name! url contact icon
@@ -47,7 +48,8 @@ aios tool.local_specific text: entry_point runtime list: dependencies
 aios tool.meta_specific list: aggregates text: orchestration
 ";
 
-/// Format, field, what is broken, the code, and the values that break it; `*9` is a text of nine letters.
+/// Format, field, what is broken, the code, and the values that break it; `*9` is a text of nine
+/// letters.
 pub(super) const VALUES: &str = r#"
 btcp btcp pattern INVALID_PATTERN "1"
 btcp btcp protocol UNSUPPORTED_PROTOCOL "2.0"
@@ -104,7 +106,8 @@ aios tool.mcp_specific.health_check.command reference UNRESOLVED_REFERENCE nothi
 aios tool.mcp_specific.health_check.timeout_ms range OUT_OF_RANGE -1
 "#;
 
-/// What the absence of a field leaves to be said, and where: at the object that lacks it (`.`), or at another field.
+/// What the absence of a field leaves to be said, and where: at the object that lacks it (`.`), or
+/// at another field.
 pub(super) const FOLLOWS: &str = "
 btcp @.outputSchema MISSING_OUTPUT_SCHEMA .
 mcp @.description MISSING_DESCRIPTION name
@@ -124,8 +127,8 @@ aios tool.meta_specific NOT_RUNNABLE type
 aios tool.meta_specific.orchestration NOT_RUNNABLE ..type
 ";
 
-/// What is told otherwise, because without its name a BTCP tool is read as MCP: format, what is broken, field. A row
-/// of which nothing is told otherwise any more must go.
+/// What is told otherwise, because without its name a BTCP tool is read as MCP: format, what is
+/// broken, field. A row of which nothing is told otherwise any more must go.
 pub(super) const KNOWN: &str = "
 btcp drop @.name
 btcp misspell @.name

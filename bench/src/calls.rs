@@ -16,11 +16,11 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{
-    BoxFuture, Budget, Call, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Limits, Log,
+    BoxFuture, Budget, Call, CallLimits, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Log,
     Outcome, Parts, Quiet, Request, Runner, Toolbox,
 };
 use toolwright_model::{
-    Binding, Connection, Details, Draft, Given, InputSchema, Namespace, Server, ToolName,
+    Binding, Connection, Details, Draft, FieldValue, InputSchema, Namespace, Server, ToolName,
 };
 
 use crate::processes::beside_us;
@@ -160,9 +160,9 @@ fn echoed() -> Json {
 
 fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
     let draft = Draft {
-        name: Given::Ok(ToolName::parse(name).expect("a name")),
-        input: Given::Ok(InputSchema::Written(input())),
-        output: Given::Ok(output),
+        name: FieldValue::Valid(ToolName::parse(name).expect("a name")),
+        input: FieldValue::Valid(InputSchema::Written(input())),
+        output: FieldValue::Valid(output),
         details: Details { binding, ..Details::default() },
         ..Draft::default()
     };
@@ -170,7 +170,7 @@ fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
     let id = tool.id(Some(&Namespace::parse("bench").expect("a namespace")));
     let lane = Arc::new(Lane::new(64, 1024));
     Arc::new(
-        Entry::new(id, tool, toolwright_model::Limits::default(), lane)
+        Entry::new(id, tool, toolwright_model::DeclaredLimits::default(), lane)
             .expect("both schemas compile"),
     )
 }
@@ -182,7 +182,7 @@ fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runne
         .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
         .collect();
     let runner =
-        Runner::with_kinds(Parts::new(environment, Log::default()), Limits::default(), kinds);
+        Runner::with_kinds(Parts::new(environment, Log::default()), CallLimits::default(), kinds);
     let mut toolbox = Toolbox::default();
     let others = (0..OTHER_TOOLS).map(|n| format!("tool_{n}"));
     for name in others.chain(["echo".to_owned()]) {

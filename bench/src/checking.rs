@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_catalog::{Reader, load, read_all};
 use toolwright_source::{Document, Syntax};
+use toolwright_workspace::{ReadOptions, Workspace};
 
 use crate::definitions::{Definition, definitions};
 use crate::processes::beside_us;
@@ -31,7 +31,9 @@ fn read_some(definitions: &[&Definition], rules: bool) {
         Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax))
     };
     let documents: Vec<Arc<Document>> = definitions.iter().map(parse).collect();
-    black_box(read_all(&documents, Reader { rules, ..Reader::default() }));
+    black_box(
+        Workspace::default().read_all(&documents, ReadOptions { rules, ..ReadOptions::default() }),
+    );
 }
 
 /// Prints the figures; peers are looked for in `peers`.
@@ -48,8 +50,8 @@ pub(crate) fn run(peers: &Path) {
     }
     println!("checking {COUNT} files against reading them, all cores, median of {ROUNDS} rounds");
     let files = |rules| {
-        let reader = Reader { rules, ..Reader::default() };
-        drop(black_box(load(std::slice::from_ref(&folder), reader)));
+        let options = ReadOptions { rules, ..ReadOptions::default() };
+        drop(black_box(Workspace::default().load(std::slice::from_ref(&folder), options)));
     };
     ratio("all", COUNT, Some(3.0), || files(true), || files(false));
     println!("the same in memory, one core");

@@ -8,7 +8,7 @@ use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
 use toolwright_script::Goal;
 use toolwright_source::{
-    Document, Edit, Kind, Node, Origin, Pointer, Syntax, locate, plan, render, splice,
+    Document, Edit, ValueKind, Node, DocumentPath, Syntax, locate, plan, render, splice,
 };
 
 /// Our JSON parser accepts what serde_json accepts, and reads the same values.
@@ -81,7 +81,6 @@ pub fn reader(data: &[u8], format: &str) {
         let document = whole(data, syntax);
         let _ = detect(&document);
         let reading = by_name(format).expect("a format").read(&document);
-        let origin = Origin::whole(&document);
         let subject = Subject::new(
             reading.format,
             reading.dialect.as_deref(),
@@ -89,18 +88,18 @@ pub fn reader(data: &[u8], format: &str) {
             &reading.origin,
         );
         let mut found: Vec<_> =
-            check(&subject).into_iter().map(|finding| locate(finding, &origin)).collect();
+            check(&subject).into_iter().map(|finding| locate(finding, &document)).collect();
         found.iter().take(4).for_each(show);
         silence(&document, &mut found, toolwright_check::codes());
         for (n, finding) in reading.findings.into_iter().enumerate() {
-            let diagnostic = locate(finding, &origin);
+            let diagnostic = locate(finding, &document);
             // Rendering is most of the time; a few of each document are enough.
             if n < 4 {
                 show(&diagnostic);
             }
         }
         for (pointer, _) in reading.origin.parts() {
-            let _ = reading.origin.place(pointer);
+            let _ = reading.origin.location(pointer);
         }
         for tool in reading.toolset.tools {
             let _ = tool.finish();
@@ -125,7 +124,7 @@ pub fn edit(data: &[u8]) {
         0 => Edit::Replace(pointer.clone(), Json::from("new: value")),
         1 => Edit::Remove(pointer.clone()),
         2 => Edit::RenameKey(pointer.clone(), "new key".into()),
-        _ if node.kind() == Kind::List => Edit::Insert(pointer.child("-"), Json::from("new")),
+        _ if node.kind() == ValueKind::List => Edit::Insert(pointer.child("-"), Json::from("new")),
         _ => Edit::Insert(pointer.child("new"), Json::from(1)),
     };
     let before = document.root().to_json();
@@ -186,7 +185,7 @@ fn collect<'d>(node: Node<'d>, out: &mut Vec<Node<'d>>) {
         return;
     }
     node.items().for_each(|item| collect(item, out));
-    node.entries().iter().for_each(|entry| collect(entry.value, out));
+    node.members().iter().for_each(|entry| collect(entry.value, out));
 }
 
 fn show(diagnostic: &toolwright_source::Diagnostic) {
@@ -201,7 +200,7 @@ fn show(diagnostic: &toolwright_source::Diagnostic) {
 /// What the edit does to the value.
 fn applied(mut value: Json, edit: &Edit) -> Option<Json> {
     let split =
-        |pointer: &Pointer| Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()));
+        |pointer: &DocumentPath| Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()));
     match edit {
         Edit::Replace(at, new) => *value.pointer_mut(at.as_str())? = new.clone(),
         Edit::Insert(at, new) => {

@@ -15,14 +15,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{Entry, Runner, Standing, Toolbox};
 use toolwright_model::{Binding, InputSchema, Namespace, Server};
-use toolwright_source::Diagnostic;
+use toolwright_source::{Diagnostic, codes};
+use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
 
 use crate::gate::{Lanes, gate};
-use crate::hosted::{Hosted, Served};
-use crate::live::{SpecLoad, Unloaded, load_spec};
-use crate::plan::{Plan, Spec, What};
-use crate::slot::Slot;
-use toolwright_source::codes;
+use crate::live_sources::{SourceFailure, SourceLoad, load_source};
+use crate::server_definition::{ListedTools, ServerDefinition};
+use crate::source_state::SourceState;
 
 /// How often files are looked at for changes.
 const LOOK: Duration = Duration::from_secs(1);
@@ -33,37 +32,38 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs
 
 /// Something that happened while loading, for whoever tells people.
 #[derive(Debug)]
-pub enum Event {
+pub enum CatalogEvent {
     /// A source was loaded.
     Loaded {
-        /// What it is called.
+        /// SourceTarget it is called.
         source: String,
         /// Its tools that can be called.
         ready: usize,
-        /// Its tools that are set aside.
+        /// Its tools that are quarantined.
         aside: usize,
     },
-    /// What is wrong in a document.
+    /// SourceTarget is wrong in a document.
     Problem(Box<Diagnostic>),
     /// A source, or one program of it, could not be loaded.
-    Unloaded(Unloaded),
+    SourceFailure(SourceFailure),
     /// A sentence about something that could not be read, or is there twice.
     Note(String),
 }
 
 /// Takes events as they happen.
-pub type Listener = Arc<dyn Fn(&Event) + Send + Sync>;
+pub type EventListener = Arc<dyn Fn(&CatalogEvent) + Send + Sync>;
 
 /// Makes the plan anew, when its files have changed.
-pub type Planner = Arc<dyn Fn() -> Plan + Send + Sync>;
+pub type Planner = Arc<dyn Fn() -> SourcePlan + Send + Sync>;
 
 /// The sources of one program, and the tools they gave.
 pub struct Catalog {
     runner: Arc<Runner>,
-    listener: Listener,
+    workspace: Workspace,
+    listener: EventListener,
     planner: Planner,
-    slots: Mutex<Vec<Slot>>,
-    /// Ids that are there twice and have been told of.
+    states: Mutex<Vec<SourceState>>,
+    /// Ids that are there twice and have been reported of.
     twice: Mutex<BTreeSet<String>>,
     /// Counts the changes of the list of tools.
     changes: watch::Sender<u64>,
@@ -71,12 +71,18 @@ pub struct Catalog {
 
 impl Catalog {
     /// The catalog of a plan. Nothing is loaded yet.
-    pub fn new(runner: Arc<Runner>, planner: Planner, listener: Listener) -> Arc<Catalog> {
+    pub fn new(
+        runner: Arc<Runner>,
+        workspace: Workspace,
+        planner: Planner,
+        listener: EventListener,
+    ) -> Arc<Catalog> {
         let catalog = Arc::new(Catalog {
             runner,
+            workspace,
             listener,
             planner,
-            slots: Mutex::default(),
+            states: Mutex::default(),
             twice: Mutex::default(),
             changes: watch::Sender::new(0),
         });
@@ -96,35 +102,37 @@ impl Catalog {
 
     /// How many sources there are.
     pub fn sources(&self) -> usize {
-        self.slots().len()
+        self.states().len()
     }
 
-    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    fn states(&self) -> MutexGuard<'_, Vec<SourceState>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, event: Event) {
+    fn tell(&self, event: CatalogEvent) {
         (self.listener)(&event);
     }
 
     /// Loads what can hold the tool `id`, and no more: files and programs always, of the servers
     /// the one that `id` starts with, or all when it does not say. Returns what could not be
     /// loaded.
-    pub async fn load_for(&self, id: &str) -> Vec<Unloaded> {
-        let specs: Vec<Spec> = self.slots().iter().map(|slot| slot.spec.clone()).collect();
+    pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
+        let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
         let namespace = id.split_once(':').map(|(namespace, _)| namespace);
-        let wanted = |spec: &&Spec| match (&spec.what, namespace) {
-            (What::Server(_, Some(own)), Some(wanted)) => own.as_str() == wanted,
+        let wanted = |spec: &&SourceSpec| match (&spec.target, namespace) {
+            (SourceTarget::Server(_, Some(own)), Some(wanted)) => own.as_str() == wanted,
             _ => true,
         };
-        let (mut servers, others): (Vec<&Spec>, Vec<&Spec>) =
-            specs.iter().filter(wanted).partition(|spec| matches!(spec.what, What::Server(..)));
+        let (mut servers, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) = specs
+            .iter()
+            .filter(wanted)
+            .partition(|spec| matches!(spec.target, SourceTarget::Server(..)));
         let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
-        let mut unloaded = self.load_until(id, others.collect()).await;
+        let mut failures = self.load_until(id, others.collect()).await;
         // A bare name could be that of another tool as well, so it waited for all of them.
         let found = self.runner.toolbox().find(id).map(Arc::clone);
         if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
-            return unloaded;
+            return failures;
         }
         // A definition that was found needs its own server, and no other.
         let namespace_of_found = found.as_ref().and_then(|entry| entry.id.namespace.as_ref());
@@ -132,42 +140,53 @@ impl Catalog {
         if found.is_some() {
             servers.clear();
         }
-        let guests = self.guests(|guest| namespace.is_none_or(|wanted| guest.as_str() == wanted));
-        let guests = guests.iter().map(|(spec, hosted)| self.meet(spec, hosted).boxed());
+        let server_toolsets = self.server_toolsets(|server_toolset| {
+            namespace.is_none_or(|wanted| server_toolset.as_str() == wanted)
+        });
+        let server_toolsets =
+            server_toolsets.iter().map(|(spec, definition)| self.meet(spec, definition).boxed());
         let servers = servers.into_iter().map(|spec| self.load_one(spec).boxed());
-        unloaded.extend(self.load_until(id, guests.chain(servers).collect()).await);
-        unloaded
+        failures.extend(self.load_until(id, server_toolsets.chain(servers).collect()).await);
+        failures
     }
 
     /// Waits for loads, until there is a tool with exactly this id.
     async fn load_until(
         &self,
         id: &str,
-        mut loads: FuturesUnordered<BoxFuture<'_, Vec<Unloaded>>>,
-    ) -> Vec<Unloaded> {
-        let mut unloaded = Vec::new();
+        mut loads: FuturesUnordered<BoxFuture<'_, Vec<SourceFailure>>>,
+    ) -> Vec<SourceFailure> {
+        let mut failures = Vec::new();
         while let Some(failed) = loads.next().await {
-            unloaded.extend(failed);
+            failures.extend(failed);
             if self.runner.toolbox().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
                 break;
             }
         }
-        unloaded
+        failures
     }
 
     /// The toolsets on servers that their definitions name, where they came from, by their
     /// namespace.
-    fn guests(&self, wanted: impl Fn(&Namespace) -> bool) -> Vec<(Spec, Arc<Hosted>)> {
-        let slots = self.slots();
-        let of_slot = |slot: &Slot| {
-            let guests = slot.guests.iter().filter(|guest| wanted(&guest.hosted.namespace));
-            guests.map(|guest| (slot.spec.clone(), Arc::clone(&guest.hosted))).collect::<Vec<_>>()
+    fn server_toolsets(
+        &self,
+        wanted: impl Fn(&Namespace) -> bool,
+    ) -> Vec<(SourceSpec, Arc<ServerDefinition>)> {
+        let states = self.states();
+        let of_slot = |state: &SourceState| {
+            let server_toolsets = state
+                .server_toolsets
+                .iter()
+                .filter(|server_toolset| wanted(&server_toolset.definition.namespace));
+            server_toolsets
+                .map(|server_toolset| (state.spec.clone(), Arc::clone(&server_toolset.definition)))
+                .collect::<Vec<_>>()
         };
-        slots.iter().flat_map(of_slot).collect()
+        states.iter().flat_map(of_slot).collect()
     }
 
     /// Loads everything, once. Returns what could not be loaded.
-    pub async fn load_all(&self) -> Vec<Unloaded> {
+    pub async fn load_all(&self) -> Vec<SourceFailure> {
         // No tool has this id, so nothing ends the search early.
         self.load_for("").await
     }
@@ -187,19 +206,19 @@ impl Catalog {
 
     /// Follows every source that nobody follows yet.
     fn follow_all(self: &Arc<Self>, until: &CancellationToken) {
-        let mut slots = self.slots();
+        let mut states = self.states();
         let mut fresh = Vec::new();
-        for slot in slots.iter_mut().filter(|slot| !slot.followed) {
-            slot.followed = true;
-            fresh.push((slot.spec.clone(), slot.gone.clone()));
+        for state in states.iter_mut().filter(|state| !state.followed) {
+            state.followed = true;
+            fresh.push((state.spec.clone(), state.gone.clone()));
         }
-        drop(slots);
+        drop(states);
         fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
     }
 
     fn follow_one(
         self: &Arc<Self>,
-        spec: Spec,
+        spec: SourceSpec,
         gone: CancellationToken,
         until: &CancellationToken,
     ) {
@@ -211,25 +230,31 @@ impl Catalog {
         });
     }
 
-    async fn keep_loaded(self: &Arc<Self>, spec: &Spec, until: &CancellationToken) {
-        match &spec.what {
-            What::Server(server, _) => self.keep_asking(server, || self.load_one(spec)).await,
+    async fn keep_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
+        match &spec.target {
+            SourceTarget::Server(server, _) => {
+                self.keep_asking(server, || self.load_one(spec)).await
+            }
             _ => self.load_and_follow(spec, until).await,
         }
     }
 
     /// Loads a source of definitions, and follows the servers that they name.
-    async fn load_and_follow(self: &Arc<Self>, spec: &Spec, until: &CancellationToken) {
+    async fn load_and_follow(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
         self.load_one(spec).await;
-        let mut slots = self.slots();
-        let guests =
-            slots.iter_mut().filter(|slot| slot.spec == *spec).flat_map(|slot| &mut slot.guests);
-        for guest in guests.filter(|guest| !guest.followed) {
-            guest.followed = true;
+        let mut states = self.states();
+        let server_toolsets = states
+            .iter_mut()
+            .filter(|state| state.spec == *spec)
+            .flat_map(|state| &mut state.server_toolsets);
+        for server_toolset in server_toolsets.filter(|server_toolset| !server_toolset.followed) {
+            server_toolset.followed = true;
             let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
-            let (hosted, gone) = (Arc::clone(&guest.hosted), guest.gone.clone());
+            let (definition, gone) =
+                (Arc::clone(&server_toolset.definition), server_toolset.gone.clone());
             tokio::spawn(async move {
-                let follow = catalog.keep_asking(&hosted.server, || catalog.meet(&spec, &hosted));
+                let follow =
+                    catalog.keep_asking(&definition.server, || catalog.meet(&spec, &definition));
                 until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
             });
         }
@@ -237,7 +262,7 @@ impl Catalog {
 
     /// Asks a server for its tools, again whenever they change, and now and then while it gives no
     /// answer.
-    async fn keep_asking<F: Future<Output = Vec<Unloaded>>>(
+    async fn keep_asking<F: Future<Output = Vec<SourceFailure>>>(
         &self,
         server: &Arc<Server>,
         ask: impl Fn() -> F,
@@ -263,7 +288,7 @@ impl Catalog {
 
     /// Whether every source has been tried.
     pub fn is_settled(&self) -> bool {
-        self.slots().iter().all(Slot::is_settled)
+        self.states().iter().all(SourceState::is_settled)
     }
 
     /// Waits until every source has been tried, but no longer than `time`.
@@ -280,53 +305,64 @@ impl Catalog {
     }
 
     /// Loads one source. Returns what of it could not be loaded.
-    async fn load_one(&self, spec: &Spec) -> Vec<Unloaded> {
-        let SpecLoad { found, unloaded } = load_spec(spec, self.runner.parts()).await;
-        let worked = unloaded.is_empty();
-        unloaded.iter().for_each(|unloaded| self.tell(Event::Unloaded(unloaded.clone())));
-        found.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
+    async fn load_one(&self, spec: &SourceSpec) -> Vec<SourceFailure> {
+        let SourceLoad { found, failures } =
+            load_source(spec, &self.workspace, self.runner.parts()).await;
+        let worked = failures.is_empty();
+        failures
+            .iter()
+            .for_each(|failures| self.tell(CatalogEvent::SourceFailure(failures.clone())));
+        found
+            .failures
+            .iter()
+            .for_each(|failure| self.tell(CatalogEvent::Note(failure.to_string())));
         for name in &found.unparsed {
-            self.tell(Event::Note(format!("`{name}` could not be parsed and is skipped")));
+            self.tell(CatalogEvent::Note(format!("`{name}` could not be parsed and is skipped")));
         }
         let limits = self.runner.limits();
         let mut entries = Vec::new();
         let mut bodies = Vec::new();
-        let mut hosted = Vec::new();
+        let mut definition = Vec::new();
         let mut lanes = self.lanes_of(spec);
-        for loaded in found.files {
-            let gated = gate(loaded, &limits, spec, &mut lanes);
-            gated.diagnostics.into_iter().for_each(|d| self.tell(Event::Problem(Box::new(d))));
-            entries.extend(gated.entries);
-            bodies.extend(gated.bodies);
-            hosted.extend(gated.hosted);
+        for loaded in found.documents {
+            let result = gate(loaded, &limits, spec, &mut lanes);
+            result
+                .diagnostics
+                .into_iter()
+                .for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d))));
+            entries.extend(result.entries);
+            bodies.extend(result.bodies);
+            definition.extend(result.definition);
         }
         if worked || !entries.is_empty() {
-            let own = hosted.iter().flat_map(|hosted| hosted.own.iter().map(|(_, entry)| entry));
+            let own = definition
+                .iter()
+                .flat_map(|definition| definition.own.iter().map(|(_, entry)| entry));
             self.tell_loaded(&spec.name, entries.iter().chain(own));
         }
-        let mut slots = self.slots();
-        if let Some(slot) = slots.iter_mut().find(|slot| slot.spec == *spec) {
-            slot.tried = true;
-            slot.lanes.extend(lanes);
-            slot.bodies = bodies;
-            slot.host(hosted);
+        let mut states = self.states();
+        if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
+            state.tried = true;
+            state.lanes.extend(lanes);
+            state.bodies = bodies;
+            state.host(definition);
             // A server that is away for a moment keeps its place in the list.
             if worked || !entries.is_empty() {
-                slot.entries = entries;
+                state.entries = entries;
             }
         }
-        drop(slots);
+        drop(states);
         self.refill();
-        unloaded
+        failures
     }
 
     /// The permits of a source's toolsets.
-    fn lanes_of(&self, spec: &Spec) -> Lanes {
-        let slots = self.slots();
-        slots
+    fn lanes_of(&self, spec: &SourceSpec) -> Lanes {
+        let states = self.states();
+        states
             .iter()
-            .find(|slot| slot.spec == *spec)
-            .map(|slot| slot.lanes.clone())
+            .find(|state| state.spec == *spec)
+            .map(|state| state.lanes.clone())
             .unwrap_or_default()
     }
 
@@ -334,93 +370,108 @@ impl Catalog {
         let (ready, aside): (Vec<_>, Vec<_>) =
             entries.partition(|entry| entry.standing == Standing::Ready);
         let (ready, aside) = (ready.len(), aside.len());
-        self.tell(Event::Loaded { source: source.to_owned(), ready, aside });
+        self.tell(CatalogEvent::Loaded { source: source.to_owned(), ready, aside });
     }
 
     /// Asks the server that a definition names for its tools. Returns why it gave no answer.
-    async fn meet(&self, spec: &Spec, hosted: &Arc<Hosted>) -> Vec<Unloaded> {
+    async fn meet(
+        &self,
+        spec: &SourceSpec,
+        definition: &Arc<ServerDefinition>,
+    ) -> Vec<SourceFailure> {
         let mut lanes = self.lanes_of(spec);
-        let asked = hosted.ask(spec, self.runner.parts(), &self.runner.limits(), &mut lanes).await;
-        let (met, unloaded) = match asked {
-            Ok(Served { entries: served, diagnostics }) => {
-                let (tools, missing) = hosted.meet(&served);
+        let asked = definition
+            .ask(spec, &self.workspace, self.runner.parts(), &self.runner.limits(), &mut lanes)
+            .await;
+        let (met, failures) = match asked {
+            Ok(ListedTools { entries: served, diagnostics }) => {
+                let (tools, missing) = definition.meet(&served);
                 let problems = diagnostics.into_iter().chain(missing);
-                problems.for_each(|d| self.tell(Event::Problem(Box::new(d))));
-                self.tell_loaded(hosted.namespace.as_str(), tools.iter());
+                problems.for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d))));
+                self.tell_loaded(definition.namespace.as_str(), tools.iter());
                 (Some((served, tools)), Vec::new())
             }
             Err(failure) => {
-                let unloaded = Unloaded { source: hosted.namespace.to_string(), failure };
-                self.tell(Event::Unloaded(unloaded.clone()));
-                (None, vec![unloaded])
+                let failures = SourceFailure { source: definition.namespace.to_string(), failure };
+                self.tell(CatalogEvent::SourceFailure(failures.clone()));
+                (None, vec![failures])
             }
         };
-        let mut slots = self.slots();
-        let slot = slots.iter_mut().find(|slot| slot.spec == *spec);
-        let guest = slot.and_then(|slot| {
-            slot.lanes.extend(lanes);
-            slot.guests.iter_mut().find(|guest| Arc::ptr_eq(&guest.hosted, hosted))
+        let mut states = self.states();
+        let state = states.iter_mut().find(|state| state.spec == *spec);
+        let server_toolset = state.and_then(|state| {
+            state.lanes.extend(lanes);
+            state
+                .server_toolsets
+                .iter_mut()
+                .find(|server_toolset| Arc::ptr_eq(&server_toolset.definition, definition))
         });
-        if let Some(guest) = guest {
-            guest.tried = true;
+        if let Some(server_toolset) = server_toolset {
+            server_toolset.tried = true;
             // A server that is away for a moment keeps its tools in the list.
             if let Some((served, tools)) = met {
-                guest.take(served, tools);
+                server_toolset.take(served, tools);
             }
         }
-        drop(slots);
+        drop(states);
         self.refill();
-        unloaded
+        failures
     }
 
     /// Puts the tools of all sources into the runner.
     fn refill(&self) {
-        let slots = self.slots();
+        let states = self.states();
         let mut toolbox = Toolbox::default();
         let mut twice = BTreeSet::new();
-        for entry in slots.iter().flat_map(Slot::tools) {
+        for entry in states.iter().flat_map(SourceState::tools) {
             if let Err(entry) = toolbox.add(Arc::clone(entry)) {
                 twice.insert(entry.id.to_string());
             }
         }
-        let servers: Vec<_> = slots.iter().flat_map(Slot::servers).collect();
+        let servers: Vec<_> = states.iter().flat_map(SourceState::servers).collect();
         // Under the lock, so that an older state never comes after a newer one.
         self.runner.replace(toolbox);
         self.runner.parts().upstreams.keep(&servers);
         self.changes.send_modify(|n| *n += 1);
-        drop(slots);
-        let mut told = self.twice.lock().unwrap_or_else(PoisonError::into_inner);
-        for id in twice.difference(&told) {
+        drop(states);
+        let mut reported = self.twice.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in twice.difference(&reported) {
             let name = codes::DUPLICATE_ID.name;
-            self.tell(Event::Note(format!("`{id}` is there twice; the first stays ({name})")));
+            self.tell(CatalogEvent::Note(format!(
+                "`{id}` is there twice; the first stays ({name})"
+            )));
         }
-        *told = twice;
+        *reported = twice;
     }
 
-    fn tell_of(&self, plan: &Plan) {
-        plan.diagnostics.iter().for_each(|d| self.tell(Event::Problem(Box::new(d.clone()))));
-        plan.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
+    fn tell_of(&self, plan: &SourcePlan) {
+        plan.diagnostics.iter().for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d.clone()))));
+        plan.failures.iter().for_each(|failure| self.tell(CatalogEvent::Note(failure.to_string())));
     }
 
     /// Takes over a plan: sources that are as before stay as they are.
-    fn adopt(&self, plan: Plan) {
+    fn adopt(&self, plan: SourcePlan) {
         self.tell_of(&plan);
         self.runner.limit(plan.limits);
-        let mut slots = self.slots();
-        let mut old = std::mem::take(&mut *slots);
+        let mut states = self.states();
+        let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
-            let known = old.iter().position(|slot| slot.spec == spec);
-            slots.push(match known {
+            let known = old.iter().position(|state| state.spec == spec);
+            states.push(match known {
                 Some(n) => old.remove(n),
-                None => Slot::new(spec),
+                None => SourceState::new(spec),
             });
         }
-        old.iter().for_each(|slot| slot.gone.cancel());
+        old.iter().for_each(|state| state.gone.cancel());
     }
 
-    /// Looks at the files every now and then. `of_slots` is what they looked like before the first
+    /// Looks at the files every now and then. `of_states` is what they looked like before the first
     /// load.
-    async fn look(self: &Arc<Self>, mut of_slots: Vec<(Spec, u64)>, until: &CancellationToken) {
+    async fn look(
+        self: &Arc<Self>,
+        mut of_states: Vec<(SourceSpec, u64)>,
+        until: &CancellationToken,
+    ) {
         let mut plan_files = (self.planner)().files;
         let mut of_plan = fingerprint(&plan_files);
         loop {
@@ -432,7 +483,7 @@ impl Catalog {
                     // Half a file, most likely: what was there before stays until it is whole
                     // again.
                     self.tell_of(&plan);
-                    self.tell(Event::Note(
+                    self.tell(CatalogEvent::Note(
                         "the configuration cannot be read; the one before it stays".to_owned(),
                     ));
                 } else {
@@ -449,25 +500,27 @@ impl Catalog {
                 return;
             };
             for (spec, print) in &now {
-                let before = of_slots.iter().find(|(known, _)| known == spec);
+                let before = of_states.iter().find(|(known, _)| known == spec);
                 if before.is_some_and(|(_, before)| before != print) {
                     self.load_and_follow(spec, until).await;
                 }
             }
-            of_slots = now;
+            of_states = now;
         }
     }
 
-    /// What the files of each source look like now.
-    fn fingerprints(&self) -> Vec<(Spec, u64)> {
-        let slots: Vec<_> =
-            self.slots().iter().map(|slot| (slot.spec.clone(), slot.bodies.clone())).collect();
-        let with_files = slots.into_iter().filter_map(|(spec, bodies)| {
-            let mut files = match &spec.what {
-                What::Definitions(path) if path.is_dir() => crate::files::walk(path).0,
-                What::Definitions(path) | What::Program(path) => vec![path.clone()],
-                What::Executables(folder) => crate::live::programs(folder).unwrap_or_default(),
-                What::Server(..) => return None,
+    /// SourceTarget the files of each source look like now.
+    fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
+        let states: Vec<_> =
+            self.states().iter().map(|state| (state.spec.clone(), state.bodies.clone())).collect();
+        let with_files = states.into_iter().filter_map(|(spec, bodies)| {
+            let mut files = match &spec.target {
+                SourceTarget::Definitions(path) if path.is_dir() => self.workspace.files_in(path),
+                SourceTarget::Definitions(path) | SourceTarget::Program(path) => vec![path.clone()],
+                SourceTarget::Executables(folder) => {
+                    crate::live_sources::programs(folder).unwrap_or_default()
+                }
+                SourceTarget::Server(..) => return None,
             };
             files.extend(bodies);
             Some((spec, fingerprint(&files)))

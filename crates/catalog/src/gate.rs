@@ -1,4 +1,4 @@
-//! The gate between what was read and what may be called. A tool with errors is set aside alone; an
+//! The gate between what was read and what may be called. A tool with errors is quarantined alone; an
 //! error outside of any tool sets its whole document aside.
 
 use std::collections::HashMap;
@@ -6,44 +6,48 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolwright_exec::{Entry, Lane, Limits};
+use toolwright_exec::{CallLimits, Entry, Lane};
 use toolwright_formats::Reading;
-use toolwright_model::{Binding, Draft, Given, InputSchema, Server, Tool, Variable};
+use toolwright_model::{Binding, Draft, FieldValue, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
-use toolwright_source::{Diagnostic, Pointer, Severity, locate};
+use toolwright_source::{Diagnostic, DocumentPath, RecordPath, Severity, locate};
+use toolwright_workspace::{LoadedDocument, SourceSpec};
 
-use crate::code;
-use crate::hosted::Hosted;
-use crate::live::environment_of;
-use crate::load::Loaded;
-use crate::plan::Spec;
+use crate::javascript;
+use crate::live_sources::environment_of;
+use crate::server_definition::ServerDefinition;
 
-/// What came through, and what is wrong with the rest.
+/// SourceTarget came through, and what is wrong with the rest.
 #[derive(Debug, Default)]
-pub(crate) struct Gated {
+pub(crate) struct GateResult {
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Where bodies were looked for, there or not.
     pub(crate) bodies: Vec<PathBuf>,
     /// The document's commands, in place of `entries`, if they are tools of a server that it names.
-    pub(crate) hosted: Option<Hosted>,
+    pub(crate) definition: Option<ServerDefinition>,
 }
 
 /// The permits of each toolset, by where it was read from.
 pub(crate) type Lanes = HashMap<String, Arc<Lane>>;
 
 /// Lets the tools of a document through, or sets them aside.
-pub(crate) fn gate(loaded: Loaded, limits: &Limits, spec: &Spec, lanes: &mut Lanes) -> Gated {
+pub(crate) fn gate(
+    loaded: LoadedDocument,
+    limits: &CallLimits,
+    spec: &SourceSpec,
+    lanes: &mut Lanes,
+) -> GateResult {
     let environment = &environment_of(spec);
-    let mut gated = Gated { diagnostics: loaded.diagnostics, ..Gated::default() };
-    let Some(reading) = loaded.reading else { return gated };
+    let mut result = GateResult { diagnostics: loaded.diagnostics, ..GateResult::default() };
+    let Some(reading) = loaded.reading else { return result };
     let lane = lane(&reading, limits, lanes);
     let folder = folder_of(&reading);
     let bodies = spec.implementations.as_deref().or(folder.as_deref());
-    let knowledge = code::knowledge(&reading).map(Arc::new);
-    let tools: Vec<Pointer> =
+    let knowledge = javascript::knowledge(&reading).map(Arc::new);
+    let tools: Vec<DocumentPath> =
         (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
-    let errors: Vec<(Pointer, String)> = gated
+    let errors: Vec<(DocumentPath, String)> = result
         .diagnostics
         .iter()
         .filter(|d| d.severity == Severity::Error)
@@ -54,46 +58,45 @@ pub(crate) fn gate(loaded: Loaded, limits: &Limits, spec: &Spec, lanes: &mut Lan
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         let its_own = errors.iter().find(|(at, _)| is_within(at, &tools[n]));
         let reason = of_the_whole.or(its_own).map(|(_, text)| text.clone());
-        let entry = admit(draft, n, &reading, reason, &lane, &mut gated.diagnostics);
+        let entry = admit(draft, n, &reading, reason, &lane, &mut result.diagnostics);
         if let Some(mut entry) = entry {
             entry.environment.clone_from(environment);
             entry.knowledge.clone_from(&knowledge);
-            gated.bodies.extend(bodies.and_then(|folder| code::embody(&mut entry, folder)));
+            result
+                .bodies
+                .extend(bodies.and_then(|folder| javascript::attach_body(&mut entry, folder)));
             complete(&mut entry.tool.details.binding, folder.as_deref(), environment);
             own.push((n, Arc::new(entry)));
         }
     }
     match (reading.toolset.server, reading.toolset.namespace) {
-        (Some(server), Given::Ok(namespace)) if of_the_whole.is_none() => {
+        (Some(server), FieldValue::Valid(namespace)) if of_the_whole.is_none() => {
             let server = with_variables(&server, environment);
-            gated.hosted = Some(Hosted { namespace, server, own, origin: reading.origin });
+            result.definition =
+                Some(ServerDefinition { namespace, server, own, origin: reading.origin });
         }
-        _ => gated.entries.extend(own.into_iter().map(|(_, entry)| entry)),
+        _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
-    gated
+    result
 }
 
 /// The place of tool `n` in its document.
-fn place_of(reading: &Reading, n: usize) -> Pointer {
-    reading.origin.document_pointer(&Pointer::root().child("tools").child(n))
+fn place_of(reading: &Reading, n: usize) -> DocumentPath {
+    reading.origin.document_path(&RecordPath::root().child("tools").child(n))
 }
 
-fn is_within(at: &Pointer, place: &Pointer) -> bool {
+fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
 }
 
 /// The toolset's own word, else the default of its format, else the configuration's.
-fn width(reading: &Reading, limits: &Limits) -> usize {
-    let declared = reading.toolset.limits.max_concurrent;
-    let of_format =
-        (reading.format.0 == "btcp").then_some(toolwright_model::Limits::DEFAULT_CONCURRENT);
-    declared
-        .or(of_format)
-        .map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
+fn width(reading: &Reading, limits: &CallLimits) -> usize {
+    let declared = reading.toolset.limits.concurrent();
+    declared.map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
 }
 
 /// The lane of a toolset: the one it had, unless its limits have changed.
-fn lane(reading: &Reading, limits: &Limits, lanes: &mut Lanes) -> Arc<Lane> {
+fn lane(reading: &Reading, limits: &CallLimits, lanes: &mut Lanes) -> Arc<Lane> {
     let width = width(reading, limits);
     let lane = lanes.entry(reading.origin.document().source().name().to_owned());
     let lane = lane.or_insert_with(|| Arc::new(Lane::new(width, limits.queue)));
@@ -111,7 +114,7 @@ fn admit(
     lane: &Arc<Lane>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Entry> {
-    // Without a name there is nothing to set aside under; the diagnostics say so.
+    // Without a name there is nothing to quarantined under; the diagnostics say so.
     let id = draft.id(reading.toolset.namespace.ok())?;
     let aside = |draft: &Draft, reason: String| {
         let name = draft.name.ok()?.clone();
@@ -150,8 +153,9 @@ fn bare(name: toolwright_model::ToolName, draft: &Draft) -> Tool {
 }
 
 fn schema_diagnostic(error: &SchemaError, which: &str, n: usize, reading: &Reading) -> Diagnostic {
-    let at = Pointer::root().child("tools").child(n).child(which);
-    locate(toolwright_check::schema_finding(error, &at), &reading.origin)
+    let at = RecordPath::root().child("tools").child(n).child(which);
+    let finding = toolwright_check::schema_finding(error, &at);
+    locate(reading.origin.in_document(finding), reading.origin.document())
 }
 
 fn folder_of(reading: &Reading) -> Option<PathBuf> {

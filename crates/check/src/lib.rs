@@ -29,7 +29,7 @@ mod subject;
 #[cfg(test)]
 mod testing;
 
-use toolwright_source::{Code, Finding};
+use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 
 pub use report::{MAX_FINDINGS, MAX_NOTES};
 pub use rules::invalid_function_syntax::check_script;
@@ -61,7 +61,7 @@ pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
 pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
     let look = |rule: &rule::RuleBetween| {
         let mut found = Vec::new();
-        (rule.check)(subjects, &mut |n: usize, finding: Finding| {
+        (rule.check)(subjects, &mut |n: usize, finding: RecordFinding| {
             found.push((n, subjects[n].origin.in_document(finding)));
         });
         found
@@ -87,6 +87,6 @@ pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
 const MANY: usize = 100;
 
 /// The codes that only rules and [`silence()`] report.
-pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {
+pub fn codes() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     rules::CODES.iter().copied().flatten().chain(silence::ALL).copied()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toolwright_source::{Finding, Origin, Severity};
+use toolwright_source::{Finding, Origin, RecordFinding, Severity};
 
 /// More errors and warnings than this from the rules about one document tell nobody anything.
 pub const MAX_FINDINGS: usize = 1_000;
@@ -23,7 +23,7 @@ impl<'a> Report<'a> {
     }
 
     /// Reports something about the record.
-    pub(crate) fn push(&mut self, finding: Finding) {
+    pub(crate) fn push(&mut self, finding: RecordFinding) {
         let finding = self.origin.in_document(finding);
         if !self.is_guess(&finding) && self.takes(&finding) {
             self.list.push(finding);

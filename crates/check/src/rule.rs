@@ -1,6 +1,6 @@
 //! What a rule is.
 
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use crate::Subject;
 use crate::report::Report;
@@ -15,5 +15,5 @@ pub(crate) struct Rule {
 /// of thousands of documents nothing else is kept.
 pub(crate) struct RuleBetween {
     /// Looks at all of them and reports, each time with the place of a subject.
-    pub(crate) check: fn(&[Subject<'_>], &mut dyn FnMut(usize, Finding)),
+    pub(crate) check: fn(&[Subject<'_>], &mut dyn FnMut(usize, RecordFinding)),
 }

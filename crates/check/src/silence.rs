@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolwright_source::words::{nearest_word, shorten};
-use toolwright_source::{Code, Diagnostic, Document, Fix, Node, Severity, Span, TextEdit};
+use toolwright_source::{
+    Diagnostic, DiagnosticCode, Document, Fix, Node, Severity, Span, TextEdit,
+};
 
 use crate::report::{MAX_FINDINGS, MAX_NOTES};
 
@@ -74,7 +76,7 @@ const MAX_USELESS: usize = 100;
 pub fn silence(
     document: &Document,
     diagnostics: &mut Vec<Diagnostic>,
-    known: impl Iterator<Item = &'static Code> + Clone,
+    known: impl Iterator<Item = &'static DiagnosticCode> + Clone,
 ) {
     let mut comments = comments(document);
     if comments.is_empty() {
@@ -157,7 +159,7 @@ fn read(document: &Document, span: Span) -> Option<Silence<'_>> {
 fn complaint(
     document: &Document,
     comment: &Silence<'_>,
-    mut known: impl Iterator<Item = &'static Code> + Clone,
+    mut known: impl Iterator<Item = &'static DiagnosticCode> + Clone,
 ) -> Option<Diagnostic> {
     let code = shorten(comment.code);
     let at = |code, message: String| Diagnostic::at(code, document.source(), comment.span, message);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright_source::{Document, Finding, Origin, Syntax, locate};
+use toolwright_source::{Document, Finding, Syntax, locate};
 
 use crate::report::Report;
 use crate::rule::Rule;
@@ -10,9 +10,9 @@ use crate::{Subject, check};
 
 /// A finding as tests write it: `CODE at /pointer`, `CODE at /pointer:line:column` where a part of
 /// a text is meant.
-fn short(finding: Finding, origin: &Origin) -> String {
+fn short(finding: Finding, document: &Arc<Document>) -> String {
     let (code, at, inside) = (finding.code.name, finding.at.clone(), finding.within.is_some());
-    let place = locate(finding, origin).line_column().filter(|_| inside);
+    let place = locate(finding, document).line_column().filter(|_| inside);
     match place {
         Some((line, column)) => format!("{code} at {at}:{line}:{column}"),
         None => format!("{code} at {at}"),
@@ -63,8 +63,7 @@ fn read(text: &str) -> (Arc<Document>, Vec<Finding>) {
 /// What the rule with this code finds, in short.
 pub(crate) fn found(code: &str, text: &str) -> Vec<String> {
     let (document, found) = read(text);
-    let origin = Origin::whole(&document);
-    found.into_iter().filter(|f| f.code.name == code).map(|f| short(f, &origin)).collect()
+    found.into_iter().filter(|f| f.code.name == code).map(|f| short(f, &document)).collect()
 }
 
 /// The same for what a rule says, to be read by people.

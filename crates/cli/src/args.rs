@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use toolwright_catalog::Reader;
 use toolwright_source::Severity;
+use toolwright_workspace::ReadOptions;
 
 /// One toolchain for the tools that AI agents call.
 #[derive(Debug, Parser)]
@@ -61,14 +61,14 @@ pub(crate) struct Inputs {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }
 
 /// What is read by the commands that take a configuration's sources where none is named.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Chosen {
+pub(crate) struct SelectedSources {
     /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
     /// programs. Without any, all sources of `toolwright.toml`
     #[arg(value_name = "SOURCE")]
@@ -80,12 +80,12 @@ pub(crate) struct Chosen {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) reading: ReadingArgs,
 }
 
 /// How files are read.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Manner {
+pub(crate) struct ReadingArgs {
     /// Read every file as this format instead of detecting it
     #[arg(long, value_name = "ID", value_parser = format_names())]
     format: Option<String>,
@@ -94,11 +94,11 @@ pub(crate) struct Manner {
     compat: bool,
 }
 
-impl Manner {
-    pub(crate) fn reader(&self, rules: bool) -> Reader {
+impl ReadingArgs {
+    pub(crate) fn options(&self, rules: bool) -> ReadOptions {
         let format =
             self.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-        Reader { format, compat: self.compat, rules }
+        ReadOptions { format, compat: self.compat, rules }
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) chosen: Chosen,
+    pub(crate) selected: SelectedSources,
     /// Repair what can be repaired without changing what it means
     #[arg(long)]
     pub(crate) fix: bool,
@@ -242,7 +242,7 @@ pub(crate) struct SandboxArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestArgs {
     #[command(flatten)]
-    pub(crate) chosen: Chosen,
+    pub(crate) selected: SelectedSources,
     /// Call the tools and compare what they answer; without it, no tool runs
     #[arg(long)]
     pub(crate) run: bool,

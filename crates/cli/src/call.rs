@@ -8,28 +8,31 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::{Catalog, Event, Reader};
+use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{
     Content, Entry, Failure, Host, Log, Outcome, Parts, Progress, Request, code,
 };
 use toolwright_source::{Severity, render};
+use toolwright_workspace::ReadOptions;
 
 use crate::args::CallArgs;
 use crate::output::{self, Exit};
-use crate::sources;
+use crate::{messages, runtime, sources};
 
 pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
-    let given = Given::parse(args)?;
-    let listener = Arc::new(|event: &Event| match event {
-        Event::Problem(d) if d.severity < Severity::Error => {}
+    let given = CallInput::parse(args)?;
+    let listener = Arc::new(|event: &CatalogEvent| match event {
+        CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         // The failure of the call says it.
-        Event::Unloaded(_) => {}
-        event => sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence)),
+        CatalogEvent::SourceFailure(_) => {}
+        event => {
+            messages::sentence(event).into_iter().for_each(|sentence| messages::note(&sentence))
+        }
     });
-    sources::runtime()?.block_on(async {
+    runtime::runtime()?.block_on(async {
         // What its author wants to see; the rest is in the answer.
-        let parts = Parts { console: sources::log(), ..sources::parts(Log::default()) };
-        let catalog = sources::catalog(&args.source, Reader::default(), parts, listener)?;
+        let parts = Parts { console: runtime::log(), ..runtime::executor_context(Log::default()) };
+        let catalog = sources::catalog(&args.source, ReadOptions::default(), parts, listener)?;
         if catalog.sources() == 0 {
             bail!("there is no source that could hold `{}`", args.id);
         }
@@ -38,7 +41,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
         let mut work = std::pin::pin!(work);
         let result = tokio::select! {
             result = &mut work => result?,
-            () = sources::interrupted() => {
+            () = runtime::interrupted() => {
                 cancel.cancel();
                 // A server that is still starting cannot be cancelled, only left.
                 match tokio::time::timeout(Duration::from_secs(1), work).await {
@@ -55,7 +58,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
 
 async fn call(
     args: &CallArgs,
-    given: &Given,
+    given: &CallInput,
     catalog: &Catalog,
     cancel: &CancellationToken,
 ) -> anyhow::Result<Result<Outcome, Failure>> {
@@ -103,7 +106,7 @@ fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit
     match result {
         Ok(outcome) => {
             for warning in &outcome.warnings {
-                sources::note(warning);
+                messages::note(warning);
             }
             if as_json {
                 output::print_json(&outcome_json(&outcome))?;
@@ -195,7 +198,7 @@ fn describe(content: &Content) -> String {
 }
 
 /// Arguments as they were typed.
-enum Given {
+enum CallInput {
     Json(Json),
     Pairs(Vec<(String, Typed)>),
 }
@@ -207,8 +210,8 @@ enum Typed {
     Json(Json),
 }
 
-impl Given {
-    fn parse(args: &CallArgs) -> anyhow::Result<Given> {
+impl CallInput {
+    fn parse(args: &CallArgs) -> anyhow::Result<CallInput> {
         if let Some(text) = &args.args {
             let mut input = String::new();
             let text = if text == "-" {
@@ -225,7 +228,7 @@ impl Given {
             if !json.is_object() {
                 bail!("`--args` is not a JSON object");
             }
-            return Ok(Given::Json(json));
+            return Ok(CallInput::Json(json));
         }
         let mut pairs: Vec<(String, Typed)> = Vec::new();
         for pair in &args.pairs {
@@ -248,14 +251,14 @@ impl Given {
             }
             pairs.push((key.to_owned(), typed));
         }
-        Ok(Given::Pairs(pairs))
+        Ok(CallInput::Pairs(pairs))
     }
 
     /// The arguments, with texts read as what the tool's schema says they are.
     fn arguments(&self, entry: Option<&Entry>) -> anyhow::Result<Json> {
         match self {
-            Given::Json(json) => Ok(json.clone()),
-            Given::Pairs(pairs) => {
+            CallInput::Json(json) => Ok(json.clone()),
+            CallInput::Pairs(pairs) => {
                 let schema = entry.map(|entry| entry.tool.input.to_json()).unwrap_or_default();
                 let read = |(key, typed): &(String, Typed)| {
                     let value = match typed {

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use toolwright_formats::Reading;
-use toolwright_model::{Binding, Connection, Draft, Given, InputSchema, Json, Knowledge, Limits};
-use toolwright_source::Pointer;
+use toolwright_model::{
+    Binding, Connection, DeclaredLimits, Draft, FieldValue, InputSchema, Json, Knowledge,
+};
+use toolwright_source::RecordPath;
 
 use crate::report::plural;
 
@@ -14,8 +16,8 @@ pub(crate) fn id(reading: &Reading, tool: &Draft) -> String {
         return plain(&id.to_string());
     }
     match &tool.name {
-        Given::Bad(Json::String(name)) => plain(name),
-        Given::Bad(json) => plain(&json.to_string()),
+        FieldValue::Invalid(Json::String(name)) => plain(name),
+        FieldValue::Invalid(json) => plain(&json.to_string()),
         _ => "(no name)".to_owned(),
     }
 }
@@ -64,8 +66,9 @@ fn heading(out: &mut String, reading: &Reading) {
     if let Some(declares) = &toolset.declares {
         row(out, "declares", capabilities(declares));
     }
-    if toolset.limits != Limits::default() {
-        let concurrent = toolset.limits.max_concurrent.unwrap_or(Limits::DEFAULT_CONCURRENT);
+    let declared = DeclaredLimits { default_concurrent: None, ..toolset.limits };
+    if declared != DeclaredLimits::default() {
+        let concurrent = toolset.limits.concurrent().unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT);
         let sandbox =
             toolset.limits.sandbox.map_or(String::new(), |s| format!(", sandbox {}", s.name()));
         row(out, "limits", format!("{concurrent} at once{sandbox}"));
@@ -115,10 +118,14 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let validators: Vec<&str> =
         reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
     row(out, "validators", validators.join(", "));
-    row(out, "time limit", time(Limits::timeout_ms(&details.limits, &reading.toolset.limits)));
+    row(
+        out,
+        "time limit",
+        time(DeclaredLimits::timeout_ms(&details.limits, &reading.toolset.limits)),
+    );
     row(out, "runs as", binding(&details.binding));
-    let at = Pointer::root().child("tools").child(n);
-    let place = reading.origin.place(&at);
+    let at = RecordPath::root().child("tools").child(n);
+    let place = reading.origin.location(&at);
     let source = reading.origin.document().source();
     let start = source.line_column(place.key.unwrap_or(place.value).start as usize);
     row(out, "from", format!("{}:{}:{}", source.name(), start.line, start.column));
@@ -135,11 +142,13 @@ fn first_paragraph(text: Option<&str>) -> String {
     }
 }
 
-fn capabilities(list: &[Given<toolwright_model::Capability>]) -> String {
-    let one = |given: &Given<toolwright_model::Capability>| match given {
-        Given::Ok(capability) => format!("{capability} ({} risk)", capability.risk().name()),
-        Given::Bad(json) => format!("{json} (not a capability)"),
-        Given::Missing => String::new(),
+fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
+    let one = |given: &FieldValue<toolwright_model::Capability>| match given {
+        FieldValue::Valid(capability) => {
+            format!("{capability} ({} risk)", capability.risk().name())
+        }
+        FieldValue::Invalid(json) => format!("{json} (not a capability)"),
+        FieldValue::Missing => String::new(),
     };
     if list.is_empty() {
         "nothing".to_owned()
@@ -148,12 +157,12 @@ fn capabilities(list: &[Given<toolwright_model::Capability>]) -> String {
     }
 }
 
-fn input(input: &Given<InputSchema>) -> String {
+fn input(input: &FieldValue<InputSchema>) -> String {
     match input {
-        Given::Ok(InputSchema::Deferred) => "as its server says".to_owned(),
-        Given::Ok(InputSchema::Written(schema)) => parameters(schema),
-        Given::Bad(_) => "not a schema".to_owned(),
-        Given::Missing => "missing".to_owned(),
+        FieldValue::Valid(InputSchema::Deferred) => "as its server says".to_owned(),
+        FieldValue::Valid(InputSchema::Written(schema)) => parameters(schema),
+        FieldValue::Invalid(_) => "not a schema".to_owned(),
+        FieldValue::Missing => "missing".to_owned(),
     }
 }
 

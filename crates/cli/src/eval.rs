@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
-use toolwright_catalog::Reader;
-use toolwright_exec::knowledge::{Code, Role, SLOW, cause, input, read_verdict};
+use toolwright_exec::knowledge::{Code, Role, SLOW, cause, guest_limits, input, read_verdict};
 use toolwright_sandbox::{Error, LogLine, Output};
 use toolwright_source::words::nearest_word;
 use toolwright_source::{Severity, render};
+use toolwright_workspace::ReadOptions;
 
 use crate::args::EvalArgs;
 use crate::output::{self, Exit};
-use crate::{sandbox, sources};
+use crate::{messages, runtime, sandbox, sources};
 
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
-    let is_stdin = toolwright_catalog::is_stdin(&args.file);
+    let is_stdin = toolwright_workspace::is_stdin(&args.file);
     if is_stdin && args.args == "-" {
         bail!("standard input can be the definition or the arguments, not both");
     }
@@ -23,21 +23,21 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         bail!("`{}` is a folder: name the definition", args.file.display());
     }
     let given = given(&args.args)?;
-    let load = toolwright_catalog::load(
+    let load = sources::workspace().load(
         std::slice::from_ref(&args.file),
-        Reader { compat: true, ..Reader::default() },
+        ReadOptions { compat: true, ..ReadOptions::default() },
     );
     if let Some(failure) = load.failures.into_iter().next() {
         return Err(failure.into());
     }
     let file = args.file.display();
     let knowledge = load
-        .files
+        .documents
         .iter()
         .filter_map(|file| file.reading.as_ref())
         .find_map(toolwright_catalog::knowledge);
     let Some(knowledge) = knowledge else {
-        let mut errors = load.files.iter().flat_map(|file| &file.diagnostics);
+        let mut errors = load.documents.iter().flat_map(|file| &file.diagnostics);
         match errors.find(|diagnostic| diagnostic.severity == Severity::Error) {
             Some(wrong) => bail!("{}", render::concise(wrong)),
             None => bail!("`{file}` has no functions: only AIOS definitions do"),
@@ -55,13 +55,13 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
             }
         }
     };
-    let limits = sources::limits(None)?.functions.of(role);
+    let limits = guest_limits(&sources::limits(None)?.functions, role);
     let given = input(role, &given);
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let result = sources::runtime()?.block_on(async {
+    let result = runtime::runtime()?.block_on(async {
         tokio::select! {
             result = code.run(&pool, &given, &limits, None) => Some(result),
-            () = sources::interrupted() => None,
+            () = runtime::interrupted() => None,
         }
     });
     match result {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
                 return no_result(&no_verdict, &output, args.json);
             }
             if role == Role::Validator && output.cpu > SLOW {
-                sources::note(&format!(
+                messages::note(&format!(
                     "the validator took {} ms, more than 50",
                     milliseconds(output.cpu)
                 ));

@@ -5,12 +5,14 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use anyhow::bail;
-use toolwright_catalog::{Loaded, Reader, codes, read};
 use toolwright_source::render::{self, Colour};
-use toolwright_source::{Code, Diagnostic, Document, Sample, Syntax};
+use toolwright_source::{CodeSample, Diagnostic, DiagnosticCode, Document, Syntax};
+
+use toolwright_workspace::{LoadedDocument, ReadOptions, codes};
 
 use crate::args::ExplainArgs;
 use crate::output::{self, Exit};
+use crate::sources;
 
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let Some(name) = &args.code else {
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
 /// All codes with their severity and the first sentence of their manual.
 fn table() -> String {
     let width = codes::all().map(|code| code.name.len()).max().unwrap_or(0);
-    let line = |code: &Code| {
+    let line = |code: &DiagnosticCode| {
         format!(
             "{:width$}  {:7}  {}\n",
             code.name,
@@ -39,8 +41,8 @@ fn table() -> String {
     sorted().into_iter().map(line).collect()
 }
 
-fn sorted() -> Vec<&'static Code> {
-    let mut all: Vec<&Code> = codes::all().collect();
+fn sorted() -> Vec<&'static DiagnosticCode> {
+    let mut all: Vec<&DiagnosticCode> = codes::all().collect();
     all.sort_by_key(|code| code.name);
     all
 }
@@ -50,7 +52,7 @@ fn first_sentence(text: &str) -> &str {
     paragraph.split_inclusive(". ").next().unwrap_or("").trim_end()
 }
 
-fn plain(code: &Code) -> String {
+fn plain(code: &DiagnosticCode) -> String {
     let mut text = format!("{} ({})\n\n{}\n", code.name, code.severity.name(), code.manual);
     if let Some(sample) = &code.sample {
         let _ = write!(text, "\nWrong:\n\n{}", indented(sample.bad));
@@ -78,7 +80,7 @@ fn index() -> String {
     text
 }
 
-fn markdown(code: &Code) -> String {
+fn markdown(code: &DiagnosticCode) -> String {
     let mut text =
         format!("# {}\n\nSeverity: {}\n\n{}\n", code.name, code.severity.name(), code.manual);
     if let Some(sample) = &code.sample {
@@ -93,11 +95,11 @@ fn markdown(code: &Code) -> String {
 }
 
 /// What the sample shows: the diagnostics of this code, as they are printed.
-fn diagnostics(code: &Code, sample: &Sample) -> Vec<Diagnostic> {
+fn diagnostics(code: &DiagnosticCode, sample: &CodeSample) -> Vec<Diagnostic> {
     let syntax = if sample.file.ends_with(".json") { Syntax::Json } else { Syntax::Yaml };
     let document = Arc::new(Document::parse(sample.file, sample.bad, syntax));
-    let Loaded { mut diagnostics, .. } =
-        read(&document, Reader { rules: true, ..Reader::default() });
+    let LoadedDocument { mut diagnostics, .. } =
+        sources::workspace().read(&document, ReadOptions { rules: true, ..ReadOptions::default() });
     toolwright_check::silence(&document, &mut diagnostics, codes::all());
     diagnostics.retain(|d| d.code.name == code.name);
     diagnostics

@@ -11,7 +11,7 @@ use crate::{card, report, sources};
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
     let load = sources::load(&args.inputs)?;
     let mut rows: Vec<(String, String, String)> = Vec::new();
-    for file in &load.files {
+    for file in &load.documents {
         let Some(reading) = &file.reading else { continue };
         for tool in &reading.toolset.tools {
             let id = card::id(reading, tool);

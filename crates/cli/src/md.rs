@@ -7,8 +7,8 @@ use anyhow::Context;
 use toolwright_web::{FetchOptions, Options, decode, fetch, markdown};
 
 use crate::args::MdArgs;
+use crate::environment::variable;
 use crate::output::{self, Exit};
-use crate::sources::variable;
 
 pub(crate) fn run(args: &MdArgs) -> anyhow::Result<Exit> {
     let text = if is_url(&args.page) { from_network(args)? } else { from_file(&args.page)? };

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use toolwright_catalog::{Load, LoadError};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity};
+use toolwright_workspace::{LoadError, LoadResult};
 
 use crate::args::OutputFormat;
 use crate::output::{self, Exit};
@@ -35,8 +35,8 @@ pub(crate) fn show<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>, form: 
 }
 
 /// Shows everything a load found, and says how it ended.
-pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
-    let (secret, open): (Vec<_>, Vec<_>) = load.files.iter().partition(|file| file.secret);
+pub(crate) fn finish(load: &LoadResult, form: OutputFormat) -> Exit {
+    let (secret, open): (Vec<_>, Vec<_>) = load.documents.iter().partition(|file| file.secret);
     let without_lines = if form == OutputFormat::Full { OutputFormat::Concise } else { form };
     show(secret.into_iter().flat_map(|file| &file.diagnostics), without_lines);
     show(open.into_iter().flat_map(|file| &file.diagnostics), form);
@@ -51,8 +51,11 @@ pub(crate) fn finish(load: &Load, form: OutputFormat) -> Exit {
             _ => output::complain(&failure.clone().into()),
         }
     }
-    let errors =
-        load.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == Severity::Error);
+    let errors = load
+        .documents
+        .iter()
+        .flat_map(|file| &file.diagnostics)
+        .any(|d| d.severity == Severity::Error);
     if !load.failures.is_empty() {
         Exit::CouldNotRun
     } else if errors {
@@ -71,9 +74,9 @@ fn failure_json(failure: &LoadError) -> serde_json::Value {
 }
 
 /// `3 tools in 2 files: 1 error, 2 warnings`, or nothing if there is nothing to say.
-fn summary(load: &Load) -> String {
+fn summary(load: &LoadResult) -> String {
     let count = |severity| {
-        let all = load.files.iter().flat_map(|file| &file.diagnostics);
+        let all = load.documents.iter().flat_map(|file| &file.diagnostics);
         all.filter(|d| d.severity == severity).count()
     };
     let counts =
@@ -86,12 +89,13 @@ fn summary(load: &Load) -> String {
         .collect();
     let mut text = String::new();
     if !found.is_empty() {
-        let tools = load.files.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
+        let tools =
+            load.documents.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
         let _ = writeln!(
             text,
             "{} in {}: {}",
             plural(tools, "tool"),
-            plural(load.files.len(), "file"),
+            plural(load.documents.len(), "file"),
             found.join(", ")
         );
     }
@@ -99,9 +103,9 @@ fn summary(load: &Load) -> String {
 }
 
 /// Which files of walked folders were not looked at, and why.
-pub(crate) fn left_out(load: &Load) -> String {
+pub(crate) fn left_out(load: &LoadResult) -> String {
     let mut text = String::new();
-    if load.skipped > 0 && !load.files.is_empty() {
+    if load.skipped > 0 && !load.documents.is_empty() {
         let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
     }
     if !load.unparsed.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use toolwright_sandbox::{JailReport, OnJail, Pool, PoolOptions, WorkerCommand};
 
-use crate::sources;
+use crate::messages;
 
 /// The word that makes this binary a worker. Not a command: nobody should see it in a list.
 pub(crate) const WORKER: &str = "sandbox-worker";
@@ -21,7 +21,7 @@ pub(crate) fn worker() -> anyhow::Result<WorkerCommand> {
 pub(crate) fn pool(require_jail: bool) -> anyhow::Result<Pool> {
     let tell = |report: &JailReport| {
         for (layer, reason) in report.missing() {
-            sources::note(&format!(
+            messages::note(&format!(
                 "the sandbox lacks the layer `{}` of its jail: {reason}",
                 layer.name()
             ));

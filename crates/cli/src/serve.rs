@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::{Event, Reader};
+use toolwright_catalog::CatalogEvent;
 use toolwright_serve::{Agent, Http, HttpError, serve_stdio};
 use toolwright_source::Severity;
+use toolwright_workspace::ReadOptions;
 
 use crate::args::ServeArgs;
 use crate::output::Exit;
-use crate::{report, sources};
+use crate::{environment, messages, report, runtime, sources};
 
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
-    let runtime = sources::runtime()?;
+    let runtime = runtime::runtime()?;
     let result = runtime.block_on(serve(args));
     // A blocked read of standard input must not hold up the end.
     runtime.shutdown_background();
@@ -23,11 +24,11 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
 }
 
 async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
-    let planner = sources::planner(&args.source, Reader::default())?;
+    let planner = sources::planner(&args.source, ReadOptions::default())?;
     let plan = planner();
     if plan.specs.is_empty() {
         for diagnostic in &plan.diagnostics {
-            sources::note(&toolwright_source::render::concise(diagnostic));
+            messages::note(&toolwright_source::render::concise(diagnostic));
         }
         match plan.failures.first() {
             Some(failure) => bail!("{failure}"),
@@ -42,8 +43,8 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     }
     let catalog = sources::catalog(
         &args.source,
-        Reader::default(),
-        sources::parts(sources::log()),
+        ReadOptions::default(),
+        runtime::executor_context(runtime::log()),
         Arc::new(tell),
     )?;
     let agent = Agent::new(Arc::clone(&catalog), plan.startup);
@@ -58,7 +59,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
             served.map_err(anyhow::Error::msg)?;
         }
         Some(address) => {
-            let token = sources::variable("TOOLWRIGHT_TOKEN")
+            let token = environment::variable("TOOLWRIGHT_TOKEN")
                 .map(|token| token.trim().to_owned())
                 .filter(|token| !token.is_empty());
             let http = Http::bind(address, token).await.map_err(|error| match error {
@@ -69,7 +70,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
                 }
                 other => other.into(),
             })?;
-            sources::note(&format!("listening on {}", http.url()));
+            messages::note(&format!("listening on {}", http.url()));
             catalog.follow(&until);
             http.serve(agent, until.clone()).await;
             catalog.runner().close().await;
@@ -78,17 +79,19 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn tell(event: &Event) {
+fn tell(event: &CatalogEvent) {
     match event {
-        Event::Loaded { source, ready, aside: 0 } => {
-            sources::note(&format!("{source}: {}", report::plural(*ready, "tool")));
+        CatalogEvent::Loaded { source, ready, aside: 0 } => {
+            messages::note(&format!("{source}: {}", report::plural(*ready, "tool")));
         }
-        Event::Loaded { source, ready, aside } => {
+        CatalogEvent::Loaded { source, ready, aside } => {
             let ready = report::plural(*ready, "tool");
-            sources::note(&format!("{source}: {ready}, {aside} set aside because of errors"));
+            messages::note(&format!("{source}: {ready}, {aside} set aside because of errors"));
         }
-        Event::Problem(diagnostic) if diagnostic.severity < Severity::Error => {}
-        event => sources::sentence(event).into_iter().for_each(|sentence| sources::note(&sentence)),
+        CatalogEvent::Problem(diagnostic) if diagnostic.severity < Severity::Error => {}
+        event => {
+            messages::sentence(event).into_iter().for_each(|sentence| messages::note(&sentence))
+        }
     }
 }
 
@@ -96,10 +99,10 @@ fn tell(event: &Event) {
 fn end_on_signals(until: &CancellationToken) {
     let until = until.clone();
     tokio::spawn(async move {
-        sources::interrupted().await;
-        sources::note("ending");
+        runtime::interrupted().await;
+        messages::note("ending");
         until.cancel();
-        sources::interrupted().await;
+        runtime::interrupted().await;
         toolwright_exec::end_all_processes();
         std::process::exit(1);
     });

@@ -1,14 +1,15 @@
 //! `toolwright show`: the canonical record, as cards or as JSON.
 
 use serde_json::json;
+use toolwright_workspace::record;
 
 use crate::args::ShowArgs;
 use crate::output::{self, Exit};
-use crate::{card, record, report, sources};
+use crate::{card, report, sources};
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let load = sources::load(&args.inputs)?;
-    let readings: Vec<_> = load.files.iter().filter_map(|file| file.reading.as_ref()).collect();
+    let readings: Vec<_> = load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
     if args.json {
         let tools: Vec<_> =
             readings.iter().enumerate().flat_map(|(n, r)| record::tools(r, n)).collect();

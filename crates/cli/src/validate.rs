@@ -10,15 +10,15 @@ use serde_json::{Value as Json, json};
 use toolwright_check::schema_finding;
 use toolwright_schema::{Failure, Formats, Options, Schema};
 use toolwright_source::{
-    Code, Diagnostic, Document, Finding, MAX_BYTES, Origin, Pointer, Severity, Syntax, codes,
-    locate, render,
+    Diagnostic, DiagnosticCode, Document, DocumentPath, Finding, MAX_BYTES, Severity, Syntax,
+    codes, locate, render,
 };
 
 use crate::args::ValidateArgs;
 use crate::output::{self, Exit};
-use crate::report;
+use crate::{report, sources};
 
-static INVALID_INSTANCE: Code = Code {
+static INVALID_INSTANCE: DiagnosticCode = DiagnosticCode {
     name: "INVALID_INSTANCE",
     severity: Severity::Error,
     manual: "The value does not match the schema it was validated against.",
@@ -40,11 +40,11 @@ fn validate(
     options: &Options,
     args: &ValidateArgs,
 ) -> anyhow::Result<Exit> {
-    if toolwright_catalog::is_stdin(schema) && toolwright_catalog::is_stdin(instance) {
+    if toolwright_workspace::is_stdin(schema) && toolwright_workspace::is_stdin(instance) {
         bail!("schema and instance cannot both come from standard input");
     }
-    let schema_doc = Arc::new(toolwright_catalog::parse_file(schema)?);
-    let instance_doc = Arc::new(toolwright_catalog::parse_file(instance)?);
+    let schema_doc = Arc::new(sources::workspace().parse(schema)?);
+    let instance_doc = Arc::new(sources::workspace().parse(instance)?);
     let mut diagnostics: Vec<Diagnostic> = [&schema_doc, &instance_doc]
         .iter()
         .flat_map(|doc| doc.problems().iter().cloned())
@@ -68,7 +68,7 @@ fn validate(
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(Exit::Findings);
     }
-    output::print(&format!("{}: valid\n", toolwright_catalog::display_name(instance)))?;
+    output::print(&format!("{}: valid\n", toolwright_workspace::display_name(instance)))?;
     Ok(Exit::Clean)
 }
 
@@ -80,13 +80,14 @@ fn problems(
     let compiled = match Schema::compile_with(&schema.root().to_json(), options) {
         Ok(compiled) => compiled,
         Err(error) => {
-            return vec![locate(schema_finding(&error, &Pointer::root()), &Origin::whole(schema))];
+            return vec![locate(schema_finding(&error, &DocumentPath::root()), schema)];
         }
     };
-    let origin = Origin::whole(instance);
     match compiled.validate(&instance.root().to_json()) {
         Ok(()) => Vec::new(),
-        Err(failures) => failures.iter().map(|failure| locate(finding(failure), &origin)).collect(),
+        Err(failures) => {
+            failures.iter().map(|failure| locate(finding(failure), instance)).collect()
+        }
     }
 }
 
@@ -98,7 +99,7 @@ fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
 }
 
 fn finding(failure: &Failure) -> Finding {
-    let at = Pointer::parse(&failure.instance_path).unwrap_or_default();
+    let at = DocumentPath::parse(&failure.instance_path).unwrap_or_default();
     let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
     if failure.keyword.is_empty() {
         finding
@@ -150,7 +151,8 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
     let errors: Vec<&Diagnostic> = document.problems().iter().filter(fatal).collect();
     let root = document.root();
     if let Some(error) = errors.first() {
-        let in_schema = Pointer::parse("/schema").is_some_and(|p| error.path.below(&p).is_some());
+        let in_schema =
+            DocumentPath::parse("/schema").is_some_and(|p| error.path.below(&p).is_some());
         let result = if in_schema { "INVALID_SCHEMA" } else { INVALID_LINE };
         return answer(result, errors.iter().map(|d| d.message.as_str()));
     }
@@ -163,7 +165,7 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
     let compiled = match Schema::compile_with(&schema.to_json(), options) {
         Ok(compiled) => compiled,
         Err(error) => {
-            let message = schema_finding(&error, &Pointer::root()).message;
+            let message = schema_finding(&error, &DocumentPath::root()).message;
             let error_json =
                 error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
             return json!({"result": error.code(), "errors": [error_json]});

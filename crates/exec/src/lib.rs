@@ -6,10 +6,10 @@
 //! of definitions, and how a result is shown.
 //!
 //! ```
-//! use toolwright_exec::{Limits, Parts, Quiet, Request, Runner};
+//! use toolwright_exec::{CallLimits, Parts, Quiet, Request, Runner};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! let runner = Runner::new(Parts::default(), Limits::default());
+//! let runner = Runner::new(Parts::default(), CallLimits::default());
 //! let failure = runner.call(Request::new("no:such_tool"), &Quiet).await.unwrap_err();
 //! assert_eq!(failure.code.name, "TOOL_NOT_FOUND");
 //! # });
@@ -39,8 +39,9 @@ pub use host::{Host, Progress, Quiet};
 pub use kinds::{Call, Executor, KINDS, Kind, Log, Parts};
 pub use lane::Lane;
 pub use outcome::{Content, Outcome};
-pub use runner::{Limits, OutputCheck, Request, Runner};
+pub use runner::{Request, Runner};
 pub use toolbox::{Entry, Standing, Toolbox};
+pub use toolwright_model::{CallLimits, OutputCheck};
 
 use std::pin::Pin;
 

@@ -5,58 +5,13 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use toolwright_model::ToolId;
+use toolwright_model::{CallLimits, OutputCheck, ToolId};
 
-use crate::knowledge::{Bench, FunctionLimits, Knowledge};
+use crate::knowledge::{Bench, Knowledge};
 use crate::{
     Budget, Call, Entry, Executor, Failure, Fault, Host, Json, KINDS, Outcome, Parts, Standing,
     Toolbox, code,
 };
-
-/// What is done about an output that breaks its schema.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputCheck {
-    /// The call fails.
-    #[default]
-    Enforce,
-    /// The result is passed on with a warning.
-    Warn,
-    /// Nothing is checked.
-    Off,
-}
-
-/// The configuration's word on calls. Nothing that an agent or a definition says goes beyond it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
-    /// For a call where neither the caller nor the definition says anything.
-    pub timeout: Duration,
-    /// The most any call may take.
-    pub max_timeout: Duration,
-    /// Bytes an answer may have.
-    pub output: usize,
-    /// What is done about an output that breaks its schema.
-    pub output_check: OutputCheck,
-    /// Calls of one toolset at once, where the definition says nothing.
-    pub max_concurrent: usize,
-    /// Calls of one toolset that may wait.
-    pub queue: usize,
-    /// What the functions of definitions may use.
-    pub functions: FunctionLimits,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            timeout: Duration::from_millis(toolwright_model::Limits::DEFAULT_TIMEOUT_MS),
-            max_timeout: Duration::from_secs(300),
-            output: 1 << 20,
-            output_check: OutputCheck::Enforce,
-            max_concurrent: 64,
-            queue: 1024,
-            functions: FunctionLimits::default(),
-        }
-    }
-}
 
 /// What a caller asks for.
 #[derive(Clone, Debug)]
@@ -90,18 +45,18 @@ impl Request {
 pub struct Runner {
     toolbox: RwLock<Arc<Toolbox>>,
     executors: Vec<(&'static crate::Kind, Arc<dyn Executor>)>,
-    limits: RwLock<Arc<Limits>>,
+    limits: RwLock<Arc<CallLimits>>,
     parts: Parts,
 }
 
 impl Runner {
     /// A runner with no tools yet.
-    pub fn new(parts: Parts, limits: Limits) -> Runner {
+    pub fn new(parts: Parts, limits: CallLimits) -> Runner {
         Runner::with_kinds(parts, limits, KINDS)
     }
 
     /// A runner with executors of the caller's choice, first match first.
-    pub fn with_kinds(parts: Parts, limits: Limits, kinds: &'static [crate::Kind]) -> Runner {
+    pub fn with_kinds(parts: Parts, limits: CallLimits, kinds: &'static [crate::Kind]) -> Runner {
         Runner {
             toolbox: RwLock::default(),
             executors: kinds.iter().map(|kind| (kind, (kind.build)(&parts))).collect(),
@@ -121,12 +76,12 @@ impl Runner {
     }
 
     /// The limits right now.
-    pub fn limits(&self) -> Arc<Limits> {
+    pub fn limits(&self) -> Arc<CallLimits> {
         Arc::clone(&self.limits.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Puts other limits in place.
-    pub fn limit(&self, limits: Limits) {
+    pub fn limit(&self, limits: CallLimits) {
         *self.limits.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(limits);
     }
 
@@ -216,7 +171,7 @@ impl Runner {
         &self,
         entry: &Entry,
         arguments: &Json,
-        limits: &Limits,
+        limits: &CallLimits,
         budget: &Budget,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
@@ -263,7 +218,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a Limits) -> Option<Known<'a>> {
+    fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a CallLimits) -> Option<Known<'a>> {
         let (pool, limits) = (parts.sandbox.as_ref(), &limits.functions);
         let bench = Bench { pool, limits, log: &parts.console };
         let command = entry.tool.name.as_str();
@@ -350,7 +305,7 @@ struct Allowed {
 
 impl Allowed {
     /// Call option, else tool, else toolset, else the default; never above the cap.
-    fn of(entry: &Entry, request: &Request, limits: &crate::Limits) -> Allowed {
+    fn of(entry: &Entry, request: &Request, limits: &crate::CallLimits) -> Allowed {
         let declared = entry.tool.details.limits.timeout_ms.or(entry.toolset.timeout_ms);
         let declared = declared.map(Duration::from_millis);
         let time = request.timeout.or(declared).unwrap_or(limits.timeout).min(limits.max_timeout);
@@ -375,7 +330,7 @@ impl Allowed {
         under(&budget, id, async { Ok(work.await) }).await
     }
 
-    fn budget(&self, request: &Request, limits: &crate::Limits, started: Instant) -> Budget {
+    fn budget(&self, request: &Request, limits: &crate::CallLimits, started: Instant) -> Budget {
         let from = if self.callers { started } else { Instant::now() };
         Budget {
             deadline: from + self.time,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use toolwright_model::{Limits, Tool, ToolId};
+use toolwright_model::{DeclaredLimits, Tool, ToolId};
 use toolwright_schema::{Schema, SchemaError};
 
 use crate::Lane;
@@ -29,7 +29,7 @@ pub struct Entry {
     /// Whether it may be called.
     pub standing: Standing,
     /// What its toolset asks for.
-    pub toolset: Limits,
+    pub toolset: DeclaredLimits,
     /// The permits of its toolset.
     pub lane: Arc<Lane>,
     /// What its source adds to the environment of its programs.
@@ -50,7 +50,7 @@ impl Entry {
     pub fn new(
         id: ToolId,
         tool: Tool,
-        toolset: Limits,
+        toolset: DeclaredLimits,
         lane: Arc<Lane>,
     ) -> Result<Entry, (&'static str, SchemaError)> {
         let input =
@@ -79,7 +79,7 @@ impl Entry {
         reason: impl Into<String>,
     ) -> Entry {
         let standing = Standing::Quarantined(reason.into());
-        let toolset = Limits::default();
+        let toolset = DeclaredLimits::default();
         Entry {
             id,
             tool,

@@ -2,7 +2,7 @@
 //! formats, because it settles what a format alone cannot know.
 
 use toolwright_model::FormatId;
-use toolwright_source::{Document, Finding, Kind, Node, Pointer};
+use toolwright_source::{Document, DocumentPath, Finding, Node, ValueKind};
 
 use crate::codes;
 
@@ -73,7 +73,7 @@ fn is_btcp_tool(node: Node<'_>) -> bool {
 /// `parameters` beside `id` is an AIOS command's list of prose.
 fn has_parameters(node: Node<'_>) -> bool {
     node.get("parameters")
-        .is_some_and(|parameters| parameters.kind() == Kind::Map || !node.has("id"))
+        .is_some_and(|parameters| parameters.kind() == ValueKind::Map || !node.has("id"))
 }
 
 fn is_gemini_function(node: Node<'_>) -> bool {
@@ -83,7 +83,7 @@ fn is_gemini_function(node: Node<'_>) -> bool {
             .is_some_and(|t| t.len() > 1 && t.chars().all(|c| c.is_ascii_uppercase()))
     };
     let typed = node.get("parameters").is_some_and(|parameters| {
-        let properties = parameters.get("properties").map(Node::entries).unwrap_or_default();
+        let properties = parameters.get("properties").map(Node::members).unwrap_or_default();
         upper(parameters) || properties.iter().any(|entry| upper(entry.value))
     });
     node.has("name")
@@ -142,10 +142,12 @@ pub fn detect(document: &Document) -> Detected {
         Scope::Root => (rule.hit)(root),
         Scope::Elements => elements(root).any(rule.hit),
     });
-    let at = Pointer::root();
+    let at = DocumentPath::root();
     let Some(rule) = hit else {
         let what = match root.kind() {
-            Kind::Map | Kind::List => "none of the keys that tell a format apart".to_owned(),
+            ValueKind::Map | ValueKind::List => {
+                "none of the keys that tell a format apart".to_owned()
+            }
             kind => format!("{}, not an object or a list", kind.name()),
         };
         let finding = Finding::new(

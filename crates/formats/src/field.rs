@@ -11,7 +11,7 @@ pub struct Field {
     /// Its name on the wire.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// Whether it must be there.
     pub need: Need,
     /// The version of the format that has it first, or `""` for all.
@@ -37,7 +37,7 @@ pub enum Need {
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum FieldKind {
     /// Any value.
     Any,
     /// `true` or `false`.
@@ -77,12 +77,12 @@ pub enum Kind {
     /// A list of values of one kind.
     List {
         /// What each item is.
-        of: &'static Kind,
+        of: &'static FieldKind,
         /// Fewest items.
         min: usize,
     },
     /// An object with free keys and values of one kind.
-    Map(&'static Kind),
+    Map(&'static FieldKind),
     /// An object with these fields.
     Object(&'static [Field]),
     /// A rule of its own, for what no table says.
@@ -130,22 +130,27 @@ pub enum TextFormat {
 }
 
 /// Any text; where it is required it must not be blank.
-pub(crate) const TEXT: Kind = Kind::Text { min: 0, max: usize::MAX, pattern: None, format: None };
+pub(crate) const TEXT: FieldKind =
+    FieldKind::Text { min: 0, max: usize::MAX, pattern: None, format: None };
 /// A list of texts.
-pub(crate) const TEXTS: Kind = Kind::List { of: &TEXT, min: 0 };
+pub(crate) const TEXTS: FieldKind = FieldKind::List { of: &TEXT, min: 0 };
 /// An object with free content.
-pub(crate) const FREE: Kind = Kind::Map(&Kind::Any);
+pub(crate) const FREE: FieldKind = FieldKind::Map(&FieldKind::Any);
 
-pub(crate) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Field {
+pub(crate) const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
     Field { name, kind, need: Need::Required, since: "", about, mistaken: None }
 }
 
-pub(crate) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Field {
+pub(crate) const fn optional(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
     Field { name, kind, need: Need::Optional, since: "", about, mistaken: None }
 }
 
 /// An optional field of a format in which `null` counts as absent.
-pub(crate) const fn optional_or_null(name: &'static str, kind: Kind, about: &'static str) -> Field {
+pub(crate) const fn optional_or_null(
+    name: &'static str,
+    kind: FieldKind,
+    about: &'static str,
+) -> Field {
     Field { name, kind, need: Need::OrNull, since: "", about, mistaken: None }
 }
 
@@ -169,18 +174,18 @@ impl Field {
     }
 }
 
-pub(crate) const fn pattern(pattern: &'static Pattern, min: usize, max: usize) -> Kind {
-    Kind::Text { min, max, pattern: Some(pattern), format: None }
+pub(crate) const fn pattern(pattern: &'static Pattern, min: usize, max: usize) -> FieldKind {
+    FieldKind::Text { min, max, pattern: Some(pattern), format: None }
 }
 
-pub(crate) const fn length(min: usize, max: usize) -> Kind {
-    Kind::Text { min, max, pattern: None, format: None }
+pub(crate) const fn length(min: usize, max: usize) -> FieldKind {
+    FieldKind::Text { min, max, pattern: None, format: None }
 }
 
-pub(crate) const fn address(format: TextFormat) -> Kind {
-    Kind::Text { min: 0, max: usize::MAX, pattern: None, format: Some(format) }
+pub(crate) const fn address(format: TextFormat) -> FieldKind {
+    FieldKind::Text { min: 0, max: usize::MAX, pattern: None, format: Some(format) }
 }
 
-pub(crate) const fn choice(words: &'static [&'static str]) -> Kind {
-    Kind::Choice { words, tolerated: &[] }
+pub(crate) const fn choice(words: &'static [&'static str]) -> FieldKind {
+    FieldKind::Choice { words, tolerated: &[] }
 }

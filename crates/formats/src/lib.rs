@@ -35,7 +35,7 @@ use toolwright_model::{Draft, FormatId, Toolset};
 use toolwright_source::{Document, Finding, Origin};
 
 pub use detect::{Detected, LOOKED_FOR, detect, speaks_of_tools};
-pub use field::{Field, Kind, Need, Pattern, TextFormat};
+pub use field::{Field, FieldKind, Need, Pattern, TextFormat};
 
 /// Items of one list and commands of one tool that are read. No definition comes near it; a
 /// document with more is `TOO_LARGE`, so that a small file cannot become a record that fills the

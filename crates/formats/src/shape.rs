@@ -5,10 +5,10 @@ use serde_json::Value as Json;
 use toolwright_model::Version;
 use toolwright_source::codes as text_codes;
 use toolwright_source::words::{alternatives, nearest, nearest_word, shorten};
-use toolwright_source::{Edit, Entry, Finding, Kind as Type, Node, Safety, Severity};
+use toolwright_source::{Edit, Finding, Member, Node, Safety, Severity, ValueKind};
 
 use crate::codes;
-use crate::field::{Field, Kind, Need, TextFormat};
+use crate::field::{Field, FieldKind, Need, TextFormat};
 use crate::findings::Findings;
 use crate::{MAX_ITEMS, take};
 
@@ -17,16 +17,16 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
     if out.is_full() {
         return;
     }
-    if node.kind() != Type::Map {
+    if node.kind() != ValueKind::Map {
         return wrong_type(node, "an object", out);
     }
-    let entries = node.entries();
+    let entries = node.members();
     for field in fields {
         if matches!(field.need, Need::Required | Need::RequiredTolerably) {
             required(node, field, &entries, out);
         }
     }
-    let place = |entry: &Entry<'_>| fields.iter().position(|field| entry.is(field.name));
+    let place = |entry: &Member<'_>| fields.iter().position(|field| entry.is(field.name));
     let places: Vec<Option<usize>> = entries.iter().map(place).collect();
     // Of duplicates the last one counts, and only it can be found by pointer.
     let mut last = vec![0; fields.len()];
@@ -46,8 +46,9 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
                 value(node, entry.value, &field.kind, out);
                 // Serialisers that write every field write null for the optional ones that are not
                 // there.
-                let optional = field.need == Need::Optional && !matches!(field.kind, Kind::Schema);
-                if optional && entry.value.kind() == Type::Null {
+                let optional =
+                    field.need == Need::Optional && !matches!(field.kind, FieldKind::Schema);
+                if optional && entry.value.kind() == ValueKind::Null {
                     out.tolerate_from(told);
                 }
             }
@@ -61,61 +62,64 @@ pub(crate) fn object(node: Node<'_>, fields: &'static [Field], out: &mut Finding
 fn is_left_out(node: Node<'_>, field: &Field) -> bool {
     match field.need {
         Need::Required | Need::RequiredTolerably => blank(node, &field.kind).is_some(),
-        Need::OrNull => node.kind() == Type::Null && !matches!(field.kind, Kind::Schema),
+        Need::OrNull => node.kind() == ValueKind::Null && !matches!(field.kind, FieldKind::Schema),
         Need::Optional => false,
     }
 }
 
 /// What a required value is instead of given. A null schema is an invalid one, not a missing one.
-fn blank(node: Node<'_>, kind: &Kind) -> Option<&'static str> {
+fn blank(node: Node<'_>, kind: &FieldKind) -> Option<&'static str> {
     match (node.kind(), kind) {
-        (Type::Null, Kind::Any | Kind::Schema) => None,
-        (Type::Null, _) => Some("null"),
-        (Type::String, Kind::Text { .. } | Kind::Choice { .. } | Kind::Version { .. }) => {
-            node.raw().trim().is_empty().then_some("blank")
-        }
+        (ValueKind::Null, FieldKind::Any | FieldKind::Schema) => None,
+        (ValueKind::Null, _) => Some("null"),
+        (
+            ValueKind::String,
+            FieldKind::Text { .. } | FieldKind::Choice { .. } | FieldKind::Version { .. },
+        ) => node.raw().trim().is_empty().then_some("blank"),
         _ => None,
     }
 }
 
 /// Checks one value, which `owner` holds, against its kind.
-pub(crate) fn value(owner: Node<'_>, node: Node<'_>, kind: &Kind, out: &mut Findings) {
+pub(crate) fn value(owner: Node<'_>, node: Node<'_>, kind: &FieldKind, out: &mut Findings) {
     if out.is_full() {
         return;
     }
     match *kind {
-        Kind::Any => {}
-        Kind::Boolean => expect(node, Type::Bool, "a boolean", out, |_, _| {}),
-        Kind::Text { min, max, pattern, format } => {
-            expect(node, Type::String, "a string", out, |node, out| {
+        FieldKind::Any => {}
+        FieldKind::Boolean => expect(node, ValueKind::Bool, "a boolean", out, |_, _| {}),
+        FieldKind::Text { min, max, pattern, format } => {
+            expect(node, ValueKind::String, "a string", out, |node, out| {
                 text_pattern(node, pattern, out);
                 length(node, node.raw().chars().count(), min, max, "characters", out);
                 text_format(node, format, out);
             })
         }
-        Kind::Integer { min, max } => expect(node, Type::Number, "an integer", out, |node, out| {
-            integer(node, min, max, out);
-        }),
-        Kind::Choice { words, tolerated } => {
-            expect(node, Type::String, "a string", out, |node, out| {
+        FieldKind::Integer { min, max } => {
+            expect(node, ValueKind::Number, "an integer", out, |node, out| {
+                integer(node, min, max, out);
+            })
+        }
+        FieldKind::Choice { words, tolerated } => {
+            expect(node, ValueKind::String, "a string", out, |node, out| {
                 choice(node, words, tolerated, out);
             })
         }
-        Kind::Version { v } => version(node, v, out),
-        Kind::Schema => schema(node, out),
-        Kind::List { of, min } => expect(node, Type::List, "a list", out, |node, out| {
+        FieldKind::Version { v } => version(node, v, out),
+        FieldKind::Schema => schema(node, out),
+        FieldKind::List { of, min } => expect(node, ValueKind::List, "a list", out, |node, out| {
             length(node, node.len(), min, usize::MAX, "items", out);
             too_many(node, out);
             take::items(node).for_each(|item| value(node, item, of, out));
         }),
-        Kind::Map(of) => expect(node, Type::Map, "an object", out, |node, out| {
-            if !matches!(of, Kind::Any) {
+        FieldKind::Map(of) => expect(node, ValueKind::Map, "an object", out, |node, out| {
+            if !matches!(of, FieldKind::Any) {
                 too_many(node, out);
-                node.entries().iter().for_each(|entry| value(node, entry.value, of, out));
+                node.members().iter().for_each(|entry| value(node, entry.value, of, out));
             }
         }),
-        Kind::Object(fields) => object(node, fields, out),
-        Kind::Rule { check, .. } => (check.0)(owner, node, out),
+        FieldKind::Object(fields) => object(node, fields, out),
+        FieldKind::Rule { check, .. } => (check.0)(owner, node, out),
     }
 }
 
@@ -130,7 +134,7 @@ pub(crate) fn too_many(node: Node<'_>, out: &mut Findings) {
 
 fn expect(
     node: Node<'_>,
-    wanted: Type,
+    wanted: ValueKind,
     name: &str,
     out: &mut Findings,
     then: impl FnOnce(Node<'_>, &mut Findings),
@@ -150,7 +154,7 @@ pub(crate) fn wrong_type(node: Node<'_>, wanted: &str, out: &mut Findings) {
     }
     let message = format!("{} is {}, expected {wanted}", called(node), node.kind().name());
     let mut finding = Finding::new(&codes::INVALID_TYPE, node.pointer(), message);
-    if wanted == "a string" && matches!(node.kind(), Type::Number | Type::Bool) {
+    if wanted == "a string" && matches!(node.kind(), ValueKind::Number | ValueKind::Bool) {
         let quoted = Json::from(node.raw());
         let edit = Edit::Replace(finding.at.clone(), quoted.clone());
         finding = finding.repair(Safety::Unsafe, format!("write {quoted}"), vec![edit]);
@@ -158,7 +162,7 @@ pub(crate) fn wrong_type(node: Node<'_>, wanted: &str, out: &mut Findings) {
     out.push(finding);
 }
 
-fn required(node: Node<'_>, field: &Field, entries: &[Entry<'_>], out: &mut Findings) {
+fn required(node: Node<'_>, field: &Field, entries: &[Member<'_>], out: &mut Findings) {
     let found = entries.iter().rev().find(|entry| entry.is(field.name));
     let at = || node.pointer().child(field.name);
     let name = field.name;
@@ -172,7 +176,7 @@ fn required(node: Node<'_>, field: &Field, entries: &[Entry<'_>], out: &mut Find
     out.push(if field.need == Need::RequiredTolerably { finding.tolerable() } else { finding });
 }
 
-fn unknown(node: Node<'_>, entry: &Entry<'_>, fields: &'static [Field], out: &mut Findings) {
+fn unknown(node: Node<'_>, entry: &Member<'_>, fields: &'static [Field], out: &mut Findings) {
     let (name, at) = (entry.name(), entry.value.pointer());
     let mistaken = fields.iter().find(|field| field.mistaken == Some(name)).map(|field| field.name);
     let near = || nearest(name, fields.iter().map(|field| field.name));
@@ -285,7 +289,7 @@ fn integer(node: Node<'_>, min: i64, max: i64, out: &mut Findings) {
 
 /// The number as an integer; `60000.0` is one.
 pub(crate) fn whole(node: Node<'_>) -> Option<i64> {
-    let json = (node.kind() == Type::Number).then(|| node.to_json())?;
+    let json = (node.kind() == ValueKind::Number).then(|| node.to_json())?;
     let float = || json.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 9.0e15).map(|f| f as i64);
     json.as_i64().or_else(float)
 }
@@ -312,7 +316,7 @@ fn version(node: Node<'_>, v: bool, out: &mut Findings) {
     let text = node.raw();
     match node.kind() {
         // `version: 1.0` is a number to YAML; what is wrong with it is that it has two parts.
-        Type::String | Type::Number => {}
+        ValueKind::String | ValueKind::Number => {}
         _ => return wrong_type(node, "a string", out),
     }
     let parsed = if v { Version::parse(text) } else { Version::parse_bare(text) };
@@ -339,8 +343,8 @@ fn version(node: Node<'_>, v: bool, out: &mut Findings) {
 
 fn schema(node: Node<'_>, out: &mut Findings) {
     match node.kind() {
-        Type::Map => {}
-        Type::Null => {
+        ValueKind::Map => {}
+        ValueKind::Null => {
             let message = format!("{} is null, expected a JSON Schema object", called(node));
             let finding = Finding::new(&text_codes::INVALID_SCHEMA, node.pointer(), message);
             out.push(finding.help(

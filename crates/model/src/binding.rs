@@ -137,3 +137,13 @@ pub struct HealthCheck {
     /// Milliseconds to wait.
     pub timeout_ms: Option<u64>,
 }
+
+/// A URL as messages may show it: without user, password, query and fragment, which is where URLs
+/// carry secrets.
+pub fn redacted_url(url: &str) -> String {
+    let place = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}

@@ -6,7 +6,7 @@ use crate::{Json, Object};
 
 /// Where an agent finds a tool's knowledge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
+pub enum KnowledgeStrategy {
     /// In the definition.
     #[default]
     Embedded,
@@ -20,24 +20,24 @@ pub enum Strategy {
     None,
 }
 
-impl Strategy {
+impl KnowledgeStrategy {
     /// All of them.
-    pub const ALL: [Strategy; 5] = [
-        Strategy::Embedded,
-        Strategy::External,
-        Strategy::Hybrid,
-        Strategy::Executable,
-        Strategy::None,
+    pub const ALL: [KnowledgeStrategy; 5] = [
+        KnowledgeStrategy::Embedded,
+        KnowledgeStrategy::External,
+        KnowledgeStrategy::Hybrid,
+        KnowledgeStrategy::Executable,
+        KnowledgeStrategy::None,
     ];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Strategy::Embedded => "embedded",
-            Strategy::External => "external",
-            Strategy::Hybrid => "hybrid",
-            Strategy::Executable => "executable",
-            Strategy::None => "none",
+            KnowledgeStrategy::Embedded => "embedded",
+            KnowledgeStrategy::External => "external",
+            KnowledgeStrategy::Hybrid => "hybrid",
+            KnowledgeStrategy::Executable => "executable",
+            KnowledgeStrategy::None => "none",
         }
     }
 }
@@ -46,7 +46,7 @@ impl Strategy {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
     /// Where it is to be found.
-    pub strategy: Strategy,
+    pub strategy: KnowledgeStrategy,
     /// Functions to call by name.
     pub helpers: Vec<Function>,
     /// Functions that change requests or responses.
@@ -78,7 +78,7 @@ pub struct Function {
 
 /// When a processor works on a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum ProcessorStage {
     /// On the arguments, before the call.
     Request,
     /// On the result, behind it.
@@ -94,7 +94,7 @@ pub struct Processor {
     /// The command whose calls it belongs to; without one it is called by name.
     pub processes: Option<String>,
     /// When.
-    pub stage: Stage,
+    pub stage: ProcessorStage,
 }
 
 /// A function that judges arguments before a call.
@@ -105,12 +105,12 @@ pub struct Validator {
     /// The command it judges.
     pub validates: Option<String>,
     /// Checks that need no code, run first.
-    pub checks: Vec<Check>,
+    pub checks: Vec<ValidatorCheck>,
 }
 
 /// A check that needs no code.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Check {
+pub enum ValidatorCheck {
     /// These fields are there and not null.
     RequiredFields(Vec<String>),
     /// Anything else: documentation.

@@ -5,11 +5,11 @@
 //! checked, wherever it turns up. There are no spans here, no IO, and no format's spelling.
 //!
 //! ```
-//! use toolwright_model::{Draft, Given, InputSchema, Namespace, ToolName};
+//! use toolwright_model::{Draft, FieldValue, InputSchema, Namespace, ToolName};
 //!
 //! let mut draft = Draft::default();
-//! draft.name = Given::Ok(ToolName::parse("read_file").unwrap());
-//! draft.input = Given::Ok(InputSchema::no_parameters());
+//! draft.name = FieldValue::Valid(ToolName::parse("read_file").unwrap());
+//! draft.input = FieldValue::Valid(InputSchema::no_parameters());
 //! let tool = draft.finish().unwrap();
 //! let id = tool.id(Some(&Namespace::parse("fs").unwrap()));
 //! assert_eq!(id.to_string(), "fs:read_file");
@@ -18,9 +18,10 @@
 mod annotations;
 mod binding;
 mod capability;
+mod conventions;
 mod detection;
 mod example;
-mod given;
+mod field_value;
 mod knowledge;
 mod limits;
 mod name;
@@ -31,20 +32,21 @@ mod toolset;
 mod version;
 
 pub use annotations::{Annotations, Icon};
-pub use binding::{Binding, Connection, HealthCheck, Server, Variable};
+pub use binding::{Binding, Connection, HealthCheck, Server, Variable, redacted_url};
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
+pub use conventions::{Conventions, ExampleKind, NameStyle, UniqueTools};
 pub use detection::{Detection, PayloadShape};
 pub use example::{Example, ExpectedError};
-pub use given::Given;
+pub use field_value::FieldValue;
 pub use knowledge::{
-    AntiPattern, Check, FieldMapping, Function, Knowledge, PayloadSchema, Processor, Quirk, Stage,
-    Strategy, Validator,
+    AntiPattern, FieldMapping, Function, Knowledge, KnowledgeStrategy, PayloadSchema, Processor,
+    ProcessorStage, Quirk, Validator, ValidatorCheck,
 };
-pub use limits::{Limits, Sandbox};
+pub use limits::{CallLimits, DeclaredLimits, FunctionLimits, OutputCheck, Sandbox};
 pub use name::{IdError, NameError, Namespace, NamespaceError, ToolId, ToolName, VersionedRef};
 pub use rest::{FormatId, Rest};
 pub use tag::{Tag, TagChange, Tags};
-pub use tool::{Deprecation, Details, Draft, InputSchema, Tool, Unfinished};
+pub use tool::{Deprecation, Details, Draft, DraftError, InputSchema, Tool};
 pub use toolset::{Provider, Toolset};
 pub use version::{Version, VersionError};
 

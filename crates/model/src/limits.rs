@@ -1,4 +1,8 @@
-//! What a definition asks for in time and concurrency: requests, which the configuration caps.
+//! Limits: what a definition asks for ([`DeclaredLimits`]), and what the configuration allows
+//! ([`CallLimits`]). A declared limit is a request; the configuration caps it, and nothing that an
+//! agent, a tool or a document says raises the cap.
+
+use std::time::Duration;
 
 /// How a tool's code is kept apart from its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,25 +32,108 @@ impl Sandbox {
     }
 }
 
-/// Limits as declared by a tool or a toolset; absent ones have defaults.
+/// DeclaredLimits as declared by a tool or a toolset; absent ones have defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct DeclaredLimits {
     /// Milliseconds a call may take.
     pub timeout_ms: Option<u64>,
-    /// Calls that may run at once.
+    /// Calls of the toolset that may run at once.
     pub max_concurrent: Option<u32>,
+    /// The same where the definition does not say, if its format prescribes a default (BTCP: 3).
+    pub default_concurrent: Option<u32>,
     /// The isolation it would like; it never gets a weaker one.
     pub sandbox: Option<Sandbox>,
 }
 
-impl Limits {
+impl DeclaredLimits {
     /// Milliseconds a call may take when nobody says otherwise.
     pub const DEFAULT_TIMEOUT_MS: u64 = 30_000;
-    /// Calls of one toolset at once when nobody says otherwise.
+    /// Calls of one toolset at once that BTCP prescribes where a manifest does not say.
     pub const DEFAULT_CONCURRENT: u32 = 3;
 
     /// The time for a call: the tool's own word, else its toolset's, else the default.
-    pub fn timeout_ms(tool: &Limits, toolset: &Limits) -> u64 {
-        tool.timeout_ms.or(toolset.timeout_ms).unwrap_or(Limits::DEFAULT_TIMEOUT_MS)
+    pub fn timeout_ms(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> u64 {
+        tool.timeout_ms.or(toolset.timeout_ms).unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS)
+    }
+
+    /// Calls of the toolset that may run at once: the definition's own number, else the default
+    /// that its format prescribes, else `None`.
+    pub fn concurrent(&self) -> Option<u32> {
+        self.max_concurrent.or(self.default_concurrent)
+    }
+}
+
+/// What is done about an output that breaks its schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputCheck {
+    /// The call fails.
+    #[default]
+    Enforce,
+    /// The result is passed on with a warning.
+    Warn,
+    /// Nothing is checked.
+    Off,
+}
+
+/// What calls may take, as the configuration says. Nothing that an agent or a definition says goes
+/// beyond it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallLimits {
+    /// For a call where neither the caller nor the definition says anything.
+    pub timeout: Duration,
+    /// The most that any call may take.
+    pub max_timeout: Duration,
+    /// Bytes that an answer may have.
+    pub output: usize,
+    /// What is done about an output that breaks its schema.
+    pub output_check: OutputCheck,
+    /// Calls of one toolset at once, where the definition says nothing.
+    pub max_concurrent: usize,
+    /// Calls of one toolset that may wait for their turn.
+    pub queue: usize,
+    /// What the functions of definitions may use.
+    pub functions: FunctionLimits,
+}
+
+impl Default for CallLimits {
+    fn default() -> CallLimits {
+        CallLimits {
+            timeout: Duration::from_millis(DeclaredLimits::DEFAULT_TIMEOUT_MS),
+            max_timeout: Duration::from_secs(300),
+            output: 1 << 20,
+            output_check: OutputCheck::Enforce,
+            max_concurrent: 64,
+            queue: 1024,
+            functions: FunctionLimits::default(),
+        }
+    }
+}
+
+/// What the JavaScript functions of definitions may use. Only the configuration changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionLimits {
+    /// Processor time of a validator.
+    pub validator: Duration,
+    /// Processor time of a helper or a processor.
+    pub function: Duration,
+    /// Bytes of memory of all three, beyond their input.
+    pub memory: usize,
+    /// Bytes of memory of a tool's body, beyond its input. Its time is that of the call.
+    pub body_memory: usize,
+    /// Bytes of a result as JSON. The input may have a few times as much, because a processor is
+    /// given its data twice.
+    pub output: usize,
+}
+
+impl Default for FunctionLimits {
+    // aios seed, Executable Knowledge: 1000 ms, validators 500 ms, 8 MB.
+    fn default() -> FunctionLimits {
+        FunctionLimits {
+            validator: Duration::from_millis(500),
+            function: Duration::from_millis(1_000),
+            memory: 8 << 20,
+            body_memory: 64 << 20,
+            output: 1 << 20,
+        }
     }
 }

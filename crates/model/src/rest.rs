@@ -1,4 +1,9 @@
-//! Fields that only one format knows: kept at home, a loss elsewhere.
+//! Fields that only one format knows. They are kept so that the same format can write them back;
+//! in another format they are a loss.
+//!
+//! Each is kept under its JSON Pointer (RFC 6901), so that a writer can put it back exactly where it
+//! was. The rest of a tool counts from the object that describes the tool; the rest of a toolset
+//! counts from the root of the document.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,17 +20,20 @@ impl fmt::Display for FormatId {
     }
 }
 
-/// Unclaimed fields by the format they were read from, in the order they were written.
+/// Unclaimed fields by the format they were read from, then by JSON Pointer, in the order they were
+/// written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rest(BTreeMap<FormatId, Object>);
 
 impl Rest {
-    /// Keeps a field.
-    pub fn keep(&mut self, format: FormatId, name: impl Into<String>, value: Json) {
-        self.0.entry(format).or_default().insert(name.into(), value);
+    /// Keeps the field at `pointer`, the text of a JSON Pointer.
+    pub fn keep(&mut self, format: FormatId, pointer: impl Into<String>, value: Json) {
+        let pointer = pointer.into();
+        debug_assert!(pointer.starts_with('/'), "{pointer} is not a JSON Pointer to a member");
+        self.0.entry(format).or_default().insert(pointer, value);
     }
 
-    /// All of them.
+    /// The fields of each format, by JSON Pointer.
     pub fn iter(&self) -> impl Iterator<Item = (FormatId, &Object)> {
         self.0.iter().map(|(format, fields)| (*format, fields))
     }

@@ -1,8 +1,8 @@
 //! A tool: as it was read ([`Draft`]) and as it can be relied on ([`Tool`]).
 
 use crate::{
-    Annotations, Binding, Capability, Example, Given, Icon, Json, Limits, Namespace, Object, Rest,
-    Tags, ToolId, ToolName, Version,
+    Annotations, Binding, Capability, DeclaredLimits, Example, FieldValue, Icon, Json, Namespace,
+    Object, Rest, Tags, ToolId, ToolName, Version,
 };
 
 /// The schema of a tool's arguments.
@@ -18,6 +18,14 @@ impl InputSchema {
     /// The schema of a tool without parameters.
     pub fn no_parameters() -> InputSchema {
         InputSchema::Written(serde_json::json!({"type": "object", "additionalProperties": false}))
+    }
+
+    /// The schema as written, if it is.
+    pub fn written(&self) -> Option<&Json> {
+        match self {
+            InputSchema::Written(json) => Some(json),
+            InputSchema::Deferred => None,
+        }
     }
 
     /// The schema document.
@@ -56,7 +64,7 @@ pub struct Details {
     /// Whether it is on its way out.
     pub deprecation: Deprecation,
     /// What it asks for.
-    pub limits: Limits,
+    pub limits: DeclaredLimits,
     /// How it is run.
     pub binding: Binding,
     /// Fields that only its format knows.
@@ -67,19 +75,19 @@ pub struct Details {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Its name.
-    pub name: Given<ToolName>,
+    pub name: FieldValue<ToolName>,
     /// A namespace of its own; otherwise the toolset's holds.
-    pub namespace: Given<Namespace>,
+    pub namespace: FieldValue<Namespace>,
     /// What it does.
-    pub description: Given<String>,
+    pub description: FieldValue<String>,
     /// Its own version.
-    pub version: Given<Version>,
+    pub version: FieldValue<Version>,
     /// The schema of its arguments.
-    pub input: Given<InputSchema>,
+    pub input: FieldValue<InputSchema>,
     /// The schema of its result.
-    pub output: Given<Json>,
+    pub output: FieldValue<Json>,
     /// What it needs, in the order written.
-    pub needs: Vec<Given<Capability>>,
+    pub needs: Vec<FieldValue<Capability>>,
     /// Everything else.
     pub details: Details,
 }
@@ -87,7 +95,7 @@ pub struct Draft {
 /// A draft that is not a tool yet: these fields are missing or bad.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a tool: {} missing or bad", .0.join(", "))]
-pub struct Unfinished(pub Vec<&'static str>);
+pub struct DraftError(pub Vec<&'static str>);
 
 /// A tool whose every field has been parsed.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,29 +120,29 @@ pub struct Tool {
 
 impl Draft {
     /// The tool, if nothing is in the way.
-    pub fn finish(self) -> Result<Tool, Unfinished> {
+    pub fn finish(self) -> Result<Tool, DraftError> {
         let bad = [
             ("name", self.name.ok().is_none()),
-            ("namespace", self.namespace.is_bad()),
-            ("description", self.description.is_bad()),
-            ("version", self.version.is_bad()),
+            ("namespace", self.namespace.is_invalid()),
+            ("description", self.description.is_invalid()),
+            ("version", self.version.is_invalid()),
             ("input schema", self.input.ok().is_none()),
-            ("output schema", self.output.is_bad()),
+            ("output schema", self.output.is_invalid()),
             ("capabilities", self.needs.iter().any(|need| need.ok().is_none())),
         ];
         let names: Vec<_> = bad.iter().filter(|(_, bad)| *bad).map(|(name, _)| *name).collect();
         match (self.name, self.input) {
-            (Given::Ok(name), Given::Ok(input)) if names.is_empty() => Ok(Tool {
+            (FieldValue::Valid(name), FieldValue::Valid(input)) if names.is_empty() => Ok(Tool {
                 name,
                 namespace: self.namespace.into_ok(),
                 description: self.description.into_ok(),
                 version: self.version.into_ok(),
                 input,
                 output: self.output.into_ok(),
-                needs: self.needs.into_iter().filter_map(Given::into_ok).collect(),
+                needs: self.needs.into_iter().filter_map(FieldValue::into_ok).collect(),
                 details: self.details,
             }),
-            _ => Err(Unfinished(names)),
+            _ => Err(DraftError(names)),
         }
     }
 
@@ -168,11 +176,11 @@ mod tests {
     #[test]
     fn a_draft_without_mistakes_becomes_a_tool() {
         let mut draft = Draft::default();
-        assert_eq!(draft.clone().finish(), Err(Unfinished(vec!["name", "input schema"])));
-        draft.name = Given::Ok(ToolName::parse("x").expect("a name"));
-        draft.input = Given::Ok(InputSchema::Deferred);
-        draft.needs = vec![Given::Bad(Json::Null)];
-        assert_eq!(draft.clone().finish(), Err(Unfinished(vec!["capabilities"])));
+        assert_eq!(draft.clone().finish(), Err(DraftError(vec!["name", "input schema"])));
+        draft.name = FieldValue::Valid(ToolName::parse("x").expect("a name"));
+        draft.input = FieldValue::Valid(InputSchema::Deferred);
+        draft.needs = vec![FieldValue::Invalid(Json::Null)];
+        assert_eq!(draft.clone().finish(), Err(DraftError(vec!["capabilities"])));
         draft.needs.clear();
         let mut tool = draft.finish().expect("nothing is in the way");
         assert_eq!(tool.display_name(), "x");

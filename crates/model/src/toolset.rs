@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Capability, Draft, Example, Given, Knowledge, Limits, Namespace, Rest, Server, Tool, Version,
+    Capability, Conventions, DeclaredLimits, Draft, Example, FieldValue, Knowledge, Namespace,
+    Rest, Server, Tool, Version,
 };
 
 /// Who offers a toolset.
@@ -23,19 +24,21 @@ pub struct Provider {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Toolset<T = Tool> {
     /// What the ids of its tools start with.
-    pub namespace: Given<Namespace>,
+    pub namespace: FieldValue<Namespace>,
     /// Display name.
     pub title: Option<String>,
     /// What it is for.
     pub description: Option<String>,
     /// The version of the whole; its tools do not inherit it.
-    pub version: Given<Version>,
+    pub version: FieldValue<Version>,
     /// Who offers it.
     pub provider: Option<Provider>,
     /// The capabilities it declares for all its tools.
-    pub declares: Option<Vec<Given<Capability>>>,
+    pub declares: Option<Vec<FieldValue<Capability>>>,
+    /// What its format demands of names, examples and schemas.
+    pub conventions: &'static Conventions,
     /// What holds for a tool that does not say otherwise.
-    pub limits: Limits,
+    pub limits: DeclaredLimits,
     /// The server that its tools are on, where the definition names one for all.
     pub server: Option<Arc<Server>>,
     /// What it knows about its tools.
@@ -51,13 +54,14 @@ pub struct Toolset<T = Tool> {
 impl<T> Default for Toolset<T> {
     fn default() -> Self {
         Toolset {
-            namespace: Given::Missing,
+            namespace: FieldValue::Missing,
             title: None,
             description: None,
-            version: Given::Missing,
+            version: FieldValue::Missing,
             provider: None,
             declares: None,
-            limits: Limits::default(),
+            conventions: &Conventions::NONE,
+            limits: DeclaredLimits::default(),
             server: None,
             knowledge: Knowledge::default(),
             tools: Vec::new(),

@@ -7,7 +7,7 @@ macro_rules! codes {
     ($($name:ident $severity:ident $manual:literal $(=> ($file:literal, $bad:literal, $good:literal))?)*) => {
         $(
             #[doc = $manual]
-            pub static $name: $crate::Code = $crate::Code {
+            pub static $name: $crate::DiagnosticCode = $crate::DiagnosticCode {
                 name: stringify!($name),
                 severity: $crate::Severity::$severity,
                 manual: $manual,
@@ -15,11 +15,11 @@ macro_rules! codes {
             };
         )*
         /// All codes of this crate.
-        pub static ALL: &[&$crate::Code] = &[$(&$name),*];
+        pub static ALL: &[&$crate::DiagnosticCode] = &[$(&$name),*];
     };
     (@sample) => { None };
     (@sample $file:literal $bad:literal $good:literal) => {
-        Some($crate::Sample { file: $file, bad: $bad, good: $good })
+        Some($crate::CodeSample { file: $file, bad: $bad, good: $good })
     };
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::edit::TextEdit;
-use crate::finding::{Code, Severity};
-use crate::{Pointer, Source, Span};
+use crate::finding::{DiagnosticCode, Severity};
+use crate::{DocumentPath, Source, Span};
 
 /// A second place that explains the first ("first used here").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Fix {
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// Which kind of mistake.
-    pub code: &'static Code,
+    pub code: &'static DiagnosticCode,
     /// Its weight here.
     pub severity: Severity,
     /// One line, lower case, literals in backticks.
@@ -40,7 +40,7 @@ pub struct Diagnostic {
     /// The place; `None` when the file has no readable text.
     pub span: Option<Span>,
     /// The same place as a path into the document.
-    pub path: Pointer,
+    pub path: DocumentPath,
     /// Other places that belong to it.
     pub labels: Vec<Label>,
     /// What to do about it.
@@ -52,7 +52,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic at a known place, for mistakes of the text itself.
     pub fn at(
-        code: &'static Code,
+        code: &'static DiagnosticCode,
         source: &Arc<Source>,
         span: Span,
         message: impl Into<String>,
@@ -63,7 +63,7 @@ impl Diagnostic {
             message: message.into(),
             source: Arc::clone(source),
             span: Some(span),
-            path: Pointer::root(),
+            path: DocumentPath::root(),
             labels: Vec::new(),
             help: Vec::new(),
             fix: None,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use crate::tree::{Builder, NodeId, Tree};
-use crate::{Diagnostic, MAX_BYTES, Node, Pointer, Source, Span, codes, json, yaml};
+use crate::{Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, codes, json, yaml};
 
 /// Which language a text is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Document {
         doc.problems = parsed.problems;
         doc.problems.sort_by_key(|p| p.span.map_or(0, |s| s.start));
         let places = doc.problems.iter().map(|p| p.span.map_or(0, |s| s.start));
-        let paths: Vec<Pointer> = places.map(|byte| doc.at_byte(byte).pointer()).collect();
+        let paths: Vec<DocumentPath> = places.map(|byte| doc.at_byte(byte).pointer()).collect();
         doc.problems.iter_mut().zip(paths).for_each(|(problem, path)| problem.path = path);
         doc
     }

@@ -7,36 +7,42 @@ use serde_json::Value as Json;
 use crate::tree::NodeId;
 use crate::write::{self, Layout};
 use crate::yaml::skip_blank;
-use crate::{Document, Entry, Kind, Node, Pointer, Span, Style, Syntax};
+use crate::{
+    Document, DocumentPath, InDocument, Member, Node, Pointer, Span, Style, Syntax, ValueKind,
+};
 
-/// A change to a document, by pointer.
+/// A change to a document, by path. Rules of the checker make theirs by paths into the record;
+/// [`crate::Origin::in_document`] turns these into paths into the document.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Edit {
+pub enum Edit<Space = InDocument> {
     /// Another value in place of the one at the pointer.
-    Replace(Pointer, Json),
+    Replace(Pointer<Space>, Json),
     /// A new member (`/config/timeout`) or a new last item (`/tags/-`).
-    Insert(Pointer, Json),
-    /// Without the member or item at the pointer.
-    Remove(Pointer),
+    Insert(Pointer<Space>, Json),
+    /// Removes the member or item at the pointer.
+    Remove(Pointer<Space>),
     /// Another key for the member at the pointer.
-    RenameKey(Pointer, String),
+    RenameKey(Pointer<Space>, String),
 }
 
-impl Edit {
-    /// What it is about.
-    pub(crate) fn pointer(&self) -> &Pointer {
+impl<Space> Edit<Space> {
+    /// The value that the edit changes.
+    pub(crate) fn pointer(&self) -> &Pointer<Space> {
         match self {
             Edit::Replace(p, _) | Edit::Insert(p, _) | Edit::Remove(p) | Edit::RenameKey(p, _) => p,
         }
     }
 
-    /// The same edit with its pointer mapped.
-    pub(crate) fn with_pointer(&self, map: impl Fn(&Pointer) -> Pointer) -> Edit {
+    /// The same edit at another path.
+    pub(crate) fn map_pointer<Other>(
+        self,
+        map: impl Fn(&Pointer<Space>) -> Pointer<Other>,
+    ) -> Edit<Other> {
         match self {
-            Edit::Replace(p, value) => Edit::Replace(map(p), value.clone()),
-            Edit::Insert(p, value) => Edit::Insert(map(p), value.clone()),
-            Edit::Remove(p) => Edit::Remove(map(p)),
-            Edit::RenameKey(p, name) => Edit::RenameKey(map(p), name.clone()),
+            Edit::Replace(p, value) => Edit::Replace(map(&p), value),
+            Edit::Insert(p, value) => Edit::Insert(map(&p), value),
+            Edit::Remove(p) => Edit::Remove(map(&p)),
+            Edit::RenameKey(p, name) => Edit::RenameKey(map(&p), name),
         }
     }
 }
@@ -55,7 +61,7 @@ pub struct TextEdit {
 pub enum EditError {
     /// The document has no such place.
     #[error("there is nothing at `{0}` to edit")]
-    NoSuchPlace(Pointer),
+    NoSuchPlace(DocumentPath),
     /// Two edits touch the same text.
     #[error("two edits touch the same text")]
     Overlap,
@@ -98,7 +104,7 @@ fn collect_blocks(node: Node<'_>, blocks: &mut Vec<Span>) {
     if matches!(node.slot().style, Style::Literal | Style::Folded) {
         blocks.push(node.span());
     }
-    node.own_members().for_each(|member| collect_blocks(member, blocks));
+    node.child_values().for_each(|member| collect_blocks(member, blocks));
 }
 
 /// The edits as changes of bytes, sorted and free of overlap.
@@ -159,7 +165,7 @@ impl<'d> Page<'d> {
         }
     }
 
-    fn node(&self, at: &Pointer) -> Result<Node<'d>, EditError> {
+    fn node(&self, at: &DocumentPath) -> Result<Node<'d>, EditError> {
         self.document.root().find(at).ok_or_else(|| EditError::NoSuchPlace(at.clone()))
     }
 
@@ -222,13 +228,13 @@ impl<'d> Page<'d> {
         if flush { "  ".to_owned() } else { String::new() }
     }
 
-    fn insert(&mut self, at: &Pointer, value: &Json) -> Result<TextEdit, EditError> {
+    fn insert(&mut self, at: &DocumentPath, value: &Json) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(at.clone());
         let parent = self.node(&at.parent().ok_or_else(missing)?)?.home();
         let name = at.last().ok_or_else(missing)?;
         let member = match parent.kind() {
-            Kind::Map if !parent.has(&name) => Some(name.as_ref()),
-            Kind::List if name == "-" => None,
+            ValueKind::Map if !parent.has(&name) => Some(name.as_ref()),
+            ValueKind::List if name == "-" => None,
             _ => return Err(missing()),
         };
         if parent.style() == Style::Block {
@@ -254,7 +260,7 @@ impl<'d> Page<'d> {
             from = member.span().end as usize;
             (start.min(own), from)
         };
-        parent.own_members().map(extent).collect()
+        parent.child_values().map(extent).collect()
     }
 
     fn insert_flow(&mut self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
@@ -291,7 +297,7 @@ impl<'d> Page<'d> {
         value: &Json,
         layout: Layout<'_>,
     ) -> String {
-        let sibling = parent.own_entries().next();
+        let sibling = parent.own_members().next();
         let value = self.value_text(value, Style::Plain, layout);
         let Some(name) = member else { return value };
         let style = sibling.map_or(Style::Plain, |e| e.key.style());
@@ -300,7 +306,7 @@ impl<'d> Page<'d> {
     }
 
     /// What stands between a sibling's key and its value, to write the same.
-    fn colon(&self, sibling: Entry<'d>) -> &'d str {
+    fn colon(&self, sibling: Member<'d>) -> &'d str {
         let between = sibling.key.span().end as usize..sibling.value.span().start as usize;
         match self.text.get(between) {
             Some(text)
@@ -398,10 +404,10 @@ impl<'d> Page<'d> {
         let missing = || EditError::NoSuchPlace(node.pointer());
         let parent = node.parent().ok_or_else(missing)?;
         let extents = self.extents(parent);
-        let index = parent.own_members().position(|n| n.id == node.id).ok_or_else(missing)?;
+        let index = parent.child_values().position(|n| n.id == node.id).ok_or_else(missing)?;
         let (start, end) = extents[index];
         let span = if extents.len() == 1 {
-            let empty = if parent.kind() == Kind::Map { "{}" } else { "[]" };
+            let empty = if parent.kind() == ValueKind::Map { "{}" } else { "[]" };
             return Ok(TextEdit { span: parent.span(), text: self.deepen(parent) + empty });
         } else if parent.style() == Style::Block {
             self.block_extent(parent, &extents, index)
@@ -433,7 +439,7 @@ impl<'d> Page<'d> {
         if let Some(next) = extents.get(index + 1).filter(|_| !alone) {
             return Span::new(from, if self.has_comment(end, next.0) { end } else { next.0 });
         }
-        let node = |n: usize| parent.own_members().nth(n).unwrap_or(parent);
+        let node = |n: usize| parent.child_values().nth(n).unwrap_or(parent);
         // Blank lines left behind would become text of a block scalar that keeps them.
         let greedy = index > 0 && self.keeps_breaks(node(index - 1));
         let end = self.end_of_lines(node(index), if greedy { Blanks::Take } else { Blanks::Leave });
@@ -455,7 +461,7 @@ enum Blanks {
 
 /// The value whose text ends where `node` ends.
 fn last_leaf(mut node: Node<'_>) -> Node<'_> {
-    while let Some(last) = node.own_members().last() {
+    while let Some(last) = node.child_values().last() {
         node = last;
     }
     node

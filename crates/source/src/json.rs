@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::document::Parsed;
 use crate::problems::{Problems, shorten};
-use crate::tree::{Builder, Data, Kind, Style};
+use crate::tree::{Builder, Data, Style, ValueKind};
 use crate::{Label, MAX_DEPTH, Source, Span, codes};
 
 /// What may come next.
@@ -81,7 +81,7 @@ impl Parser<'_> {
         self.cut = self.builder.depth() > 0;
         // A map that was left between key and value, then every container that is still open.
         while let Some((_, kind, count)) = self.builder.top() {
-            if kind == Kind::Map && count % 2 == 1 {
+            if kind == ValueKind::Map && count % 2 == 1 {
                 self.builder.add_null(self.at);
             }
             self.close();
@@ -119,8 +119,8 @@ impl Parser<'_> {
     fn value(&mut self, byte: u8, expect: Expect) -> Expect {
         match byte {
             b'"' => self.string(b'"'),
-            b'{' => return self.open(Kind::Map),
-            b'[' => return self.open(Kind::List),
+            b'{' => return self.open(ValueKind::Map),
+            b'[' => return self.open(ValueKind::List),
             b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
             b']' if self.in_list() => {
                 if expect == Expect::Value {
@@ -164,7 +164,7 @@ impl Parser<'_> {
         if self.builder.depth() == 0 { Expect::End } else { Expect::Comma }
     }
 
-    fn open(&mut self, kind: Kind) -> Expect {
+    fn open(&mut self, kind: ValueKind) -> Expect {
         let span = Span::new(self.at, self.at + 1);
         if self.builder.depth() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
@@ -173,7 +173,7 @@ impl Parser<'_> {
         }
         self.builder.open(kind, Style::Flow, span);
         self.at += 1;
-        if kind == Kind::Map { Expect::FirstKey } else { Expect::FirstValue }
+        if kind == ValueKind::Map { Expect::FirstKey } else { Expect::FirstValue }
     }
 
     /// Consumes the closing bracket of the innermost container.
@@ -211,7 +211,7 @@ impl Parser<'_> {
                 let end = self.token_end();
                 let name = shorten(&self.text[self.at..end]);
                 self.report(self.at..end, &format!("key `{name}` must stand in double quotes"));
-                self.add_scalar(Kind::String, end);
+                self.add_scalar(ValueKind::String, end);
             }
             b':' => {
                 self.report(self.at..self.at + 1, "a key is missing here");
@@ -264,8 +264,8 @@ impl Parser<'_> {
     /// bracket is one too many.
     fn wrong_bracket(&mut self, expect: Expect) -> Expect {
         let bracket = self.bytes[self.at];
-        let fits = if bracket == b']' { Kind::List } else { Kind::Map };
-        let open = if fits == Kind::List { "{" } else { "[" };
+        let fits = if bracket == b']' { ValueKind::List } else { ValueKind::Map };
+        let open = if fits == ValueKind::List { "{" } else { "[" };
         let message = format!("`{}` does not close the `{open}` before it", bracket as char);
         let opened =
             self.builder.top().map(|(id, _, _)| self.builder.tree.slot(id).span.start as usize);
@@ -289,7 +289,7 @@ impl Parser<'_> {
     }
 
     fn in_list(&self) -> bool {
-        matches!(self.builder.top(), Some((_, Kind::List, _)))
+        matches!(self.builder.top(), Some((_, ValueKind::List, _)))
     }
 
     fn trailing_comma(&mut self) {
@@ -301,7 +301,7 @@ impl Parser<'_> {
         self.report(self.comma..self.comma + 1, &format!("trailing `,` before `{bracket}`"));
     }
 
-    fn add_scalar(&mut self, kind: Kind, end: usize) {
+    fn add_scalar(&mut self, kind: ValueKind, end: usize) {
         let span = Span::new(self.at, end);
         let data = Data::Scalar { start: span.start, end: span.end, owned: false };
         self.builder.add(kind, Style::Plain, span, data);
@@ -320,12 +320,12 @@ impl Parser<'_> {
         let end = self.token_end();
         let word = &self.text[self.at..end];
         let kind = match word {
-            "true" | "false" => Kind::Bool,
-            "null" => Kind::Null,
+            "true" | "false" => ValueKind::Bool,
+            "null" => ValueKind::Null,
             _ => {
                 let message = format!("`{}` is not a JSON value", shorten(word));
                 self.report(self.at..end, &message);
-                Kind::String
+                ValueKind::String
             }
         };
         self.add_scalar(kind, end);
@@ -340,7 +340,7 @@ impl Parser<'_> {
         } else if token.len() > 15 || token.contains(['e', 'E']) {
             self.problems.check_number(Span::new(self.at, end), token);
         }
-        self.add_scalar(Kind::Number, end);
+        self.add_scalar(ValueKind::Number, end);
     }
 
     fn string(&mut self, quote: u8) {
@@ -351,7 +351,7 @@ impl Parser<'_> {
         if self.bytes.get(self.at) == Some(&quote) {
             let span = Span::new(open, self.at + 1);
             let data = Data::Scalar { start: span.start + 1, end: span.end - 1, owned: false };
-            self.builder.add(Kind::String, Style::Double, span, data);
+            self.builder.add(ValueKind::String, Style::Double, span, data);
             self.at += 1;
             return;
         }
@@ -393,7 +393,7 @@ impl Parser<'_> {
         }
         let data = self.builder.interned_from(decoded);
         let span = Span::new(open, self.at);
-        self.builder.add(Kind::String, Style::Double, span, data);
+        self.builder.add(ValueKind::String, Style::Double, span, data);
     }
 
     fn copy(&mut self, from: usize, to: usize) {
@@ -460,7 +460,7 @@ impl Parser<'_> {
     fn end_of_text(&mut self, expect: Expect) {
         if let Some((id, kind, _)) = self.builder.top() {
             let start = self.builder.tree.slot(id).span.start as usize;
-            let bracket = if kind == Kind::Map { '{' } else { '[' };
+            let bracket = if kind == ValueKind::Map { '{' } else { '[' };
             self.report(start..start + 1, &format!("this `{bracket}` is never closed"));
         } else if expect == Expect::Value {
             self.report(self.at..self.at, "the document is empty");

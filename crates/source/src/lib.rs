@@ -38,12 +38,14 @@ mod yaml;
 pub use diagnostic::{Diagnostic, Fix, Label};
 pub use document::{Document, Syntax};
 pub use edit::{Edit, EditError, TextEdit, plan, splice};
-pub use finding::{Code, Finding, Part, Repair, Safety, Sample, Severity};
-pub use node::{Entry, Node};
-pub use origin::{Origin, Place, locate};
-pub use pointer::{Pointer, Token};
+pub use finding::{
+    CodeSample, DiagnosticCode, Finding, FindingPart, RecordFinding, Repair, Safety, Severity,
+};
+pub use node::{Member, Node};
+pub use origin::{Location, Origin, locate};
+pub use pointer::{DocumentPath, InDocument, InRecord, Pointer, PointerToken, RecordPath};
 pub use text::{EncodingError, LineColumn, Source, Span};
-pub use tree::{Kind, Style};
+pub use tree::{Style, ValueKind};
 
 /// Containers may be nested this deep; a deeper document is `TOO_DEEP`.
 pub const MAX_DEPTH: usize = 128;

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use crate::document::Document;
 use crate::pointer::unescape;
-use crate::tree::{Data, Kind, NONE, NodeId, Slot, Style, Tree};
-use crate::{Pointer, Span, number};
+use crate::tree::{Data, NONE, NodeId, Slot, Style, Tree, ValueKind};
+use crate::{DocumentPath, Span, number};
 
 /// Above this an object's members are found by index.
 const MANY_MEMBERS: usize = 64;
@@ -24,14 +24,14 @@ pub struct Node<'d> {
 
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'d> {
+pub struct Member<'d> {
     /// The key, with its own place.
     pub key: Node<'d>,
     /// The value.
     pub value: Node<'d>,
 }
 
-impl<'d> Entry<'d> {
+impl<'d> Member<'d> {
     /// The key's text.
     pub fn name(&self) -> &'d str {
         self.key.raw()
@@ -70,7 +70,7 @@ impl<'d> Node<'d> {
     }
 
     /// What it is; an alias is what it refers to.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ValueKind {
         self.target().kind
     }
 
@@ -91,33 +91,33 @@ impl<'d> Node<'d> {
 
     /// The text, if it is a string.
     pub fn text(self) -> Option<&'d str> {
-        (self.kind() == Kind::String).then(|| self.raw())
+        (self.kind() == ValueKind::String).then(|| self.raw())
     }
 
     /// The truth value, if it is one.
     pub fn boolean(self) -> Option<bool> {
-        (self.kind() == Kind::Bool).then(|| self.raw().eq_ignore_ascii_case("true"))
+        (self.kind() == ValueKind::Bool).then(|| self.raw().eq_ignore_ascii_case("true"))
     }
 
     /// Items of a list; none for anything else.
     pub fn items(self) -> impl Iterator<Item = Node<'d>> {
         let id = self.tree().resolve(self.id);
-        let list = self.tree().slot(id).kind == Kind::List;
+        let list = self.tree().slot(id).kind == ValueKind::List;
         let children = list.then(|| self.tree().children(id));
         children.into_iter().flatten().map(move |id| self.with(id))
     }
 
     /// Members of an object in order, duplicates included; none for anything else. Members that
     /// a YAML merge key (`<<`) brings in follow, unless the object has its own.
-    pub fn entries(self) -> Vec<Entry<'d>> {
+    pub fn members(self) -> Vec<Member<'d>> {
         let mut out = Vec::with_capacity(self.len());
-        out.extend(self.own_entries());
+        out.extend(self.own_members());
         if self.merges() {
             let merged = self.merged();
             out.retain(|e| !e.is_merge());
-            let mut seen: HashSet<&str> = out.iter().map(Entry::name).collect();
+            let mut seen: HashSet<&str> = out.iter().map(Member::name).collect();
             out.extend(
-                merged.into_iter().flat_map(Node::entries).filter(|e| seen.insert(e.name())),
+                merged.into_iter().flat_map(Node::members).filter(|e| seen.insert(e.name())),
             );
         }
         out
@@ -125,38 +125,38 @@ impl<'d> Node<'d> {
 
     /// Members that are written in the object itself: none that a merge key brings in, nor the
     /// merge key.
-    pub fn written_entries(self) -> impl Iterator<Item = Entry<'d>> {
+    pub fn written_members(self) -> impl Iterator<Item = Member<'d>> {
         let merges = self.merges();
-        self.own_entries().filter(move |entry| !(merges && entry.is_merge()))
+        self.own_members().filter(move |entry| !(merges && entry.is_merge()))
     }
 
     fn merges(self) -> bool {
         matches!(self.target().data, Data::Container { merges: true, .. })
     }
 
-    pub(crate) fn own_entries(self) -> impl Iterator<Item = Entry<'d>> {
+    pub(crate) fn own_members(self) -> impl Iterator<Item = Member<'d>> {
         let id = self.tree().resolve(self.id);
-        let map = self.tree().slot(id).kind == Kind::Map;
+        let map = self.tree().slot(id).kind == ValueKind::Map;
         let mut children = map.then(|| self.tree().children(id));
         std::iter::from_fn(move || {
             let children = children.as_mut()?;
             let (key, value) = (children.next()?, children.next()?);
-            Some(Entry { key: self.with(key), value: self.with(value) })
+            Some(Member { key: self.with(key), value: self.with(value) })
         })
     }
 
     /// The values directly inside it in the text; aliases are not followed.
-    pub(crate) fn own_members(self) -> impl Iterator<Item = Node<'d>> {
-        let step = if self.slot().kind == Kind::Map { 2 } else { 1 };
+    pub(crate) fn child_values(self) -> impl Iterator<Item = Node<'d>> {
+        let step = if self.slot().kind == ValueKind::Map { 2 } else { 1 };
         self.tree().children(self.id).skip(step - 1).step_by(step).map(move |id| self.with(id))
     }
 
     /// The maps that `<<` names, nearest first.
     fn merged(self) -> Vec<Node<'d>> {
-        let values = self.own_entries().filter(Entry::is_merge).map(|e| e.value);
+        let values = self.own_members().filter(Member::is_merge).map(|e| e.value);
         values
             .flat_map(|value| match value.kind() {
-                Kind::List => value.items().collect(),
+                ValueKind::List => value.items().collect(),
                 _ => vec![value],
             })
             .collect()
@@ -164,27 +164,27 @@ impl<'d> Node<'d> {
 
     /// The value of member `name`; of duplicates the last, as most parsers have it.
     pub fn get(self, name: &str) -> Option<Node<'d>> {
-        self.entry(name).map(|entry| entry.value)
+        self.member(name).map(|entry| entry.value)
     }
 
     /// Member `name` with its key.
-    pub fn entry(self, name: &str) -> Option<Entry<'d>> {
+    pub fn member(self, name: &str) -> Option<Member<'d>> {
         let own = if self.len() > MANY_MEMBERS {
-            self.indexed_entry(name)
+            self.indexed_member(name)
         } else {
-            self.last_entry(name)
+            self.last_member(name)
         };
         if own.is_some() || !self.merges() {
             return own;
         }
-        self.merged().into_iter().find_map(|map| map.entry(name))
+        self.merged().into_iter().find_map(|map| map.member(name))
     }
 
     /// The last member of a name. Readers look for hundreds of members in every document.
-    fn last_entry(self, name: &str) -> Option<Entry<'d>> {
+    fn last_member(self, name: &str) -> Option<Member<'d>> {
         let slots = self.tree().slots.as_slice();
         let target = self.target();
-        let (Kind::Map, Data::Container { first, .. }) = (target.kind, target.data) else {
+        let (ValueKind::Map, Data::Container { first, .. }) = (target.kind, target.data) else {
             return None;
         };
         let (mut id, mut found) = (first, None);
@@ -194,7 +194,7 @@ impl<'d> Node<'d> {
         {
             let differs = matches!(key.data, Data::Scalar { start, end, .. } if (end - start) as usize != name.len());
             if !differs && self.with(id).raw() == name {
-                found = Some(Entry { key: self.with(id), value: self.with(key.next) });
+                found = Some(Member { key: self.with(id), value: self.with(key.next) });
             }
             id = value.next;
         }
@@ -202,25 +202,25 @@ impl<'d> Node<'d> {
     }
 
     /// The same for a large object, whose keys are indexed when they are first asked for.
-    fn indexed_entry(self, name: &str) -> Option<Entry<'d>> {
+    fn indexed_member(self, name: &str) -> Option<Member<'d>> {
         let id = self.tree().resolve(self.id);
         let mut indexes = self.tree().indexes.lock().unwrap_or_else(PoisonError::into_inner);
         let index = indexes.entry(id).or_insert_with(|| {
-            self.own_entries()
+            self.own_members()
                 .map(|entry| (entry.name().into(), (entry.key.id, entry.value.id)))
                 .collect()
         });
         let (key, value) = *index.get(name)?;
-        Some(Entry { key: self.with(key), value: self.with(value) })
+        Some(Member { key: self.with(key), value: self.with(value) })
     }
 
     /// Whether it has member `name`.
     pub fn has(self, name: &str) -> bool {
-        self.entry(name).is_some()
+        self.member(name).is_some()
     }
 
     /// The value `pointer` leads to from here, or the nearest one around it.
-    pub fn nearest(self, pointer: &Pointer) -> Node<'d> {
+    pub fn nearest(self, pointer: &DocumentPath) -> Node<'d> {
         self.walk(pointer.as_str()).0
     }
 
@@ -232,8 +232,8 @@ impl<'d> Node<'d> {
             let end = path.as_bytes().iter().position(|byte| *byte == b'/').unwrap_or(path.len());
             let token = unescape(&path[..end]);
             let next = match node.kind() {
-                Kind::Map => node.get(&token),
-                Kind::List => index(&token).and_then(|n| node.items().nth(n)),
+                ValueKind::Map => node.get(&token),
+                ValueKind::List => index(&token).and_then(|n| node.items().nth(n)),
                 _ => None,
             };
             let Some(next) = next else { break };
@@ -244,13 +244,13 @@ impl<'d> Node<'d> {
     }
 
     /// The value at `pointer` below this one.
-    pub fn find(self, pointer: &Pointer) -> Option<Node<'d>> {
+    pub fn find(self, pointer: &DocumentPath) -> Option<Node<'d>> {
         let (node, rest) = self.walk(pointer.as_str());
         rest.is_empty().then_some(node)
     }
 
     /// The path to it. Below an alias it is the path of the anchored text, where the words are.
-    pub fn pointer(self) -> Pointer {
+    pub fn pointer(self) -> DocumentPath {
         let mut tokens = Vec::new();
         let mut node = self;
         while let Some(parent) = node.parent() {
@@ -262,7 +262,7 @@ impl<'d> Node<'d> {
             });
             node = parent;
         }
-        Pointer::of(tokens.iter().rev().map(|token| Cow::Borrowed(&**token)))
+        DocumentPath::of(tokens.iter().rev().map(|token| Cow::Borrowed(&**token)))
     }
 
     /// The value of the member whose key this is, or itself.
@@ -280,7 +280,7 @@ impl<'d> Node<'d> {
     /// key's slot is the one right before its value's.
     pub fn key(self) -> Option<Node<'d>> {
         let parent = self.parent()?;
-        let is_value = parent.slot().kind == Kind::Map && !self.slot().is_key;
+        let is_value = parent.slot().kind == ValueKind::Map && !self.slot().is_key;
         is_value.then(|| self.with(self.id.saturating_sub(1)))
     }
 
@@ -288,19 +288,19 @@ impl<'d> Node<'d> {
     /// nearest double (it was reported when it was read), one beyond all doubles becomes `null`.
     pub fn to_json(self) -> Json {
         match self.kind() {
-            Kind::Null => Json::Null,
-            Kind::Bool => Json::Bool(self.boolean().unwrap_or(false)),
-            Kind::Number => number::to_json(self.raw()),
-            Kind::String => Json::String(self.raw().to_owned()),
-            Kind::List => Json::Array(self.items().map(Node::to_json).collect()),
-            Kind::Map => {
+            ValueKind::Null => Json::Null,
+            ValueKind::Bool => Json::Bool(self.boolean().unwrap_or(false)),
+            ValueKind::Number => number::to_json(self.raw()),
+            ValueKind::String => Json::String(self.raw().to_owned()),
+            ValueKind::List => Json::Array(self.items().map(Node::to_json).collect()),
+            ValueKind::Map => {
                 let mut map = serde_json::Map::with_capacity(self.len());
                 if self.merges() {
-                    let entries = self.entries();
+                    let entries = self.members();
                     map.extend(entries.iter().map(|e| (e.name().to_owned(), e.value.to_json())));
                 } else {
                     map.extend(
-                        self.own_entries().map(|e| (e.name().to_owned(), e.value.to_json())),
+                        self.own_members().map(|e| (e.name().to_owned(), e.value.to_json())),
                     );
                 }
                 Json::Object(map)
@@ -311,7 +311,7 @@ impl<'d> Node<'d> {
     /// How many items or members it has.
     pub fn len(self) -> usize {
         match (self.target().data, self.kind()) {
-            (Data::Container { count, .. }, Kind::Map) => count as usize / 2,
+            (Data::Container { count, .. }, ValueKind::Map) => count as usize / 2,
             (Data::Container { count, .. }, _) => count as usize,
             _ => 0,
         }
@@ -329,7 +329,7 @@ fn index(token: &str) -> Option<usize> {
     token.parse().ok().filter(|_| plain)
 }
 
-impl Entry<'_> {
+impl Member<'_> {
     pub(crate) fn is_merge(&self) -> bool {
         self.key.style() == Style::Plain && self.key.raw() == "<<"
     }

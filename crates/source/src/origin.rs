@@ -1,7 +1,11 @@
-//! From a pointer back to the place in the text.
+//! From the record back to the document.
 //!
 //! A record is not shaped like the document it was read from. The reader notes for each part of
 //! the record which value it came from; everything below such a part is found by walking the tree.
+//! So reading a good file costs almost nothing for places that nobody will look at.
+//!
+//! [`Origin::in_document`] is the one place where a path into the record becomes a path into the
+//! document. [`locate`] then turns a path into the document into bytes of the file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +13,18 @@ use std::sync::Arc;
 use crate::edit::{TextEdit, plan};
 use crate::tree::NodeId;
 use crate::{
-    Diagnostic, Document, Edit, Finding, Fix, Label, Node, Part, Pointer, Repair, Safety, Span,
+    Diagnostic, Document, DocumentPath, Finding, FindingPart, Fix, InRecord, Label, Node,
+    RecordPath, Repair, Safety, Span,
 };
 
-/// Where a value stands.
+/// The bytes of a value in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The key that leads to it, if it is a member of an object.
     pub key: Option<Span>,
     /// The value itself.
     pub value: Span,
-    /// Whether this is the very value asked for; otherwise it is the nearest one around it.
+    /// Whether the value itself was found; otherwise this is the nearest one around it.
     pub exact: bool,
 }
 
@@ -27,39 +32,40 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Origin {
     document: Arc<Document>,
-    parts: BTreeMap<Pointer, NodeId>,
+    /// Sparse: what is not listed lies below something that is.
+    parts: BTreeMap<RecordPath, NodeId>,
 }
 
 impl Origin {
     /// The origin of a record that is the document itself.
     pub fn whole(document: &Arc<Document>) -> Origin {
-        let parts = BTreeMap::from([(Pointer::root(), 0)]);
+        let parts = BTreeMap::from([(RecordPath::root(), 0)]);
         Origin { document: Arc::clone(document), parts }
     }
 
-    /// Notes that the part of the record at `pointer` is `node`.
-    pub fn note(&mut self, pointer: Pointer, node: Node<'_>) {
-        self.parts.insert(pointer, node.id);
+    /// Notes that the part of the record at `path` was read from `node`.
+    pub fn note(&mut self, path: RecordPath, node: Node<'_>) {
+        self.parts.insert(path, node.id);
     }
 
-    /// The document the record was read from.
+    /// The document that the record was read from.
     pub fn document(&self) -> &Arc<Document> {
         &self.document
     }
 
-    /// The parts that were noted, with their places.
-    pub fn parts(&self) -> impl Iterator<Item = (&Pointer, Node<'_>)> {
-        self.parts.iter().map(|(pointer, id)| (pointer, self.node(*id)))
+    /// The parts that were noted, each with the value it came from.
+    pub fn parts(&self) -> impl Iterator<Item = (&RecordPath, Node<'_>)> {
+        self.parts.iter().map(|(path, id)| (path, self.node(*id)))
     }
 
     fn node(&self, id: NodeId) -> Node<'_> {
         Node { doc: &self.document, id }
     }
 
-    /// The value at `pointer` or the nearest one around it, and what of the pointer leads no
-    /// further.
-    fn find<'p>(&self, pointer: &'p Pointer) -> (Node<'_>, &'p str) {
-        let whole = pointer.as_str();
+    /// The value at `path` or the nearest one around it, and the rest of the path that leads
+    /// nowhere. Starts from the longest prefix of the path that was noted.
+    fn find<'p>(&self, path: &'p RecordPath) -> (Node<'_>, &'p str) {
+        let whole = path.as_str();
         let mut base = whole;
         loop {
             if let Some(id) = self.parts.get(base) {
@@ -72,45 +78,56 @@ impl Origin {
         }
     }
 
-    /// The place of `pointer`; an absent one falls back to what stands around it.
-    pub fn place(&self, pointer: &Pointer) -> Place {
-        let (node, left) = self.find(pointer);
+    /// The location of `path`; an absent value falls back to the one around it.
+    pub fn location(&self, path: &RecordPath) -> Location {
+        let (node, left) = self.find(path);
         let key = node.key().map(Node::span);
-        Place { key, value: node.span(), exact: left.is_empty() }
+        Location { key, value: node.span(), exact: left.is_empty() }
     }
 
     /// A finding about the record as one about the document.
-    pub fn in_document(&self, mut finding: Finding) -> Finding {
-        finding.at = self.document_pointer(&finding.at);
-        finding.related.iter_mut().for_each(|(at, _)| *at = self.document_pointer(at));
-        for edit in finding.repair.iter_mut().flat_map(|repair| &mut repair.edits) {
-            *edit = edit.with_pointer(|at| self.document_pointer(at));
+    pub fn in_document(&self, finding: Finding<InRecord>) -> Finding {
+        let path = |at: &RecordPath| self.document_path(at);
+        let repair = finding.repair.map(|repair| Repair {
+            title: repair.title,
+            safety: repair.safety,
+            edits: repair.edits.into_iter().map(|edit| edit.map_pointer(path)).collect(),
+        });
+        Finding {
+            code: finding.code,
+            severity: finding.severity,
+            at: path(&finding.at),
+            part: finding.part,
+            within: finding.within,
+            message: finding.message,
+            help: finding.help,
+            related: finding.related.into_iter().map(|(at, text)| (path(&at), text)).collect(),
+            repair,
+            tolerable: finding.tolerable,
         }
-        finding
     }
 
-    /// The value of the document that `pointer` into the record stands for, if there is one.
-    pub fn value(&self, pointer: &Pointer) -> Option<Node<'_>> {
-        let (node, left) = self.find(pointer);
+    /// The value of the document at `path` of the record, if there is one.
+    pub fn value(&self, path: &RecordPath) -> Option<Node<'_>> {
+        let (node, left) = self.find(path);
         left.is_empty().then_some(node)
     }
 
-    /// The pointer into the document that `pointer` into the record stands for.
-    pub fn document_pointer(&self, pointer: &Pointer) -> Pointer {
-        let (node, left) = self.find(pointer);
+    /// The path into the document of what is at `path` of the record.
+    pub fn document_path(&self, path: &RecordPath) -> DocumentPath {
+        let (node, left) = self.find(path);
         node.pointer().join_text(left)
     }
 }
 
-/// Turns a finding into a diagnostic: the one way from pointers to places.
-pub fn locate(finding: Finding, origin: &Origin) -> Diagnostic {
-    let document = origin.document();
-    let (node, left) = origin.find(&finding.at);
+/// Turns a finding into a diagnostic: the only way from paths to bytes of a file.
+pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
+    let (node, left) = document.root().walk(finding.at.as_str());
     let exact = left.is_empty();
     let key = node.key().map(Node::span);
     let mut span = match (exact, finding.part) {
-        (true, Part::Value) => node.span(),
-        (true, Part::Key) => key.unwrap_or(node.span()),
+        (true, FindingPart::Value) => node.span(),
+        (true, FindingPart::Key) => key.unwrap_or(node.span()),
         // Something is missing: point at the key of what lacks it, or at the start of a list item.
         (false, _) => key.unwrap_or_else(|| opening(node)),
     };
@@ -118,18 +135,20 @@ pub fn locate(finding: Finding, origin: &Origin) -> Diagnostic {
         let start = node.byte_at(bytes.start);
         span = Span::new(start, node.byte_at(bytes.end).max(start));
     }
-    let label = |(at, text): (Pointer, String)| {
-        let place = origin.place(&at);
-        Label { span: place.key.filter(|_| !place.exact).unwrap_or(place.value), text }
+    let label = |(at, text): (DocumentPath, String)| {
+        let (node, left) = document.root().walk(at.as_str());
+        let key = node.key().map(Node::span).filter(|_| !left.is_empty());
+        Label { span: key.unwrap_or(node.span()), text }
     };
-    let fix = finding.repair.and_then(|repair| fix(document, origin, repair));
+    let path = node.pointer().join_text(left);
+    let fix = finding.repair.and_then(|repair| fix(document, repair));
     Diagnostic {
         code: finding.code,
         severity: finding.severity,
         message: finding.message,
         source: Arc::clone(document.source()),
         span: Some(span),
-        path: node.pointer().join_text(left),
+        path,
         labels: finding.related.into_iter().map(label).collect(),
         help: finding.help,
         fix,
@@ -144,21 +163,16 @@ fn opening(node: Node<'_>) -> Span {
     Span::new(start, (start + width).min(node.span().end as usize))
 }
 
-fn fix(document: &Arc<Document>, origin: &Origin, repair: Repair) -> Option<Fix> {
-    let mapped = |p: &Pointer| origin.document_pointer(p);
-    let edits: Vec<Edit> = repair.edits.iter().map(|edit| edit.with_pointer(mapped)).collect();
-    // What an alias repeats is changed in all places at once, and a comment is somebody's words: a
-    // person should look.
-    let shared =
-        edits.iter().any(|edit| document.is_shared(document.root().nearest(edit.pointer())));
-    let edits = plan(document, &edits).ok()?;
-    let takes_words = |edit: &TextEdit| {
+fn fix(document: &Arc<Document>, repair: Repair) -> Option<Fix> {
+    // Changing what an alias repeats changes all places at once, and a comment inside the edited
+    // text is an author's words: in both cases a person should look first.
+    let is_shared = |path: &DocumentPath| document.is_shared(document.root().nearest(path));
+    let shared = repair.edits.iter().any(|edit| is_shared(edit.pointer()));
+    let edits = plan(document, &repair.edits).ok()?;
+    let touches_comment = |edit: &TextEdit| {
         let span = edit.span;
-        document
-            .comments()
-            .iter()
-            .any(|comment| comment.start < span.end && span.start < comment.end)
+        document.comments().iter().any(|it| it.start < span.end && span.start < it.end)
     };
-    let safe = repair.safety == Safety::Safe && !shared && !edits.iter().any(takes_words);
+    let safe = repair.safety == Safety::Safe && !shared && !edits.iter().any(touches_comment);
     Some(Fix { title: repair.title, safe, edits })
 }

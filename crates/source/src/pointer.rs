@@ -1,43 +1,79 @@
-//! JSON Pointer (RFC 6901): the one type for paths into documents and records.
+//! JSON Pointer (RFC 6901), in two types that cannot be mixed up.
+//!
+//! A definition is read into a record that is shaped differently: what a document keeps at
+//! `/tool/mcp_specific/health_check`, the record keeps at `/tools/0/binding/healthCheck`. A path into
+//! the one means nothing in the other, so they are two types over one implementation:
+//!
+//! ```text
+//! readers  ─ DocumentPath ─▶ Finding<InDocument> ──────────────────────────────▶ locate ─▶ Diagnostic
+//! rules    ─ RecordPath   ─▶ Finding<InRecord>   ─ Origin::in_document (only here) ─▲
+//! ```
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
+use std::marker::PhantomData;
 
-/// A path into a document: `""` is the whole, `/tools/0/name` a value inside it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pointer(Box<str>);
+/// Marks paths into a document, as its author wrote it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InDocument;
 
-impl Pointer {
-    /// The whole document.
-    pub fn root() -> Pointer {
-        Pointer::default()
+/// Marks paths into the record that a reader made of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InRecord;
+
+/// A path into a document.
+pub type DocumentPath = Pointer<InDocument>;
+
+/// A path into a record.
+pub type RecordPath = Pointer<InRecord>;
+
+/// A path into a `Space`: `""` is the whole, `/tools/0/name` a value inside it.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pointer<Space = InDocument>(Box<str>, PhantomData<Space>);
+
+// By hand, because the derived one would ask for `Space: Clone`.
+impl<Space> Clone for Pointer<Space> {
+    fn clone(&self) -> Self {
+        Pointer(self.0.clone(), PhantomData)
+    }
+}
+
+impl<Space> Pointer<Space> {
+    /// Wraps text that is escaped already.
+    fn from_escaped(text: impl Into<Box<str>>) -> Self {
+        Pointer(text.into(), PhantomData)
+    }
+
+    /// The whole document or record.
+    pub fn root() -> Self {
+        Pointer::from_escaped("")
     }
 
     /// Takes text that is a JSON Pointer already; `None` if it is not.
-    pub fn parse(text: &str) -> Option<Pointer> {
+    pub fn parse(text: &str) -> Option<Self> {
         let escapes_ok = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
         let ok = escapes_ok && (text.is_empty() || text.starts_with('/'));
-        ok.then(|| Pointer(text.into()))
+        ok.then(|| Pointer::from_escaped(text))
     }
 
     /// The pointer to member `token` below this one; `token` is not escaped yet.
     #[must_use]
-    pub fn child(&self, token: impl Token) -> Pointer {
+    pub fn child(&self, token: impl PointerToken) -> Self {
         Pointer::below_text(&self.0, [token.text()].into_iter())
     }
 
     /// The pointer to what is reached from the root by `tokens`, none of them escaped yet.
-    pub fn path(tokens: &[&dyn Token]) -> Pointer {
+    pub fn path(tokens: &[&dyn PointerToken]) -> Self {
         Pointer::of(tokens.iter().map(|token| token.text()))
     }
 
     /// The path of `tokens` from the root down, none of them escaped yet.
-    pub(crate) fn of<'t>(tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Pointer {
+    pub(crate) fn of<'t>(tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Self {
         Pointer::below_text("", tokens)
     }
 
     /// In one piece of the right size: pointers are made by the dozen for every document.
-    fn below_text<'t>(start: &str, tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Pointer {
+    fn below_text<'t>(start: &str, tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Self {
         let len = start.len() + tokens.clone().map(|token| 1 + token.len()).sum::<usize>();
         let mut text = String::with_capacity(len);
         text.push_str(start);
@@ -49,23 +85,23 @@ impl Pointer {
                 text.push_str(&token);
             }
         }
-        Pointer(text.into())
+        Pointer::from_escaped(text)
     }
 
     /// The path of `rest` below this one.
     #[must_use]
-    pub fn join(&self, rest: &Pointer) -> Pointer {
+    pub fn join(&self, rest: &Self) -> Self {
         self.join_text(&rest.0)
     }
 
     /// The same for a path that is escaped already.
-    pub(crate) fn join_text(&self, rest: &str) -> Pointer {
-        Pointer([&self.0, rest].concat().into())
+    pub(crate) fn join_text(&self, rest: &str) -> Self {
+        Pointer::from_escaped([&self.0, rest].concat())
     }
 
     /// The pointer without its last token; `None` for the root.
-    pub fn parent(&self) -> Option<Pointer> {
-        self.0.rfind('/').map(|at| Pointer(self.0[..at].into()))
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rfind('/').map(|at| Pointer::from_escaped(&self.0[..at]))
     }
 
     /// The last token, unescaped.
@@ -79,9 +115,9 @@ impl Pointer {
     }
 
     /// What remains below `prefix`, if this pointer lies at or below it.
-    pub fn below(&self, prefix: &Pointer) -> Option<Pointer> {
+    pub fn below(&self, prefix: &Self) -> Option<Self> {
         let rest = self.0.strip_prefix(&*prefix.0)?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| Pointer(rest.into()))
+        (rest.is_empty() || rest.starts_with('/')).then(|| Pointer::from_escaped(rest))
     }
 
     /// The pointer as RFC 6901 writes it.
@@ -91,30 +127,30 @@ impl Pointer {
 }
 
 /// What can be a step of a pointer: a key, or a place in a list.
-pub trait Token {
+pub trait PointerToken {
     /// Its text, not escaped.
     fn text(&self) -> Cow<'_, str>;
 }
 
-impl Token for str {
+impl PointerToken for str {
     fn text(&self) -> Cow<'_, str> {
         Cow::Borrowed(self)
     }
 }
 
-impl Token for String {
+impl PointerToken for String {
     fn text(&self) -> Cow<'_, str> {
         Cow::Borrowed(self)
     }
 }
 
-impl Token for Cow<'_, str> {
+impl PointerToken for Cow<'_, str> {
     fn text(&self) -> Cow<'_, str> {
         Cow::Borrowed(self)
     }
 }
 
-impl Token for usize {
+impl PointerToken for usize {
     fn text(&self) -> Cow<'_, str> {
         // Most lists are short.
         match "0123456789".get(*self..=*self) {
@@ -124,7 +160,7 @@ impl Token for usize {
     }
 }
 
-impl<T: Token + ?Sized> Token for &T {
+impl<T: PointerToken + ?Sized> PointerToken for &T {
     fn text(&self) -> Cow<'_, str> {
         (*self).text()
     }
@@ -139,13 +175,13 @@ pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
 }
 
 /// Pointers are ordered and hashed as their text.
-impl Borrow<str> for Pointer {
+impl<Space> Borrow<str> for Pointer<Space> {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Display for Pointer {
+impl<Space> fmt::Display for Pointer<Space> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -157,24 +193,24 @@ mod tests {
 
     #[test]
     fn tokens_are_escaped_on_the_way_in_and_unescaped_on_the_way_out() {
-        let pointer = Pointer::root().child("a/b").child("~").child(3).child("");
+        let pointer = RecordPath::root().child("a/b").child("~").child(3).child("");
         assert_eq!(pointer.as_str(), "/a~1b/~0/3/");
         assert_eq!(pointer.tokens().collect::<Vec<_>>(), ["a/b", "~", "3", ""]);
         assert_eq!(pointer.last().as_deref(), Some(""));
         assert_eq!(pointer.parent().map(|p| p.to_string()).as_deref(), Some("/a~1b/~0/3"));
-        assert_eq!(Pointer::root().parent(), None);
-        assert_eq!(Pointer::root().tokens().count(), 0);
+        assert_eq!(RecordPath::root().parent(), None);
+        assert_eq!(RecordPath::root().tokens().count(), 0);
     }
 
     #[test]
     fn below_respects_token_boundaries() {
-        let p = |s| Pointer::parse(s).expect("a pointer");
+        let p = |s| RecordPath::parse(s).expect("a pointer");
         assert_eq!(p("/tools/1/name").below(&p("/tools/1")), Some(p("/name")));
         assert_eq!(p("/tools/12").below(&p("/tools/1")), None);
         assert_eq!(p("/a").below(&p("/a")), Some(p("")));
         assert_eq!(p("/a").join(&p("/b")), p("/a/b"));
         for bad in ["a", "/~2", "/~"] {
-            assert_eq!(Pointer::parse(bad), None, "{bad}");
+            assert_eq!(RecordPath::parse(bad), None, "{bad}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::tree::{Builder, Kind, NodeId};
-use crate::{Code, Diagnostic, Label, MAX_PROBLEMS, Source, Span, codes, number};
+use crate::tree::{Builder, NodeId, ValueKind};
+use crate::{Diagnostic, DiagnosticCode, Label, MAX_PROBLEMS, Source, Span, codes, number};
 
 /// The problems found so far, and whether it is of any use to look for more.
 pub(crate) struct Problems<'s> {
@@ -44,7 +44,12 @@ impl<'s> Problems<'s> {
     }
 
     /// Reports what makes reading on pointless.
-    pub(crate) fn stop(&mut self, code: &'static Code, span: Span, message: impl Into<String>) {
+    pub(crate) fn stop(
+        &mut self,
+        code: &'static DiagnosticCode,
+        span: Span,
+        message: impl Into<String>,
+    ) {
         self.list.push(Diagnostic::at(code, self.source, span, message));
         self.stopped = true;
     }
@@ -64,7 +69,7 @@ impl<'s> Problems<'s> {
 
     /// Reports the keys that stand twice in the container `id`, if it is a map.
     pub(crate) fn check_keys(&mut self, builder: &Builder, id: NodeId) {
-        if builder.tree.slot(id).kind != Kind::Map {
+        if builder.tree.slot(id).kind != ValueKind::Map {
             return;
         }
         let text = self.source.text();

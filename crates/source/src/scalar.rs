@@ -1,17 +1,19 @@
 //! What a plain YAML scalar is, by the core schema of YAML 1.2.
 
-use crate::tree::Kind;
+use crate::tree::ValueKind;
 
 /// The type of an unquoted, untagged scalar.
-pub(crate) fn resolve(text: &str) -> Kind {
+pub(crate) fn resolve(text: &str) -> ValueKind {
     let bytes = text.as_bytes();
     match bytes.first() {
-        None => Kind::Null,
-        Some(b'~' | b'n' | b'N') if matches!(text, "~" | "null" | "Null" | "NULL") => Kind::Null,
-        Some(b't' | b'T') if matches!(text, "true" | "True" | "TRUE") => Kind::Bool,
-        Some(b'f' | b'F') if matches!(text, "false" | "False" | "FALSE") => Kind::Bool,
-        Some(b'0'..=b'9' | b'-' | b'+' | b'.') if is_number(text) => Kind::Number,
-        _ => Kind::String,
+        None => ValueKind::Null,
+        Some(b'~' | b'n' | b'N') if matches!(text, "~" | "null" | "Null" | "NULL") => {
+            ValueKind::Null
+        }
+        Some(b't' | b'T') if matches!(text, "true" | "True" | "TRUE") => ValueKind::Bool,
+        Some(b'f' | b'F') if matches!(text, "false" | "False" | "FALSE") => ValueKind::Bool,
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.') if is_number(text) => ValueKind::Number,
+        _ => ValueKind::String,
     }
 }
 
@@ -49,18 +51,18 @@ mod tests {
 
     #[test]
     fn core_schema() {
-        let cases: [(Kind, &[&str]); 4] = [
-            (Kind::Null, &["", "~", "null", "Null", "NULL"]),
-            (Kind::Bool, &["true", "False", "TRUE"]),
+        let cases: [(ValueKind, &[&str]); 4] = [
+            (ValueKind::Null, &["", "~", "null", "Null", "NULL"]),
+            (ValueKind::Bool, &["true", "False", "TRUE"]),
             (
-                Kind::Number,
+                ValueKind::Number,
                 &[
                     "0", "-1", "+12", "2.0", "1.", ".5", "1e3", "1.5E-7", "0x1f", "0o17", ".inf",
                     "-.INF", ".nan", "007",
                 ],
             ),
             (
-                Kind::String,
+                ValueKind::String,
                 &[
                     "1.0.0",
                     "v1",

@@ -14,7 +14,7 @@ pub(crate) const NONE: NodeId = NodeId::MAX;
 
 /// What a value is, by the rules of JSON or YAML's core schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `null`, `~` or nothing at all.
     Null,
     /// `true` or `false`.
@@ -29,16 +29,16 @@ pub enum Kind {
     Map,
 }
 
-impl Kind {
+impl ValueKind {
     /// The word messages use.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Null => "null",
-            Kind::Bool => "a boolean",
-            Kind::Number => "a number",
-            Kind::String => "a string",
-            Kind::List => "a list",
-            Kind::Map => "an object",
+            ValueKind::Null => "null",
+            ValueKind::Bool => "a boolean",
+            ValueKind::Number => "a number",
+            ValueKind::String => "a string",
+            ValueKind::List => "a list",
+            ValueKind::Map => "an object",
         }
     }
 }
@@ -86,7 +86,7 @@ pub(crate) struct Slot {
     pub(crate) span: Span,
     pub(crate) parent: NodeId,
     pub(crate) next: NodeId,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
     pub(crate) style: Style,
     pub(crate) is_key: bool,
     pub(crate) data: Data,
@@ -135,7 +135,7 @@ impl Builder {
     }
 
     /// The innermost open container and how many children it has.
-    pub(crate) fn top(&self) -> Option<(NodeId, Kind, u32)> {
+    pub(crate) fn top(&self) -> Option<(NodeId, ValueKind, u32)> {
         let id = self.open.last()?.id;
         let slot = &self.tree.slots[id as usize];
         match slot.data {
@@ -151,11 +151,11 @@ impl Builder {
     }
 
     /// Whether any open container is of `kind`.
-    pub(crate) fn has_open(&self, kind: Kind) -> bool {
+    pub(crate) fn has_open(&self, kind: ValueKind) -> bool {
         self.open.iter().any(|o| self.tree.slots[o.id as usize].kind == kind)
     }
 
-    pub(crate) fn add(&mut self, kind: Kind, style: Style, span: Span, data: Data) -> NodeId {
+    pub(crate) fn add(&mut self, kind: ValueKind, style: Style, span: Span, data: Data) -> NodeId {
         let id = NodeId::try_from(self.tree.slots.len()).unwrap_or(NONE);
         let (mut parent, mut is_key) = (NONE, false);
         if let Some(open) = self.open.last_mut() {
@@ -166,7 +166,7 @@ impl Builder {
             }
             let slot = &mut self.tree.slots[parent as usize];
             if let Data::Container { first, count, .. } = &mut slot.data {
-                is_key = slot.kind == Kind::Map && *count % 2 == 0;
+                is_key = slot.kind == ValueKind::Map && *count % 2 == 0;
                 if last == NONE {
                     *first = id;
                 }
@@ -177,7 +177,7 @@ impl Builder {
         id
     }
 
-    pub(crate) fn open(&mut self, kind: Kind, style: Style, span: Span) -> NodeId {
+    pub(crate) fn open(&mut self, kind: ValueKind, style: Style, span: Span) -> NodeId {
         let data = Data::Container { first: NONE, count: 0, merges: false };
         let id = self.add(kind, style, span, data);
         self.open.push(Open { id, last: NONE });
@@ -209,7 +209,7 @@ impl Builder {
     pub(crate) fn add_null(&mut self, at: usize) -> NodeId {
         let span = Span::new(at, at);
         let data = Data::Scalar { start: span.start, end: span.start, owned: false };
-        self.add(Kind::Null, Style::Plain, span, data)
+        self.add(ValueKind::Null, Style::Plain, span, data)
     }
 
     /// Pairs of key slots in the map `id` where the second repeats the first.

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::scalar;
-use crate::tree::{Kind, Style};
+use crate::tree::{Style, ValueKind};
 
 /// How a written value is laid out.
 #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ fn is_plain(text: &str) -> bool {
     first
         && text.chars().all(inside)
         && !(text.ends_with(' ') || text.starts_with("...") || taken)
-        && scalar::resolve(text) == Kind::String
+        && scalar::resolve(text) == ValueKind::String
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureS
 
 use crate::document::Parsed;
 use crate::problems::{Problems, shorten};
-use crate::tree::{Builder, Data, Kind, NodeId, Style};
+use crate::tree::{Builder, Data, NodeId, Style, ValueKind};
 use crate::{MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, scalar};
 
 /// How large and how deep a value is, aliases counted as if written out.
@@ -143,10 +143,22 @@ impl<'s> Reader<'s> {
                 self.scalar(&text, style, anchor, tag.as_deref().map(tagged), place);
             }
             Event::SequenceStart(style, anchor, tag) => {
-                self.open(Kind::List, style_of(style), anchor, tag.as_deref().map(tagged), place);
+                self.open(
+                    ValueKind::List,
+                    style_of(style),
+                    anchor,
+                    tag.as_deref().map(tagged),
+                    place,
+                );
             }
             Event::MappingStart(style, anchor, tag) => {
-                self.open(Kind::Map, style_of(style), anchor, tag.as_deref().map(tagged), place);
+                self.open(
+                    ValueKind::Map,
+                    style_of(style),
+                    anchor,
+                    tag.as_deref().map(tagged),
+                    place,
+                );
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(place),
             Event::Alias(anchor) => self.alias(anchor, place),
@@ -183,7 +195,7 @@ impl<'s> Reader<'s> {
     }
 
     fn expects_key(&self) -> bool {
-        matches!(self.builder.top(), Some((_, Kind::Map, count)) if count % 2 == 0)
+        matches!(self.builder.top(), Some((_, ValueKind::Map, count)) if count % 2 == 0)
     }
 
     /// Accounts for a value that was just added to the innermost collection.
@@ -198,7 +210,7 @@ impl<'s> Reader<'s> {
     fn add_null(&mut self, place: Span) {
         let end = if self.expects_key() { place.end } else { place.start };
         let data = Data::Scalar { start: place.start, end, owned: false };
-        self.builder.add(Kind::Null, Style::Plain, place, data);
+        self.builder.add(ValueKind::Null, Style::Plain, place, data);
         self.count(LEAF);
     }
 
@@ -228,7 +240,7 @@ impl<'s> Reader<'s> {
         };
         let is_key = self.expects_key();
         let kind = self.kind_of(text, style, tag);
-        if kind == Kind::Number {
+        if kind == ValueKind::Number {
             self.problems.check_number(place, text);
         }
         let data = self.text_data(text, style, place);
@@ -284,28 +296,28 @@ impl<'s> Reader<'s> {
         let before = self.builder.last_child().map(|last| last.span.end as usize);
         let from = before.unwrap_or(self.builder.tree.slot(id).span.start as usize);
         let mark = match kind {
-            Kind::Map if count % 2 == 1 => ':',
-            Kind::Map => '?',
+            ValueKind::Map if count % 2 == 1 => ':',
+            ValueKind::Map => '?',
             _ => '-',
         };
         let at = skip_blank(self.text, from);
         if self.text[at..].starts_with(mark) { Some(at + 1) } else { (mark == ':').then_some(from) }
     }
 
-    fn kind_of(&mut self, text: &str, style: Style, tag: Option<(&Tag, Span)>) -> Kind {
+    fn kind_of(&mut self, text: &str, style: Style, tag: Option<(&Tag, Span)>) -> ValueKind {
         let Some((tag, place)) = tag else {
-            return if style == Style::Plain { scalar::resolve(text) } else { Kind::String };
+            return if style == Style::Plain { scalar::resolve(text) } else { ValueKind::String };
         };
         let resolved = scalar::resolve(text);
         let wanted = match tag.core_suffix() {
-            Some("str") => return Kind::String,
-            Some("int" | "float") => Kind::Number,
-            Some("bool") => Kind::Bool,
-            Some("null") => Kind::Null,
-            _ if is_non_specific(tag) => return Kind::String,
+            Some("str") => return ValueKind::String,
+            Some("int" | "float") => ValueKind::Number,
+            Some("bool") => ValueKind::Bool,
+            Some("null") => ValueKind::Null,
+            _ if is_non_specific(tag) => return ValueKind::String,
             _ => {
                 self.unknown_tag(tag, place);
-                return if style == Style::Plain { resolved } else { Kind::String };
+                return if style == Style::Plain { resolved } else { ValueKind::String };
             }
         };
         let whole = !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
@@ -332,7 +344,7 @@ impl<'s> Reader<'s> {
 
     fn open(
         &mut self,
-        kind: Kind,
+        kind: ValueKind,
         style: Style,
         anchor: usize,
         tag: Option<(&Tag, Span)>,
@@ -350,15 +362,15 @@ impl<'s> Reader<'s> {
             return;
         }
         let fits = |tag: &Tag| match tag.core_suffix() {
-            Some("map") => kind == Kind::Map,
-            Some("seq") => kind == Kind::List,
+            Some("map") => kind == ValueKind::Map,
+            Some("seq") => kind == ValueKind::List,
             _ => is_non_specific(tag),
         };
         if let Some((tag, place)) = tag.filter(|(tag, _)| !fits(tag)) {
             self.unknown_tag(tag, place);
         }
         let place = match (kind, style) {
-            (Kind::List, Style::Block) => {
+            (ValueKind::List, Style::Block) => {
                 self.first_dash(place, usize::from(anchor > 0) + usize::from(tag.is_some()))
             }
             _ => place,
@@ -390,7 +402,7 @@ impl<'s> Reader<'s> {
 
     fn close(&mut self, place: Span) {
         let Some((id, kind, count)) = self.builder.top() else { return };
-        if kind == Kind::Map && count % 2 == 1 {
+        if kind == ValueKind::Map && count % 2 == 1 {
             self.add_null(Span::new(place.start as usize, place.start as usize));
         }
         let tree = &self.builder.tree;
@@ -421,10 +433,10 @@ impl<'s> Reader<'s> {
         let mut children = tree.children(id);
         while let (Some(key), Some(value)) = (children.next(), children.next()) {
             let target = tree.resolve(value);
-            let is_map = |id: NodeId| tree.slot(tree.resolve(id)).kind == Kind::Map;
+            let is_map = |id: NodeId| tree.slot(tree.resolve(id)).kind == ValueKind::Map;
             let fits = match tree.slot(target).kind {
-                Kind::Map | Kind::Null => true,
-                Kind::List => tree.children(target).all(is_map),
+                ValueKind::Map | ValueKind::Null => true,
+                ValueKind::List => tree.children(target).all(is_map),
                 _ => false,
             };
             if !fits && tree.slot(key).style == Style::Plain && tree.raw(key, self.text) == "<<" {

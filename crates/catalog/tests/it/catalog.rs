@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolwright_catalog::{Catalog, Event, Plan};
-use toolwright_exec::{Limits, Log, Parts, Quiet, Request, Runner, Standing};
+use toolwright_catalog::{Catalog, CatalogEvent};
+use toolwright_exec::{CallLimits, Log, Parts, Quiet, Request, Runner, Standing};
+use toolwright_workspace::{SourcePlan, Workspace};
 
 /// How long a test waits for what must happen soon: files are looked at once a second.
 const SOON: Duration = Duration::from_secs(15);
@@ -48,14 +49,15 @@ impl Bench {
     async fn over(folder: TempDir) -> Bench {
         let events = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&events);
-        let listener = Arc::new(move |event: &Event| noted.lock().unwrap().push(describe(event)));
+        let listener =
+            Arc::new(move |event: &CatalogEvent| noted.lock().unwrap().push(describe(event)));
         let config = folder.path().join("toolwright.toml");
-        let planner = Arc::new(move || Plan::of_config(&config, &|_| None));
+        let planner = Arc::new(move || SourcePlan::of_config(&config, &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
         let runner =
-            Arc::new(Runner::new(Parts::new(environment, Log::default()), Limits::default()));
-        let catalog = Catalog::new(runner, planner, listener);
+            Arc::new(Runner::new(Parts::new(environment, Log::default()), CallLimits::default()));
+        let catalog = Catalog::new(runner, Workspace::default(), planner, listener);
         let until = CancellationToken::new();
         catalog.follow(&until);
         Bench { folder, catalog, events, _until: until.drop_guard() }
@@ -139,12 +141,12 @@ impl Bench {
     }
 }
 
-fn describe(event: &Event) -> String {
+fn describe(event: &CatalogEvent) -> String {
     match event {
-        Event::Loaded { source, ready, aside } => {
+        CatalogEvent::Loaded { source, ready, aside } => {
             format!("loaded {source}: {ready} ready, {aside} aside")
         }
-        Event::Problem(problem) => {
+        CatalogEvent::Problem(problem) => {
             format!(
                 "{} {} {}: {}",
                 problem.severity.name(),
@@ -153,8 +155,10 @@ fn describe(event: &Event) -> String {
                 problem.message
             )
         }
-        Event::Unloaded(unloaded) => format!("unloaded {}: {}", unloaded.source, unloaded.failure),
-        Event::Note(text) => format!("note: {text}"),
+        CatalogEvent::SourceFailure(unloaded) => {
+            format!("unloaded {}: {}", unloaded.source, unloaded.failure)
+        }
+        CatalogEvent::Note(text) => format!("note: {text}"),
     }
 }
 
@@ -739,16 +743,20 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
     ] {
         let events = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&events);
-        let listener = Arc::new(move |event: &Event| {
-            if let Event::Loaded { source, .. } = event {
+        let listener = Arc::new(move |event: &CatalogEvent| {
+            if let CatalogEvent::Loaded { source, .. } = event {
                 noted.lock().unwrap().push(source.clone());
             }
         });
         let config = path.clone();
-        let planner = Arc::new(move || Plan::of_config(&config, &|_| None));
+        let planner = Arc::new(move || SourcePlan::of_config(&config, &|_| None));
         let parts = Parts::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
-        let catalog =
-            Catalog::new(Arc::new(Runner::new(parts, Limits::default())), planner, listener);
+        let catalog = Catalog::new(
+            Arc::new(Runner::new(parts, CallLimits::default())),
+            Workspace::default(),
+            planner,
+            listener,
+        );
         assert!(catalog.load_for(id).await.is_empty());
         let mut events = std::mem::take(&mut *events.lock().unwrap());
         events.sort();

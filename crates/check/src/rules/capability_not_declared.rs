@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use toolwright_model::{Capability, Given, Json};
-use toolwright_source::{Edit, Finding, Pointer, Safety};
+use toolwright_model::{Capability, FieldValue, Json};
+use toolwright_source::{Edit, RecordFinding, RecordPath, Safety};
 
 use super::is_unfinished;
 use crate::Subject;
@@ -48,22 +48,30 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let Some(declared) = &subject.toolset.declares else { return };
     // What was not read may declare it.
-    if is_unfinished(subject, &Pointer::root().child("declares")) {
+    if is_unfinished(subject, &RecordPath::root().child("declares")) {
         return;
     }
-    let mut known: HashSet<&Capability> = declared.iter().filter_map(Given::ok).collect();
+    let mut known: HashSet<&Capability> = declared.iter().filter_map(FieldValue::ok).collect();
     for (at, tool) in subject.tools() {
         for (n, need) in tool.needs.iter().enumerate() {
             let Some(need) = need.ok().filter(|need| known.insert(need)) else { continue };
             let message = format!("`{need}` is not among the capabilities of the manifest");
             let edit = Edit::Insert(
-                Pointer::root().child("declares").child("-"),
+                RecordPath::root().child("declares").child("-"),
                 Json::from(need.as_str()),
             );
             out.push(
-                Finding::new(&CAPABILITY_NOT_DECLARED, at.child("capabilities").child(n), message)
-                    .related(Pointer::root().child("declares"), "the manifest declares these")
-                    .repair(Safety::Safe, format!("declare `{need}` in the manifest"), vec![edit]),
+                RecordFinding::new(
+                    &CAPABILITY_NOT_DECLARED,
+                    at.child("capabilities").child(n),
+                    message,
+                )
+                .related(RecordPath::root().child("declares"), "the manifest declares these")
+                .repair(
+                    Safety::Safe,
+                    format!("declare `{need}` in the manifest"),
+                    vec![edit],
+                ),
             );
         }
     }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use toolwright_model::ToolId;
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -34,7 +34,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;
     }
-    let mut first: HashMap<String, Vec<(ToolId, ToolPlace)>> = HashMap::new();
+    let mut first: HashMap<String, Vec<(ToolId, ToolPath)>> = HashMap::new();
     for (at, tool) in subject.tools() {
         let Some(id) = tool.id(None) else { continue };
         match first.entry(id.to_string().to_ascii_lowercase()) {
@@ -48,7 +48,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 let (other, place) = &known[0];
                 let message = format!("`{}` and `{}` differ only in case", id.name, other.name);
                 out.push(
-                    Finding::new(&CONFUSABLE_NAME, at.child("name"), message)
+                    RecordFinding::new(&CONFUSABLE_NAME, at.child("name"), message)
                         .related(place.child("name"), "the other one")
                         .help("rename one of them so that the name says what is different"),
                 );

@@ -1,7 +1,7 @@
 //! A tool on its way out says so, and what comes instead.
 
 use toolwright_model::{Deprecation, Json};
-use toolwright_source::{Edit, Finding, Kind, Pointer, Safety};
+use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, ValueKind};
 
 use crate::Subject;
 use crate::report::Report;
@@ -49,25 +49,25 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-fn marked(subject: &Subject<'_>, mark: Pointer, words: &Pointer, out: &mut Report<'_>) {
+fn marked(subject: &Subject<'_>, mark: RecordPath, words: &RecordPath, out: &mut Report<'_>) {
     // A message that is no text was reported by its shape.
-    if subject.value(words).is_some_and(|node| node.kind() != Kind::String) {
+    if subject.document_value(words).is_some_and(|node| node.kind() != ValueKind::String) {
         return;
     }
     let message = "deprecated, but no `deprecationMessage` says what to use instead";
-    out.push(Finding::new(&DEPRECATED_WITHOUT_MESSAGE, mark, message).on_key());
+    out.push(RecordFinding::new(&DEPRECATED_WITHOUT_MESSAGE, mark, message).on_key());
 }
 
-fn unmarked(subject: &Subject<'_>, mark: Pointer, words: Pointer, out: &mut Report<'_>) {
-    let edit = match subject.value(&mark) {
+fn unmarked(subject: &Subject<'_>, mark: RecordPath, words: RecordPath, out: &mut Report<'_>) {
+    let edit = match subject.document_value(&mark) {
         None => Edit::Insert(mark, Json::Bool(true)),
-        Some(node) if node.kind() == Kind::Bool => Edit::Replace(mark, Json::Bool(true)),
+        Some(node) if node.kind() == ValueKind::Bool => Edit::Replace(mark, Json::Bool(true)),
         // A mark that is none was reported by its shape.
         Some(_) => return,
     };
     let message = "`deprecationMessage` without `deprecated: true`";
     out.push(
-        Finding::new(&DEPRECATED_WITHOUT_MESSAGE, words, message)
+        RecordFinding::new(&DEPRECATED_WITHOUT_MESSAGE, words, message)
             .on_key()
             .help("programs look at `deprecated`; the message alone is not shown")
             .repair(Safety::Unsafe, "mark the tool as deprecated", vec![edit]),

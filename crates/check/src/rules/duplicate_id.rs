@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use toolwright_model::{Draft, Function, Namespace, ToolId, ToolName};
+use toolwright_model::{Draft, Function, Namespace, ToolId, ToolName, UniqueTools};
 use toolwright_source::codes::DUPLICATE_ID;
-use toolwright_source::{Finding, Pointer, words};
+use toolwright_source::{RecordFinding, RecordPath, words};
 
 use crate::Subject;
 use crate::report::{MAX_FINDINGS, Report};
 use crate::rule::{Rule, RuleBetween};
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { check: check_between };
@@ -21,7 +21,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     functions("processor", "processors", knowledge.processors.iter().map(|p| &p.function), out);
     functions("validator", "validators", knowledge.validators.iter().map(|v| &v.function), out);
     // A BTCP toolset has names: DUPLICATE_TOOL_NAME.
-    if !subject.is("btcp") && subject.toolset.tools.len() > 1 {
+    if subject.conventions().unique_tools == UniqueTools::ById && subject.toolset.tools.len() > 1 {
         tools(subject, out);
     }
 }
@@ -32,7 +32,7 @@ fn functions<'a>(
     functions: impl Iterator<Item = &'a Function>,
     out: &mut Report<'_>,
 ) {
-    let place = |n: usize| Pointer::root().child("knowledge").child(list).child(n).child("id");
+    let place = |n: usize| RecordPath::root().child("knowledge").child(list).child(n).child("id");
     let mut first = HashMap::new();
     for (n, function) in functions.enumerate() {
         // A blank id was reported as missing.
@@ -43,7 +43,7 @@ fn functions<'a>(
         };
         let message = format!("another {kind} has the id `{}` too", words::shorten(id));
         out.push(
-            Finding::new(&DUPLICATE_ID, place(n), message)
+            RecordFinding::new(&DUPLICATE_ID, place(n), message)
                 .related(place(*first), "the first one with this id"),
         );
     }
@@ -59,13 +59,13 @@ fn tools(subject: &Subject<'_>, out: &mut Report<'_>) {
         };
         let message = format!("another tool has the id `{}` too", id_of(id));
         out.push(
-            Finding::new(&DUPLICATE_ID, at.child("name"), message)
-                .related(ToolPlace::child(*first, "name"), "the first one with this id"),
+            RecordFinding::new(&DUPLICATE_ID, at.child("name"), message)
+                .related(ToolPath::child(*first, "name"), "the first one with this id"),
         );
     }
 }
 
-fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, Finding)) {
+fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFinding)) {
     let tools = subjects.iter().map(|subject| subject.toolset.tools.len()).sum();
     let mut first: HashMap<(Option<&Namespace>, &ToolName), usize> = HashMap::with_capacity(tools);
     for (n, subject) in subjects.iter().enumerate() {
@@ -80,7 +80,7 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, Finding)) 
             told += 1;
             let other = words::shorten(subjects[owner].origin.document().source().name());
             let message = format!("`{}` is also the id of a tool in `{other}`", id_of(parts));
-            let finding = Finding::new(&DUPLICATE_ID, ToolPlace(t).child("name"), message);
+            let finding = RecordFinding::new(&DUPLICATE_ID, ToolPath(t).child("name"), message);
             out(n, finding.help("of tools with one id, the first that is loaded stays"));
         }
     }
@@ -93,8 +93,9 @@ fn parts<'a>(
     tool: &'a Draft,
 ) -> Option<(Option<&'a Namespace>, &'a ToolName)> {
     let namespace = &subject.toolset.namespace;
-    let unknown = namespace.is_bad() || subject.is("aios") && namespace.ok().is_none();
-    if tool.namespace.is_bad() || unknown && tool.namespace.ok().is_none() {
+    let unknown =
+        namespace.is_invalid() || subject.conventions().needs_namespace && namespace.ok().is_none();
+    if tool.namespace.is_invalid() || unknown && tool.namespace.ok().is_none() {
         return None;
     }
     Some((tool.namespace.ok().or(namespace.ok()), tool.name.ok()?))

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use toolwright_source::{Finding, words};
+use toolwright_model::UniqueTools;
+use toolwright_source::{RecordFinding, words};
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -55,7 +56,7 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    if !subject.is("btcp") {
+    if subject.conventions().unique_tools != UniqueTools::ByName {
         return;
     }
     let mut first = HashMap::new();
@@ -64,8 +65,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if let Some(first) = first.get(name) {
             let message = format!("another tool is called `{}` too", words::shorten(name.as_str()));
             out.push(
-                Finding::new(&DUPLICATE_TOOL_NAME, at.child("name"), message)
-                    .related(ToolPlace::child(*first, "name"), "the first one with this name"),
+                RecordFinding::new(&DUPLICATE_TOOL_NAME, at.child("name"), message)
+                    .related(ToolPath::child(*first, "name"), "the first one with this name"),
             );
         } else {
             first.insert(name, at);

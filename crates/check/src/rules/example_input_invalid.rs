@@ -2,13 +2,13 @@
 
 use toolwright_model::{Example, Json};
 use toolwright_schema::Failure;
-use toolwright_source::{Code, Finding, Pointer};
+use toolwright_source::{DiagnosticCode, RecordFinding, RecordPath};
 
 use super::{examples, parameters};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::Which;
+use crate::subject::SchemaSide;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -50,14 +50,14 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             continue;
         };
         // Examples of AIOS 1.0 are free: what stands under `input` need not be the arguments.
-        if out.is_full() || (subject.is("aios") && !by_scenario) {
+        if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
         // What stands in for a schema that nobody wrote is a matter of how the tool is run.
         if parameters::authored_place(subject, tool).is_none() {
             continue;
         }
-        let Some(failures) = subject.failures(tool, Which::Input, input) else { continue };
+        let Some(failures) = subject.failures(tool, SchemaSide::Input, input) else { continue };
         let at = examples::place(tool, n);
         if !expects_bad_input(subject, &at, example) {
             let at = at.child("input");
@@ -70,18 +70,23 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Where arguments must be an object, anything else was reported by its shape.
 fn is_input(subject: &Subject<'_>, input: &Json) -> bool {
-    input.is_object() || subject.is("aios")
+    input.is_object() || subject.has_scenarios()
 }
 
-fn expects_bad_input(subject: &Subject<'_>, at: &Pointer, example: &Example) -> bool {
+fn expects_bad_input(subject: &Subject<'_>, at: &RecordPath, example: &Example) -> bool {
     !examples::is_api_error(example)
         && (examples::is_failure(example) || examples::has_error(subject, at, example))
 }
 
 /// What a schema has against a part of an example; `at` is the place of the instance.
-pub(super) fn finding(code: &'static Code, failure: &Failure, at: &Pointer, side: &str) -> Finding {
-    let inside = Pointer::parse(&failure.instance_path).unwrap_or_default();
-    let finding = Finding::new(code, at.join(&inside), failure.message.clone());
+pub(super) fn finding(
+    code: &'static DiagnosticCode,
+    failure: &Failure,
+    at: &RecordPath,
+    side: &str,
+) -> RecordFinding {
+    let inside = RecordPath::parse(&failure.instance_path).unwrap_or_default();
+    let finding = RecordFinding::new(code, at.join(&inside), failure.message.clone());
     match failure.schema_path.as_str() {
         "" => finding,
         path => finding.help(format!("the {side} schema says so at `{path}`")),

@@ -1,6 +1,6 @@
 //! What comes of an example fits its scenario: a success returns, a failure fails.
 
-use toolwright_source::{Finding, words};
+use toolwright_source::{RecordFinding, words};
 
 use super::examples;
 use crate::Subject;
@@ -71,7 +71,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let scenario = words::shorten(example.scenario.as_deref().unwrap_or_default());
         let message = format!("scenario `{scenario}` has `{given}`, expected `{wanted}`");
         out.push(
-            Finding::new(&EXAMPLE_OUTCOME_CROSSED, at.child(given), message)
+            RecordFinding::new(&EXAMPLE_OUTCOME_CROSSED, at.child(given), message)
                 .on_key()
                 .related(at.child("scenario"), "the scenario says otherwise"),
         );

@@ -1,6 +1,6 @@
 //! An example by scenario says what comes of the call: a result or a failure (AIOS 2.0, rule 7).
 
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use super::{examples, is_unfinished};
 use crate::Subject;
@@ -64,7 +64,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                     // Named as if it were there, so that the example itself is pointed at.
                     let missing = if examples::is_failure(example) { "error" } else { "output" };
                     out.push(
-                        Finding::new(&EXAMPLE_OUTCOME_MISSING, at.child(missing), message)
+                        RecordFinding::new(&EXAMPLE_OUTCOME_MISSING, at.child(missing), message)
                             .help("say what comes of the call: `output` if it succeeds, `error` if it fails"),
                     );
                 }
@@ -72,7 +72,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             (Some(_), Some(_)) => {
                 let at = examples::place(tool, n);
                 out.push(
-                    Finding::new(
+                    RecordFinding::new(
                         &EXAMPLE_OUTCOME_MISSING,
                         at.child("error"),
                         "the example has both `output` and `error`",

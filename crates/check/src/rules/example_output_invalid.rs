@@ -5,7 +5,7 @@ use super::examples;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::Which;
+use crate::subject::SchemaSide;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -43,10 +43,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             continue;
         };
         // Examples of AIOS 1.0 are free: what stands under `output` need not be the result.
-        if out.is_full() || (subject.is("aios") && !by_scenario) {
+        if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
-        let Some(failures) = subject.failures(tool, Which::Output, output) else { continue };
+        let Some(failures) = subject.failures(tool, SchemaSide::Output, output) else { continue };
         let at = examples::place(tool, n).child("output");
         failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));
     }

@@ -1,7 +1,7 @@
 //! What the rules about examples have in common: where an example stands and what it expects.
 
 use toolwright_model::Example;
-use toolwright_source::{Kind, Pointer};
+use toolwright_source::{RecordPath, ValueKind};
 
 use crate::Subject;
 
@@ -13,8 +13,8 @@ pub(super) fn all<'a>(subject: &Subject<'a>) -> impl Iterator<Item = (usize, usi
 }
 
 /// The place of an example in the record.
-pub(super) fn place(tool: usize, n: usize) -> Pointer {
-    Pointer::path(&[&"tools", &tool, &"examples", &n])
+pub(super) fn place(tool: usize, n: usize) -> RecordPath {
+    RecordPath::path(&[&"tools", &tool, &"examples", &n])
 }
 
 /// Whether examples are by scenario: always in AIOS 2.0, and in 1.0 where the literal scenarios say
@@ -23,14 +23,17 @@ pub(super) fn are_by_scenario(subject: &Subject<'_>) -> bool {
     let literal = |example: &Example| {
         matches!(example.scenario.as_deref(), Some("success" | "failure_invalid_param"))
     };
-    subject.is("aios")
+    subject.has_scenarios()
         && (subject.dialect == Some("2.0") || all(subject).any(|(_, _, example)| literal(example)))
 }
 
 /// Whether something stands under `error`, be it no error at all: that was reported by its shape.
-pub(super) fn has_error(subject: &Subject<'_>, at: &Pointer, example: &Example) -> bool {
-    let written =
-        || subject.value(&at.child("error")).is_some_and(|node| node.kind() != Kind::Null);
+pub(super) fn has_error(subject: &Subject<'_>, at: &RecordPath, example: &Example) -> bool {
+    let written = || {
+        subject
+            .document_value(&at.child("error"))
+            .is_some_and(|node| node.kind() != ValueKind::Null)
+    };
     example.error.is_some() || written()
 }
 

@@ -1,6 +1,6 @@
 //! Code does not reach for files (aios, security constraints).
 
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use super::forbidden_require::each;
 use crate::Subject;
@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         out,
         |what, at| {
             let message = format!("`{what}` reaches for files, and there are none");
-            Finding::new(&FORBIDDEN_FILE_ACCESS, at, message)
+            RecordFinding::new(&FORBIDDEN_FILE_ACCESS, at, message)
                 .help("hand the data in as an argument")
         },
     );

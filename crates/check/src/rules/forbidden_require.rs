@@ -1,6 +1,6 @@
 //! Code brings everything it needs: no `require`, no `import` (aios, security constraints).
 
-use toolwright_source::{Finding, Pointer};
+use toolwright_source::{RecordFinding, RecordPath};
 
 use crate::Subject;
 use crate::report::Report;
@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         out,
         |what, at| {
             let message = format!("`{what}` loads a module, and there are none");
-            Finding::new(&FORBIDDEN_REQUIRE, at, message)
+            RecordFinding::new(&FORBIDDEN_REQUIRE, at, message)
                 .help("write what is needed into the function")
         },
     );
@@ -69,7 +69,7 @@ pub(super) fn each(
     subject: &Subject<'_>,
     is: fn(ForbiddenKind) -> bool,
     out: &mut Report<'_>,
-    finding: fn(&str, Pointer) -> Finding,
+    finding: fn(&str, RecordPath) -> RecordFinding,
 ) {
     for code in subject.functions() {
         for used in code.script.forbidden.iter().filter(|used| is(used.kind)) {

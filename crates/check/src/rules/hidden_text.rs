@@ -2,7 +2,7 @@
 //! letters of other scripts in disguise.
 
 use toolwright_model::Json;
-use toolwright_source::{Edit, Entry, Finding, Node, Safety};
+use toolwright_source::{Edit, Finding, Member, Node, Safety};
 
 use crate::poison::{self, Hit};
 use crate::report::Report;
@@ -48,7 +48,7 @@ pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
 }
 
 /// Looks at a key.
-pub(super) fn look_at_key(entry: &Entry<'_>, out: &mut Report<'_>) {
+pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
     let hits = poison::hidden(entry.name());
     if hits.is_empty() {
         return;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolwright_script::Goal;
-use toolwright_source::{Diagnostic, Finding, Source, Span};
+use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
 
 use crate::Subject;
 use crate::report::Report;
@@ -55,9 +55,12 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for code in subject.functions() {
         for problem in &code.script.problems {
-            let mut finding =
-                Finding::new(&INVALID_FUNCTION_SYNTAX, code.at.clone(), problem.message.clone())
-                    .within(problem.range.clone());
+            let mut finding = RecordFinding::new(
+                &INVALID_FUNCTION_SYNTAX,
+                code.at.clone(),
+                problem.message.clone(),
+            )
+            .within(problem.range.clone());
             finding.help.extend(problem.help.clone());
             out.push(finding);
         }

@@ -4,26 +4,26 @@ use toolwright_model::Json;
 use toolwright_schema::SchemaError;
 use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, UNSUPPORTED_DIALECT};
 use toolwright_source::words::{alternatives, nearest_word};
-use toolwright_source::{Edit, Finding, Pointer, Safety, Severity};
+use toolwright_source::{Edit, Finding, Pointer, RecordFinding, Safety, Severity};
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::{ToolPlace, Which};
+use crate::subject::{SchemaSide, ToolPath};
 
 pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let n = at.0;
-        for which in Which::BOTH {
+        for which in SchemaSide::BOTH {
             let Some(schema) = which.written(tool) else { continue };
             if !subject.is_good(n, which) {
                 let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
                 error
                     .into_iter()
                     .for_each(|error| out.push(finding(error, &at.child(which.name()))));
-            } else if which == Which::Input {
+            } else if which == SchemaSide::Input {
                 must_take_an_object(subject, schema, at, out);
             }
         }
@@ -31,7 +31,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Why a schema is refused, as a finding; `at` is the place of the schema.
-pub fn finding(error: &SchemaError, at: &Pointer) -> Finding {
+pub fn finding<Space>(error: &SchemaError, at: &Pointer<Space>) -> Finding<Space> {
     let at = Pointer::parse(error.at()).map_or_else(|| at.clone(), |inside| at.join(&inside));
     match error {
         SchemaError::InvalidSchema { message, .. } => {
@@ -57,9 +57,10 @@ pub fn finding(error: &SchemaError, at: &Pointer) -> Finding {
 const TYPES: &[&str] = &["object", "string", "number", "integer", "boolean", "array", "null"];
 
 /// `word` is as the message quotes it.
-fn wrong_type(word: &str, at: Pointer) -> Finding {
+fn wrong_type<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
     let word = word.trim_start_matches('`').trim_matches('"');
-    let message = format!("`{word}` is no type of JSON Schema, expected {}", alternatives(TYPES));
+    let message =
+        format!("`{word}` is not a type of JSON Schema, expected {}", alternatives(TYPES));
     let finding = Finding::new(&INVALID_SCHEMA, at.clone(), message);
     let meant = match word {
         "text" | "str" => Some("string"),
@@ -81,26 +82,25 @@ fn wrong_type(word: &str, at: Pointer) -> Finding {
 }
 
 /// Arguments are an object. MCP wants the schema to say so; elsewhere it is left open at a risk.
-fn must_take_an_object(
-    subject: &Subject<'_>,
-    schema: &Json,
-    tool: ToolPlace,
-    out: &mut Report<'_>,
-) {
+fn must_take_an_object(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out: &mut Report<'_>) {
     let message = match schema.get("type") {
         Some(Json::String(word)) if word == "object" => return,
         Some(_) => "the type of an input schema is `object`, because arguments are one",
         None => "an input schema says `type: object`, because arguments are one",
     };
     let at = tool.child("inputSchema");
-    let severity = if subject.is("mcp") { Severity::Error } else { Severity::Warning };
+    let severity = if subject.conventions().requires_object_input {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     let kind = at.child("type");
     let finding = match schema.get("type") {
         // What is there may have been meant: a person decides.
-        Some(_) => Finding::new(&INVALID_SCHEMA, kind, message),
+        Some(_) => RecordFinding::new(&INVALID_SCHEMA, kind, message),
         None => {
             let edit = Edit::Insert(kind, Json::from("object"));
-            Finding::new(&INVALID_SCHEMA, at, message).on_key().repair(
+            RecordFinding::new(&INVALID_SCHEMA, at, message).on_key().repair(
                 Safety::Safe,
                 "add `type: object`",
                 vec![edit],

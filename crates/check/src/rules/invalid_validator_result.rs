@@ -1,11 +1,11 @@
 //! A validator answers `{ valid, errors }` (aios, rule 4).
 
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::Role;
+use crate::subject::FunctionList;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -62,16 +62,16 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for code in subject.functions().iter().filter(|code| code.role == Role::Validator) {
+    for code in subject.functions().iter().filter(|code| code.role == FunctionList::Validator) {
         let (script, help) = (&code.script, "return `{ valid: errors.length === 0, errors }`");
         for wrong in &script.returns.wrong {
             let message = "a validator returns `valid`, a boolean, and `errors`, a list of texts";
-            let finding = Finding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
+            let finding = RecordFinding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
             out.push(finding.within(wrong.clone()).help(help));
         }
         if script.returns.found == 0 && !script.returns.can_be_verdict() {
             let message = "the validator returns nothing";
-            let finding = Finding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
+            let finding = RecordFinding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
             out.push(finding.on_key().help(help));
         }
     }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use toolwright_model::{Given, Json};
-use toolwright_source::{Finding, Pointer, words};
+use toolwright_model::{FieldValue, Json};
+use toolwright_source::{RecordFinding, RecordPath, words};
 
 use crate::Subject;
 use crate::poison::skeleton;
 use crate::rule::RuleBetween;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: RuleBetween = RuleBetween { check };
 
@@ -26,17 +26,17 @@ struct Met<'a> {
 /// Bytes of a name that is looked at.
 const LONGEST: usize = 256;
 
-fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Finding)) {
+fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
     let mut namespaces: HashMap<String, Met<'_>> = HashMap::new();
     let mut names: HashMap<String, Met<'_>> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
         let toolset = subject.toolset;
         if let Some(spelling) = spelling(&toolset.namespace, |namespace| namespace.as_str()) {
-            let at = || Pointer::root().child("namespace");
+            let at = || RecordPath::root().child("namespace");
             meet(&mut namespaces, Met { subject: n, spelling }, subjects, at, report);
         }
         for (t, tool) in toolset.tools.iter().enumerate() {
-            let at = |part: &str| ToolPlace(t).child(part);
+            let at = |part: &str| ToolPath(t).child(part);
             if let Some(spelling) = spelling(&tool.namespace, |namespace| namespace.as_str()) {
                 meet(
                     &mut namespaces,
@@ -54,10 +54,10 @@ fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Finding)) {
 }
 
 /// A name as it is written: one that is refused may still be there to deceive.
-fn spelling<'a, T>(name: &'a Given<T>, text: fn(&'a T) -> &'a str) -> Option<&'a str> {
+fn spelling<'a, T>(name: &'a FieldValue<T>, text: fn(&'a T) -> &'a str) -> Option<&'a str> {
     let spelled = match name {
-        Given::Ok(name) => Some(text(name)),
-        Given::Bad(Json::String(text)) => Some(text.as_str()),
+        FieldValue::Valid(name) => Some(text(name)),
+        FieldValue::Invalid(Json::String(text)) => Some(text.as_str()),
         _ => None,
     };
     // Nobody looks at a longer one, and comparing it would take its time.
@@ -68,8 +68,8 @@ fn meet<'a>(
     known: &mut HashMap<String, Met<'a>>,
     name: Met<'a>,
     subjects: &[Subject<'_>],
-    at: impl Fn() -> Pointer,
-    report: &mut dyn FnMut(usize, Finding),
+    at: impl Fn() -> RecordPath,
+    report: &mut dyn FnMut(usize, RecordFinding),
 ) {
     match known.entry(skeleton(name.spelling)) {
         Entry::Vacant(entry) => {
@@ -85,10 +85,10 @@ fn meet<'a>(
             let file = subjects[other.subject].origin.document().source().name();
             let (one, two) = (words::shorten(name.spelling), words::shorten(other.spelling));
             let message = format!("`{one}` looks like `{two}` in {file}");
-            let finding = Finding::new(&LOOKALIKE_NAME, at(), message);
+            let finding = RecordFinding::new(&LOOKALIKE_NAME, at(), message);
             report(
                 name.subject,
-                strange_letters(name.spelling).into_iter().fold(finding, Finding::help),
+                strange_letters(name.spelling).into_iter().fold(finding, RecordFinding::help),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! An anti-pattern says what kind of mistake it is (aios: recommended).
 
 use toolwright_source::words::shorten;
-use toolwright_source::{Finding, Pointer};
+use toolwright_source::{RecordFinding, RecordPath};
 
 use crate::Subject;
 use crate::report::Report;
@@ -44,13 +44,17 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let list = Pointer::root().child("knowledge").child("antiPatterns");
+    let list = RecordPath::root().child("knowledge").child("antiPatterns");
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {
         let at = list.child(n).child("category");
         // A category of another type is another finding.
-        if pattern.category.is_none() && subject.value(&at).is_none() {
+        if pattern.category.is_none() && subject.document_value(&at).is_none() {
             let name = shorten(pattern.name.as_deref().unwrap_or("the anti-pattern"));
-            out.push(Finding::new(&MISSING_CATEGORY, at, format!("`{name}` has no category")));
+            out.push(RecordFinding::new(
+                &MISSING_CATEGORY,
+                at,
+                format!("`{name}` has no category"),
+            ));
         }
     }
 }

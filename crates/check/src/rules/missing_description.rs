@@ -1,12 +1,12 @@
 //! A tool says what it does, also where its format does not insist.
 
-use toolwright_model::{Draft, Given, InputSchema};
-use toolwright_source::{Finding, Kind, Pointer};
+use toolwright_model::{Draft, FieldValue, InputSchema};
+use toolwright_source::{RecordFinding, RecordPath, ValueKind};
 
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -28,50 +28,55 @@ toolwright_source::codes! {
     )
 }
 
-/// Formats that require a description report its absence by their shape.
-const REQUIRED: [&str; 2] = ["btcp", "ikigai"];
-
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    if REQUIRED.iter().any(|format| subject.is(format)) {
+    // Where a description is required, its absence is MISSING_REQUIRED_FIELD.
+    if subject.conventions().requires_description {
         return;
     }
     for (at, tool) in subject.tools().filter(|(_, tool)| lacks_description(tool)) {
-        if is_told(subject, at, tool) {
+        if is_reported_elsewhere(subject, at, tool) {
             continue;
         }
         let written = at.child("description");
         // A command that is described has its own place for it, even where another list names it.
         let own = at.child("id");
-        let place = match subject.value(&written).is_some() {
+        let place = match subject.document_value(&written).is_some() {
             true => written,
-            false if subject.is("aios") && subject.value(&own).is_some() => own,
+            false
+                if subject.conventions().inherits_description
+                    && subject.document_value(&own).is_some() =>
+            {
+                own
+            }
             false => at.child("name"),
         };
         let message = match tool.name.ok() {
             Some(name) => format!("tool `{name}` has no description"),
             None => "this tool has no description".to_owned(),
         };
-        let finding = Finding::new(&MISSING_DESCRIPTION, place, message);
+        let finding = RecordFinding::new(&MISSING_DESCRIPTION, place, message);
         out.push(finding.help("agents choose tools by their descriptions"));
     }
 }
 
 /// A blank one was read as missing, a bad one is another finding.
 fn lacks_description(tool: &Draft) -> bool {
-    matches!(tool.description, Given::Missing)
+    matches!(tool.description, FieldValue::Missing)
 }
 
 /// Whether its absence is another finding already, or will be made good by a server.
-fn is_told(subject: &Subject<'_>, at: ToolPlace, tool: &Draft) -> bool {
-    if subject.is("aios") {
+fn is_reported_elsewhere(subject: &Subject<'_>, at: ToolPath, tool: &Draft) -> bool {
+    if subject.conventions().inherits_description {
         // A command that is the tool itself has the description that the tool must have.
-        let span = |at: &Pointer| subject.value(at).map(|node| node.span());
+        let span = |at: &RecordPath| subject.document_value(at).map(|node| node.span());
         let is_tool = span(&at.pointer())
-            .is_some_and(|tool| Some(tool) == span(&Pointer::root().child("namespace")));
+            .is_some_and(|tool| Some(tool) == span(&RecordPath::root().child("namespace")));
         return is_tool || tool.input.ok() == Some(&InputSchema::Deferred);
     }
     // `null` is not a text: that was reported by its shape.
-    subject.value(&at.child("description")).is_some_and(|node| node.kind() == Kind::Null)
+    subject
+        .document_value(&at.child("description"))
+        .is_some_and(|node| node.kind() == ValueKind::Null)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A browser tool says what it returns (btcp tool: recommended).
 
-use toolwright_model::Given;
-use toolwright_source::Finding;
+use toolwright_model::FieldValue;
+use toolwright_source::RecordFinding;
 
 use crate::Subject;
 use crate::report::Report;
@@ -32,13 +32,13 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    if !subject.is("btcp") {
+    if !subject.conventions().wants_output_schema {
         return;
     }
-    for (at, tool) in subject.tools().filter(|(_, tool)| tool.output == Given::Missing) {
+    for (at, tool) in subject.tools().filter(|(_, tool)| tool.output == FieldValue::Missing) {
         let name = tool.name.ok().map_or("the tool", |name| name.as_str());
         let message = format!("`{name}` does not say what it returns");
-        out.push(Finding::new(&MISSING_OUTPUT_SCHEMA, at.child("outputSchema"), message));
+        out.push(RecordFinding::new(&MISSING_OUTPUT_SCHEMA, at.child("outputSchema"), message));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A parameter says what it is for.
 
 use toolwright_model::Json;
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use super::parameters::{self, Step};
 use crate::Subject;
@@ -64,8 +64,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             _ => format!("parameters {} have no description", parameters::list(&names)),
         };
         out.push(
-            Finding::new(&MISSING_PARAMETER_DESCRIPTION, parameters::pointer(&at, &way), message)
-                .on_key(),
+            RecordFinding::new(
+                &MISSING_PARAMETER_DESCRIPTION,
+                parameters::pointer(&at, &way),
+                message,
+            )
+            .on_key(),
         );
     }
 }

@@ -1,14 +1,14 @@
 //! The examples of a command show how it succeeds and how it fails (AIOS 2.0, rule 7).
 
 use toolwright_model::{Draft, Example};
-use toolwright_source::{Finding, Kind, Pointer, Severity, words};
+use toolwright_source::{RecordFinding, RecordPath, Severity, ValueKind, words};
 
 use super::examples::{is_api_error, is_failure, is_success};
 use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -59,23 +59,23 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    if !subject.is("aios") || subject.dialect != Some("2.0") {
+    if !subject.has_scenarios() || subject.dialect != Some("2.0") {
         return;
     }
     // Examples that are no object of lists were reported by their shape; what they show is unknown.
-    let section = Pointer::root().child("examples");
-    let written = subject.value(&section).filter(|node| node.kind() != Kind::Null);
-    if written.is_some_and(|node| node.kind() != Kind::Map) {
+    let section = RecordPath::root().child("examples");
+    let written = subject.document_value(&section).filter(|node| node.kind() != ValueKind::Null);
+    if written.is_some_and(|node| node.kind() != ValueKind::Map) {
         return;
     }
     let commands = subject.toolset.tools.len();
     let silent = subject.toolset.tools.iter().all(|tool| tool.details.examples.is_empty());
     if silent && written.is_none_or(|node| node.is_empty()) {
         // Examples are optional, so this is told once and not for every command.
-        if commands > 0 && !is_unfinished(subject, &Pointer::root()) {
+        if commands > 0 && !is_unfinished(subject, &RecordPath::root()) {
             let message = format!("no command has an example ({commands} in all)");
             out.push(
-                Finding::new(&MISSING_SCENARIO, section, message)
+                RecordFinding::new(&MISSING_SCENARIO, section, message)
                     .on_key()
                     .severity(Severity::Info)
                     .help("each command can have `success`, `failure_*` and `edge_case` examples"),
@@ -88,23 +88,24 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-fn command(subject: &Subject<'_>, at: ToolPlace, tool: &Draft, out: &mut Report<'_>) {
+fn command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'_>) {
     let Some(name) = tool.name.ok() else { return };
-    let list = subject.value(&at.child("examples"));
+    let list = subject.document_value(&at.child("examples"));
     let examples = &tool.details.examples;
     match list {
         // Examples that were not read may show it.
-        None if is_unfinished(subject, &Pointer::root()) => return,
+        None if is_unfinished(subject, &RecordPath::root()) => return,
         Some(node) if subject.origin.document().is_unfinished(node) => return,
         None => {
             let message = format!("command `{name}` has no examples");
             let place = at.child("name");
-            return out
-                .push(Finding::new(&MISSING_SCENARIO, place, message).severity(Severity::Info));
+            return out.push(
+                RecordFinding::new(&MISSING_SCENARIO, place, message).severity(Severity::Info),
+            );
         }
         // Neither a list that is none nor an example without a readable scenario tells what is
         // shown.
-        Some(node) if node.kind() != Kind::List => return,
+        Some(node) if node.kind() != ValueKind::List => return,
         Some(node) if node.len() != examples.len() => return,
         Some(_)
             if examples.iter().any(|example| example.scenario.as_deref().is_none_or(is_blank)) =>
@@ -126,7 +127,7 @@ fn command(subject: &Subject<'_>, at: ToolPlace, tool: &Draft, out: &mut Report<
         }
         let missing = words::alternatives(&names);
         let message = format!("the examples of `{name}` have no {missing} scenario");
-        let finding = Finding::new(&MISSING_SCENARIO, at.child("examples"), message);
+        let finding = RecordFinding::new(&MISSING_SCENARIO, at.child("examples"), message);
         let finding = finding.on_key().severity(severity);
         out.push(match meant(&names, examples) {
             Some((given, name)) => {

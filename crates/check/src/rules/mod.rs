@@ -41,7 +41,7 @@ mod vendor_incompatible;
 mod verbs;
 mod version_feature_mismatch;
 
-use toolwright_source::{Code, Pointer};
+use toolwright_source::{DiagnosticCode, RecordPath};
 
 use crate::Subject;
 use crate::rule::{Rule, RuleBetween};
@@ -88,7 +88,7 @@ pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
     &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
 
 /// The codes that are declared here, by rule.
-pub(crate) static CODES: &[&[&Code]] = &[
+pub(crate) static CODES: &[&[&DiagnosticCode]] = &[
     capability_not_declared::ALL,
     confusable_name::ALL,
     deprecated_without_message::ALL,
@@ -126,6 +126,6 @@ pub(crate) static CODES: &[&[&Code]] = &[
 
 /// Whether reading stopped inside this part of the record, so that what seems to be missing there
 /// may stand further down in the text.
-fn is_unfinished(subject: &Subject<'_>, at: &Pointer) -> bool {
-    subject.value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
+fn is_unfinished(subject: &Subject<'_>, at: &RecordPath) -> bool {
+    subject.document_value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
 }

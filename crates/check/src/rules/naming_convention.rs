@@ -6,29 +6,29 @@
 
 use std::collections::HashSet;
 
-use toolwright_model::{Binding, Detection, Draft, Function, Json, Toolset};
+use toolwright_model::{Binding, Detection, Draft, Function, Json, NameStyle, Toolset};
 use toolwright_source::codes::NAMING_CONVENTION;
 use toolwright_source::words::shorten;
-use toolwright_source::{Edit, Finding, Pointer, Safety, Severity};
+use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, Severity};
 
 use super::verbs::VERBS;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    match subject.format.0 {
-        "btcp" => btcp_names(subject, out),
-        "aios" => {
+    match subject.conventions().names {
+        NameStyle::CamelCaseVerbs => btcp_names(subject, out),
+        NameStyle::KebabCaseIds => {
             aios_id(subject, out);
             aios_commands(subject, out);
             aios_functions(subject.toolset, out);
             aios_words(subject, out);
         }
-        _ => {}
+        NameStyle::Free => {}
     }
 }
 
@@ -67,12 +67,12 @@ fn aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
     if is_joined_by(id, '-') {
         return;
     }
-    let at = Pointer::root().child("namespace");
+    let at = RecordPath::root().child("namespace");
     let finding = finding(at.clone(), format!("tool id `{}` is not in kebab-case", shorten(id)));
     let other = split(id).join("-");
     let finding = suggest(finding, "kebab-case", &other, id);
     // A script is told which command to run, and the only one is named by the id.
-    let is_told = |(at, tool): (ToolPlace, &Draft)| {
+    let is_told = |(at, tool): (ToolPath, &Draft)| {
         matches!(tool.details.binding, Binding::Local { .. }) && is_place_of_id(subject, at)
     };
     let is_command = subject.tools().any(is_told);
@@ -80,9 +80,9 @@ fn aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
     out.push(if rename { repair(finding, at, other) } else { finding });
 }
 
-fn is_place_of_id(subject: &Subject<'_>, tool: ToolPlace) -> bool {
-    let id = subject.value(&Pointer::root().child("namespace"));
-    let name = subject.value(&tool.child("name"));
+fn is_place_of_id(subject: &Subject<'_>, tool: ToolPath) -> bool {
+    let id = subject.document_value(&RecordPath::root().child("namespace"));
+    let name = subject.document_value(&tool.child("name"));
     id.is_some_and(|id| name.is_some_and(|name| name.span() == id.span()))
 }
 
@@ -98,7 +98,7 @@ fn aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
         let at = at.child("name");
         // A name made of the words of a command line is nobody's choice.
-        let Some(node) = subject.value(&at) else { continue };
+        let Some(node) = subject.document_value(&at) else { continue };
         let is_key = node.key().is_some_and(|key| key.raw() == name);
         if node.raw() != name && !is_key {
             continue;
@@ -131,7 +131,7 @@ fn misnamed(function: &Function) -> Option<&str> {
 
 /// Scenarios and categories are open sets of words in snake_case.
 fn aios_words(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let mut check = |at: &dyn Fn() -> Pointer, what: &str, word: Option<&str>| {
+    let mut check = |at: &dyn Fn() -> RecordPath, what: &str, word: Option<&str>| {
         let Some(word) = word.filter(|word| !word.trim().is_empty() && !is_joined_by(word, '_'))
         else {
             return;
@@ -147,7 +147,7 @@ fn aios_words(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {
         check(
-            &|| Pointer::path(&[&"knowledge", &"antiPatterns", &n, &"category"]),
+            &|| RecordPath::path(&[&"knowledge", &"antiPatterns", &n, &"category"]),
             "category",
             pattern.category.as_deref(),
         );
@@ -161,7 +161,7 @@ fn functions(
     in_use: &HashSet<String>,
     out: &mut Report<'_>,
 ) {
-    let list = Pointer::root().child("knowledge").child(list);
+    let list = RecordPath::root().child("knowledge").child(list);
     let ids: HashSet<&str> =
         functions.iter().filter_map(|function| function.id.as_deref()).collect();
     for (n, function) in functions.iter().enumerate() {
@@ -205,17 +205,17 @@ fn validators_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
     named.map(|text| text.strip_prefix("validators.").unwrap_or(text).to_owned()).collect()
 }
 
-fn finding(at: Pointer, message: String) -> Finding {
-    Finding::new(&NAMING_CONVENTION, at, message)
+fn finding(at: RecordPath, message: String) -> RecordFinding {
+    RecordFinding::new(&NAMING_CONVENTION, at, message)
 }
 
 /// Says how the name would be written, where its letters allow it.
-fn suggest(finding: Finding, case: &str, other: &str, name: &str) -> Finding {
+fn suggest(finding: RecordFinding, case: &str, other: &str, name: &str) -> RecordFinding {
     let plain = name.is_ascii() && !other.is_empty();
     if plain { finding.help(format!("in {case} it is `{}`", shorten(other))) } else { finding }
 }
 
-fn repair(finding: Finding, at: Pointer, other: String) -> Finding {
+fn repair(finding: RecordFinding, at: RecordPath, other: String) -> RecordFinding {
     let title = format!("rename it to `{}`", shorten(&other));
     finding.repair(Safety::Unsafe, title, vec![Edit::Replace(at, Json::from(other))])
 }

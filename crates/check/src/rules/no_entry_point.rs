@@ -1,6 +1,6 @@
 //! Code has a function to call, or a value (readings: the entry point of a function).
 
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 use toolwright_source::words::shorten;
 
 use super::naming_convention::{camel, split};
@@ -80,7 +80,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             }
             _ => continue,
         };
-        out.push(Finding::new(&NO_ENTRY_POINT, code.at.clone(), message).on_key().help(help));
+        out.push(RecordFinding::new(&NO_ENTRY_POINT, code.at.clone(), message).on_key().help(help));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A tool says how it is run (aios, type-specific extensions).
 
 use toolwright_model::Binding;
-use toolwright_source::{Finding, Kind, Node, Pointer};
+use toolwright_source::{Node, RecordFinding, RecordPath, ValueKind};
 
 use crate::Subject;
 use crate::report::Report;
@@ -45,19 +45,24 @@ const NEEDS: [(&str, &str, &str, &str); 4] = [
 ];
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let at = Pointer::root().child("type");
-    let Some(kind) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) else {
+    let at = RecordPath::root().child("type");
+    let Some(kind) =
+        subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
+    else {
         return;
     };
     // Another type is another finding.
     let Some((_, section, field, about)) = NEEDS.iter().find(|(name, ..)| *name == kind) else {
         return;
     };
-    let written =
-        subject.value(&Pointer::root().child(section)).filter(|node| node.kind() != Kind::Null);
+    let written = subject
+        .document_value(&RecordPath::root().child(section))
+        .filter(|node| node.kind() != ValueKind::Null);
     // A section or a field of another type is another finding.
-    let is_bad = |node: Node<'_>| node.kind() != Kind::Null && node.text().is_none();
-    if written.is_some_and(|node| node.kind() != Kind::Map || node.get(field).is_some_and(is_bad)) {
+    let is_bad = |node: Node<'_>| node.kind() != ValueKind::Null && node.text().is_none();
+    if written
+        .is_some_and(|node| node.kind() != ValueKind::Map || node.get(field).is_some_and(is_bad))
+    {
         return;
     }
     let given = written;
@@ -75,7 +80,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         None => format!("it cannot be run: a tool of type `{kind}` needs `{section}`"),
     };
     let help = format!("add `{section}` with `{field}`: {about}");
-    out.push(Finding::new(&NOT_RUNNABLE, at, message).help(help));
+    out.push(RecordFinding::new(&NOT_RUNNABLE, at, message).help(help));
 }
 
 fn says(section: Node<'_>, field: &str) -> bool {

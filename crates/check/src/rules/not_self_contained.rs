@@ -1,6 +1,6 @@
 //! Code uses no name that neither it nor the sandbox has (aios, isolation).
 
-use toolwright_source::Finding;
+use toolwright_source::RecordFinding;
 
 use crate::Subject;
 use crate::report::Report;
@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let message =
                 format!("`{}` is neither declared here nor known to the sandbox", free.name);
             out.push(
-                Finding::new(&NOT_SELF_CONTAINED, code.at.clone(), message)
+                RecordFinding::new(&NOT_SELF_CONTAINED, code.at.clone(), message)
                     .within(free.range.clone()),
             );
         }

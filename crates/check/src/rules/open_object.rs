@@ -1,7 +1,7 @@
 //! An object of parameters refuses what it does not know.
 
 use toolwright_model::{Json, Object};
-use toolwright_source::{Edit, Finding, Safety};
+use toolwright_source::{Edit, RecordFinding, Safety};
 
 use super::parameters::{self, Step, Way};
 use crate::Subject;
@@ -70,7 +70,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             )
         };
         // One finding and one repair for each tool: the author means all of them or none.
-        let finding = Finding::new(&OPEN_OBJECT, place, message(&ways)).on_key().repair(
+        let finding = RecordFinding::new(&OPEN_OBJECT, place, message(&ways)).on_key().repair(
             Safety::Unsafe,
             "add `additionalProperties: false`",
             // What is inside comes first: in YAML both may go to the end of the same line.
@@ -110,7 +110,7 @@ fn is_part(way: &Way<'_>) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use toolwright_source::{Document, Origin, Syntax, locate, splice};
+    use toolwright_source::{Document, Syntax, locate, splice};
 
     use crate::testing::{findings, found};
 
@@ -179,7 +179,7 @@ mod tests {
                 .into_iter()
                 .find(|f| f.code.name == "OPEN_OBJECT")
                 .expect("it is open");
-            let fix = locate(finding, &Origin::whole(&document)).fix.expect("it can be repaired");
+            let fix = locate(finding, &document).fix.expect("it can be repaired");
             let closed = splice(text, &fix.edits);
             assert_eq!(found("OPEN_OBJECT", &closed), [""; 0], "{closed}");
             assert_eq!(found("INVALID_SCHEMA", &closed), [""; 0], "{closed}");

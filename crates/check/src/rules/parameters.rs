@@ -2,10 +2,10 @@
 //! walk: what is good or bad about them is told by the rules that use it.
 
 use toolwright_model::{Json, Object};
-use toolwright_source::Pointer;
+use toolwright_source::RecordPath;
 
 use crate::Subject;
-use crate::subject::{ToolPlace, Which};
+use crate::subject::{SchemaSide, ToolPath};
 
 /// Names in a message; more would drown it.
 const NAMED: usize = 5;
@@ -27,7 +27,7 @@ pub(super) enum Step<'s> {
 pub(super) type Way<'s> = [Step<'s>];
 
 /// The pointer at the end of the way.
-pub(super) fn pointer(schema: &Pointer, way: &Way<'_>) -> Pointer {
+pub(super) fn pointer(schema: &RecordPath, way: &Way<'_>) -> RecordPath {
     way.iter().fold(schema.clone(), |at, step| match *step {
         Step::Property(name) => at.child("properties").child(name),
         Step::All(keyword) => at.child(keyword),
@@ -74,15 +74,15 @@ pub(super) fn list(names: &[String]) -> String {
 pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usize, &'s Json)> {
     let tools = subject.toolset.tools.iter().enumerate();
     tools.filter_map(|(n, tool)| {
-        let schema = Which::Input.written(tool)?;
-        subject.is_good(n, Which::Input).then_some((n, schema))
+        let schema = SchemaSide::Input.written(tool)?;
+        subject.is_good(n, SchemaSide::Input).then_some((n, schema))
     })
 }
 
 /// The place of a tool's input schema, if the document has it.
-pub(super) fn authored_place(subject: &Subject<'_>, tool: usize) -> Option<Pointer> {
-    let at = ToolPlace(tool).child("inputSchema");
-    subject.value(&at).is_some().then_some(at)
+pub(super) fn authored_place(subject: &Subject<'_>, tool: usize) -> Option<RecordPath> {
+    let at = ToolPath(tool).child("inputSchema");
+    subject.document_value(&at).is_some().then_some(at)
 }
 
 /// Visits every schema that may describe an object of parameters: the input schema, what its

@@ -2,7 +2,7 @@
 
 use toolwright_model::{Json, TagChange};
 use toolwright_source::words::shorten;
-use toolwright_source::{Edit, Finding, Safety};
+use toolwright_source::{Edit, RecordFinding, Safety};
 
 use crate::Subject;
 use crate::report::Report;
@@ -64,7 +64,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             };
             let safety =
                 if keeps_its_meaning(authored, &change) { Safety::Safe } else { Safety::Unsafe };
-            out.push(Finding::new(&TAG_NOT_NORMALIZED, at, message).repair(
+            out.push(RecordFinding::new(&TAG_NOT_NORMALIZED, at, message).repair(
                 safety,
                 title,
                 vec![edit],

@@ -1,7 +1,7 @@
 //! One walk over all texts of a document for the rules about poisoned text. Each text is met once:
 //! aliases and merge keys are not followed, because what they repeat is met where it stands.
 
-use toolwright_source::{Entry, Kind, Node, Syntax};
+use toolwright_source::{Member, Node, Syntax, ValueKind};
 
 use super::{hidden_text, model_instruction, secret_in_definition};
 use crate::Subject;
@@ -16,14 +16,18 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let text = document.source().text();
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
     let hides = !poison::hides_nothing(text);
-    let mut walk =
-        Walk { aios: subject.is("aios"), yaml, hides, instructions: Instructions::default() };
-    walk.value(document.root(), Text::Prose, None, out);
+    let mut walk = TextWalk {
+        aios: subject.is_format("aios"),
+        yaml,
+        hides,
+        instructions: Instructions::default(),
+    };
+    walk.value(document.root(), TextUse::Prose, None, out);
 }
 
 /// What a text is, by the key that leads to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum TextUse {
     Prose,
     /// JavaScript has rules of its own, and its strings are no words to a model.
     Code,
@@ -31,7 +35,7 @@ enum Text {
     Address,
 }
 
-struct Walk<'d> {
+struct TextWalk<'d> {
     aios: bool,
     /// The text, if it can have aliases.
     yaml: Option<&'d str>,
@@ -40,26 +44,28 @@ struct Walk<'d> {
     instructions: Instructions,
 }
 
-impl Walk<'_> {
+impl TextWalk<'_> {
     /// Recursion ends where the nesting of documents does. `label` is what the text is the value
     /// of.
-    fn value(&mut self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+    fn value(&mut self, node: Node<'_>, text: TextUse, label: Option<&str>, out: &mut Report<'_>) {
         if self.is_alias(node) || out.is_full() {
             return;
         }
         match node.kind() {
-            Kind::String => self.look(node, text, label, out),
-            Kind::List => node.items().for_each(|item| self.value(item, Text::Prose, None, out)),
-            Kind::Map => {
+            ValueKind::String => self.look(node, text, label, out),
+            ValueKind::List => {
+                node.items().for_each(|item| self.value(item, TextUse::Prose, None, out))
+            }
+            ValueKind::Map => {
                 // What is told twice would be noticed later, but a megabyte that is merged a
                 // thousand times would have to be read first.
-                node.written_entries().for_each(|entry| self.member(node, &entry, out));
+                node.written_members().for_each(|entry| self.member(node, &entry, out));
             }
-            Kind::Null | Kind::Bool | Kind::Number => {}
+            ValueKind::Null | ValueKind::Bool | ValueKind::Number => {}
         }
     }
 
-    fn member(&mut self, owner: Node<'_>, entry: &Entry<'_>, out: &mut Report<'_>) {
+    fn member(&mut self, owner: Node<'_>, entry: &Member<'_>, out: &mut Report<'_>) {
         // Servers to start, as other clients keep them: their environment is their own business.
         if entry.is("mcpServers") && owner.parent().is_none() {
             return;
@@ -68,9 +74,9 @@ impl Walk<'_> {
             hidden_text::look_at_key(entry, out);
         }
         let text = match entry.name() {
-            "function" if self.aios && is_function(owner) => Text::Code,
-            "$schema" | "$ref" | "$id" | "$dynamicRef" => Text::Address,
-            _ => Text::Prose,
+            "function" if self.aios && is_function(owner) => TextUse::Code,
+            "$schema" | "$ref" | "$id" | "$dynamicRef" => TextUse::Address,
+            _ => TextUse::Prose,
         };
         // `{name: API_KEY, value: …}`: a variable of the environment.
         let variable = self.aios && entry.is("value");
@@ -78,15 +84,15 @@ impl Walk<'_> {
         self.value(entry.value, text, label, out);
     }
 
-    fn look(&mut self, node: Node<'_>, text: Text, label: Option<&str>, out: &mut Report<'_>) {
+    fn look(&mut self, node: Node<'_>, text: TextUse, label: Option<&str>, out: &mut Report<'_>) {
         let words = node.raw();
         if self.hides {
             hidden_text::look(node, words, out);
         }
-        if text != Text::Code {
+        if text != TextUse::Code {
             model_instruction::look(node, words, &mut self.instructions, out);
         }
-        if text == Text::Prose {
+        if text == TextUse::Prose {
             secret_in_definition::look(node, words, label, out);
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use toolwright_model::{Capability, Given, Json};
+use toolwright_model::{Capability, FieldValue, Json};
 use toolwright_source::words::{alternatives, nearest};
-use toolwright_source::{Edit, Finding, Pointer, Safety};
+use toolwright_source::{Edit, RecordFinding, RecordPath, Safety};
 
 use crate::Subject;
 use crate::report::Report;
@@ -35,14 +35,18 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
-        list(declared, || Pointer::root().child("declares"), out);
+        list(declared, || RecordPath::root().child("declares"), out);
     }
     for (at, tool) in subject.tools() {
         list(&tool.needs, || at.child("capabilities"), out);
     }
 }
 
-fn list(capabilities: &[Given<Capability>], at: impl Fn() -> Pointer, out: &mut Report<'_>) {
+fn list(
+    capabilities: &[FieldValue<Capability>],
+    at: impl Fn() -> RecordPath,
+    out: &mut Report<'_>,
+) {
     let mut told = HashSet::new();
     for (n, capability) in capabilities.iter().enumerate() {
         let unknown = capability.ok().filter(|c| !c.is_known());
@@ -52,10 +56,10 @@ fn list(capabilities: &[Given<Capability>], at: impl Fn() -> Pointer, out: &mut 
     }
 }
 
-fn finding(unknown: &Capability, at: Pointer) -> Finding {
+fn finding(unknown: &Capability, at: RecordPath) -> RecordFinding {
     let edit = |meant: &str| Edit::Replace(at.clone(), Json::from(meant));
     let message = format!("no runtime knows the capability `{unknown}`");
-    let finding = Finding::new(&UNKNOWN_CAPABILITY, at.clone(), message);
+    let finding = RecordFinding::new(&UNKNOWN_CAPABILITY, at.clone(), message);
     if let Some(meant) = nearest(unknown.as_str(), Capability::all_known()) {
         let title = format!("write `{meant}`");
         return finding.help(format!("did you mean `{meant}`?")).repair(

@@ -1,8 +1,8 @@
 //! A check of a validator is one that is run (aios, validators).
 
-use toolwright_model::{Check, Json};
+use toolwright_model::{Json, ValidatorCheck};
 use toolwright_source::words::{nearest, shorten};
-use toolwright_source::{Edit, Finding, Node, Pointer, Safety};
+use toolwright_source::{Edit, Node, RecordFinding, RecordPath, Safety};
 
 use crate::Subject;
 use crate::report::Report;
@@ -66,13 +66,13 @@ toolwright_source::codes! {
 const REQUIRED_FIELDS: &str = "required_fields";
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let validators = Pointer::root().child("knowledge").child("validators");
+    let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in subject.toolset.knowledge.validators.iter().enumerate() {
         for (m, check) in validator.checks.iter().enumerate() {
             // What is no object was reported by its shape.
-            let Check::Other(Json::Object(member)) = check else { continue };
+            let ValidatorCheck::Other(Json::Object(member)) = check else { continue };
             let at = validators.child(n).child("checks").child(m);
-            let around = subject.value(&at).and_then(Node::parent);
+            let around = subject.document_value(&at).and_then(Node::parent);
             for name in member.keys() {
                 out_of_use(name, at.clone(), around)
                     .into_iter()
@@ -83,9 +83,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Why a check called `name` is not run; `around` is the object it stands in.
-fn out_of_use(name: &str, at: Pointer, around: Option<Node<'_>>) -> Option<Finding> {
+fn out_of_use(name: &str, at: RecordPath, around: Option<Node<'_>>) -> Option<RecordFinding> {
     let has = |other: &str| around.is_some_and(|node| node.has(other));
-    let finding = |message: String| Finding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
+    let finding =
+        |message: String| RecordFinding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
     let message = match name {
         "format" | "field" if has("format") && has("field") => return None,
         "format" => {

@@ -2,7 +2,7 @@
 
 use toolwright_model::Detection;
 use toolwright_source::words::shorten;
-use toolwright_source::{Finding, Pointer};
+use toolwright_source::{RecordFinding, RecordPath};
 
 use crate::Subject;
 use crate::report::Report;
@@ -51,8 +51,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let text = schema.detection.as_deref().filter(|text| !text.trim().is_empty());
         let Some(text) = text.filter(|text| Detection::parse(text).is_none()) else { continue };
         let message = format!("no payload is recognised by `{}`: it is prose", shorten(text));
-        let at = Pointer::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
-        out.push(Finding::new(&UNKNOWN_DETECTION, at, message).help(
+        let at = RecordPath::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
+        out.push(RecordFinding::new(&UNKNOWN_DETECTION, at, message).help(
             "write `PATH field exists`, `PATH == VALUE`, `PATH in [VALUE, …]` or `helpers.ID`",
         ));
     }

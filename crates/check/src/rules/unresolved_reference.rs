@@ -4,9 +4,9 @@
 
 use std::cell::Cell;
 
-use toolwright_model::{Binding, Detection, Draft, Example, Given, Json};
+use toolwright_model::{Binding, Detection, Draft, Example, FieldValue, Json};
 use toolwright_source::words::{alternatives, nearest, shorten};
-use toolwright_source::{Edit, Finding, Kind, Node, Pointer, Safety};
+use toolwright_source::{Edit, InRecord, Node, RecordFinding, RecordPath, Safety, ValueKind};
 
 use super::is_unfinished;
 use crate::Subject;
@@ -71,7 +71,7 @@ const MAX_COMPARISONS: usize = 4_000;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // What was not read may define it.
-    if is_unfinished(subject, &Pointer::root()) {
+    if is_unfinished(subject, &RecordPath::root()) {
         return;
     }
     if is_readable(subject, "helpers") {
@@ -87,11 +87,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Whether a list of functions is one, or is not there; what cannot be read may define anything.
 fn is_readable(subject: &Subject<'_>, list: &str) -> bool {
-    let section = subject.value(&Pointer::root().child("executable_knowledge"));
+    let section = subject.document_value(&RecordPath::root().child("executable_knowledge"));
     let is = |node: Option<Node<'_>>, kind| {
-        node.is_none_or(|node| node.kind() == kind || node.kind() == Kind::Null)
+        node.is_none_or(|node| node.kind() == kind || node.kind() == ValueKind::Null)
     };
-    is(section, Kind::Map) && is(section.and_then(|section| section.get(list)), Kind::List)
+    is(section, ValueKind::Map)
+        && is(section.and_then(|section| section.get(list)), ValueKind::List)
 }
 
 /// The ids that a name may have.
@@ -111,12 +112,13 @@ impl<'a> Known<'a> {
 
     /// The commands that an AIOS tool lists. A tool that lists none has whatever its server has.
     fn commands(subject: &Subject<'a>) -> Option<Known<'a>> {
-        let tool = subject.value(&Pointer::root()).filter(|_| subject.is("aios"))?;
+        let tool =
+            subject.document_value(&RecordPath::root()).filter(|_| subject.is_format("aios"))?;
         let lists = ["commands", "tools"]
-            .map(|name| tool.get(name).filter(|node| node.kind() != Kind::Null));
+            .map(|name| tool.get(name).filter(|node| node.kind() != ValueKind::Null));
         let is_listed = lists.iter().any(Option::is_some);
         // What cannot be read may define it.
-        if lists.iter().flatten().any(|node| node.kind() != Kind::List) {
+        if lists.iter().flatten().any(|node| node.kind() != ValueKind::List) {
             return None;
         }
         let known = Known::new("command", subject.toolset.tools.iter().map(name));
@@ -138,12 +140,12 @@ impl<'a> Known<'a> {
     fn unresolved(
         &self,
         id: &str,
-        at: Pointer,
-        edit: impl FnOnce(&str) -> Option<Edit>,
-    ) -> Finding {
+        at: RecordPath,
+        edit: impl FnOnce(&str) -> Option<Edit<InRecord>>,
+    ) -> RecordFinding {
         let kind = self.kind;
         let message = format!("{kind} `{}` is not defined", shorten(id));
-        let finding = Finding::new(&UNRESOLVED_REFERENCE, at, message);
+        let finding = RecordFinding::new(&UNRESOLVED_REFERENCE, at, message);
         match (self.nearest(id), self.ids.len()) {
             (Some(meant), _) => {
                 let shown = shorten(meant);
@@ -171,7 +173,7 @@ impl<'a> Known<'a> {
     fn expect(
         &self,
         id: &str,
-        at: impl FnOnce() -> Pointer,
+        at: impl FnOnce() -> RecordPath,
         written: impl Fn(&str) -> String,
         out: &mut Report<'_>,
     ) {
@@ -186,9 +188,9 @@ impl<'a> Known<'a> {
 /// The name of a command, usable or not.
 fn name(tool: &Draft) -> Option<&str> {
     match &tool.name {
-        Given::Ok(name) => Some(name.as_str()),
-        Given::Bad(json) => json.as_str(),
-        Given::Missing => None,
+        FieldValue::Valid(name) => Some(name.as_str()),
+        FieldValue::Invalid(json) => json.as_str(),
+        FieldValue::Missing => None,
     }
 }
 
@@ -201,7 +203,7 @@ fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
         let text = mapping.extraction.as_deref().map(str::trim);
         let Some(id) = text.and_then(|text| text.strip_prefix("helpers.")) else { continue };
         let at = || {
-            let mappings = Pointer::path(&[&"knowledge", &"fieldMappings"]);
+            let mappings = RecordPath::path(&[&"knowledge", &"fieldMappings"]);
             mapping.path.iter().fold(mappings, |at, name| at.child(name)).child("extraction")
         };
         known.expect(id, at, written, out);
@@ -210,13 +212,15 @@ fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
         if let Some(Detection::Helper { id }) =
             schema.detection.as_deref().and_then(Detection::parse)
         {
-            let at = || Pointer::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
+            let at = || RecordPath::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
             known.expect(&id, at, written, out);
         }
     }
     // As it is written: a tool whose type is wrong has no binding.
-    let at = Pointer::path(&[&"meta_specific", &"orchestration"]);
-    if let Some(text) = subject.value(&at).filter(|_| subject.is("aios")).and_then(Node::text) {
+    let at = RecordPath::path(&[&"meta_specific", &"orchestration"]);
+    if let Some(text) =
+        subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
+    {
         known.expect(text.strip_prefix("helpers.").unwrap_or(text), || at, written, out);
     }
 }
@@ -231,14 +235,14 @@ fn validators(subject: &Subject<'_>, out: &mut Report<'_>) {
         expected_by(&tool.details.examples, || at.child("examples"), &known, out);
     }
     for (command, examples) in &subject.toolset.stray_examples {
-        expected_by(examples, || Pointer::path(&[&"strayExamples", command]), &known, out);
+        expected_by(examples, || RecordPath::path(&[&"strayExamples", command]), &known, out);
     }
 }
 
 /// An example names the validator by its id; some write `validators.ID`.
 fn expected_by(
     examples: &[Example],
-    at: impl Fn() -> Pointer,
+    at: impl Fn() -> RecordPath,
     known: &Known<'_>,
     out: &mut Report<'_>,
 ) {
@@ -255,18 +259,18 @@ fn expected_by(
 fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
     for (n, processor) in knowledge.processors.iter().enumerate() {
-        let at = || Pointer::path(&[&"knowledge", &"processors", &n, &"processes"]);
+        let at = || RecordPath::path(&[&"knowledge", &"processors", &n, &"processes"]);
         known.expect(processor.processes.as_deref().unwrap_or_default(), at, str::to_owned, out);
     }
     for (n, validator) in knowledge.validators.iter().enumerate() {
-        let at = || Pointer::path(&[&"knowledge", &"validators", &n, &"validates"]);
+        let at = || RecordPath::path(&[&"knowledge", &"validators", &n, &"validates"]);
         known.expect(validator.validates.as_deref().unwrap_or_default(), at, str::to_owned, out);
     }
     for (command, _) in &subject.toolset.stray_examples {
         if out.is_full() {
             return;
         }
-        let at = Pointer::root().child("strayExamples").child(command);
+        let at = RecordPath::root().child("strayExamples").child(command);
         out.push(stray(subject, command, known, at));
     }
     if let Some((at, tool)) = subject.tools().next()
@@ -280,9 +284,11 @@ fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>)
 }
 
 /// Examples name their command by their key.
-fn stray(subject: &Subject<'_>, command: &str, known: &Known<'_>, at: Pointer) -> Finding {
+fn stray(subject: &Subject<'_>, command: &str, known: &Known<'_>, at: RecordPath) -> RecordFinding {
     // A command that has examples cannot be given others by a rename.
-    let taken = |id: &str| subject.value(&Pointer::root().child("examples").child(id)).is_some();
+    let taken = |id: &str| {
+        subject.document_value(&RecordPath::root().child("examples").child(id)).is_some()
+    };
     let rename =
         |meant: &str| (!taken(meant)).then(|| Edit::RenameKey(at.clone(), meant.to_owned()));
     known.unresolved(command, at.clone(), rename).on_key()

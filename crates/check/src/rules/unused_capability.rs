@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use toolwright_model::{Capability, Draft, Given};
-use toolwright_source::{Edit, Finding, Kind, Pointer, Safety};
+use toolwright_model::{Capability, Draft, FieldValue};
+use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, ValueKind};
 
 use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::ToolPlace;
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -48,7 +48,7 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
-        let at = Pointer::root().child("declares");
+        let at = RecordPath::root().child("declares");
         let listed = repeats(declared, || at, out);
         if let Some(needed) = needed(subject) {
             unused(listed, &needed, out);
@@ -61,16 +61,16 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Reports what a list names twice, and returns where it names each capability first.
 fn repeats<'a>(
-    list: &'a [Given<Capability>],
-    at: impl FnOnce() -> Pointer,
+    list: &'a [FieldValue<Capability>],
+    at: impl FnOnce() -> RecordPath,
     out: &mut Report<'_>,
-) -> Vec<(&'a Capability, Pointer)> {
+) -> Vec<(&'a Capability, RecordPath)> {
     let mut listed = Vec::new();
     if list.is_empty() {
         return listed;
     }
     let at = at();
-    let mut first: HashMap<&Capability, Pointer> = HashMap::new();
+    let mut first: HashMap<&Capability, RecordPath> = HashMap::new();
     for (n, capability) in list.iter().enumerate() {
         let Some(capability) = capability.ok() else { continue };
         let at = at.child(n);
@@ -88,19 +88,26 @@ fn repeats<'a>(
 
 /// What the tools need; nothing where that cannot be told of all of them.
 fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
-    let is_told = |(at, tool): (ToolPlace, &'a Draft)| {
-        let list = subject.value(&at.child("capabilities"));
-        list.is_some_and(|list| list.kind() == Kind::List)
+    let is_told = |(at, tool): (ToolPath, &'a Draft)| {
+        let list = subject.document_value(&at.child("capabilities"));
+        list.is_some_and(|list| list.kind() == ValueKind::List)
             && tool.needs.iter().all(|need| need.ok().is_some())
     };
-    let is_whole = !subject.toolset.tools.is_empty() && !is_unfinished(subject, &Pointer::root());
+    let is_whole =
+        !subject.toolset.tools.is_empty() && !is_unfinished(subject, &RecordPath::root());
     let told = is_whole && subject.tools().all(is_told);
     told.then(|| {
-        subject.toolset.tools.iter().flat_map(|tool| &tool.needs).filter_map(Given::ok).collect()
+        subject
+            .toolset
+            .tools
+            .iter()
+            .flat_map(|tool| &tool.needs)
+            .filter_map(FieldValue::ok)
+            .collect()
     })
 }
 
-fn unused(listed: Vec<(&Capability, Pointer)>, needed: &[&Capability], out: &mut Report<'_>) {
+fn unused(listed: Vec<(&Capability, RecordPath)>, needed: &[&Capability], out: &mut Report<'_>) {
     let needed: std::collections::HashSet<_> = needed.iter().collect();
     for (capability, at) in
         listed.into_iter().filter(|(capability, _)| !needed.contains(capability))
@@ -109,9 +116,9 @@ fn unused(listed: Vec<(&Capability, Pointer)>, needed: &[&Capability], out: &mut
     }
 }
 
-fn surplus(capability: &Capability, at: Pointer, message: String) -> Finding {
+fn surplus(capability: &Capability, at: RecordPath, message: String) -> RecordFinding {
     let edit = Edit::Remove(at.clone());
-    Finding::new(&UNUSED_CAPABILITY, at, message).repair(
+    RecordFinding::new(&UNUSED_CAPABILITY, at, message).repair(
         Safety::Safe,
         format!("remove `{capability}`"),
         vec![edit],

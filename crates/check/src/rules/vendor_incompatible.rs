@@ -1,7 +1,7 @@
 //! The big vendors take the input schema as it is.
 
 use toolwright_schema::{Effect, Incompatibility, incompatibilities};
-use toolwright_source::{Finding, Pointer, words};
+use toolwright_source::{RecordFinding, RecordPath, words};
 
 use super::parameters;
 use crate::Subject;
@@ -44,7 +44,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if name.contains('.') || name.len() > MAX_NAME {
             let message =
                 format!("OpenAI and Anthropic reject the name `{}`", words::shorten(name));
-            let finding = Finding::new(&VENDOR_INCOMPATIBLE, at.child("name"), message);
+            let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at.child("name"), message);
             out.push(finding.help("they take letters, digits, `_` and `-`, at most 64 of them"));
         }
     }
@@ -58,10 +58,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
         let Some(at) = parameters::authored_place(subject, tool) else { continue };
         for entry in found {
-            let inside = Pointer::parse(&entry.at).unwrap_or_default();
+            let inside = RecordPath::parse(&entry.at).unwrap_or_default();
             let message = message(&entry, &inside);
             out.push(
-                Finding::new(&VENDOR_INCOMPATIBLE, at.join(&inside), message)
+                RecordFinding::new(&VENDOR_INCOMPATIBLE, at.join(&inside), message)
                     .on_key()
                     .help(entry.note),
             );
@@ -69,7 +69,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-fn message(entry: &Incompatibility, inside: &Pointer) -> String {
+fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
     let what = part(entry, inside);
     let verb = |effect, count: usize| match (effect, count) {
         (Effect::Rejects, 1) => "rejects",
@@ -106,7 +106,7 @@ fn message(entry: &Incompatibility, inside: &Pointer) -> String {
 
 /// What is not taken: a keyword, one of its names, a boolean schema, or a schema that lacks the
 /// keyword.
-fn part(entry: &Incompatibility, inside: &Pointer) -> String {
+fn part(entry: &Incompatibility, inside: &RecordPath) -> String {
     let keyword = entry.keyword.as_str();
     let last = inside.last().unwrap_or_default();
     if matches!(keyword, "true" | "false") {

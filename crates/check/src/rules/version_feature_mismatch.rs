@@ -1,7 +1,7 @@
 //! A tool that says it is version 1.0 has nothing of version 2.0 (aios, detection).
 
 use toolwright_model::Json;
-use toolwright_source::{Edit, Finding, Kind, Node, Pointer, Safety};
+use toolwright_source::{Edit, Node, RecordFinding, RecordPath, Safety, ValueKind};
 
 use crate::Subject;
 use crate::report::Report;
@@ -48,27 +48,29 @@ const SECTIONS: [&str; 4] = ["executable_knowledge", "api_complexity", "anti_pat
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Without a version of its own a tool with such sections would be read as 2.0.
-    if !subject.is("aios") || subject.dialect != Some("1.0") {
+    if !subject.is_format("aios") || subject.dialect != Some("1.0") {
         return;
     }
     let is_new = |name: &&str| {
-        let section = subject.value(&Pointer::root().child(name));
+        let section = subject.document_value(&RecordPath::root().child(name));
         section.is_some_and(|node| {
-            if *name == "examples" { has_scenarios(node) } else { node.kind() != Kind::Null }
+            if *name == "examples" { has_scenarios(node) } else { node.kind() != ValueKind::Null }
         })
     };
     let sections: Vec<&str> = SECTIONS.into_iter().filter(is_new).collect();
-    let at = Pointer::root().child("schema_version");
-    let Some(version) = subject.value(&at).filter(|_| !sections.is_empty()) else { return };
-    let new = if version.kind() == Kind::String { Json::from("2.0") } else { Json::from(2.0) };
+    let at = RecordPath::root().child("schema_version");
+    let Some(version) = subject.document_value(&at).filter(|_| !sections.is_empty()) else {
+        return;
+    };
+    let new = if version.kind() == ValueKind::String { Json::from("2.0") } else { Json::from(2.0) };
     let edit = Edit::Replace(at.clone(), new);
     let quoted: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
     let verb = if sections.len() > 1 { "are" } else { "is" };
     let message =
         format!("`schema_version` is 1.0, but {} {verb} of version 2.0", quoted.join(" and "));
-    let mut finding = Finding::new(&VERSION_FEATURE_MISMATCH, at, message);
+    let mut finding = RecordFinding::new(&VERSION_FEATURE_MISMATCH, at, message);
     for section in sections {
-        finding = finding.related(Pointer::root().child(section), "only from version 2.0 on");
+        finding = finding.related(RecordPath::root().child(section), "only from version 2.0 on");
     }
     // The rules of version 2.0 are stricter.
     out.push(finding.repair(Safety::Unsafe, "write 2.0", vec![edit]));
@@ -76,7 +78,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// The two scenarios by which the version is told (aios, detection).
 fn has_scenarios(examples: Node<'_>) -> bool {
-    examples.entries().iter().flat_map(|entry| entry.value.items()).any(|example| {
+    examples.members().iter().flat_map(|entry| entry.value.items()).any(|example| {
         let scenario = example.get("scenario").and_then(Node::text);
         matches!(scenario, Some("success" | "failure_invalid_param"))
     })

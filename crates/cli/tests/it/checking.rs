@@ -747,7 +747,7 @@ fn explain_tells_what_a_code_means() {
     assert_eq!((list.code, list.stderr.as_str()), (0, ""));
     let listed: Vec<&str> =
         list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    let mut all: Vec<&str> = toolwright_catalog::codes::all().map(|code| code.name).collect();
+    let mut all: Vec<&str> = toolwright_workspace::codes::all().map(|code| code.name).collect();
     all.sort_unstable();
     assert_eq!(listed, all);
     assert!(list.stdout.lines().all(|line| line.split_whitespace().count() > 4), "{}", list.stdout);

@@ -2,7 +2,7 @@
 //! the full rendering stands. The pages are written when `UPDATE_DOCS` is set.
 
 use serde_json::Value as Json;
-use toolwright_catalog::codes;
+use toolwright_workspace::codes;
 
 use crate::program::{folder, held, project, run, run_in};
 

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value as Json;
-use toolwright_catalog::{Reader, codes, read};
 use toolwright_source::{Diagnostic, Span, TextEdit, splice};
+use toolwright_workspace::{ReadOptions, Workspace, codes};
 
 use crate::calling::run;
 use crate::checking::{MIXED, NOTES};
@@ -443,7 +443,9 @@ fn documents() -> Vec<(String, String, String)> {
 
 fn diagnostics(file: &str, text: &str) -> Vec<Diagnostic> {
     let document = parse(file, text);
-    let mut found = read(&document, Reader { rules: true, ..Reader::default() }).diagnostics;
+    let mut found = Workspace::default()
+        .read(&document, ReadOptions { rules: true, ..ReadOptions::default() })
+        .diagnostics;
     toolwright_check::silence(&document, &mut found, codes::all());
     found
 }

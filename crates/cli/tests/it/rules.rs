@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use toolwright_catalog::{Reader, codes, read};
-use toolwright_source::{Document, Edit, Pointer, Severity, Syntax, plan, splice};
+use toolwright_source::{Document, DocumentPath, Edit, Severity, Syntax, plan, splice};
+use toolwright_workspace::{ReadOptions, Workspace, codes};
 
 use crate::program::{held, project};
 
@@ -75,7 +75,7 @@ pub(crate) fn parse(file: &str, text: &str) -> Arc<Document> {
 /// Renames, then removes, then sets, one edit at a time.
 fn edited(file: &str, text: &str, edit: &Json) -> String {
     let mut text = text.to_owned();
-    let pointer = |p: &str| Pointer::parse(p).unwrap_or_else(|| panic!("{p} is no pointer"));
+    let pointer = |p: &str| DocumentPath::parse(p).unwrap_or_else(|| panic!("{p} is no pointer"));
     let mut make = |edit: Edit| {
         let document = parse(file, &text);
         let edits = plan(&document, std::slice::from_ref(&edit))
@@ -92,8 +92,9 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
         let at = pointer(at);
         let document = parse(file, &text);
         let (root, parent) = (document.root(), at.parent().expect("not the root"));
-        let is_list =
-            root.find(&parent).is_some_and(|node| node.kind() == toolwright_source::Kind::List);
+        let is_list = root
+            .find(&parent)
+            .is_some_and(|node| node.kind() == toolwright_source::ValueKind::List);
         let edit = match root.find(&at) {
             Some(_) => Edit::Replace(at, value.clone()),
             // An index behind the last item adds one.
@@ -110,7 +111,8 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
 /// What `check` finds in a document.
 pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
     let document = parse(file, text);
-    let loaded = read(&document, Reader { format: None, compat, rules: true });
+    let loaded =
+        Workspace::default().read(&document, ReadOptions { format: None, compat, rules: true });
     let found = loaded.diagnostics.iter().map(|d| Found {
         code: d.code.name.to_owned(),
         severity: d.severity.name().to_owned(),

@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use toolwright_catalog::{Load, Reader, load, subject};
-use toolwright_source::{Diagnostic, Origin, Severity, locate};
+use toolwright_source::{Diagnostic, Severity, locate};
+use toolwright_workspace::{LoadResult, ReadOptions, Workspace};
 
 use crate::rules::check;
 
@@ -220,15 +220,18 @@ fn together(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
-    let Load { mut files, failures, .. } =
-        load(&paths, Reader { format: None, compat, rules: true });
+    let workspace = Workspace::default();
+    let LoadResult { documents: mut files, failures, .. } =
+        workspace.load(&paths, ReadOptions { format: None, compat, rules: true });
     assert!(failures.is_empty(), "{failures:?}");
-    let read =
-        files.iter().enumerate().filter_map(|(n, file)| Some((n, subject(file.reading.as_ref()?))));
+    let read = files
+        .iter()
+        .enumerate()
+        .filter_map(|(n, file)| Some((n, workspace.subject(file.reading.as_ref()?))));
     let (places, subjects): (Vec<usize>, Vec<_>) = read.unzip();
-    let between = toolwright_check::check_together(&subjects).into_iter().map(|(n, finding)| {
-        (places[n], locate(finding, &Origin::whole(subjects[n].origin.document())))
-    });
+    let between = toolwright_check::check_together(&subjects)
+        .into_iter()
+        .map(|(n, finding)| (places[n], locate(finding, subjects[n].origin.document())));
     for (n, diagnostic) in between.collect::<Vec<_>>() {
         files[n].diagnostics.push(diagnostic);
     }
@@ -321,9 +324,13 @@ fn no_poison_in_the_tools_of_a_large_server() {
     // Nor when they are used together with everything else.
     let paths: Vec<PathBuf> =
         NOTES.iter().map(|(folder, _)| shared.join("corpus").join(folder)).collect();
-    let load = load(&paths, Reader { format: None, compat: false, rules: true });
-    let subjects: Vec<_> =
-        load.files.iter().filter_map(|file| Some(subject(file.reading.as_ref()?))).collect();
+    let workspace = Workspace::default();
+    let load = workspace.load(&paths, ReadOptions { format: None, compat: false, rules: true });
+    let subjects: Vec<_> = load
+        .documents
+        .iter()
+        .filter_map(|file| Some(workspace.subject(file.reading.as_ref()?)))
+        .collect();
     for (n, finding) in toolwright_check::check_together(&subjects) {
         let server = "github-mcp-server";
         let file = subjects[n].origin.document().source().name();

@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 use toolwright_model::Binding;
 use toolwright_sandbox::{Code as Kinds, Error, Input, Limits, Pool, Program};
 
-use crate::knowledge::{Code, Role};
+use crate::knowledge::{Code, Role, guest_limits};
 use crate::{BoxFuture, Call, Executor, Failure, Host, Json, Kind, Outcome, Parts, code};
 
 /// The line in the table of executors.
@@ -97,8 +97,11 @@ impl Bodies {
         let left = call.budget.remaining();
         // The runner ends the call at its deadline; these are for the worker, which must not live
         // on.
-        let time =
-            Limits { cpu: left, wall: left + Duration::from_secs(1), ..call.limits.of(Role::Body) };
+        let time = Limits {
+            cpu: left,
+            wall: left + Duration::from_secs(1),
+            ..guest_limits(call.limits, Role::Body)
+        };
         let limits = Limits { output: call.budget.output, ..time };
         body.run(pool, &input, &limits, None).await
     }

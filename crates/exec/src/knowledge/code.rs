@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
+use toolwright_model::FunctionLimits;
 use toolwright_sandbox::{
     Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool,
     Program, TraceFrame,
@@ -42,48 +43,17 @@ impl Role {
 /// Bytes that may go in, however little may come out.
 const LEAST_INPUT: usize = 4 << 20;
 
-/// What functions may use. The configuration says so; no definition changes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FunctionLimits {
-    /// Processor time of a validator.
-    pub validator: Duration,
-    /// Processor time of a helper or a processor.
-    pub function: Duration,
-    /// Memory of all three, beyond their input.
-    pub memory: usize,
-    /// Memory of a tool's body, beyond its input. Its time is that of the call.
-    pub body_memory: usize,
-    /// Bytes of a result, as JSON. What goes in may be a few times as much: a processor has its
-    /// data twice.
-    pub output: usize,
-}
-
-impl Default for FunctionLimits {
-    // aios seed, Executable Knowledge: 1000 ms, validators 500 ms, 8 MB.
-    fn default() -> FunctionLimits {
-        FunctionLimits {
-            validator: Duration::from_millis(500),
-            function: Duration::from_millis(1_000),
-            memory: 8 << 20,
-            body_memory: 64 << 20,
-            output: 1 << 20,
-        }
-    }
-}
-
-impl FunctionLimits {
-    /// The limits of one kind of function.
-    pub fn of(&self, role: Role) -> Limits {
-        let cpu = match role {
-            Role::Validator => self.validator,
-            Role::Helper | Role::Processor | Role::Body => self.function,
-        };
-        let memory = if role == Role::Body { self.body_memory } else { self.memory };
-        // A busy machine must not fail a good function.
-        let wall = cpu * 10 + Duration::from_secs(5);
-        let input = (4 * self.output).max(LEAST_INPUT);
-        Limits { cpu, wall, memory, input, output: self.output, ..Limits::default() }
-    }
+/// The sandbox limits of a function with this role.
+pub fn guest_limits(limits: &FunctionLimits, role: Role) -> Limits {
+    let cpu = match role {
+        Role::Validator => limits.validator,
+        Role::Helper | Role::Processor | Role::Body => limits.function,
+    };
+    let memory = if role == Role::Body { limits.body_memory } else { limits.memory };
+    // Wide, so that a busy machine does not fail a good function.
+    let wall = cpu * 10 + Duration::from_secs(5);
+    let input = (4 * limits.output).max(LEAST_INPUT);
+    Limits { cpu, wall, memory, input, output: limits.output, ..Limits::default() }
 }
 
 /// Shows a place of a function as one in the file it stands in.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use toolwright_model::{Check, Validator};
+use toolwright_model::{Validator, ValidatorCheck};
 use toolwright_sandbox::{Code as Kinds, Pool};
 
-use super::{Code, FunctionLimits, Knowledge, Role, input};
+use super::{Code, FunctionLimits, Knowledge, Role, guest_limits, input};
 use crate::{Json, Log};
 
 /// A validator that takes longer is slow, though it is heard (aios seed, Validators: target under
@@ -49,7 +49,7 @@ impl Knowledge {
                     Some(format!("validator `{}` cannot run: there is no sandbox", code.id));
                 return judged;
             };
-            let limits = limits.of(Role::Validator);
+            let limits = guest_limits(limits, Role::Validator);
             match code.run(pool, &input(Role::Validator, arguments), &limits, None).await {
                 Ok(output) => {
                     code.log(&output.log, log);
@@ -101,7 +101,7 @@ impl Judged {
 fn check(validator: &Validator, arguments: &Json, judged: &mut Judged) -> bool {
     let known = judged.errors.len();
     for check in &validator.checks {
-        let Check::RequiredFields(fields) = check else { continue };
+        let ValidatorCheck::RequiredFields(fields) = check else { continue };
         let missing =
             fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
         judged.errors.extend(missing.map(|field| format!("{field} is required")));

@@ -13,11 +13,12 @@ mod respond;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolwright_model::{Knowledge as Model, Stage};
+use toolwright_model::{Knowledge as Model, ProcessorStage};
 
-pub use code::{Code, FunctionLimits, Role, Show, cause, input};
+pub use code::{Code, Role, Show, cause, guest_limits, input};
 pub use judge::{Judged, SLOW, read_verdict};
 pub(crate) use respond::Bench;
+pub use toolwright_model::FunctionLimits;
 
 use crate::{Advice, Json};
 
@@ -89,10 +90,10 @@ impl Knowledge {
     /// Whether processors make the result of a command: then it need not be what a server says that
     /// it is.
     pub fn makes_result(&self, command: &str) -> bool {
-        self.processors(command, Stage::Response).next().is_some()
+        self.processors(command, ProcessorStage::Response).next().is_some()
     }
 
-    fn processors(&self, command: &str, stage: Stage) -> impl Iterator<Item = &Arc<Code>> {
+    fn processors(&self, command: &str, stage: ProcessorStage) -> impl Iterator<Item = &Arc<Code>> {
         let model = self.model.processors.iter().zip(&self.processors);
         model
             .filter(move |(p, _)| p.stage == stage && p.processes.as_deref() == Some(command))

@@ -3,10 +3,10 @@
 //! helpers.
 
 use serde_json::json;
-use toolwright_model::{Detection, Stage};
+use toolwright_model::{Detection, ProcessorStage};
 use toolwright_sandbox::{Code as Kinds, Input, Pool};
 
-use super::{Code, FunctionLimits, Knowledge, Role, input, payload};
+use super::{Code, FunctionLimits, Knowledge, Role, guest_limits, input, payload};
 use crate::{Failure, Json, Log, Outcome, code};
 
 /// Characters of a value in a message.
@@ -38,7 +38,7 @@ impl Bench<'_> {
                 format!("{code:?} cannot run: there is no sandbox"),
             ));
         };
-        let result = code.run(pool, input, &self.limits.of(code.role), None).await;
+        let result = code.run(pool, input, &guest_limits(self.limits, code.role), None).await;
         let said = result.as_ref().map_or_else(|error| &*error.log, |output| output.log.as_slice());
         code.log(said, self.log);
         result.map(|output| output.value).map_err(|error| match error.code {
@@ -67,7 +67,7 @@ impl Knowledge {
         bench: Bench<'_>,
     ) -> Result<Option<Json>, Failure> {
         let mut prepared = None;
-        for code in self.processors(command, Stage::Request) {
+        for code in self.processors(command, ProcessorStage::Request) {
             let given = input(Role::Processor, prepared.as_ref().unwrap_or(arguments));
             let value = bench.run(code, &given).await?;
             if !value.is_object() {
@@ -88,7 +88,7 @@ impl Knowledge {
         mut outcome: Outcome,
         bench: Bench<'_>,
     ) -> Result<Outcome, Failure> {
-        let mut processors = self.processors(command, Stage::Response).peekable();
+        let mut processors = self.processors(command, ProcessorStage::Response).peekable();
         let extracts = self.model.field_mappings.iter().any(|mapping| mapping.extraction.is_some());
         if outcome.is_error || (processors.peek().is_none() && !extracts) {
             return Ok(outcome);

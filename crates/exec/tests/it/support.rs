@@ -239,7 +239,8 @@ impl Made {
 
     fn entry(self) -> Entry {
         let id = ToolId::parse(&self.id).unwrap();
-        let limits = |timeout_ms| toolwright_model::Limits { timeout_ms, ..Default::default() };
+        let limits =
+            |timeout_ms| toolwright_model::DeclaredLimits { timeout_ms, ..Default::default() };
         let tool = Tool {
             name: id.name.clone(),
             namespace: None,

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use toolwright_model::{
-    Binding, Connection, Details, Draft, Example, ExpectedError, Given, HealthCheck, InputSchema,
-    Json, Rest, Server, ToolName, Toolset, Variable,
+    Binding, Connection, Details, Draft, Example, ExpectedError, FieldValue, HealthCheck,
+    InputSchema, Json, Rest, Server, ToolName, Toolset, Variable,
 };
 use toolwright_source::codes::TOO_LARGE;
-use toolwright_source::{Finding, Kind, Node, Origin, Pointer, words};
+use toolwright_source::{DocumentPath, Finding, Node, Origin, RecordPath, ValueKind, words};
 
 use super::ID;
 use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
@@ -40,12 +40,12 @@ pub(super) fn read(
         commands.truncate(MAX_ITEMS);
     }
     let host = Host::of(tool);
-    let mut examples = tool.get("examples").map(Node::entries).unwrap_or_default();
+    let mut examples = tool.get("examples").map(Node::members).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
     let by_name: HashMap<&str, Node<'_>> =
         examples.iter().map(|entry| (entry.name(), entry.value)).collect();
     for command in &commands {
-        let at = Pointer::root().child("tools").child(toolset.tools.len());
+        let at = RecordPath::root().child("tools").child(toolset.tools.len());
         origin.note(at.clone(), command.described.map_or(command.place, |(node, _)| node));
         origin.note(at.child("name"), command.place);
         let mut draft = host.draft(command);
@@ -53,7 +53,7 @@ pub(super) fn read(
             unusable_name(command, findings);
         }
         if let Some(list) = by_name.get(command.name.as_str()) {
-            take::note_taken(origin, &at.child("examples"), Some(*list), Kind::Map);
+            take::note_taken(origin, &at.child("examples"), Some(*list), ValueKind::Map);
             origin.note(at.child("examples"), *list);
             draft.details.examples = read_examples(*list);
         }
@@ -63,8 +63,8 @@ pub(super) fn read(
     note_binding(tool, toolset, origin);
     let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {
-        let at = Pointer::root().child("strayExamples").child(entry.name());
-        take::note_taken(origin, &at, Some(entry.value), Kind::Map);
+        let at = RecordPath::root().child("strayExamples").child(entry.name());
+        take::note_taken(origin, &at, Some(entry.value), ValueKind::Map);
         origin.note(at, entry.value);
         toolset.stray_examples.push((entry.name().to_owned(), read_examples(entry.value)));
     }
@@ -75,6 +75,10 @@ pub(super) fn read(
 fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     let (part, node) = match toolset.tools.first().map(|draft| &draft.details.binding) {
         Some(Binding::Server { .. }) => ("healthCheck", health_check(tool)),
+        Some(Binding::Local { .. }) => {
+            let section = take::object(tool, "local_specific");
+            ("entryPoint", section.and_then(|section| section.get("entry_point")))
+        }
         Some(Binding::Orchestration { .. }) => (
             "helper",
             take::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")),
@@ -96,7 +100,8 @@ fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
 fn unusable_name(command: &Command<'_>, out: &mut Findings) {
     let Err(error) = ToolName::parse(&command.name) else { return };
     // What is blank or no text at all was reported by its shape.
-    if out.is_full() || command.name.trim().is_empty() || command.place.kind() == Kind::Number {
+    if out.is_full() || command.name.trim().is_empty() || command.place.kind() == ValueKind::Number
+    {
         return;
     }
     let message = format!("command `{}` cannot be called: {error}", words::shorten(&command.name));
@@ -175,11 +180,11 @@ fn kind_of(tool: Node<'_>) -> Option<&str> {
 
 /// `command_groups.*[].command`, each with the object around it.
 fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
-    let groups = take::object(tool, "command_groups").map(Node::entries).unwrap_or_default();
+    let groups = take::object(tool, "command_groups").map(Node::members).unwrap_or_default();
     let objects = groups.into_iter().take(MAX_ITEMS).flat_map(|group| take::items(group.value));
     objects
         .filter_map(|object| {
-            Some((object.get("command").filter(|c| c.kind() == Kind::String)?, object))
+            Some((object.get("command").filter(|c| c.kind() == ValueKind::String)?, object))
         })
         .collect()
 }
@@ -201,7 +206,7 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
 /// Names that scenarios and validators use: they define commands where nothing else does. A name
 /// that is a key stands before its value.
 fn used(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
-    let lists = take::object(tool, "examples").map(Node::entries).unwrap_or_default();
+    let lists = take::object(tool, "examples").map(Node::members).unwrap_or_default();
     let scenarios = lists
         .into_iter()
         .filter(|entry| entry.value.items().any(|example| example.has("scenario")));
@@ -230,9 +235,9 @@ impl<'d> Host<'d> {
     fn draft(&self, command: &Command<'_>) -> Draft {
         let mut draft = Draft {
             name: match ToolName::parse(&command.name) {
-                Ok(name) => Given::Ok(name),
-                Err(_) if command.name.is_empty() => Given::Missing,
-                Err(_) => Given::Bad(Json::from(command.name.as_str())),
+                Ok(name) => FieldValue::Valid(name),
+                Err(_) if command.name.is_empty() => FieldValue::Missing,
+                Err(_) => FieldValue::Invalid(Json::from(command.name.as_str())),
             },
             details: Details { binding: self.binding(command), ..Details::default() },
             ..Draft::default()
@@ -244,8 +249,8 @@ impl<'d> Host<'d> {
             }
             None => {}
         }
-        if draft.input == Given::Missing {
-            draft.input = Given::Ok(self.default_input());
+        if draft.input == FieldValue::Missing {
+            draft.input = FieldValue::Valid(self.default_input());
         }
         draft
     }
@@ -304,14 +309,16 @@ impl<'d> Host<'d> {
 
 fn describe(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
     draft.description = take::given_text(described, "description");
-    if let schema @ (Given::Ok(_) | Given::Bad(_)) = take::input_schema(described, "inputSchema") {
+    if let schema @ (FieldValue::Valid(_) | FieldValue::Invalid(_)) =
+        take::input_schema(described, "inputSchema")
+    {
         draft.input = schema;
     }
     draft.output = take::output_schema(described, "outputSchema");
     let mut rest = Rest::default();
-    take::keep(described, fields, ID, &mut rest);
+    take::keep(described, fields, &DocumentPath::root(), ID, &mut rest);
     if let Some(parameters) = described.get("parameters") {
-        rest.keep(ID, "parameters", parameters.to_json());
+        rest.keep(ID, "/parameters", parameters.to_json());
     }
     draft.details.rest = rest;
 }
@@ -376,7 +383,7 @@ fn read_examples(list: Node<'_>) -> Vec<Example> {
             &EXAMPLE.iter().map(|f| f.name).filter(|n| *n != "mitigation").collect::<Vec<_>>(),
         ),
     };
-    take::items(list).filter(|node| node.kind() == Kind::Map).map(read).collect()
+    take::items(list).filter(|node| node.kind() == ValueKind::Map).map(read).collect()
 }
 
 fn read_error(node: Node<'_>) -> ExpectedError {

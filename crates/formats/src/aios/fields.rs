@@ -1,20 +1,20 @@
 //! The AIOS fields: the seed's, and those that its tools in the wild rely on.
 
-use toolwright_source::{Entry, Finding, Kind as Type, Node, words};
+use toolwright_source::{Finding, Member, Node, ValueKind, words};
 
 use super::version;
 // A YAML key with nothing behind it is null, and the seed takes that for absent.
 use crate::field::optional_or_null as optional;
-use crate::field::{FREE, Field, Kind, RuleCheck, TEXT, TEXTS, choice, required};
+use crate::field::{FREE, Field, FieldKind, RuleCheck, TEXT, TEXTS, choice, required};
 use crate::findings::Findings;
 use crate::{codes, shape};
 
-const LANGUAGE: Kind = choice(&["javascript"]);
-const RUNTIME: Kind = choice(&["isolated_vm"]);
-const MILLISECONDS: Kind = Kind::Integer { min: 0, max: i64::MAX };
+const LANGUAGE: FieldKind = choice(&["javascript"]);
+const RUNTIME: FieldKind = choice(&["isolated_vm"]);
+const MILLISECONDS: FieldKind = FieldKind::Integer { min: 0, max: i64::MAX };
 
 pub(super) static ROOT: &[Field] =
-    &[required("tool", Kind::Object(TOOL), "the root of every AIOS document")];
+    &[required("tool", FieldKind::Object(TOOL), "the root of every AIOS document")];
 
 pub(super) static TOOL: &[Field] = &[
     optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
@@ -25,58 +25,64 @@ pub(super) static TOOL: &[Field] = &[
         "its category: mcp, cli, local or meta",
     ),
     required("name", TEXT, "its display name"),
-    required("version", Kind::Version { v: false }, "its semantic version"),
+    required("version", FieldKind::Version { v: false }, "its semantic version"),
     required("description", TEXT, "what it is for"),
     optional("knowledge_strategy", STRATEGY, "where an agent finds its knowledge"),
     optional("commands", TEXTS, "the names of its commands"),
-    optional("tools", Kind::List { of: &Kind::Object(COMMAND), min: 0 }, "its commands, described"),
+    optional(
+        "tools",
+        FieldKind::List { of: &FieldKind::Object(COMMAND), min: 0 },
+        "its commands, described",
+    ),
     optional(
         "command_groups",
-        Kind::Map(&Kind::List { of: &Kind::Object(GROUPED), min: 0 }),
+        FieldKind::Map(&FieldKind::List { of: &FieldKind::Object(GROUPED), min: 0 }),
         "its command lines, by topic",
     ),
-    optional("capabilities", Kind::Any, "what it can do, in prose"),
+    optional("capabilities", FieldKind::Any, "what it can do, in prose"),
     optional(
         "executable_knowledge",
-        Kind::Object(EXECUTABLE),
+        FieldKind::Object(EXECUTABLE),
         "helpers, processors and validators",
     )
     .since("2.0"),
     optional(
         "api_complexity",
-        Kind::Object(COMPLEXITY),
+        FieldKind::Object(COMPLEXITY),
         "payload shapes, field mappings and quirks",
     )
     .since("2.0"),
     optional(
         "anti_patterns",
-        Kind::List { of: &Kind::Object(ANTI_PATTERN), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(ANTI_PATTERN), min: 0 },
         "mistakes to avoid",
     )
     .since("2.0"),
     optional("examples", EXAMPLES, "calls by command and scenario"),
-    optional("mcp_specific", Kind::Object(MCP), "how its server is reached"),
-    optional("cli_specific", Kind::Object(CLI), "the program it runs"),
-    optional("local_specific", Kind::Object(LOCAL), "the script it runs"),
-    optional("meta_specific", Kind::Object(META), "the tools it calls"),
-    optional("health_check", Kind::Object(HEALTH), "how to tell that it works"),
+    optional("mcp_specific", FieldKind::Object(MCP), "how its server is reached"),
+    optional("cli_specific", FieldKind::Object(CLI), "the program it runs"),
+    optional("local_specific", FieldKind::Object(LOCAL), "the script it runs"),
+    optional("meta_specific", FieldKind::Object(META), "the tools it calls"),
+    optional("health_check", FieldKind::Object(HEALTH), "how to tell that it works"),
 ];
 
-const STRATEGY: Kind = Kind::Choice {
+const STRATEGY: FieldKind = FieldKind::Choice {
     words: &["embedded", "external", "hybrid", "executable", "none"],
     // All version 1 tools in the wild say this, and mean `embedded`.
     tolerated: &["declarative"],
 };
 
-const SCHEMA_VERSION: Kind =
-    Kind::Rule { wants: "1.0 or 2.0, as a number or a string", check: RuleCheck(version::check) };
+const SCHEMA_VERSION: FieldKind = FieldKind::Rule {
+    wants: "1.0 or 2.0, as a number or a string",
+    check: RuleCheck(version::check),
+};
 
 pub(super) static COMMAND: &[Field] = &[
     required("id", TEXT, "the name of the command"),
     optional("description", TEXT, "what it does"),
-    optional("parameters", Kind::Any, "its parameters, in prose"),
-    optional("inputSchema", Kind::Schema, "the JSON Schema of its arguments"),
-    optional("outputSchema", Kind::Schema, "the JSON Schema of its result"),
+    optional("parameters", FieldKind::Any, "its parameters, in prose"),
+    optional("inputSchema", FieldKind::Schema, "the JSON Schema of its arguments"),
+    optional("outputSchema", FieldKind::Schema, "the JSON Schema of its result"),
 ];
 
 pub(super) static GROUPED: &[Field] =
@@ -85,17 +91,17 @@ pub(super) static GROUPED: &[Field] =
 pub(super) static EXECUTABLE: &[Field] = &[
     optional(
         "helpers",
-        Kind::List { of: &Kind::Object(HELPER), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(HELPER), min: 0 },
         "functions to call by name",
     ),
     optional(
         "processors",
-        Kind::List { of: &Kind::Object(PROCESSOR), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(PROCESSOR), min: 0 },
         "functions that change data",
     ),
     optional(
         "validators",
-        Kind::List { of: &Kind::Object(VALIDATOR), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(VALIDATOR), min: 0 },
         "functions that refuse bad arguments",
     ),
 ];
@@ -124,20 +130,20 @@ pub(super) static VALIDATOR: &[Field] = &[
     required("language", LANGUAGE, "`javascript`"),
     optional("runtime", RUNTIME, "`isolated_vm`"),
     required("function", TEXT, "the JavaScript code"),
-    optional("checks", Kind::List { of: &FREE, min: 0 }, "checks that need no code"),
+    optional("checks", FieldKind::List { of: &FREE, min: 0 }, "checks that need no code"),
     optional("description", TEXT, "what it does"),
 ];
 
 pub(super) static COMPLEXITY: &[Field] = &[
     optional(
         "payload_schemas",
-        Kind::List { of: &Kind::Object(PAYLOAD), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(PAYLOAD), min: 0 },
         "the shapes a payload may have",
     ),
     optional("field_mappings", FIELD_MAPPINGS, "fields with a structure of their own"),
     optional(
         "api_quirks",
-        Kind::List { of: &Kind::Object(QUIRK), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(QUIRK), min: 0 },
         "what is odd about the API",
     ),
 ];
@@ -146,7 +152,7 @@ pub(super) static PAYLOAD: &[Field] = &[
     required("type", TEXT, "the name of the shape"),
     required("detection", TEXT, "how to tell it from the others"),
     required("payload_path", TEXT, "where the data is"),
-    optional("example", Kind::Any, "what it looks like"),
+    optional("example", FieldKind::Any, "what it looks like"),
 ];
 
 pub(super) static QUIRK: &[Field] = &[
@@ -168,9 +174,9 @@ pub(super) static ANTI_PATTERN: &[Field] = &[
 pub(super) static EXAMPLE: &[Field] = &[
     required("scenario", TEXT, "the kind of example, such as `success`").tolerably(),
     optional("description", TEXT, "what it shows"),
-    required("input", Kind::Any, "the arguments of the call").tolerably(),
-    optional("output", Kind::Any, "the result that is expected"),
-    optional("error", Kind::Object(ERROR), "the failure that is expected"),
+    required("input", FieldKind::Any, "the arguments of the call").tolerably(),
+    optional("output", FieldKind::Any, "the result that is expected"),
+    optional("error", FieldKind::Object(ERROR), "the failure that is expected"),
     optional("mitigation", TEXT, "how to get around it"),
 ];
 
@@ -178,20 +184,20 @@ pub(super) static ERROR: &[Field] = &[
     optional("code", TEXT, "its code"),
     optional("message", TEXT, "words of its message"),
     optional("validator", TEXT, "the validator that raises it"),
-    optional("http_status", Kind::Any, "the status an API answers with"),
+    optional("http_status", FieldKind::Any, "the status an API answers with"),
 ];
 
 pub(super) static MCP: &[Field] = &[
     optional("server_command", TEXT, "the command line that starts the server, or its URL"),
     optional("server_args", TEXTS, "further arguments"),
     optional("transport", choice(&["stdio", "sse", "websocket"]), "how to talk to it"),
-    optional("connection", Kind::Object(CONNECTION), "where it listens"),
+    optional("connection", FieldKind::Object(CONNECTION), "where it listens"),
     optional(
         "environment_variables",
-        Kind::List { of: &Kind::Object(VARIABLE), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(VARIABLE), min: 0 },
         "environment it wants",
     ),
-    optional("health_check", Kind::Object(HEALTH), "how to tell that it works"),
+    optional("health_check", FieldKind::Object(HEALTH), "how to tell that it works"),
 ];
 
 static CONNECTION: &[Field] =
@@ -199,7 +205,7 @@ static CONNECTION: &[Field] =
 
 static VARIABLE: &[Field] = &[
     required("name", TEXT, "its name"),
-    optional("required", Kind::Boolean, "whether the server needs it"),
+    optional("required", FieldKind::Boolean, "whether the server needs it"),
     optional("description", TEXT, "what it is for"),
     optional("value", TEXT, "its value"),
 ];
@@ -208,7 +214,7 @@ pub(super) static HEALTH: &[Field] = &[
     optional("method", TEXT, "how the server is asked"),
     optional("command", TEXT, "the command to call"),
     optional("arguments", FREE, "the arguments to call it with"),
-    optional("expected_response", Kind::Any, "what must be in the answer"),
+    optional("expected_response", FieldKind::Any, "what must be in the answer"),
     optional("timeout_ms", MILLISECONDS, "milliseconds to wait"),
 ];
 
@@ -229,48 +235,48 @@ pub(super) static META: &[Field] = &[
     optional("orchestration", TEXT, "the helper that calls them"),
 ];
 
-const EXAMPLES: Kind =
-    Kind::Rule { wants: "for each command a list of examples", check: RuleCheck(examples) };
+const EXAMPLES: FieldKind =
+    FieldKind::Rule { wants: "for each command a list of examples", check: RuleCheck(examples) };
 
-const SCENARIOS: Kind = Kind::List { of: &Kind::Object(EXAMPLE), min: 0 };
+const SCENARIOS: FieldKind = FieldKind::List { of: &FieldKind::Object(EXAMPLE), min: 0 };
 
 /// Version 1 examples are free; what has scenarios is held to the fields of version 2.
 fn examples(tool: Node<'_>, node: Node<'_>, out: &mut Findings) {
     let enhanced = version::of(tool).is_enhanced(tool);
-    if node.kind() != Type::Map {
+    if node.kind() != ValueKind::Map {
         if enhanced {
             shape::wrong_type(node, "an object of lists, one for each command", out);
         }
         return;
     }
     shape::too_many(node, out);
-    for entry in node.entries() {
+    for entry in node.members() {
         match entry.value.kind() {
-            Type::List if enhanced => {
+            ValueKind::List if enhanced => {
                 shape::value(node, entry.value, &SCENARIOS, out);
             }
-            Type::List => shape::too_many(entry.value, out),
+            ValueKind::List => shape::too_many(entry.value, out),
             _ => shape::wrong_type(entry.value, "a list of examples", out),
         }
     }
 }
 
-const FIELD_MAPPINGS: Kind = Kind::Rule {
+const FIELD_MAPPINGS: FieldKind = FieldKind::Rule {
     wants: "objects with `structure` or `extraction`, at most one level of grouping",
     check: RuleCheck(field_mappings),
 };
 
 /// A mapping has `structure` or `extraction`, or holds such mappings.
 fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
-    if node.kind() != Type::Map {
+    if node.kind() != ValueKind::Map {
         return shape::wrong_type(node, "an object", out);
     }
-    for entry in node.entries() {
+    for entry in node.members() {
         if out.is_full() {
             return;
         }
         let mapping = entry.value;
-        if mapping.kind() != Type::Map {
+        if mapping.kind() != ValueKind::Map {
             shape::wrong_type(mapping, "an object", out);
             continue;
         }
@@ -278,8 +284,8 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
             shape::value(mapping, extraction, &TEXT, out);
         }
         if is_group(mapping) && !is_mapping(mapping) {
-            let members = mapping.entries();
-            let objects = members.iter().filter(|member| member.value.kind() == Type::Map);
+            let members = mapping.members();
+            let objects = members.iter().filter(|member| member.value.kind() == ValueKind::Map);
             objects
                 .filter(|member| !is_mapping(member.value))
                 .for_each(|member| unmapped(member, out));
@@ -289,7 +295,7 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
     }
 }
 
-fn unmapped(entry: &Entry<'_>, out: &mut Findings) {
+fn unmapped(entry: &Member<'_>, out: &mut Findings) {
     let name = words::shorten(entry.name());
     let message = format!("field mapping `{name}` has neither `structure` nor `extraction`");
     let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, entry.value.pointer(), message);
@@ -297,10 +303,10 @@ fn unmapped(entry: &Entry<'_>, out: &mut Findings) {
 }
 
 pub(super) fn is_mapping(node: Node<'_>) -> bool {
-    node.kind() == Type::Map && (node.has("structure") || node.has("extraction"))
+    node.kind() == ValueKind::Map && (node.has("structure") || node.has("extraction"))
 }
 
 /// A group holds at least one mapping; what else it holds is notes.
 pub(super) fn is_group(node: Node<'_>) -> bool {
-    node.entries().iter().any(|entry| is_mapping(entry.value))
+    node.members().iter().any(|entry| is_mapping(entry.value))
 }

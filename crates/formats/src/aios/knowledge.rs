@@ -1,10 +1,10 @@
 //! The knowledge sections of an AIOS tool. Items keep whatever could be read of them.
 
 use toolwright_model::{
-    AntiPattern, Check, FieldMapping, Function, Json, Knowledge, PayloadSchema, Processor, Quirk,
-    Stage, Strategy, Validator,
+    AntiPattern, FieldMapping, Function, Json, Knowledge, KnowledgeStrategy, PayloadSchema,
+    Processor, ProcessorStage, Quirk, Validator, ValidatorCheck,
 };
-use toolwright_source::{Kind, Node, Origin, Pointer};
+use toolwright_source::{Node, Origin, RecordPath, ValueKind};
 
 use super::fields::{
     ANTI_PATTERN, HELPER, PAYLOAD, PROCESSOR, QUIRK, VALIDATOR, is_group, is_mapping,
@@ -15,7 +15,7 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     let mut knowledge = Knowledge::default();
     let word = tool.get("knowledge_strategy").and_then(Node::text);
     knowledge.strategy =
-        Strategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
+        KnowledgeStrategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
     if let Some(code) = take::object(tool, "executable_knowledge") {
         knowledge.helpers =
             take::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
@@ -42,8 +42,8 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
 }
 
 fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
-    let record = Pointer::root().child("knowledge").child(name);
-    take::note_taken(origin, &record, list, Kind::Map);
+    let record = RecordPath::root().child("knowledge").child(name);
+    take::note_taken(origin, &record, list, ValueKind::Map);
     if let Some(list) = list {
         origin.note(record, list);
     }
@@ -51,7 +51,7 @@ fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
 
 /// A check of the record is a member of a check of the document.
 fn note_checks(code: Node<'_>, origin: &mut Origin) {
-    let validators = Pointer::root().child("knowledge").child("validators");
+    let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in take::objects(code, "validators").enumerate() {
         let at = validators.child(n).child("checks");
         let checks = validator.get("checks").into_iter().flat_map(take::items).flat_map(members);
@@ -62,8 +62,8 @@ fn note_checks(code: Node<'_>, origin: &mut Origin) {
 /// What a check of the document consists of; what is no object is one thing without a name.
 fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
     match check.kind() {
-        Kind::Map => {
-            check.entries().iter().map(|entry| (Some(entry.name()), entry.value)).collect()
+        ValueKind::Map => {
+            check.members().iter().map(|entry| (Some(entry.name()), entry.value)).collect()
         }
         _ => vec![(None, check)],
     }
@@ -74,15 +74,15 @@ fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
         id: take::text(node, "id"),
         description: take::text(node, "description"),
         code: take::text(node, "function"),
-        rest: take::unclaimed(node, fields).into_iter().collect(),
+        rest: take::unclaimed(node, fields),
     }
 }
 
 fn processor(node: Node<'_>) -> Processor {
     let stage = if node.get("stage").and_then(Node::text) == Some("request") {
-        Stage::Request
+        ProcessorStage::Request
     } else {
-        Stage::Response
+        ProcessorStage::Response
     };
     Processor {
         function: function(node, PROCESSOR),
@@ -100,20 +100,20 @@ fn validator(node: Node<'_>) -> Validator {
     }
 }
 
-fn read_check(name: Option<&str>, value: Node<'_>) -> Check {
+fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
     match (name, value.kind()) {
-        (Some("required_fields"), Kind::List) => {
-            Check::RequiredFields(value.items().map(|item| item.raw().to_owned()).collect())
-        }
-        (Some(name), _) => {
-            Check::Other(Json::Object([(name.to_owned(), value.to_json())].into_iter().collect()))
-        }
-        (None, _) => Check::Other(value.to_json()),
+        (Some("required_fields"), ValueKind::List) => ValidatorCheck::RequiredFields(
+            value.items().map(|item| item.raw().to_owned()).collect(),
+        ),
+        (Some(name), _) => ValidatorCheck::Other(Json::Object(
+            [(name.to_owned(), value.to_json())].into_iter().collect(),
+        )),
+        (None, _) => ValidatorCheck::Other(value.to_json()),
     }
 }
 
 fn payload_schema(node: Node<'_>) -> PayloadSchema {
-    let mut rest: toolwright_model::Object = take::unclaimed(node, PAYLOAD).into_iter().collect();
+    let mut rest: toolwright_model::Object = take::unclaimed(node, PAYLOAD);
     rest.extend(node.get("example").map(|example| ("example".to_owned(), example.to_json())));
     PayloadSchema {
         kind: take::text(node, "type"),
@@ -126,10 +126,10 @@ fn payload_schema(node: Node<'_>) -> PayloadSchema {
 /// Mappings at the top and one group deep, each with the names that lead to it.
 fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
     let mut out = Vec::new();
-    for entry in node.entries() {
+    for entry in node.members() {
         let name = || vec![entry.name().to_owned()];
         if is_group(entry.value) && !is_mapping(entry.value) {
-            let members = entry.value.entries();
+            let members = entry.value.members();
             for member in members.iter().filter(|member| is_mapping(member.value)) {
                 let path = [name(), vec![member.name().to_owned()]].concat();
                 out.push(field_mapping(path, member.value));
@@ -162,7 +162,7 @@ fn quirk(node: Node<'_>) -> Quirk {
         description: take::text(node, "description"),
         impact: take::text(node, "impact"),
         mitigation: take::text(node, "mitigation"),
-        rest: take::unclaimed(node, QUIRK).into_iter().collect(),
+        rest: take::unclaimed(node, QUIRK),
     }
 }
 
@@ -174,6 +174,6 @@ fn anti_pattern(node: Node<'_>) -> AntiPattern {
         wrong: take::text(node, "wrong"),
         correct: take::text(node, "correct"),
         rationale: take::text(node, "rationale"),
-        rest: take::unclaimed(node, ANTI_PATTERN).into_iter().collect(),
+        rest: take::unclaimed(node, ANTI_PATTERN),
     }
 }

@@ -9,7 +9,7 @@ mod version;
 
 use std::sync::Arc;
 
-use toolwright_model::FormatId;
+use toolwright_model::{Conventions, ExampleKind, FormatId, NameStyle};
 use toolwright_source::Document;
 
 use crate::{Field, Format, Reading};
@@ -17,6 +17,14 @@ use crate::{Field, Format, Reading};
 pub(crate) const ID: FormatId = FormatId("aios");
 
 pub(crate) struct Aios;
+
+static CONVENTIONS: Conventions = Conventions {
+    names: NameStyle::KebabCaseIds,
+    examples: ExampleKind::Scenarios,
+    needs_namespace: true,
+    inherits_description: true,
+    ..Conventions::NONE
+};
 
 impl Format for Aios {
     fn id(&self) -> FormatId {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use toolwright_model::{Draft, Namespace, Rest, Toolset};
-use toolwright_source::{Document, Finding, Kind, Node, Origin, words};
+use toolwright_source::{Document, DocumentPath, Finding, Node, Origin, ValueKind, words};
 
 use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
-use super::{ID, commands, knowledge, version};
+use super::{CONVENTIONS, ID, commands, knowledge, version};
 use crate::findings::Findings;
 use crate::{Reading, codes, shape, take};
 
@@ -37,7 +37,7 @@ fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
         return root;
     };
     for entry in
-        root.entries().iter().filter(|entry| ROOT.iter().all(|field| field.name != entry.name()))
+        root.members().iter().filter(|entry| ROOT.iter().all(|field| field.name != entry.name()))
     {
         if out.is_full() {
             break;
@@ -56,12 +56,13 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
         description: take::text(tool, "description"),
         version: take::bare_version(tool),
         knowledge: knowledge::read(tool, origin),
+        conventions: &CONVENTIONS,
         ..Toolset::default()
     };
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
         take::note(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
     }
-    if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_bad())
+    if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_invalid())
         && let Some(Err(error)) = id.text().map(Namespace::parse)
     {
         let message =
@@ -69,20 +70,21 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
         findings.push(Finding::new(&codes::INVALID_PATTERN, id.pointer(), message));
     }
     commands::read(tool, &mut toolset, origin, findings);
+    let at = tool.pointer();
     // Only prose stays behind: everything else of the table is in the record.
     for field in ["schema_version", "type", "capabilities"] {
-        if let Some(node) = tool.get(field).filter(|node| node.kind() != Kind::Null) {
-            toolset.rest.keep(ID, field, node.to_json());
+        if let Some(node) = tool.get(field).filter(|node| node.kind() != ValueKind::Null) {
+            toolset.rest.keep(ID, at.child(field).as_str(), node.to_json());
         }
     }
-    take::keep(tool, TOOL, ID, &mut toolset.rest);
-    keep_sections(tool, &mut toolset.rest);
+    take::keep(tool, TOOL, &at, ID, &mut toolset.rest);
+    keep_sections(tool, &at, &mut toolset.rest);
     keep_root(tool, &mut toolset.rest);
     toolset
 }
 
 /// What the sections hold beyond their tables, and the sections of other types as they are.
-fn keep_sections(tool: Node<'_>, rest: &mut Rest) {
+fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
     let kind = tool.get("type").and_then(Node::text);
     for (own, name, fields) in [
         ("mcp", "mcp_specific", MCP),
@@ -92,9 +94,9 @@ fn keep_sections(tool: Node<'_>, rest: &mut Rest) {
     ] {
         match take::object(tool, name) {
             Some(section) if kind == Some(own) => {
-                take::keep_within(section, fields, name, ID, rest)
+                take::keep_nested(section, fields, &at.child(name), ID, rest)
             }
-            Some(section) => rest.keep(ID, name, section.to_json()),
+            Some(section) => rest.keep(ID, at.child(name).as_str(), section.to_json()),
             None => {}
         }
     }
@@ -103,18 +105,17 @@ fn keep_sections(tool: Node<'_>, rest: &mut Rest) {
         ("api_complexity", COMPLEXITY),
         ("health_check", HEALTH),
     ] {
-        let section = take::object(tool, name);
-        let unclaimed = section.map(|section| take::unclaimed(section, fields)).unwrap_or_default();
-        unclaimed
-            .into_iter()
-            .for_each(|(member, value)| rest.keep(ID, format!("{name}.{member}"), value));
+        if let Some(section) = take::object(tool, name) {
+            take::keep(section, fields, &at.child(name), ID, rest);
+        }
     }
 }
 
-/// Keys beside `tool:` are kept too, under a name that says where they stood.
+/// Keeps the keys beside `tool:`.
 fn keep_root(tool: Node<'_>, rest: &mut Rest) {
     let Some(root) = tool.parent() else { return };
-    for entry in root.entries().iter().filter(|entry| entry.name() != "tool") {
-        rest.keep(ID, format!("/{}", entry.name()), entry.value.to_json());
+    for member in root.members().iter().filter(|member| member.name() != "tool") {
+        let at = DocumentPath::root().child(member.name());
+        rest.keep(ID, at.as_str(), member.value.to_json());
     }
 }

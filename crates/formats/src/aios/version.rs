@@ -1,6 +1,6 @@
 //! Which version of the AIOS schema a tool is in: what it says, or what it uses.
 
-use toolwright_source::{Finding, Kind, Node, words};
+use toolwright_source::{Finding, Node, ValueKind, words};
 
 use crate::codes;
 use crate::findings::Findings;
@@ -36,12 +36,12 @@ pub(super) fn of(tool: Node<'_>) -> SchemaVersion {
 }
 
 fn is_absent(node: Node<'_>) -> bool {
-    node.kind() == Kind::Null || node.text().is_some_and(str::is_empty)
+    node.kind() == ValueKind::Null || node.text().is_some_and(str::is_empty)
 }
 
 /// Typed from the raw text: `2`, `2.0` and `"2.0"` are the same word.
 fn explicit(node: Node<'_>) -> Option<SchemaVersion> {
-    let scalar = matches!(node.kind(), Kind::Number | Kind::String);
+    let scalar = matches!(node.kind(), ValueKind::Number | ValueKind::String);
     match node.raw() {
         "1" | "1.0" if scalar => Some(SchemaVersion::V1),
         "2" | "2.0" if scalar => Some(SchemaVersion::V2),
@@ -54,7 +54,7 @@ pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
         return;
     }
     let given = match node.kind() {
-        Kind::List | Kind::Map => node.kind().name().to_owned(),
+        ValueKind::List | ValueKind::Map => node.kind().name().to_owned(),
         _ => format!("`{}`", words::shorten(node.raw())),
     };
     let message = format!("`schema_version` is {given}, expected 1.0 or 2.0");
@@ -64,12 +64,12 @@ pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
 /// A version 2 section counts even when it is empty, but not when it is null.
 fn has_features(tool: Node<'_>) -> bool {
     let sections = ["executable_knowledge", "api_complexity", "anti_patterns"];
-    let present = |name: &&str| tool.get(name).is_some_and(|node| node.kind() != Kind::Null);
+    let present = |name: &&str| tool.get(name).is_some_and(|node| node.kind() != ValueKind::Null);
     sections.iter().any(present) || has_scenarios(tool)
 }
 
 fn has_scenarios(tool: Node<'_>) -> bool {
-    let lists = tool.get("examples").map(Node::entries).unwrap_or_default();
+    let lists = tool.get("examples").map(Node::members).unwrap_or_default();
     let mut examples = lists.iter().flat_map(|entry| entry.value.items());
     examples.any(|example| {
         let scenario = example.get("scenario").and_then(Node::text);

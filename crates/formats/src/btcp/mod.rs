@@ -4,11 +4,11 @@ mod read;
 
 use std::sync::Arc;
 
-use toolwright_model::FormatId;
+use toolwright_model::{Conventions, FormatId, NameStyle, UniqueTools};
 use toolwright_source::Document;
 
 use crate::field::{
-    FREE, Field, Kind, TextFormat, address, choice, length, optional, pattern, required,
+    FREE, Field, FieldKind, TextFormat, address, choice, length, optional, pattern, required,
 };
 use crate::field::{TEXT, TEXTS};
 use crate::patterns::{BTCP_MANIFEST_NAME, BTCP_PROTOCOL, BTCP_TOOL_NAME, CAPABILITY};
@@ -17,6 +17,14 @@ use crate::{Format, Reading};
 pub(crate) const ID: FormatId = FormatId("btcp");
 
 pub(crate) struct Btcp;
+
+static CONVENTIONS: Conventions = Conventions {
+    names: NameStyle::CamelCaseVerbs,
+    unique_tools: UniqueTools::ByName,
+    wants_output_schema: true,
+    requires_description: true,
+    ..Conventions::NONE
+};
 
 impl Format for Btcp {
     fn id(&self) -> FormatId {
@@ -36,27 +44,28 @@ impl Format for Btcp {
     }
 }
 
-const CAPABILITIES: Kind = Kind::List { of: &pattern(&CAPABILITY, 0, usize::MAX), min: 0 };
-const TIMEOUT: Kind = Kind::Integer { min: 1_000, max: 300_000 };
+const CAPABILITIES: FieldKind =
+    FieldKind::List { of: &pattern(&CAPABILITY, 0, usize::MAX), min: 0 };
+const TIMEOUT: FieldKind = FieldKind::Integer { min: 1_000, max: 300_000 };
 
 pub(crate) static EXAMPLE: &[Field] = &[
     optional("description", TEXT, "what the example shows"),
     required("input", FREE, "the arguments of the call"),
-    optional("output", Kind::Any, "the result that is expected"),
+    optional("output", FieldKind::Any, "the result that is expected"),
 ];
 
 pub(crate) static TOOL: &[Field] = &[
     required("name", pattern(&BTCP_TOOL_NAME, 1, 64), "what the tool is called by"),
     required("description", length(10, 1_000), "what the tool does, for the agent to read"),
-    required("inputSchema", Kind::Schema, "the JSON Schema of the arguments"),
-    optional("outputSchema", Kind::Schema, "the JSON Schema of the result"),
+    required("inputSchema", FieldKind::Schema, "the JSON Schema of the arguments"),
+    optional("outputSchema", FieldKind::Schema, "the JSON Schema of the result"),
     required("capabilities", CAPABILITIES, "the list of what the tool needs, `[]` if nothing"),
     optional(
         "examples",
-        Kind::List { of: &Kind::Object(EXAMPLE), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(EXAMPLE), min: 0 },
         "calls that show how it is used",
     ),
-    optional("deprecated", Kind::Boolean, "whether it should no longer be used"),
+    optional("deprecated", FieldKind::Boolean, "whether it should no longer be used"),
     optional("deprecationMessage", TEXT, "what to use instead"),
     optional("tags", TEXTS, "words to find it by"),
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
@@ -65,7 +74,7 @@ pub(crate) static TOOL: &[Field] = &[
 /// The object around a list of tools that is no manifest.
 pub(crate) static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
 
-pub(crate) const TOOLS: Kind = Kind::List { of: &Kind::Object(TOOL), min: 0 };
+pub(crate) const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
 pub(crate) static PROVIDER: &[Field] = &[
     required("name", length(0, 100), "the provider's display name"),
@@ -77,20 +86,20 @@ pub(crate) static PROVIDER: &[Field] = &[
 pub(crate) static CONFIG: &[Field] = &[
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
     optional("sandbox", choice(&["worker", "iframe", "ses", "wasm"]), "the isolation it prefers"),
-    optional("maxConcurrent", Kind::Integer { min: 1, max: 10 }, "calls that may run at once"),
+    optional("maxConcurrent", FieldKind::Integer { min: 1, max: 10 }, "calls that may run at once"),
 ];
 
 pub(crate) static MANIFEST: &[Field] = &[
     required("btcp", pattern(&BTCP_PROTOCOL, 0, usize::MAX), "the version of the protocol, `1.0`"),
     required("name", pattern(&BTCP_MANIFEST_NAME, 1, 64), "what the manifest is called by"),
-    required("version", Kind::Version { v: false }, "the semantic version of the manifest"),
+    required("version", FieldKind::Version { v: false }, "the semantic version of the manifest"),
     optional("description", length(0, 500), "what the tools are for"),
-    optional("provider", Kind::Object(PROVIDER), "who offers them"),
+    optional("provider", FieldKind::Object(PROVIDER), "who offers them"),
     required(
         "tools",
-        Kind::List { of: &Kind::Object(TOOL), min: 1 },
+        FieldKind::List { of: &FieldKind::Object(TOOL), min: 1 },
         "the list of tools, at least one",
     ),
     required("capabilities", CAPABILITIES, "the list of all capabilities its tools need"),
-    optional("config", Kind::Object(CONFIG), "limits that hold for all its tools"),
+    optional("config", FieldKind::Object(CONFIG), "limits that hold for all its tools"),
 ];

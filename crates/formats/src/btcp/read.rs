@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use toolwright_model::{
-    Binding, Deprecation, Details, Draft, Example, Given, Limits, Provider, Rest, Sandbox, Tags,
-    Toolset,
+    Binding, DeclaredLimits, Deprecation, Details, Draft, Example, FieldValue, Provider, Rest,
+    Sandbox, Tags, Toolset,
 };
-use toolwright_source::{Document, Finding, Kind, Node, Origin, Pointer, Severity, words};
+use toolwright_source::{
+    Document, DocumentPath, Finding, Node, Origin, RecordPath, Severity, ValueKind, words,
+};
 
-use super::{CONFIG, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TOOLS};
+use super::{CONFIG, CONVENTIONS, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TOOLS};
 use crate::findings::Findings;
 use crate::{Field, Reading, codes, shape, take};
 
@@ -23,6 +25,11 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     } else {
         (read_tools(root, &mut origin, &mut findings), None)
     };
+    let limits = DeclaredLimits {
+        default_concurrent: Some(DeclaredLimits::DEFAULT_CONCURRENT),
+        ..toolset.limits
+    };
+    let toolset = Toolset { conventions: &CONVENTIONS, limits, ..toolset };
     Reading { format: ID, dialect, toolset, origin, findings: findings.into_vec() }
 }
 
@@ -58,14 +65,14 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         provider: take::object(root, "provider").map(read_provider),
         declares: root
             .get("capabilities")
-            .filter(|list| list.kind() == Kind::List)
+            .filter(|list| list.kind() == ValueKind::List)
             .map(take::capabilities),
         ..Toolset::default()
     };
     take::note(origin, "/namespace", root.get("name"));
     take::note(origin, "/declares", root.get("capabilities"));
     if let Some(config) = take::object(root, "config") {
-        toolset.limits = Limits {
+        toolset.limits = DeclaredLimits {
             timeout_ms: milliseconds(config),
             max_concurrent: config
                 .get("maxConcurrent")
@@ -75,6 +82,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             sandbox: config
                 .get("sandbox")
                 .and_then(|node| Sandbox::ALL.into_iter().find(|s| node.text() == Some(s.name()))),
+            ..DeclaredLimits::default()
         };
         take::note(origin, "/limits", Some(config));
         for (field, record) in
@@ -82,15 +90,27 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         {
             take::note(origin, record, config.get(field));
         }
-        take::keep_within(config, CONFIG, "config", ID, &mut toolset.rest);
+        take::keep_nested(
+            config,
+            CONFIG,
+            &DocumentPath::root().child("config"),
+            ID,
+            &mut toolset.rest,
+        );
     }
     if let Some(provider) = take::object(root, "provider") {
-        take::keep_within(provider, PROVIDER, "provider", ID, &mut toolset.rest);
+        take::keep_nested(
+            provider,
+            PROVIDER,
+            &DocumentPath::root().child("provider"),
+            ID,
+            &mut toolset.rest,
+        );
     }
     for tool in take::objects(root, "tools") {
         toolset.tools.push(read_tool(tool, toolset.tools.len(), origin));
     }
-    take::keep(root, MANIFEST, ID, &mut toolset.rest);
+    take::keep(root, MANIFEST, &DocumentPath::root(), ID, &mut toolset.rest);
     toolset
 }
 
@@ -100,16 +120,16 @@ fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> T
     let around = take::object(root, "result").filter(|result| result.has("tools")).unwrap_or(root);
     let list: Vec<Node<'_>> = if around.has("tools") {
         shape::object(around, LIST, findings);
-        take::keep(around, LIST, ID, &mut toolset.rest);
+        take::keep(around, LIST, &around.pointer(), ID, &mut toolset.rest);
         take::objects(around, "tools").collect()
-    } else if root.kind() == Kind::List {
+    } else if root.kind() == ValueKind::List {
         shape::value(root, root, &TOOLS, findings);
         take::items(root).collect()
     } else {
         shape::object(root, TOOL, findings);
         vec![root]
     };
-    for node in list.into_iter().filter(|node| node.kind() == Kind::Map) {
+    for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
         toolset.tools.push(read_tool(node, toolset.tools.len(), origin));
     }
     toolset
@@ -121,20 +141,20 @@ fn read_provider(node: Node<'_>) -> Provider {
 }
 
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
-    let at = Pointer::root().child("tools").child(index);
+    let at = RecordPath::root().child("tools").child(index);
     if let Some(timeout) = node.get("timeout") {
         origin.note(at.child("limits").child("timeoutMs"), timeout);
     }
-    take::note_taken(origin, &at.child("tags"), node.get("tags"), Kind::String);
-    take::note_taken(origin, &at.child("examples"), node.get("examples"), Kind::Map);
+    take::note_taken(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
+    take::note_taken(origin, &at.child("examples"), node.get("examples"), ValueKind::Map);
     origin.note(at, node);
     let mut rest = Rest::default();
-    take::keep(node, TOOL, ID, &mut rest);
+    take::keep(node, TOOL, &DocumentPath::root(), ID, &mut rest);
     Draft {
         name: take::name(node, "name"),
-        namespace: Given::Missing,
+        namespace: FieldValue::Missing,
         description: take::given_text(node, "description"),
-        version: Given::Missing,
+        version: FieldValue::Missing,
         input: take::input_schema(node, "inputSchema"),
         output: take::output_schema(node, "outputSchema"),
         needs: node.get("capabilities").map(take::capabilities).unwrap_or_default(),
@@ -145,7 +165,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
                 deprecated: node.get("deprecated").and_then(Node::boolean).unwrap_or(false),
                 message: take::text(node, "deprecationMessage"),
             },
-            limits: Limits { timeout_ms: milliseconds(node), ..Limits::default() },
+            limits: DeclaredLimits { timeout_ms: milliseconds(node), ..DeclaredLimits::default() },
             binding: Binding::Script,
             rest,
             ..Details::default()
@@ -158,7 +178,7 @@ fn read_example(node: Node<'_>) -> Example {
         description: take::text(node, "description"),
         input: node.get("input").map(Node::to_json),
         output: node.get("output").map(Node::to_json),
-        rest: take::unclaimed(node, EXAMPLE).into_iter().collect(),
+        rest: take::unclaimed(node, EXAMPLE),
         ..Example::default()
     }
 }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use toolwright_model::{Binding, Details, Draft, FormatId, Given, Rest, Toolset};
-use toolwright_source::{Document, Kind as Type, Node, Origin, Pointer};
+use toolwright_model::{Binding, Conventions, Details, Draft, FieldValue, FormatId, Rest, Toolset};
+use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
-use crate::field::{Field, Kind, TEXT, pattern, required};
+use crate::field::{Field, FieldKind, TEXT, pattern, required};
 use crate::findings::Findings;
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading, shape, take};
@@ -15,16 +15,18 @@ pub(crate) const ID: FormatId = FormatId("ikigai");
 
 pub(crate) struct Ikigai;
 
+static CONVENTIONS: Conventions = Conventions { requires_description: true, ..Conventions::NONE };
+
 static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     required("description", TEXT, "what the tool does, for the agent to read"),
-    required("parameters", Kind::Schema, "the JSON Schema of the arguments"),
+    required("parameters", FieldKind::Schema, "the JSON Schema of the arguments"),
 ];
 
 /// The object around a list of tools, for who names this format for it.
 static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
 
-const TOOLS: Kind = Kind::List { of: &Kind::Object(TOOL), min: 0 };
+const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
 impl Format for Ikigai {
     fn id(&self) -> FormatId {
@@ -43,19 +45,19 @@ impl Format for Ikigai {
         let root = document.root();
         let mut findings = Findings::default();
         let mut origin = Origin::whole(document);
-        let mut toolset = Toolset::default();
+        let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
         let list: Vec<Node<'_>> = if root.has("tools") {
             shape::object(root, LIST, &mut findings);
-            take::keep(root, LIST, ID, &mut toolset.rest);
+            take::keep(root, LIST, &DocumentPath::root(), ID, &mut toolset.rest);
             take::objects(root, "tools").collect()
-        } else if root.kind() == Type::List {
+        } else if root.kind() == ValueKind::List {
             shape::value(root, root, &TOOLS, &mut findings);
             take::items(root).collect()
         } else {
             shape::object(root, TOOL, &mut findings);
             vec![root]
         };
-        for node in list.into_iter().filter(|node| node.kind() == Type::Map) {
+        for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
             toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
         }
         Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
@@ -63,18 +65,18 @@ impl Format for Ikigai {
 }
 
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
-    let at = Pointer::root().child("tools").child(index);
+    let at = RecordPath::root().child("tools").child(index);
     if let Some(parameters) = node.get("parameters") {
         origin.note(at.child("inputSchema"), parameters);
     }
     origin.note(at, node);
     let mut rest = Rest::default();
-    take::keep(node, TOOL, ID, &mut rest);
+    take::keep(node, TOOL, &DocumentPath::root(), ID, &mut rest);
     Draft {
         name: take::name(node, "name"),
         description: take::given_text(node, "description"),
         input: take::input_schema(node, "parameters"),
-        output: Given::Missing,
+        output: FieldValue::Missing,
         details: Details {
             binding: Binding::Executable { program: None },
             rest,

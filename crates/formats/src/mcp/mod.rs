@@ -5,11 +5,11 @@ mod read;
 
 use std::sync::Arc;
 
-use toolwright_model::{FormatId, Namespace};
-use toolwright_source::{Document, Finding, Kind as Type, Node, words};
+use toolwright_model::{Conventions, FormatId, Namespace};
+use toolwright_source::{Document, Finding, Node, ValueKind, words};
 
 use crate::field::{
-    FREE, Field, Kind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern,
+    FREE, Field, FieldKind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern,
     required,
 };
 use crate::findings::Findings;
@@ -19,6 +19,8 @@ use crate::{Format, Reading, codes, shape};
 pub(crate) const ID: FormatId = FormatId("mcp");
 
 pub(crate) struct Mcp;
+
+static CONVENTIONS: Conventions = Conventions { requires_object_input: true, ..Conventions::NONE };
 
 impl Format for Mcp {
     fn id(&self) -> FormatId {
@@ -40,11 +42,11 @@ impl Format for Mcp {
 
 pub(crate) static ANNOTATIONS: &[Field] = &[
     optional("title", TEXT, "a display name"),
-    optional("readOnlyHint", Kind::Boolean, "it changes nothing").not("readOnly"),
-    optional("destructiveHint", Kind::Boolean, "it may destroy something").not("destructive"),
-    optional("idempotentHint", Kind::Boolean, "calling it twice is calling it once")
+    optional("readOnlyHint", FieldKind::Boolean, "it changes nothing").not("readOnly"),
+    optional("destructiveHint", FieldKind::Boolean, "it may destroy something").not("destructive"),
+    optional("idempotentHint", FieldKind::Boolean, "calling it twice is calling it once")
         .not("idempotent"),
-    optional("openWorldHint", Kind::Boolean, "it reaches the outside world").not("openWorld"),
+    optional("openWorldHint", FieldKind::Boolean, "it reaches the outside world").not("openWorld"),
 ];
 
 pub(crate) static ICON: &[Field] = &[
@@ -64,21 +66,25 @@ pub(crate) static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     optional("title", TEXT, "a display name"),
     optional("description", TEXT, "what the tool does, for the agent to read"),
-    required("inputSchema", Kind::Schema, "the JSON Schema of the arguments"),
-    optional("outputSchema", Kind::Schema, "the JSON Schema of structured results")
+    required("inputSchema", FieldKind::Schema, "the JSON Schema of the arguments"),
+    optional("outputSchema", FieldKind::Schema, "the JSON Schema of structured results")
         .since("2025-06-18"),
-    optional("annotations", Kind::Object(ANNOTATIONS), "hints about its behaviour")
+    optional("annotations", FieldKind::Object(ANNOTATIONS), "hints about its behaviour")
         .since("2025-03-26"),
-    optional("icons", Kind::List { of: &Kind::Object(ICON), min: 0 }, "images that stand for it")
-        .since("2025-11-25"),
-    optional("execution", Kind::Object(EXECUTION), "how it can be run").since("2025-11-25"),
+    optional(
+        "icons",
+        FieldKind::List { of: &FieldKind::Object(ICON), min: 0 },
+        "images that stand for it",
+    )
+    .since("2025-11-25"),
+    optional("execution", FieldKind::Object(EXECUTION), "how it can be run").since("2025-11-25"),
     optional("_meta", FREE, "free metadata"),
     optional("namespace", NAMESPACE, "what its id starts with (toolfoundation)"),
-    optional("version", Kind::Version { v: true }, "its semantic version (toolfoundation)"),
+    optional("version", FieldKind::Version { v: true }, "its semantic version (toolfoundation)"),
     optional("tags", TEXTS, "words to find it by (toolfoundation)"),
 ];
 
-pub(crate) const TOOLS: Kind = Kind::List { of: &Kind::Object(TOOL), min: 0 };
+pub(crate) const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
 /// The object around `tools`.
 pub(crate) static LIST: &[Field] = &[
@@ -90,17 +96,17 @@ pub(crate) static LIST: &[Field] = &[
 /// The JSON-RPC envelope around that.
 pub(crate) static ENVELOPE: &[Field] = &[
     optional("jsonrpc", choice(&["2.0"]), "the version of JSON-RPC"),
-    optional("id", Kind::Any, "the request it answers"),
-    required("result", Kind::Object(LIST), "the list of tools"),
+    optional("id", FieldKind::Any, "the request it answers"),
+    required("result", FieldKind::Object(LIST), "the list of tools"),
 ];
 
-const NAMESPACE: Kind = Kind::Rule {
+const NAMESPACE: FieldKind = FieldKind::Rule {
     wants: "a text without `:`, white space and control characters",
     check: RuleCheck(namespace),
 };
 
 fn namespace(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
-    if node.kind() != Type::String {
+    if node.kind() != ValueKind::String {
         return shape::wrong_type(node, "a string", out);
     }
     match Namespace::parse(node.raw()) {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use toolwright_model::{Annotations, Details, Draft, Example, Icon, Rest, Tags, Toolset};
-use toolwright_source::{Document, Kind, Node, Origin, Pointer};
+use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
-use super::{ANNOTATIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
+use super::{ANNOTATIONS, CONVENTIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
 use crate::findings::Findings;
 use crate::{Reading, shape, take};
 
@@ -13,14 +13,11 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = Findings::default();
     let mut origin = Origin::whole(document);
-    let mut toolset = Toolset::default();
+    let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
     let list: Vec<Node<'_>> = if take::object(root, "result").is_some() {
         shape::object(root, ENVELOPE, &mut findings);
         keep_list(root.get("result"), &mut toolset.rest);
-        // What stands around the answer is kept under a name that says so.
-        for (name, value) in take::unclaimed(root, ENVELOPE) {
-            toolset.rest.keep(ID, format!("/{name}"), value);
-        }
+        take::keep(root, ENVELOPE, &DocumentPath::root(), ID, &mut toolset.rest);
         root.get("result")
             .map(|result| take::objects(result, "tools").collect())
             .unwrap_or_default()
@@ -28,14 +25,14 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
         shape::object(root, LIST, &mut findings);
         keep_list(Some(root), &mut toolset.rest);
         take::objects(root, "tools").collect()
-    } else if root.kind() == Kind::List {
+    } else if root.kind() == ValueKind::List {
         shape::value(root, root, &TOOLS, &mut findings);
         take::items(root).collect()
     } else {
         shape::object(root, TOOL, &mut findings);
         vec![root]
     };
-    for node in list.into_iter().filter(|node| node.kind() == Kind::Map) {
+    for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
         toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
     }
     Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
@@ -43,28 +40,29 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 
 /// Keeps everything around a list of tools.
 fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
-    let members = list.map(Node::entries).unwrap_or_default();
-    for entry in members.iter().filter(|entry| entry.name() != "tools") {
-        rest.keep(ID, entry.name(), entry.value.to_json());
+    let members = list.map(Node::members).unwrap_or_default();
+    for member in members.iter().filter(|member| member.name() != "tools") {
+        let at = list.map(Node::pointer).unwrap_or_default().child(member.name());
+        rest.keep(ID, at.as_str(), member.value.to_json());
     }
 }
 
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
-    let at = Pointer::root().child("tools").child(index);
-    take::note_taken(origin, &at.child("tags"), node.get("tags"), Kind::String);
+    let at = RecordPath::root().child("tools").child(index);
+    take::note_taken(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
     origin.note(at.clone(), node);
     let mut rest = Rest::default();
     let examples = examples(node);
     if examples.is_some() {
-        take::note_taken(origin, &at.child("examples"), node.get("examples"), Kind::Map);
+        take::note_taken(origin, &at.child("examples"), node.get("examples"), ValueKind::Map);
     }
     for (name, value) in take::unclaimed(node, TOOL) {
         if name != "examples" || examples.is_none() {
-            rest.keep(ID, name, value);
+            rest.keep(ID, DocumentPath::root().child(&name).as_str(), value);
         }
     }
     if let Some(execution) = node.get("execution") {
-        rest.keep(ID, "execution", execution.to_json());
+        rest.keep(ID, "/execution", execution.to_json());
     }
     Draft {
         name: take::name(node, "name"),
@@ -92,9 +90,9 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
 /// Calls that show how it is used, written as BTCP writes them. MCP says nothing about the field,
 /// so anything else in it is not ours.
 fn examples(node: Node<'_>) -> Option<Vec<Example>> {
-    let list = node.get("examples").filter(|list| list.kind() == Kind::List)?;
+    let list = node.get("examples").filter(|list| list.kind() == ValueKind::List)?;
     let example = |item: Node<'_>| {
-        let input = item.get("input").filter(|input| input.kind() == Kind::Map)?.to_json();
+        let input = item.get("input").filter(|input| input.kind() == ValueKind::Map)?.to_json();
         Some(Example {
             description: take::text(item, "description"),
             input: Some(input),
@@ -114,7 +112,7 @@ fn read_annotations(node: Node<'_>) -> Annotations {
         destructive: hint("destructiveHint"),
         idempotent: hint("idempotentHint"),
         open_world: hint("openWorldHint"),
-        rest: take::unclaimed(node, ANNOTATIONS).into_iter().collect(),
+        rest: take::unclaimed(node, ANNOTATIONS),
     }
 }
 

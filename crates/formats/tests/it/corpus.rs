@@ -500,13 +500,13 @@ fn parts_of_real_records() {
     );
     // Everything unknown is kept for the way back.
     assert_eq!(card_of("browser.yaml")["knowledge"]["strategy"], "embedded");
-    assert_eq!(card_of("supabase.yaml")["rest"]["mcp_specific.auth"], "oauth");
+    assert_eq!(card_of("supabase.yaml")["rest"]["/tool/mcp_specific/auth"], "oauth");
     assert_eq!(
-        card_of("github-cli.yaml")["rest"]["cli_specific.configuration"]["login"],
+        card_of("github-cli.yaml")["rest"]["/tool/cli_specific/configuration"]["login"],
         "gh auth login"
     );
     assert_eq!(
-        card_of("google-workspace.yaml")["rest"]["api_complexity.oauth_scopes"]["gmail"]["send"],
+        card_of("google-workspace.yaml")["rest"]["/tool/api_complexity/oauth_scopes"]["gmail"]["send"],
         "https://www.googleapis.com/auth/gmail.send"
     );
     assert_eq!(card_of("llm-routing.yaml")["rest"]["/metadata"]["story"], "6.7");

@@ -176,19 +176,19 @@ fn exercise(bytes: &[u8]) {
     for syntax in [Syntax::Json, Syntax::Yaml] {
         let document = Arc::new(Document::parse("mutant", bytes.to_vec(), syntax));
         document.problems().iter().for_each(assert_inside);
-        let whole = Origin::whole(&document);
         let _ = document.root().to_json();
         if let Detected::Unreadable(finding) = detect(&document) {
-            assert_inside(&locate(finding, &whole));
+            assert_inside(&locate(finding, &document));
         }
         for id in format_ids() {
             let reading = read(&document, format(id));
             for finding in reading.findings {
-                assert_inside(&locate(finding, &whole));
+                assert_inside(&locate(finding, &document));
             }
             for (n, draft) in reading.toolset.tools.into_iter().enumerate() {
-                let at = toolwright_source::Pointer::root().child("tools").child(n).child("name");
-                let place = reading.origin.place(&at);
+                let at =
+                    toolwright_source::RecordPath::root().child("tools").child(n).child("name");
+                let place = reading.origin.location(&at);
                 assert!(place.value.end as usize <= document.source().text().len());
                 let _ = draft.finish();
             }

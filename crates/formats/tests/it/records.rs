@@ -111,13 +111,13 @@ fn mcp_forms() {
         (format!(r#"{{"tools": [{tool}]}}"#), json!({})),
         (
             format!(r#"{{"tools": [{tool}], "nextCursor": "c", "_meta": {{"a": 1}}}}"#),
-            json!({"nextCursor": "c", "_meta": {"a": 1}}),
+            json!({"/nextCursor": "c", "/_meta": {"a": 1}}),
         ),
         (
             format!(
                 r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"tools": [{tool}], "nextCursor": "c"}}}}"#
             ),
-            json!({"nextCursor": "c"}),
+            json!({"/result/nextCursor": "c"}),
         ),
     ] {
         let card = clean("mcp", "list.json", &text);
@@ -160,7 +160,7 @@ fn mcp_fields() {
             ),
             ("/tools/0/icons/1", json!(["data:image/png;base64,AAAA", null, [], {}])),
             ("/tools/0/meta", json!({"x.example/owner": {"team": 7}})),
-            ("/tools/0/rest", json!({"execution": {"taskSupport": "optional"}})),
+            ("/tools/0/rest", json!({"/execution": {"taskSupport": "optional"}})),
             ("/tools/0/finishes", json!(true)),
         ],
     );
@@ -201,7 +201,7 @@ fn aios_identity() {
             ("/tools/0/version", json!(null)),
             ("/tools/0/needs", json!([])),
             ("/declares", json!(null)),
-            ("/rest", json!({"type": "mcp", "capabilities": ["Prose about it"]})),
+            ("/rest", json!({"/tool/type": "mcp", "/tool/capabilities": ["Prose about it"]})),
         ],
     );
 }
@@ -317,7 +317,7 @@ fn aios_descriptions_of_commands() {
             ("/tools/1/description", json!("All of it")),
             ("/tools/1/input", json!({"type": "object", "properties": {"q": {"type": "string"}}})),
             ("/tools/1/output", json!({"type": "null"})),
-            ("/tools/1/rest", json!({"parameters": [{"q": "text"}]})),
+            ("/tools/1/rest", json!({"/parameters": [{"q": "text"}]})),
             ("/tools/2/input", json!("deferred")),
             ("/tools/2/finishes", json!(true)),
         ],
@@ -341,7 +341,7 @@ fn aios_descriptions_of_commands() {
     assert_card(
         "unknown",
         &card,
-        &[("/tools/0/rest", json!({"command": "run x"})), ("/tools/0/input", json!({}))],
+        &[("/tools/0/rest", json!({"/command": "run x"})), ("/tools/0/input", json!({}))],
     );
 }
 
@@ -570,25 +570,25 @@ fn unknown_fields_are_kept_wherever_they_stand() {
             "m.json",
             manifest,
             &[
-                ("/rest", json!({"config.transport": "t", "provider.logo": [1], "x": 1})),
-                ("/tools/0/rest", json!({"y": {"z": null}})),
+                ("/rest", json!({"/config/transport": "t", "/provider/logo": [1], "/x": 1})),
+                ("/tools/0/rest", json!({"/y": {"z": null}})),
                 ("/tools/0/examples/0/rest", json!({"w": 1})),
             ],
         ),
-        ("btcp", "l.json", r#"{"tools": [], "x": 1}"#, &[("/rest", json!({"x": 1}))]),
+        ("btcp", "l.json", r#"{"tools": [], "x": 1}"#, &[("/rest", json!({"/x": 1}))]),
         (
             "ikigai",
             "i.json",
             r#"{"name": "n", "description": "d", "parameters": {}, "x": 1}"#,
-            &[("/tools/0/rest", json!({"x": 1}))],
+            &[("/tools/0/rest", json!({"/x": 1}))],
         ),
-        ("ikigai", "l.json", r#"{"tools": [], "x": 1}"#, &[("/rest", json!({"x": 1}))]),
+        ("ikigai", "l.json", r#"{"tools": [], "x": 1}"#, &[("/rest", json!({"/x": 1}))]),
         (
             "mcp",
             "t.json",
             r#"{"name": "n", "inputSchema": {}, "x": 1, "annotations": {"y": 2}, "icons": [{"src": "a:b", "z": 3}]}"#,
             &[
-                ("/tools/0/rest", json!({"x": 1})),
+                ("/tools/0/rest", json!({"/x": 1})),
                 ("/tools/0/hints/5", json!({"y": 2})),
                 ("/tools/0/icons/0/3", json!({"z": 3})),
             ],
@@ -597,7 +597,7 @@ fn unknown_fields_are_kept_wherever_they_stand() {
             "mcp",
             "e.json",
             r#"{"result": {"tools": [], "x": 1}, "y": 2, "id": 3}"#,
-            &[("/rest", json!({"x": 1, "/y": 2}))],
+            &[("/rest", json!({"/result/x": 1, "/y": 2}))],
         ),
     ];
     for (format, name, text, expected) in cases {
@@ -620,11 +620,13 @@ cli_specific: {executable: other}
             (
                 "/rest",
                 json!({
-                    "type": "mcp", "x": 1, "executable_knowledge.a": 2, "api_complexity.c": 4,
-                    "mcp_specific.f": 7, "mcp_specific.connection.g": 8, "mcp_specific.health_check.h": 9,
-                    "mcp_specific.environment_variables.0.i": 10,
+                    "/tool/type": "mcp", "/tool/x": 1, "/tool/executable_knowledge/a": 2,
+                    "/tool/api_complexity/c": 4, "/tool/mcp_specific/f": 7,
+                    "/tool/mcp_specific/connection/g": 8,
+                    "/tool/mcp_specific/health_check/h": 9,
+                    "/tool/mcp_specific/environment_variables/0/i": 10,
                     // A section of another type is no binding here, and is not lost either.
-                    "cli_specific": {"executable": "other"},
+                    "/tool/cli_specific": {"executable": "other"},
                     "/beside": 11
                 }),
             ),
@@ -794,13 +796,13 @@ fn origins() {
     for (format, name, text, pairs) in cases {
         let reading = read_as(format, name, *text);
         for (record, document) in *pairs {
-            let pointer = toolwright_source::Pointer::parse(record).expect("a pointer");
+            let pointer = toolwright_source::RecordPath::parse(record).expect("a pointer");
             assert_eq!(
-                reading.origin.document_pointer(&pointer).as_str(),
+                reading.origin.document_path(&pointer).as_str(),
                 *document,
                 "{record} of {text}"
             );
-            assert!(reading.origin.place(&pointer).exact, "{record} of {text}");
+            assert!(reading.origin.location(&pointer).exact, "{record} of {text}");
         }
     }
 }

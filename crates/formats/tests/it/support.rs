@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use toolwright_formats::{Detected, Reading, by_name, detect, read};
 use toolwright_model::{
-    Binding, Check, Connection, Draft, Example, FormatId, Function, Given, InputSchema, Knowledge,
-    Rest, Stage, Toolset,
+    Binding, Connection, Draft, Example, FieldValue, FormatId, Function, InputSchema, Knowledge,
+    ProcessorStage, Rest, Toolset, ValidatorCheck,
 };
 use toolwright_source::{Diagnostic, Document, Origin, Syntax, locate, render};
 
@@ -43,9 +43,8 @@ pub(crate) fn read_as(id: &str, name: &str, text: impl Into<Vec<u8>>) -> Reading
 /// Everything that is wrong with a text, with its place, in the order of the text.
 pub(crate) fn diagnose(reading: &Reading) -> Vec<Diagnostic> {
     let document = reading.origin.document();
-    let whole = Origin::whole(document);
     let mut all = document.problems().to_vec();
-    all.extend(reading.findings.iter().map(|finding| locate(finding.clone(), &whole)));
+    all.extend(reading.findings.iter().map(|finding| locate(finding.clone(), document)));
     render::sort(&mut all);
     all
 }
@@ -121,11 +120,11 @@ pub(crate) fn definitions(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn given<T>(given: &Given<T>, show: impl FnOnce(&T) -> Json) -> Json {
+fn given<T>(given: &FieldValue<T>, show: impl FnOnce(&T) -> Json) -> Json {
     match given {
-        Given::Missing => Json::Null,
-        Given::Bad(json) => json!({"bad": json}),
-        Given::Ok(value) => show(value),
+        FieldValue::Missing => Json::Null,
+        FieldValue::Invalid(json) => json!({"bad": json}),
+        FieldValue::Valid(value) => show(value),
     }
 }
 
@@ -243,10 +242,12 @@ fn function(f: &Function) -> Json {
 }
 
 fn knowledge(k: &Knowledge) -> Json {
-    let stage = |stage: Stage| if stage == Stage::Request { "request" } else { "response" };
-    let check = |check: &Check| match check {
-        Check::RequiredFields(fields) => json!({"required": fields}),
-        Check::Other(json) => json!({"other": json}),
+    let stage = |stage: ProcessorStage| {
+        if stage == ProcessorStage::Request { "request" } else { "response" }
+    };
+    let check = |check: &ValidatorCheck| match check {
+        ValidatorCheck::RequiredFields(fields) => json!({"required": fields}),
+        ValidatorCheck::Other(json) => json!({"other": json}),
     };
     let list = |items: Vec<Json>| Json::Array(items);
     json!({

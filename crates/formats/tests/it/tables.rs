@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
-use toolwright_formats::{FORMATS, Field, Kind, Need, TextFormat};
+use toolwright_formats::{FORMATS, Field, FieldKind, Need, TextFormat};
 
 use crate::support::shared;
 
@@ -22,8 +22,10 @@ fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static 
         let mut kind = &field.kind;
         loop {
             match kind {
-                Kind::List { of, .. } | Kind::Map(of) => kind = of,
-                Kind::Object(inner) => break walk(format!("{path}/{}", field.name), inner, out),
+                FieldKind::List { of, .. } | FieldKind::Map(of) => kind = of,
+                FieldKind::Object(inner) => {
+                    break walk(format!("{path}/{}", field.name), inner, out);
+                }
                 _ => break,
             }
         }
@@ -32,9 +34,9 @@ fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static 
 }
 
 /// The field itself, or what a list or map of it holds.
-fn innermost(field: &Field) -> &Kind {
+fn innermost(field: &Field) -> &FieldKind {
     let mut kind = &field.kind;
-    while let Kind::List { of, .. } | Kind::Map(of) = kind {
+    while let FieldKind::List { of, .. } | FieldKind::Map(of) = kind {
         kind = of;
     }
     kind
@@ -75,7 +77,7 @@ fn fields_are_unique_and_described() {
                 field.mistaken.is_none_or(|word| !names.contains(word)),
                 "{at}: its mistaken spelling is a field"
             );
-            if let Kind::Rule { wants, .. } = innermost(field) {
+            if let FieldKind::Rule { wants, .. } = innermost(field) {
                 assert!(!wants.is_empty(), "{at}");
             }
         }
@@ -88,7 +90,7 @@ fn bounds_patterns_and_words_make_sense() {
         for field in fields {
             let at = format!("{path}/{}", field.name);
             match innermost(field) {
-                Kind::Text { min, max, pattern, .. } => {
+                FieldKind::Text { min, max, pattern, .. } => {
                     assert!(min <= max, "{at}");
                     let Some(pattern) = pattern else { continue };
                     regex::Regex::new(pattern.regex).unwrap_or_else(|e| panic!("{at}: {e}"));
@@ -97,8 +99,8 @@ fn bounds_patterns_and_words_make_sense() {
                         assert!(!(pattern.matches)(text), "{at}: `{text}` is fine, not tolerated");
                     }
                 }
-                Kind::Integer { min, max } => assert!(min <= max, "{at}"),
-                Kind::Choice { words, tolerated } => {
+                FieldKind::Integer { min, max } => assert!(min <= max, "{at}"),
+                FieldKind::Choice { words, tolerated } => {
                     let distinct: BTreeSet<&&str> = words.iter().chain(*tolerated).collect();
                     assert_eq!(distinct.len(), words.len() + tolerated.len(), "{at}");
                     assert!(!words.is_empty() && words.iter().all(|w| !w.is_empty()), "{at}");
@@ -123,11 +125,11 @@ fn as_schema(fields: &'static [Field]) -> Json {
     schema
 }
 
-fn kind_schema(kind: &'static Kind) -> Json {
+fn kind_schema(kind: &'static FieldKind) -> Json {
     match *kind {
-        Kind::Any => json!({}),
-        Kind::Boolean => json!({"type": "boolean"}),
-        Kind::Text { min, max, pattern, format } => {
+        FieldKind::Any => json!({}),
+        FieldKind::Boolean => json!({"type": "boolean"}),
+        FieldKind::Text { min, max, pattern, format } => {
             let mut schema = json!({"type": "string"});
             if min > 0 {
                 schema["minLength"] = json!(min);
@@ -143,21 +145,25 @@ fn kind_schema(kind: &'static Kind) -> Json {
             }
             schema
         }
-        Kind::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
-        Kind::Choice { words, .. } => json!({"type": "string", "enum": words}),
+        FieldKind::Integer { min, max } => {
+            json!({"type": "integer", "minimum": min, "maximum": max})
+        }
+        FieldKind::Choice { words, .. } => json!({"type": "string", "enum": words}),
         // The pattern of a version has no end; the reading is: the pattern and SemVer.
-        Kind::Version { .. } => json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"}),
-        Kind::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
-        Kind::List { of, min } => {
+        FieldKind::Version { .. } => {
+            json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"})
+        }
+        FieldKind::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
+        FieldKind::List { of, min } => {
             let mut schema = json!({"type": "array", "items": kind_schema(of)});
             if min > 0 {
                 schema["minItems"] = json!(min);
             }
             schema
         }
-        Kind::Map(_) => json!({"type": "object"}),
-        Kind::Object(fields) => as_schema(fields),
-        Kind::Rule { .. } => panic!("BTCP has no rules of its own"),
+        FieldKind::Map(_) => json!({"type": "object"}),
+        FieldKind::Object(fields) => as_schema(fields),
+        FieldKind::Rule { .. } => panic!("BTCP has no rules of its own"),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 use serde_json::{Value as Json, json};
 
 use super::visible;
-use crate::{Code, Diagnostic, Fix, Pointer, Severity, Source, Span};
+use crate::{Diagnostic, DiagnosticCode, DocumentPath, Fix, Severity, Source, Span};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -22,7 +22,7 @@ pub fn sarif<'d>(
     failures: &[String],
     version: &str,
 ) -> String {
-    let mut codes: Vec<&Code> = Vec::new();
+    let mut codes: Vec<&DiagnosticCode> = Vec::new();
     let mut results = Vec::new();
     for d in diagnostics {
         let known = codes.iter().position(|code| code.name == d.code.name);
@@ -45,7 +45,7 @@ pub fn sarif<'d>(
     format!("{:#}", json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}))
 }
 
-fn rule(code: &Code) -> Json {
+fn rule(code: &DiagnosticCode) -> Json {
     let first_sentence = code.manual.split_inclusive(". ").next().unwrap_or_default().trim_end();
     json!({
         "id": code.name,
@@ -102,7 +102,7 @@ fn without_links(text: &str) -> String {
 
 fn location(d: &Diagnostic) -> Json {
     let mut location = json!({"physicalLocation": physical(&d.source, d.span)});
-    if d.path != Pointer::root() {
+    if d.path != DocumentPath::root() {
         location["logicalLocations"] = json!([{"fullyQualifiedName": d.path.as_str()}]);
     }
     location

@@ -14,7 +14,7 @@ use granit_parser::ScalarStyle;
 
 use super::Reader;
 use crate::document::Parsed;
-use crate::tree::{Kind, Style};
+use crate::tree::{Style, ValueKind};
 use crate::{Source, Span};
 
 /// Longer texts are the parser's, which knows the limits.
@@ -53,7 +53,7 @@ fn is_ordinary(text: &str) -> bool {
 
 /// A map or a list that is still open.
 struct Block {
-    kind: Kind,
+    kind: ValueKind,
     indent: usize,
     /// Whether a key or a dash waits for its value.
     waits: bool,
@@ -102,7 +102,7 @@ impl<'s> Lines<'s> {
     /// is deeper, and anything else is a mistake.
     fn settle(&mut self, indent: usize, dash: bool) -> Option<()> {
         while let Some(top) = self.blocks.last_mut() {
-            let (list, same) = (top.kind == Kind::List, indent == top.indent);
+            let (list, same) = (top.kind == ValueKind::List, indent == top.indent);
             if top.waits {
                 // The list of a key may stand where the key does.
                 if indent > top.indent || same && dash && !list {
@@ -123,7 +123,7 @@ impl<'s> Lines<'s> {
     /// What stands from `start` to the end of its line: dashes, a key, a value.
     fn entry(&mut self, mut start: usize, end: usize, mut indent: usize) -> Option<()> {
         while self.is_dash(start, end) {
-            self.enter(Kind::List, start, indent)?;
+            self.enter(ValueKind::List, start, indent)?;
             let after = self.skip_spaces(start + 1, end);
             if self.end_line(after, end) {
                 return Some(());
@@ -133,17 +133,18 @@ impl<'s> Lines<'s> {
         }
         let Some((key, style, colon)) = self.key(start, end) else {
             // Only a dash has its value where a line or an item begins.
-            let waits = self.blocks.last().is_some_and(|top| top.kind == Kind::List && top.waits);
+            let waits =
+                self.blocks.last().is_some_and(|top| top.kind == ValueKind::List && top.waits);
             return if waits { self.value(start, end) } else { None };
         };
-        self.enter(Kind::Map, start, indent)?;
+        self.enter(ValueKind::Map, start, indent)?;
         self.scalar(&key, style, start, colon);
         let after = self.skip_spaces(colon + 1, end);
         if self.end_line(after, end) { Some(()) } else { self.value(after, end) }
     }
 
     /// The next entry of the innermost block, or the first of a new one.
-    fn enter(&mut self, kind: Kind, start: usize, indent: usize) -> Option<()> {
+    fn enter(&mut self, kind: ValueKind, start: usize, indent: usize) -> Option<()> {
         match self.blocks.last_mut() {
             Some(top) if !top.waits => {
                 if top.kind != kind || top.indent != indent {
@@ -300,7 +301,7 @@ impl<'s> Lines<'s> {
     fn flow(&mut self, start: usize, end: usize) -> Option<usize> {
         let text = self.text.as_bytes();
         let (kind, bracket) =
-            if text[start] == b'{' { (Kind::Map, b'}') } else { (Kind::List, b']') };
+            if text[start] == b'{' { (ValueKind::Map, b'}') } else { (ValueKind::List, b']') };
         if self.reader.builder.depth() >= DEEPEST {
             return None;
         }
@@ -312,7 +313,7 @@ impl<'s> Lines<'s> {
                 break;
             }
             empty = false;
-            if kind == Kind::Map {
+            if kind == ValueKind::Map {
                 let (key, style, colon) = (at < end).then(|| self.key(at, end))??;
                 self.scalar(&key, style, at, colon);
                 at = self.skip_spaces(colon + 1, end);

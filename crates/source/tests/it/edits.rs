@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use toolwright_source::{Document, Edit, EditError, Pointer, Source, Syntax, plan, splice};
+use toolwright_source::{Document, DocumentPath, Edit, EditError, Source, Syntax, plan, splice};
 
 use crate::generate::{self, Choices};
 use crate::{errors, parse, pointer};
@@ -26,7 +26,7 @@ fn rename(at: &str, name: &str) -> Edit {
 /// The same edits on the value, which is what the text must say afterwards.
 fn model(value: &Json, edit: &Edit) -> Json {
     let mut value = value.clone();
-    let up = |at: &Pointer| {
+    let up = |at: &DocumentPath| {
         (at.parent().unwrap_or_default(), at.last().unwrap_or_default().into_owned())
     };
     match edit {
@@ -437,7 +437,7 @@ fn what_cannot_be_edited() {
 
 /// An edit that fits the value: what it does is up to `choices`.
 fn some_edit(value: &Json, new: &Json, choices: &mut Choices) -> Edit {
-    let mut places = vec![Pointer::root()];
+    let mut places = vec![DocumentPath::root()];
     let mut next = 0;
     while let Some(at) = places.get(next).cloned() {
         next += 1;

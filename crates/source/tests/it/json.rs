@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use toolwright_source::{Document, Kind, Node, Syntax};
+use toolwright_source::{Document, Node, Syntax, ValueKind};
 
 use crate::generate::{self, Choices};
 use crate::{assert_pointers_lead_back, assert_sound, brief, briefs, parse};
@@ -128,7 +128,7 @@ fn assert_slices_parse_back(doc: &Document) {
         let alone = parse(slice, Syntax::Json).root().to_json();
         assert_eq!(alone, node.to_json(), "{slice:?}");
         todo.extend(node.items());
-        todo.extend(node.entries().iter().flat_map(|e| [e.key, e.value]));
+        todo.extend(node.members().iter().flat_map(|e| [e.key, e.value]));
     }
 }
 
@@ -138,8 +138,18 @@ fn kinds_and_values() {
         r#"{"n": null, "b": false, "i": -0, "s": "\u00e9\n", "l": [], "m": {}}"#,
         Syntax::Json,
     );
-    let kinds: Vec<Kind> = doc.root().entries().iter().map(|e| e.value.kind()).collect();
-    assert_eq!(kinds, [Kind::Null, Kind::Bool, Kind::Number, Kind::String, Kind::List, Kind::Map]);
+    let kinds: Vec<ValueKind> = doc.root().members().iter().map(|e| e.value.kind()).collect();
+    assert_eq!(
+        kinds,
+        [
+            ValueKind::Null,
+            ValueKind::Bool,
+            ValueKind::Number,
+            ValueKind::String,
+            ValueKind::List,
+            ValueKind::Map
+        ]
+    );
     let value = json!({"n": null, "b": false, "i": -0.0, "s": "é\n", "l": [], "m": {}});
     assert_eq!(doc.root().to_json(), value);
     assert_eq!(doc.root().get("i").map(Node::raw), Some("-0"), "numbers keep their text");

@@ -12,15 +12,15 @@ mod textmap;
 mod yaml;
 
 use toolwright_source::{
-    Diagnostic, Document, Node, Pointer, Severity, Span, Syntax, render as forms,
+    Diagnostic, Document, DocumentPath, Node, Severity, Span, Syntax, render as forms,
 };
 
 fn parse(text: &str, syntax: Syntax) -> Document {
     Document::parse("doc", text, syntax)
 }
 
-fn pointer(text: &str) -> Pointer {
-    Pointer::parse(text).expect("a JSON pointer")
+fn pointer(text: &str) -> DocumentPath {
+    DocumentPath::parse(text).expect("a JSON pointer")
 }
 
 /// `line:column CODE message`, as the tables write it.
@@ -48,7 +48,7 @@ fn nodes(document: &Document) -> Vec<Node<'_>> {
             break;
         }
         todo.extend(node.items());
-        todo.extend(node.entries().iter().flat_map(|e| [e.key, e.value]));
+        todo.extend(node.members().iter().flat_map(|e| [e.key, e.value]));
     }
     found
 }
@@ -107,7 +107,7 @@ fn assert_pointers_lead_back(document: &Document) {
         let at = node.pointer();
         let found = document.root().find(&at).map(Node::span);
         assert_eq!(found, Some(node.span()), "{at} of {:?}", document.source().text());
-        for entry in node.entries() {
+        for entry in node.members() {
             assert_eq!(
                 entry.value.key().map(Node::span),
                 Some(entry.key.span()),

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_source::{
-    Code, Document, Edit, Finding, Origin, Pointer, Safety, Severity, Syntax, locate, render,
-    splice,
+    DiagnosticCode, Document, Edit, Finding, Origin, RecordFinding, RecordPath, Safety, Severity,
+    Syntax, locate, render, splice,
 };
 
 use crate::{parse, pointer};
 
-static TEST: Code =
-    Code { name: "TEST", severity: Severity::Warning, manual: "For tests.", sample: None };
+static TEST: DiagnosticCode = DiagnosticCode {
+    name: "TEST",
+    severity: Severity::Warning,
+    manual: "For tests.",
+    sample: None,
+};
 
 const YAML: &str = "\
 name: Rex
@@ -30,6 +34,10 @@ more: {<<: *b, y: 2}
 const JSON: &str =
     r#"{"name": "Rex", "tools": [{"id": "é", "tags": ["a", "b"]}, {"id": "two"}], "e": {}}"#;
 
+fn record(text: &str) -> RecordPath {
+    RecordPath::parse(text).expect("a JSON pointer")
+}
+
 fn whole(text: &str, syntax: Syntax) -> Origin {
     let doc = parse(text, syntax);
     assert!(doc.problems().is_empty(), "{:?}", doc.problems());
@@ -37,8 +45,8 @@ fn whole(text: &str, syntax: Syntax) -> Origin {
 }
 
 /// What is pointed at, and the path that is named.
-fn pointed(finding: Finding, origin: &Origin) -> (String, String) {
-    let found = locate(finding, origin);
+fn pointed(finding: RecordFinding, origin: &Origin) -> (String, String) {
+    let found = locate(origin.in_document(finding), origin.document());
     let span = found.span.expect("a place");
     (found.source.slice(span).to_owned(), found.path.to_string())
 }
@@ -81,7 +89,7 @@ fn values_keys_and_what_is_missing() {
     ];
     for (syntax, at, part, slice) in cases {
         let origin = whole(if *syntax == Syntax::Yaml { YAML } else { JSON }, *syntax);
-        let finding = Finding::new(&TEST, pointer(at), "wrong");
+        let finding = RecordFinding::new(&TEST, record(at), "wrong");
         let finding = if matches!(part, Key) { finding.on_key() } else { finding };
         let (found, path) = pointed(finding, &origin);
         assert_eq!(found, *slice, "{at}");
@@ -94,26 +102,26 @@ fn values_keys_and_what_is_missing() {
 fn places_say_whether_they_are_exact() {
     let origin = whole(JSON, Syntax::Json);
     let slice = |span| origin.document().source().slice(span).to_owned();
-    let exact = origin.place(&pointer("/tools/0/id"));
+    let exact = origin.location(&record("/tools/0/id"));
     assert_eq!(
         (exact.exact, exact.key.map(&slice).as_deref(), slice(exact.value).as_str()),
         (true, Some("\"id\""), "\"é\"")
     );
-    let near = origin.place(&pointer("/tools/0/id/x"));
+    let near = origin.location(&record("/tools/0/id/x"));
     assert_eq!((near.exact, near.value), (false, exact.value));
-    assert!(origin.place(&Pointer::root()).exact);
+    assert!(origin.location(&RecordPath::root()).exact);
 }
 
 #[test]
 fn offsets_point_inside_the_text() {
     let origin = whole(YAML, Syntax::Yaml);
-    let mut finding = Finding::new(&TEST, pointer("/tools/1/script"), "wrong");
+    let mut finding = RecordFinding::new(&TEST, record("/tools/1/script"), "wrong");
     finding.within = Some("one\nt".len().."one\ntw".len());
-    let found = locate(finding.clone(), &origin);
+    let found = locate(origin.in_document(finding.clone()), origin.document());
     assert_eq!(found.line_column(), Some((8, 8)), "the `w` of `two`");
     assert_eq!(found.span.map(|s| s.end - s.start), Some(1));
     // An offset into something that is not there means nothing.
-    finding.at = pointer("/tools/1/gone");
+    finding.at = record("/tools/1/gone");
     assert_eq!(pointed(finding, &origin).0, "i");
 }
 
@@ -122,9 +130,9 @@ fn records_point_into_the_document_they_came_from() {
     let document = Arc::new(parse(YAML, Syntax::Yaml));
     let tool = document.root().find(&pointer("/tools/0")).expect("it is there");
     let mut origin = Origin::whole(&document);
-    origin.note(Pointer::root(), tool);
-    origin.note(pointer("/title"), document.root().get("name").expect("it is there"));
-    origin.note(pointer("/labels"), tool.get("tags").expect("it is there"));
+    origin.note(RecordPath::root(), tool);
+    origin.note(record("/title"), document.root().get("name").expect("it is there"));
+    origin.note(record("/labels"), tool.get("tags").expect("it is there"));
     let cases = [
         ("/id", "é", "/tools/0/id"),
         ("/title", "Rex", "/name"),
@@ -134,9 +142,9 @@ fn records_point_into_the_document_they_came_from() {
         ("/absent/x", "i", "/tools/0/absent/x"),
     ];
     for (at, slice, path) in cases {
-        let found = pointed(Finding::new(&TEST, pointer(at), "wrong"), &origin);
+        let found = pointed(RecordFinding::new(&TEST, record(at), "wrong"), &origin);
         assert_eq!(found, (slice.to_owned(), path.to_owned()), "{at}");
-        assert_eq!(origin.document_pointer(&pointer(at)).as_str(), path);
+        assert_eq!(origin.document_path(&record(at)).as_str(), path);
     }
     let parts: Vec<String> =
         origin.parts().map(|(at, node)| format!("{at} {}", node.pointer())).collect();
@@ -147,27 +155,27 @@ fn records_point_into_the_document_they_came_from() {
 fn repairs_become_fixes_of_bytes() {
     let document = Arc::new(parse(YAML, Syntax::Yaml));
     let mut origin = Origin::whole(&document);
-    origin.note(Pointer::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
+    origin
+        .note(RecordPath::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
     let finding = |edits| {
-        Finding::new(&TEST, pointer("/id"), "wrong").help("do it").severity(Severity::Info).repair(
-            Safety::Unsafe,
-            "put it right",
-            edits,
-        )
+        RecordFinding::new(&TEST, record("/id"), "wrong")
+            .help("do it")
+            .severity(Severity::Info)
+            .repair(Safety::Unsafe, "put it right", edits)
     };
     let edits = vec![
-        Edit::Replace(pointer("/id"), json!("one")),
-        Edit::Insert(pointer("/tags/-"), json!("c")),
+        Edit::Replace(record("/id"), json!("one")),
+        Edit::Insert(record("/tags/-"), json!("c")),
     ];
-    let found = locate(finding(edits), &origin);
+    let found = locate(origin.in_document(finding(edits)), &document);
     assert_eq!((found.severity, found.help.len()), (Severity::Info, 1));
     let fix = found.fix.expect("the repair can be made");
     assert_eq!((fix.title.as_str(), fix.safe), ("put it right", false));
     let fixed = splice(document.source().text(), &fix.edits);
     assert_eq!(fixed, YAML.replace("id: é", "id: one").replace("[a, b]", "[a, b, c]"));
     // All or none: one edit that cannot be made takes the others with it.
-    let edits = vec![Edit::Replace(pointer("/id"), json!("one")), Edit::Remove(pointer("/gone"))];
-    assert_eq!(locate(finding(edits), &origin).fix, None);
+    let edits = vec![Edit::Replace(record("/id"), json!("one")), Edit::Remove(record("/gone"))];
+    assert_eq!(locate(origin.in_document(finding(edits)), &document).fix, None);
 }
 
 #[test]
@@ -177,10 +185,9 @@ fn a_document_that_is_not_there_still_has_a_place() {
         Document::parse("bad.yaml", b"\xFF".as_slice(), Syntax::Yaml),
         Document::parse("empty.yaml", "", Syntax::Yaml),
     ] {
-        let origin = Origin::whole(&Arc::new(document));
         let mut finding = Finding::new(&TEST, pointer("/a/0"), "wrong");
         finding.within = Some(9..9);
-        let found = locate(finding, &origin);
+        let found = locate(finding, &Arc::new(document));
         assert_eq!(found.line_column(), Some((1, 1)));
         assert!(render::concise(&found).ends_with(":1:1: warning[TEST]: wrong"));
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use serde_json::{Value as Json, json};
 use toolwright_source::{
-    Code, Diagnostic, Document, Edit, Finding, Fix, Label, Origin, Safety, Severity, Source, Span,
-    Syntax, TextEdit, locate, render,
+    Diagnostic, DiagnosticCode, Document, Edit, Finding, Fix, Label, Safety, Severity, Source,
+    Span, Syntax, TextEdit, locate, render,
 };
 
 use crate::{parse, pointer};
 
-static TEST: Code =
-    Code { name: "TEST", severity: Severity::Error, manual: "For tests.", sample: None };
+static TEST: DiagnosticCode =
+    DiagnosticCode { name: "TEST", severity: Severity::Error, manual: "For tests.", sample: None };
 
 fn diagnostic(text: &str, span: Span) -> Diagnostic {
     let source = Arc::new(Source::new("dir/doc.yaml", text.to_owned()));
@@ -257,7 +257,7 @@ fn fixes_are_named() {
         [(Safety::Safe, "= help: fix: drop it"), (Safety::Unsafe, "= help: unsafe fix: drop it")]
     {
         let finding = finding.clone().repair(safety, "drop it", vec![Edit::Remove(pointer("/b"))]);
-        assert!(full(&locate(finding, &Origin::whole(&doc))).ends_with(line));
+        assert!(full(&locate(finding, &doc)).ends_with(line));
     }
 }
 
@@ -270,7 +270,7 @@ fn an_unsafe_fix_gives_way_to_help() {
         "drop it",
         edits,
     );
-    assert!(full(&locate(finding, &Origin::whole(&doc))).ends_with("= help: think"));
+    assert!(full(&locate(finding, &doc)).ends_with("= help: think"));
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn as_json() {
             "drop it",
             vec![Edit::Remove(pointer("/b/1")), Edit::Replace(pointer("/é"), json!("x"))],
         );
-    let text = render::json(&locate(finding, &Origin::whole(&Arc::new(doc))));
+    let text = render::json(&locate(finding, &Arc::new(doc)));
     assert_eq!(text.lines().count(), 1);
     let place = |line: usize, column: usize, byte: usize| json!({"line": line, "column": column, "byte": byte});
     let expected = json!({
@@ -351,12 +351,12 @@ fn places_inside_a_character_or_past_the_end_do_no_harm() {
 
 #[test]
 fn order() {
-    let at = |file: &str, byte: usize, code: &'static Code| {
+    let at = |file: &str, byte: usize, code: &'static DiagnosticCode| {
         let source = Arc::new(Source::new(file, "0123456789".to_owned()));
         Diagnostic::at(code, &source, Span::new(byte, byte + 1), "")
     };
-    static OTHER: Code =
-        Code { name: "OTHER", severity: Severity::Error, manual: "", sample: None };
+    static OTHER: DiagnosticCode =
+        DiagnosticCode { name: "OTHER", severity: Severity::Error, manual: "", sample: None };
     let mut found =
         vec![at("b", 1, &TEST), at("a", 5, &TEST), at("a", 5, &OTHER), at("a", 2, &TEST)];
     found[0].span = None;

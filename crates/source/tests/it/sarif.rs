@@ -6,8 +6,8 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use serde_json::{Value as Json, json};
 use toolwright_source::{
-    Diagnostic, Document, Edit, Finding, Fix, Label, Origin, Safety, Severity, Source, Span,
-    Syntax, TextEdit, codes, locate, render,
+    Diagnostic, Document, Edit, Finding, Fix, Label, Safety, Severity, Source, Span, Syntax,
+    TextEdit, codes, locate, render,
 };
 
 use crate::pointer;
@@ -54,7 +54,7 @@ fn the_whole_document() {
         .help("write `four`")
         .repair(Safety::Safe, "write it out", vec![Edit::Replace(pointer("/legs"), json!("four"))]);
     let mut found = doc.problems().to_vec();
-    found.push(locate(finding, &Origin::whole(&doc)));
+    found.push(locate(finding, &doc));
     assert_snapshot!(render::sarif(&found, &[], "1.2.3"));
 }
 

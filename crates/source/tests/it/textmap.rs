@@ -91,7 +91,7 @@ fn every_style_of_yaml() {
             let doc = parse(&text, Syntax::Yaml);
             assert!(doc.problems().is_empty(), "{text:?}: {:?}", doc.problems());
             let mut node = doc.root();
-            while let Some(inner) = node.items().last().or(node.entries().last().map(|e| e.value)) {
+            while let Some(inner) = node.items().last().or(node.members().last().map(|e| e.value)) {
                 node = inner;
             }
             assert_eq!(node.raw(), *decoded, "{text:?}");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use toolwright_source::{Document, Kind, Node, Style, Syntax};
+use toolwright_source::{Document, Node, Style, Syntax, ValueKind};
 
 use crate::generate::{self, Choices};
 use crate::{assert_pointers_lead_back, assert_sound, briefs, errors, parse, pointer};
@@ -109,7 +109,7 @@ fn values() {
 fn merged_members_follow_the_own_ones() {
     let doc = yaml("a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\n  z: 4\n");
     let b = doc.root().get("b").expect("it is there");
-    let names: Vec<&str> = b.entries().iter().map(|e| e.name()).collect();
+    let names: Vec<&str> = b.members().iter().map(|e| e.name()).collect();
     assert_eq!(names, ["y", "z", "x"]);
     assert_eq!(b.get("y").map(Node::raw), Some("3"));
     assert_eq!(b.get("x").map(|n| n.pointer().to_string()).as_deref(), Some("/a/x"));
@@ -153,7 +153,7 @@ fn spans_of_every_style() {
             assert_eq!(briefs(&doc), [""; 0], "{text:?}");
             let root = doc.root();
             let last =
-                root.entries().last().map(|e| e.value).or(root.items().last()).unwrap_or(root);
+                root.members().last().map(|e| e.value).or(root.items().last()).unwrap_or(root);
             assert_eq!(doc.source().slice(last.span()), slice.replace('\n', newline), "{text:?}");
             assert_eq!(last.style(), *style, "{text:?}");
         }
@@ -181,7 +181,7 @@ fn what_is_not_written_stands_behind_its_mark() {
     for (text, at, byte) in cases {
         let doc = yaml(text);
         let node = doc.root().find(&pointer(at)).expect("it is there");
-        assert_eq!((node.kind(), node.raw()), (Kind::Null, ""), "{text:?}");
+        assert_eq!((node.kind(), node.raw()), (ValueKind::Null, ""), "{text:?}");
         assert_eq!(
             (node.span().start as usize, node.span().end as usize),
             (*byte, *byte),

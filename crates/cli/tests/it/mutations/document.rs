@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use serde_json::json;
-use toolwright_catalog::{Reader, read};
+use toolwright_workspace::{ReadOptions, Workspace};
 
 use super::tables::{FIELDS, FOLLOWS, KNOWN};
 use crate::program::project;
@@ -293,7 +293,8 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
 
 /// What `check` finds.
 pub(super) fn check(file: &str, text: &str) -> Vec<Found> {
-    let loaded = read(&parse(file, text), Reader { format: None, compat: false, rules: true });
+    let loaded = Workspace::default()
+        .read(&parse(file, text), ReadOptions { format: None, compat: false, rules: true });
     let line = |d: &toolwright_source::Diagnostic| d.line_column().map_or(0, |(line, _)| line);
     loaded
         .diagnostics

@@ -12,22 +12,22 @@ use toolwright_formats::codes::{
 };
 use toolwright_model::Namespace;
 use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
-use toolwright_source::{Code, Diagnostic, Pointer, Severity, Source, Span};
+use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
 use super::LEVELS;
 use crate::codes::UNKNOWN_KEY;
-use crate::forms::{can_be_variable, is_address, is_header_name};
+use crate::text_forms::{can_be_variable, is_address, is_header_name};
 
 /// A key and what may stand behind it.
-pub(super) struct Key {
+pub(super) struct ConfigKey {
     pub(super) name: &'static str,
-    form: Form,
+    form: KeyForm,
     /// The kinds of source it belongs to.
     pub(super) goes_with: &'static [&'static str],
 }
 
 /// What may stand behind a key.
-enum Form {
+enum KeyForm {
     /// A text that is not blank.
     Text,
     /// A namespace.
@@ -52,55 +52,55 @@ pub(super) const ROOT: &[&str] = &["source", "limits", "levels"];
 pub(super) const KINDS: &[&str] = &["path", "executables", "mcp", "command", "url"];
 
 /// The keys of a source.
-pub(super) const SOURCE: &[Key] = &[
-    key("name", Form::Name),
-    key("path", Form::Text),
-    key("executables", Form::Text),
-    key("mcp", Form::Text),
-    key("command", Form::Words),
-    key("url", Form::Url),
-    key("env", Form::Texts(can_be_variable, "the name of an environment variable")).with(&[
+pub(super) const SOURCE: &[ConfigKey] = &[
+    key("name", KeyForm::Name),
+    key("path", KeyForm::Text),
+    key("executables", KeyForm::Text),
+    key("mcp", KeyForm::Text),
+    key("command", KeyForm::Words),
+    key("url", KeyForm::Url),
+    key("env", KeyForm::Texts(can_be_variable, "the name of an environment variable")).with(&[
         "path",
         "executables",
         "mcp",
         "command",
     ]),
-    key("headers", Form::Texts(is_header_name, "the name of a header")).with(&["url"]),
-    key("directory", Form::Text).with(&["command"]),
-    key("compat", Form::Flag),
-    key("format", Form::Choice(formats)).with(&["path"]),
-    key("implementations", Form::Text).with(&["path"]),
+    key("headers", KeyForm::Texts(is_header_name, "the name of a header")).with(&["url"]),
+    key("directory", KeyForm::Text).with(&["command"]),
+    key("compat", KeyForm::Flag),
+    key("format", KeyForm::Choice(formats)).with(&["path"]),
+    key("implementations", KeyForm::Text).with(&["path"]),
 ];
 
 /// The keys of `limits`: times in milliseconds, sizes in bytes.
-pub(super) const LIMITS: &[Key] = &[
-    key("timeout", Form::Whole(1, 300_000)),
-    key("max_timeout", Form::Whole(1, 3_600_000)),
-    key("output", Form::Whole(1 << 10, 64 << 20)),
-    key("output_schema", Form::Choice(|| vec!["enforce", "warn", "off"])),
-    key("max_concurrent", Form::Whole(1, 1024)),
-    key("queue", Form::Whole(0, 65_536)),
-    key("startup", Form::Whole(0, 60_000)),
-    key("validator_timeout", Form::Whole(1, 60_000)),
-    key("function_timeout", Form::Whole(1, 60_000)),
-    key("function_memory", Form::Whole(1 << 20, 256 << 20)),
-    key("body_memory", Form::Whole(1 << 20, 256 << 20)),
+pub(super) const LIMITS: &[ConfigKey] = &[
+    key("timeout", KeyForm::Whole(1, 300_000)),
+    key("max_timeout", KeyForm::Whole(1, 3_600_000)),
+    key("output", KeyForm::Whole(1 << 10, 64 << 20)),
+    key("output_schema", KeyForm::Choice(|| vec!["enforce", "warn", "off"])),
+    key("max_concurrent", KeyForm::Whole(1, 1024)),
+    key("queue", KeyForm::Whole(0, 65_536)),
+    key("startup", KeyForm::Whole(0, 60_000)),
+    key("validator_timeout", KeyForm::Whole(1, 60_000)),
+    key("function_timeout", KeyForm::Whole(1, 60_000)),
+    key("function_memory", KeyForm::Whole(1 << 20, 256 << 20)),
+    key("body_memory", KeyForm::Whole(1 << 20, 256 << 20)),
 ];
 
 /// A key that goes with every kind of source.
-const fn key(name: &'static str, form: Form) -> Key {
-    Key { name, form, goes_with: KINDS }
+const fn key(name: &'static str, form: KeyForm) -> ConfigKey {
+    ConfigKey { name, form, goes_with: KINDS }
 }
 
-impl Key {
-    const fn with(mut self, kinds: &'static [&'static str]) -> Key {
+impl ConfigKey {
+    const fn with(mut self, kinds: &'static [&'static str]) -> ConfigKey {
         self.goes_with = kinds;
         self
     }
 
     /// Whether the number is in its range.
     pub(super) fn allows(&self, number: u64) -> bool {
-        matches!(self.form, Form::Whole(min, max) if (min..=max).contains(&number))
+        matches!(self.form, KeyForm::Whole(min, max) if (min..=max).contains(&number))
     }
 }
 
@@ -109,22 +109,22 @@ fn formats() -> Vec<&'static str> {
 }
 
 /// What is wrong with one file.
-pub(super) struct Report<'s> {
+pub(super) struct ConfigProblems<'s> {
     source: &'s Arc<Source>,
     pub(super) list: Vec<Diagnostic>,
 }
 
-impl<'s> Report<'s> {
-    pub(super) fn new(source: &'s Arc<Source>) -> Report<'s> {
-        Report { source, list: Vec::new() }
+impl<'s> ConfigProblems<'s> {
+    pub(super) fn new(source: &'s Arc<Source>) -> ConfigProblems<'s> {
+        ConfigProblems { source, list: Vec::new() }
     }
 
     /// Adds a diagnostic, to which the caller may add help and labels.
     pub(super) fn tell(
         &mut self,
-        code: &'static Code,
+        code: &'static DiagnosticCode,
         place: Range<usize>,
-        at: &Pointer,
+        at: &DocumentPath,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
         let mut diagnostic = Diagnostic::at(code, self.source, span(&place), message);
@@ -149,11 +149,11 @@ pub(super) fn a_type(value: &DeValue<'_>) -> String {
     format!("{article} {name}")
 }
 
-type Member<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
+type TomlMember<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
 
 /// The members of a table in the order of the text; the parser sorts them by name.
-pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Member<'t, 'i>> {
-    let mut members: Vec<Member<'t, 'i>> = table.iter().collect();
+pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<TomlMember<'t, 'i>> {
+    let mut members: Vec<TomlMember<'t, 'i>> = table.iter().collect();
     members.sort_by_key(|(key, _)| key.span().start);
     members
 }
@@ -162,15 +162,15 @@ pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Member<'t, 'i>> {
 /// be.
 pub(super) fn check(
     table: &DeTable<'_>,
-    keys: &'static [Key],
-    at: &Pointer,
-    report: &mut Report<'_>,
+    keys: &'static [ConfigKey],
+    at: &DocumentPath,
+    report: &mut ConfigProblems<'_>,
 ) -> Vec<&'static str> {
     let mut meant = Vec::new();
     for (key, value) in in_order(table) {
         let name = key.get_ref().as_ref();
         match keys.iter().find(|known| known.name == name) {
-            Some(known) => known.form.check(&Value { name, value, at: at.child(name) }, report),
+            Some(known) => known.form.check(&KeyValue { name, value, at: at.child(name) }, report),
             None => {
                 let others =
                     keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
@@ -185,8 +185,8 @@ pub(super) fn check(
 pub(super) fn unknown(
     key: &Spanned<DeString<'_>>,
     known: impl Iterator<Item = &'static str> + Clone,
-    at: &Pointer,
-    report: &mut Report<'_>,
+    at: &DocumentPath,
+    report: &mut ConfigProblems<'_>,
 ) -> Option<&'static str> {
     let name = key.get_ref().as_ref();
     let meant = nearest_word(name, known.clone());
@@ -203,9 +203,9 @@ pub(super) fn unknown(
 /// The code that a key of `levels` names; one that does not exist is told.
 pub(super) fn code(
     key: &Spanned<DeString<'_>>,
-    at: &Pointer,
-    report: &mut Report<'_>,
-) -> Option<&'static Code> {
+    at: &DocumentPath,
+    report: &mut ConfigProblems<'_>,
+) -> Option<&'static DiagnosticCode> {
     let name = key.get_ref().as_ref();
     let known = crate::codes::find(name);
     if let Err(help) = &known {
@@ -219,12 +219,12 @@ pub(super) fn code(
 pub(super) fn level(
     key: &Spanned<DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
-    at: &Pointer,
-    report: &mut Report<'_>,
+    at: &DocumentPath,
+    report: &mut ConfigProblems<'_>,
 ) -> Option<Option<Severity>> {
     let name = key.get_ref().as_ref();
     let words: Vec<&'static str> = LEVELS.iter().map(|(word, _)| *word).collect();
-    choice(&Value { name, value, at: at.child(name) }, &words, report);
+    choice(&KeyValue { name, value, at: at.child(name) }, &words, report);
     let word = value.get_ref().as_str()?;
     LEVELS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
 }
@@ -239,23 +239,23 @@ fn home_of(name: &str) -> Option<&'static str> {
 }
 
 /// A value to be checked.
-struct Value<'t, 'i> {
+struct KeyValue<'t, 'i> {
     name: &'t str,
     value: &'t Spanned<DeValue<'i>>,
-    at: Pointer,
+    at: DocumentPath,
 }
 
-impl Value<'_, '_> {
+impl KeyValue<'_, '_> {
     fn tell<'r>(
         &self,
-        code: &'static Code,
+        code: &'static DiagnosticCode,
         message: impl Into<String>,
-        report: &'r mut Report<'_>,
+        report: &'r mut ConfigProblems<'_>,
     ) -> &'r mut Diagnostic {
         report.tell(code, self.value.span(), &self.at, message)
     }
 
-    fn wrong_type(&self, wanted: &str, report: &mut Report<'_>) {
+    fn wrong_type(&self, wanted: &str, report: &mut ConfigProblems<'_>) {
         let message = format!(
             "`{}` is {}, expected {wanted}",
             shorten(self.name),
@@ -265,7 +265,7 @@ impl Value<'_, '_> {
     }
 
     /// The text, which must be one and not blank.
-    fn text(&self, report: &mut Report<'_>) -> Option<&str> {
+    fn text(&self, report: &mut ConfigProblems<'_>) -> Option<&str> {
         let text = self.value.get_ref().as_str();
         match text {
             None => self.wrong_type("a string", report),
@@ -275,30 +275,30 @@ impl Value<'_, '_> {
         None
     }
 
-    fn blank(&self, report: &mut Report<'_>) {
+    fn blank(&self, report: &mut ConfigProblems<'_>) {
         self.tell(&MISSING_REQUIRED_FIELD, format!("`{}` is blank", self.name), report);
     }
 }
 
-impl Form {
-    fn check(&self, value: &Value<'_, '_>, report: &mut Report<'_>) {
+impl KeyForm {
+    fn check(&self, value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
         match self {
-            Form::Text => {
+            KeyForm::Text => {
                 value.text(report);
             }
-            Form::Name => name(value, report),
-            Form::Words => words(value, report),
-            Form::Url => url(value, report),
-            Form::Flag if value.value.get_ref().is_bool() => {}
-            Form::Flag => value.wrong_type("a boolean", report),
-            Form::Whole(min, max) => number(value, *min, *max, report),
-            Form::Choice(words) => choice(value, &words(), report),
-            Form::Texts(allowed, what) => texts(value, *allowed, what, report),
+            KeyForm::Name => name(value, report),
+            KeyForm::Words => words(value, report),
+            KeyForm::Url => url(value, report),
+            KeyForm::Flag if value.value.get_ref().is_bool() => {}
+            KeyForm::Flag => value.wrong_type("a boolean", report),
+            KeyForm::Whole(min, max) => number(value, *min, *max, report),
+            KeyForm::Choice(words) => choice(value, &words(), report),
+            KeyForm::Texts(allowed, what) => texts(value, *allowed, what, report),
         }
     }
 }
 
-fn name(value: &Value<'_, '_>, report: &mut Report<'_>) {
+fn name(value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
     let Some(text) = value.value.get_ref().as_str() else {
         return value.wrong_type("a string", report);
     };
@@ -312,7 +312,7 @@ fn name(value: &Value<'_, '_>, report: &mut Report<'_>) {
     value.tell(&INVALID_PATTERN, message, report);
 }
 
-fn words(value: &Value<'_, '_>, report: &mut Report<'_>) {
+fn words(value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
     match value.value.get_ref() {
         DeValue::Array(items) => {
             for (n, item) in items.iter().enumerate() {
@@ -349,7 +349,7 @@ fn words(value: &Value<'_, '_>, report: &mut Report<'_>) {
     }
 }
 
-fn url(value: &Value<'_, '_>, report: &mut Report<'_>) {
+fn url(value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
     let Some(text) = value.text(report) else { return };
     if !is_address(text, &["http", "https"]) {
         let message = "`url` is not an `http` or `https` address";
@@ -360,7 +360,7 @@ fn url(value: &Value<'_, '_>, report: &mut Report<'_>) {
     }
 }
 
-fn number(value: &Value<'_, '_>, min: u64, max: u64, report: &mut Report<'_>) {
+fn number(value: &KeyValue<'_, '_>, min: u64, max: u64, report: &mut ConfigProblems<'_>) {
     let DeValue::Integer(integer) = value.value.get_ref() else {
         return value.wrong_type("an integer", report);
     };
@@ -377,7 +377,7 @@ pub(super) fn whole(value: &DeValue<'_>) -> Option<u64> {
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-fn choice(value: &Value<'_, '_>, words: &[&'static str], report: &mut Report<'_>) {
+fn choice(value: &KeyValue<'_, '_>, words: &[&'static str], report: &mut ConfigProblems<'_>) {
     let Some(text) = value.text(report) else { return };
     if words.contains(&text) {
         return;
@@ -391,7 +391,12 @@ fn choice(value: &Value<'_, '_>, words: &[&'static str], report: &mut Report<'_>
 }
 
 /// A table of texts. They may be secrets, so no message has one.
-fn texts(value: &Value<'_, '_>, allowed: fn(&str) -> bool, what: &str, report: &mut Report<'_>) {
+fn texts(
+    value: &KeyValue<'_, '_>,
+    allowed: fn(&str) -> bool,
+    what: &str,
+    report: &mut ConfigProblems<'_>,
+) {
     let DeValue::Table(table) = value.value.get_ref() else {
         return value.wrong_type("a table of strings", report);
     };
@@ -403,7 +408,7 @@ fn texts(value: &Value<'_, '_>, allowed: fn(&str) -> bool, what: &str, report: &
             report.tell(&INVALID_PATTERN, key.span(), &at, message);
         }
         if !text.get_ref().is_str() {
-            Value { name, value: text, at }.wrong_type("a string", report);
+            KeyValue { name, value: text, at }.wrong_type("a string", report);
         }
     }
 }

@@ -1,23 +1,25 @@
 //! What is to be loaded: the configuration, or what the command line named, as a list of sources
-//! with everything filled in. Nothing is started or connected here.
+//! with all references expanded. Nothing is started or connected here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_model::{Connection, FormatId, Namespace, Server, Variable};
+use toolwright_model::{
+    CallLimits, Connection, FormatId, Namespace, Server, Variable, redacted_url,
+};
 use toolwright_source::codes::INVALID_SYNTAX;
-use toolwright_source::{Diagnostic, Document, Origin, Severity, Source, Syntax, locate};
+use toolwright_source::{Diagnostic, Document, Severity, Source, Syntax, locate};
 
 use crate::config::{Config, Levels, SourceConfig, SourceKind};
-use crate::expand::{Scope, Variables, workspace_of};
-use crate::files::{self, LoadError};
-use crate::load::Reader;
-use crate::servers::{is_servers_file, read_servers};
+use crate::files::{self, LoadError, Overlay};
+use crate::load::ReadOptions;
+use crate::servers_file::{is_servers_file, read_servers};
+use crate::variables::{VariableScope, Variables, workspace_of};
 
 /// Something on the command line that holds tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum SourceArgument {
     /// A file, a folder, or `-`.
     Path(PathBuf),
     /// A running server.
@@ -26,34 +28,38 @@ pub enum Named {
     Command(Vec<String>),
 }
 
-impl Named {
-    /// What a word on the command line names.
-    pub fn parse(word: &str) -> Named {
+impl SourceArgument {
+    /// SourceTarget a word on the command line names.
+    pub fn parse(word: &str) -> SourceArgument {
         let is_url = ["http://", "https://"].iter().any(|scheme| {
             word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
         });
-        if is_url { Named::Url(word.to_owned()) } else { Named::Path(word.into()) }
+        if is_url {
+            SourceArgument::Url(word.to_owned())
+        } else {
+            SourceArgument::Path(word.into())
+        }
     }
 }
 
 /// One source, ready to be loaded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spec {
-    /// What messages call it.
+pub struct SourceSpec {
+    /// SourceTarget messages call it.
     pub name: String,
-    /// What it is.
-    pub what: What,
-    /// What it adds to the environment of its programs.
+    /// SourceTarget it is.
+    pub target: SourceTarget,
+    /// SourceTarget it adds to the environment of its programs.
     pub environment: Vec<(String, String)>,
     /// How its definitions are read.
-    pub reader: Reader,
+    pub options: ReadOptions,
     /// Where the bodies of its tools are, if not beside their manifests.
     pub implementations: Option<PathBuf>,
 }
 
-/// What a source is.
+/// SourceTarget a source is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum SourceTarget {
     /// Files and folders of definitions.
     Definitions(PathBuf),
     /// A folder of `*-tool` programs.
@@ -66,18 +72,18 @@ pub enum What {
 
 /// The sources, and what was wrong on the way to them.
 #[derive(Debug)]
-pub struct Plan {
+pub struct SourcePlan {
     /// The sources, in order.
-    pub specs: Vec<Spec>,
+    pub specs: Vec<SourceSpec>,
     /// The configuration's limits.
-    pub limits: toolwright_exec::Limits,
+    pub limits: CallLimits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Duration,
-    /// What the configuration makes of codes.
+    /// SourceTarget the configuration makes of codes.
     pub levels: Levels,
     /// Mistakes in the configuration and in servers files.
     pub diagnostics: Vec<Diagnostic>,
-    /// What could not be read at all.
+    /// SourceTarget could not be read at all.
     pub failures: Vec<LoadError>,
     /// The files that this was made from.
     pub files: Vec<PathBuf>,
@@ -85,14 +91,14 @@ pub struct Plan {
     unread: bool,
 }
 
-/// What a first list of tools waits for slow servers, unless the configuration says otherwise.
+/// SourceTarget a first list of tools waits for slow servers, unless the configuration says otherwise.
 const STARTUP: Duration = Duration::from_secs(3);
 
-impl Default for Plan {
-    fn default() -> Plan {
-        Plan {
+impl Default for SourcePlan {
+    fn default() -> SourcePlan {
+        SourcePlan {
             specs: Vec::new(),
-            limits: toolwright_exec::Limits::default(),
+            limits: CallLimits::default(),
             startup: STARTUP,
             levels: Levels::new(),
             diagnostics: Vec::new(),
@@ -103,7 +109,7 @@ impl Default for Plan {
     }
 }
 
-impl Plan {
+impl SourcePlan {
     /// Whether it is only a part of what somebody wrote: a file could not be read, or not parsed.
     pub fn is_broken(&self) -> bool {
         let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
@@ -117,7 +123,7 @@ impl Plan {
         self.failures.first().filter(|_| self.unread)
     }
 
-    /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
+    /// SourceTarget is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         let is_limit =
             |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
@@ -125,12 +131,12 @@ impl Plan {
     }
 
     /// Adds a source, unless it is there already or its name is another's.
-    fn add(&mut self, spec: Spec) {
+    fn add(&mut self, spec: SourceSpec) {
         if self.specs.contains(&spec) {
             return;
         }
-        let namespace = |spec: &Spec| match &spec.what {
-            What::Server(_, Some(namespace)) => Some(namespace.to_string()),
+        let namespace = |spec: &SourceSpec| match &spec.target {
+            SourceTarget::Server(_, Some(namespace)) => Some(namespace.to_string()),
             _ => None,
         };
         let taken = namespace(&spec)
@@ -147,13 +153,14 @@ impl Plan {
     }
 
     /// The plan of a configuration file.
-    pub fn of_config(path: &Path, variables: &Variables<'_>) -> Plan {
+    pub fn of_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut plan = Plan { files: vec![path.to_owned()], ..Plan::default() };
+        let mut plan = SourcePlan { files: vec![path.to_owned()], ..SourcePlan::default() };
         let text = match std::fs::read(path) {
             Ok(bytes) => Source::decode(&files::display_name(path), bytes),
             Err(error) => {
-                let message = format!("cannot read `{}`: {}", path.display(), files::plain(&error));
+                let message =
+                    format!("cannot read `{}`: {}", path.display(), files::io_reason(&error));
                 plan.failures.push(LoadError::new(message));
                 plan.unread = true;
                 return plan;
@@ -182,11 +189,11 @@ impl Plan {
 
     fn add_configured(&mut self, source: SourceConfig, folder: &Path, variables: &Variables<'_>) {
         let SourceConfig { name, kind, environment, compat, implementations, .. } = source;
-        let mut spec = Spec {
+        let mut spec = SourceSpec {
             name: name.to_string(),
-            what: What::Definitions(PathBuf::new()),
+            target: SourceTarget::Definitions(PathBuf::new()),
             environment: environment.clone(),
-            reader: Reader { compat, ..Reader::default() },
+            options: ReadOptions { compat, ..ReadOptions::default() },
             implementations,
         };
         let given = |list: Vec<(String, String)>| -> Vec<Variable> {
@@ -204,14 +211,14 @@ impl Plan {
                 health_check: None,
             })
         };
-        spec.what = match kind {
+        spec.target = match kind {
             SourceKind::Definitions { path, format } => {
-                spec.reader.format = format.as_deref().and_then(format_called);
-                What::Definitions(path)
+                spec.options.format = format.as_deref().and_then(format_called);
+                SourceTarget::Definitions(path)
             }
-            SourceKind::Executables { folder } => What::Executables(folder),
+            SourceKind::Executables { folder } => SourceTarget::Executables(folder),
             SourceKind::ServersFile { path } => {
-                self.add_servers_file(&path, spec.reader, &spec.environment, variables);
+                self.add_servers_file(&path, spec.options, &spec.environment, variables);
                 return;
             }
             SourceKind::Command { mut words, directory } => {
@@ -220,34 +227,43 @@ impl Plan {
                     *program = folder.join(&*program).display().to_string();
                 }
                 let directory = Some(directory.unwrap_or_else(|| folder.to_owned()));
-                What::Server(
+                SourceTarget::Server(
                     server(Connection::Stdio { command: words }, Vec::new(), directory),
                     Some(name),
                 )
             }
             SourceKind::Url { url, headers } => {
                 let headers = given(headers);
-                What::Server(server(Connection::Http { url }, headers, None), Some(name))
+                SourceTarget::Server(server(Connection::Http { url }, headers, None), Some(name))
             }
         };
         self.add(spec);
     }
 
     /// The plan of what was named on the command line.
-    pub fn of_named(named: &[Named], reader: Reader, variables: &Variables<'_>) -> Plan {
-        let mut plan = Plan::default();
+    pub fn of_named(
+        named: &[SourceArgument],
+        options: ReadOptions,
+        variables: &Variables<'_>,
+    ) -> SourcePlan {
+        let mut plan = SourcePlan::default();
         for named in named {
-            plan.add_named(named, reader, variables);
+            plan.add_named(named, options, variables);
         }
         plan
     }
 
     /// Whether a path stands for something that has to be asked: a program, or a list of servers.
-    pub fn is_live(path: &Path, reader: Reader) -> bool {
-        is_program(path) || (reader.format.is_none() && may_be_servers_file(path))
+    pub fn is_live(path: &Path, options: ReadOptions) -> bool {
+        is_program(path) || (options.format.is_none() && may_be_servers_file(path))
     }
 
-    fn add_named(&mut self, named: &Named, reader: Reader, variables: &Variables<'_>) {
+    fn add_named(
+        &mut self,
+        named: &SourceArgument,
+        options: ReadOptions,
+        variables: &Variables<'_>,
+    ) {
         let server = |connection| {
             Arc::new(Server {
                 connection,
@@ -257,43 +273,55 @@ impl Plan {
                 health_check: None,
             })
         };
-        let (name, what) = match named {
-            Named::Url(url) => (
-                toolwright_exec::mcp::shown_url(url),
-                What::Server(server(Connection::Http { url: url.clone() }), None),
+        let (name, target) = match named {
+            SourceArgument::Url(url) => (
+                redacted_url(url),
+                SourceTarget::Server(server(Connection::Http { url: url.clone() }), None),
             ),
-            Named::Command(words) => {
+            SourceArgument::Command(words) => {
                 let name = format!("-- {}", words.first().map_or("", String::as_str));
-                (name, What::Server(server(Connection::Stdio { command: words.clone() }), None))
+                (
+                    name,
+                    SourceTarget::Server(
+                        server(Connection::Stdio { command: words.clone() }),
+                        None,
+                    ),
+                )
             }
-            Named::Path(path) if !files::is_stdin(path) && !path.exists() => {
+            SourceArgument::Path(path) if !files::is_stdin(path) && !path.exists() => {
                 let message = format!("cannot read `{}`: there is no such file", path.display());
                 self.failures.push(LoadError::new(message));
                 return;
             }
-            Named::Path(path) if is_program(path) => {
-                (files::display_name(path), What::Program(path.clone()))
+            SourceArgument::Path(path) if is_program(path) => {
+                (files::display_name(path), SourceTarget::Program(path.clone()))
             }
-            Named::Path(path) => {
-                if reader.format.is_none() && may_be_servers_file(path) {
-                    self.add_servers_file(path, reader, &[], variables);
+            SourceArgument::Path(path) => {
+                if options.format.is_none() && may_be_servers_file(path) {
+                    self.add_servers_file(path, options, &[], variables);
                     return;
                 }
-                (files::display_name(path), What::Definitions(path.clone()))
+                (files::display_name(path), SourceTarget::Definitions(path.clone()))
             }
         };
-        self.add(Spec { name, what, environment: Vec::new(), reader, implementations: None });
+        self.add(SourceSpec {
+            name,
+            target,
+            environment: Vec::new(),
+            options,
+            implementations: None,
+        });
     }
 
     fn add_servers_file(
         &mut self,
         path: &Path,
-        reader: Reader,
+        options: ReadOptions,
         environment: &[(String, String)],
         variables: &Variables<'_>,
     ) {
         self.files.push(path.to_owned());
-        let document = match files::parse(path) {
+        let document = match Overlay::default().parse(path) {
             Ok(document) => Arc::new(document),
             Err(error) => return self.failures.push(error),
         };
@@ -303,10 +331,9 @@ impl Plan {
             let own = environment.iter().find(|(known, _)| known == name);
             own.map(|(_, value)| value.clone()).or_else(|| variables(name))
         };
-        let scope = Scope { variables: &own, workspace: workspace_of(&absolute) };
+        let scope = VariableScope { variables: &own, workspace: workspace_of(&absolute) };
         let (servers, findings) = read_servers(&document, &scope);
-        let whole = Origin::whole(&document);
-        self.diagnostics.extend(findings.into_iter().map(|finding| locate(finding, &whole)));
+        self.diagnostics.extend(findings.into_iter().map(|finding| locate(finding, &document)));
         if servers.is_empty() && !is_servers_file(&document) {
             let message = format!(
                 "`{}` lists no servers (looked for `mcpServers` and `servers`)",
@@ -327,12 +354,12 @@ impl Plan {
                 })
                 .collect();
             named.server.environment.extend(added);
-            let what = What::Server(Arc::new(named.server), Some(namespace));
-            self.add(Spec {
+            let target = SourceTarget::Server(Arc::new(named.server), Some(namespace));
+            self.add(SourceSpec {
                 name: named.name,
-                what,
+                target,
                 environment: Vec::new(),
-                reader,
+                options,
                 implementations: None,
             });
         }
@@ -343,8 +370,8 @@ fn format_called(name: &str) -> Option<FormatId> {
     toolwright_formats::by_name(name).map(|format| format.id())
 }
 
-/// A program that speaks the process protocol, by its name and its permissions.
-pub(crate) fn is_program(path: &Path) -> bool {
+/// Whether a file is a program that speaks the process protocol: named `*-tool` and executable.
+pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let named = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-tool"));
     let runs = || path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);

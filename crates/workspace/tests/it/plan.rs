@@ -1,4 +1,4 @@
-//! What is to be loaded, from a configuration or from the command line. Nothing is started here.
+//! SourceTarget is to be loaded, from a configuration or from the command line. Nothing is started here.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use toolwright_catalog::{Named, Plan, Reader, Spec, What};
 use toolwright_model::{Connection, Server, Variable};
+use toolwright_workspace::{ReadOptions, SourceArgument, SourcePlan, SourceSpec, SourceTarget};
 
 /// A folder with these files; names that end in `-tool` can be executed.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -28,7 +28,7 @@ fn variables(name: &str) -> Option<String> {
 }
 
 /// The plan, line by line: `name = what` and whatever was wrong, without the folder's own name.
-fn lines(plan: &Plan, folder: &TempDir) -> Vec<String> {
+fn lines(plan: &SourcePlan, folder: &TempDir) -> Vec<String> {
     let specs = plan.specs.iter().map(line);
     let diagnostics =
         plan.diagnostics.iter().map(|d| format!("{} {}", d.code.name, d.path.as_str()));
@@ -37,19 +37,19 @@ fn lines(plan: &Plan, folder: &TempDir) -> Vec<String> {
     all.map(|line| line.replace(folder.path().to_str().unwrap(), "~")).collect()
 }
 
-fn line(spec: &Spec) -> String {
-    let what = match &spec.what {
-        What::Definitions(path) => format!("definitions {}", path.display()),
-        What::Executables(path) => format!("executables {}", path.display()),
-        What::Program(path) => format!("program {}", path.display()),
-        What::Server(server, namespace) => {
+fn line(spec: &SourceSpec) -> String {
+    let what = match &spec.target {
+        SourceTarget::Definitions(path) => format!("definitions {}", path.display()),
+        SourceTarget::Executables(path) => format!("executables {}", path.display()),
+        SourceTarget::Program(path) => format!("program {}", path.display()),
+        SourceTarget::Server(server, namespace) => {
             let namespace = namespace.as_ref().map_or("-", |namespace| namespace.as_str());
             format!("server {namespace} {}", way(server))
         }
     };
-    let reader = match spec.reader {
-        Reader { format: None, compat: false, .. } => String::new(),
-        Reader { format, compat, .. } => {
+    let reader = match spec.options {
+        ReadOptions { format: None, compat: false, .. } => String::new(),
+        ReadOptions { format, compat, .. } => {
             format!(" as {} {compat}", format.map_or("-", |format| format.0))
         }
     };
@@ -125,7 +125,7 @@ fn everything_a_configuration_can_name() {
         ("mcp.json", SERVERS),
     ]);
     let config = folder.path().join("toolwright.toml");
-    let plan = Plan::of_config(&config, &variables);
+    let plan = SourcePlan::of_config(&config, &variables);
     assert_eq!(
         lines(&plan, &folder),
         [
@@ -162,7 +162,7 @@ fn a_configuration_with_mistakes_gives_what_is_right_in_it() {
         ("[[source]\n", vec!["INVALID_SYNTAX "]),
     ] {
         let folder = folder(&[("toolwright.toml", text)]);
-        let plan = Plan::of_config(&folder.path().join("toolwright.toml"), &variables);
+        let plan = SourcePlan::of_config(&folder.path().join("toolwright.toml"), &variables);
         assert_eq!(lines(&plan, &folder), expected, "{text}");
     }
 }
@@ -178,7 +178,7 @@ fn a_configuration_that_cannot_be_read() {
         ("bytes", "cannot read `~/bytes`: "),
     ] {
         let path = folder.path().join(name);
-        let plan = Plan::of_config(&path, &variables);
+        let plan = SourcePlan::of_config(&path, &variables);
         let lines = lines(&plan, &folder);
         assert!(
             matches!(&lines[..], [line] if line.starts_with(&format!("failed: {why}"))),
@@ -191,15 +191,15 @@ fn a_configuration_that_cannot_be_read() {
 #[test]
 fn words_of_the_command_line() {
     for (word, expected) in [
-        ("http://h/mcp", Named::Url("http://h/mcp".into())),
-        ("HTTPS://h", Named::Url("HTTPS://h".into())),
-        ("http:", Named::Path("http:".into())),
-        ("ftp://h", Named::Path("ftp://h".into())),
-        ("-", Named::Path("-".into())),
-        ("é", Named::Path("é".into())),
-        ("", Named::Path("".into())),
+        ("http://h/mcp", SourceArgument::Url("http://h/mcp".into())),
+        ("HTTPS://h", SourceArgument::Url("HTTPS://h".into())),
+        ("http:", SourceArgument::Path("http:".into())),
+        ("ftp://h", SourceArgument::Path("ftp://h".into())),
+        ("-", SourceArgument::Path("-".into())),
+        ("é", SourceArgument::Path("é".into())),
+        ("", SourceArgument::Path("".into())),
     ] {
-        assert_eq!(Named::parse(word), expected);
+        assert_eq!(SourceArgument::parse(word), expected);
     }
 }
 
@@ -218,12 +218,12 @@ fn everything_a_command_line_can_name() {
         ("empty.json", r#"{"mcpServers": {}}"#),
     ]);
     std::fs::write(folder.path().join("plain-tools"), "").unwrap();
-    let at = |name: &str| Named::Path(folder.path().join(name));
-    let as_mcp = Reader {
+    let at = |name: &str| SourceArgument::Path(folder.path().join(name));
+    let as_mcp = ReadOptions {
         format: toolwright_formats::by_name("mcp").map(|format| format.id()),
-        ..Reader::default()
+        ..ReadOptions::default()
     };
-    let none = Reader::default();
+    let none = ReadOptions::default();
     for (named, reader, expected) in [
         (at("tools"), none, vec!["~/tools = definitions ~/tools"]),
         (at("b.yaml"), none, vec!["~/b.yaml = definitions ~/b.yaml"]),
@@ -243,16 +243,20 @@ fn everything_a_command_line_can_name() {
         (at("empty.json"), none, vec![]),
         (at("talks-about.json"), none, vec!["~/talks-about.json = definitions ~/talks-about.json"]),
         (at("mcp.json"), as_mcp, vec!["~/mcp.json = definitions ~/mcp.json as mcp false"]),
-        (Named::Path(PathBuf::from("-")), none, vec!["<stdin> = definitions -"]),
-        // What follows the path may be a secret; it is asked for all the same.
+        (SourceArgument::Path(PathBuf::from("-")), none, vec!["<stdin> = definitions -"]),
+        // SourceTarget follows the path may be a secret; it is asked for all the same.
         (
-            Named::Url("http://h/mcp?key=k#f".into()),
+            SourceArgument::Url("http://h/mcp?key=k#f".into()),
             none,
             vec!["http://h/mcp = server - http http://h/mcp?key=k#f"],
         ),
-        (Named::Command(vec!["srv".into(), "-x".into()]), none, vec!["-- srv = server - srv -x"]),
+        (
+            SourceArgument::Command(vec!["srv".into(), "-x".into()]),
+            none,
+            vec!["-- srv = server - srv -x"],
+        ),
     ] {
-        let plan = Plan::of_named(std::slice::from_ref(&named), reader, &variables);
+        let plan = SourcePlan::of_named(std::slice::from_ref(&named), reader, &variables);
         assert_eq!(lines(&plan, &folder), expected, "{named:?}");
     }
 }
@@ -272,6 +276,10 @@ fn what_has_to_be_asked() {
         ("folder-tool", false),
         ("none-tool", false),
     ] {
-        assert_eq!(Plan::is_live(&folder.path().join(name), Reader::default()), expected, "{name}");
+        assert_eq!(
+            SourcePlan::is_live(&folder.path().join(name), ReadOptions::default()),
+            expected,
+            "{name}"
+        );
     }
 }

@@ -7,7 +7,9 @@ use clap::builder::styling::{AnsiColor, Style};
 use serde_json::json;
 use toolwright_source::render::visible;
 
-use super::case::{Case, Status, Tried};
+use toolwright_workspace::examples::ExampleCase;
+
+use super::run::{ExampleResult, ExampleStatus};
 use crate::report::plural;
 
 const GREEN: Style = AnsiColor::Green.on_default();
@@ -23,13 +25,13 @@ struct Count {
 }
 
 impl Count {
-    fn of<'t>(tried: impl Iterator<Item = &'t Tried>) -> Count {
+    fn of<'t>(tried: impl Iterator<Item = &'t ExampleResult>) -> Count {
         let mut count = Count::default();
         for tried in tried {
             match tried.status {
-                Status::Passed => count.passed += 1,
-                Status::Failed(_) => count.failed += 1,
-                Status::Skipped(_) => count.skipped += 1,
+                ExampleStatus::Passed => count.passed += 1,
+                ExampleStatus::Failed(_) => count.failed += 1,
+                ExampleStatus::Skipped(_) => count.skipped += 1,
             }
         }
         count
@@ -41,7 +43,7 @@ fn ms(time: Duration) -> f64 {
 }
 
 /// Files, tools and examples, then the sum.
-pub(super) fn tree(cases: &[Case], tried: &[Tried], time: Duration) -> String {
+pub(super) fn tree(cases: &[ExampleCase], tried: &[ExampleResult], time: Duration) -> String {
     let mut text = String::new();
     let (mut file, mut tool) = ("", "");
     for (case, tried) in cases.iter().zip(tried) {
@@ -60,15 +62,17 @@ pub(super) fn tree(cases: &[Case], tried: &[Tried], time: Duration) -> String {
         }
         let name = visible(&case.name);
         let _ = match &tried.status {
-            Status::Passed => {
+            ExampleStatus::Passed => {
                 writeln!(
                     text,
                     "    {GREEN}ok{GREEN:#}   {name} {DIM}({} ms){DIM:#}",
                     ms(tried.time)
                 )
             }
-            Status::Skipped(why) => writeln!(text, "    {DIM}skip{DIM:#} {name}: {}", visible(why)),
-            Status::Failed(lines) => {
+            ExampleStatus::Skipped(why) => {
+                writeln!(text, "    {DIM}skip{DIM:#} {name}: {}", visible(why))
+            }
+            ExampleStatus::Failed(lines) => {
                 let _ = writeln!(
                     text,
                     "    {RED}FAIL{RED:#} {name} {DIM}({} ms){DIM:#}",
@@ -94,13 +98,18 @@ pub(super) fn tree(cases: &[Case], tried: &[Tried], time: Duration) -> String {
 }
 
 /// One object per line, then the sum.
-pub(super) fn json(cases: &[Case], tried: &[Tried], unread: &[String], time: Duration) -> String {
+pub(super) fn json(
+    cases: &[ExampleCase],
+    tried: &[ExampleResult],
+    unread: &[String],
+    time: Duration,
+) -> String {
     let mut text = String::new();
     for (case, tried) in cases.iter().zip(tried) {
         let (status, messages) = match &tried.status {
-            Status::Passed => ("passed", Vec::new()),
-            Status::Failed(lines) => ("failed", lines.clone()),
-            Status::Skipped(why) => ("skipped", vec![why.clone()]),
+            ExampleStatus::Passed => ("passed", Vec::new()),
+            ExampleStatus::Failed(lines) => ("failed", lines.clone()),
+            ExampleStatus::Skipped(why) => ("skipped", vec![why.clone()]),
         };
         let line = json!({
             "file": case.file, "line": case.line, "tool": case.tool, "example": case.name,
@@ -118,11 +127,16 @@ pub(super) fn json(cases: &[Case], tried: &[Tried], unread: &[String], time: Dur
 
 /// JUnit XML: a suite per file, and one for what hides examples, because who reads the file does
 /// not see the exit code.
-pub(super) fn junit(cases: &[Case], tried: &[Tried], unread: &[String], time: Duration) -> String {
-    let all: Vec<(&Case, &Tried)> = cases.iter().zip(tried).collect();
+pub(super) fn junit(
+    cases: &[ExampleCase],
+    tried: &[ExampleResult],
+    unread: &[String],
+    time: Duration,
+) -> String {
+    let all: Vec<(&ExampleCase, &ExampleResult)> = cases.iter().zip(tried).collect();
     let head = |element: &str,
                 name: &str,
-                of: &[(&Case, &Tried)],
+                of: &[(&ExampleCase, &ExampleResult)],
                 errors: usize,
                 time: Duration| {
         let Count { failed, skipped, .. } = Count::of(of.iter().map(|(_, tried)| *tried));
@@ -154,7 +168,7 @@ pub(super) fn junit(cases: &[Case], tried: &[Tried], unread: &[String], time: Du
     text + "</testsuites>\n"
 }
 
-fn test_case(case: &Case, tried: &Tried, text: &mut String) {
+fn test_case(case: &ExampleCase, tried: &ExampleResult, text: &mut String) {
     let (tool, name, file) = (escaped(&case.tool), escaped(&case.name), escaped(&case.file));
     let seconds = tried.time.as_secs_f64();
     let _ = write!(
@@ -163,11 +177,11 @@ fn test_case(case: &Case, tried: &Tried, text: &mut String) {
         case.line
     );
     let _ = match &tried.status {
-        Status::Passed => writeln!(text, "/>"),
-        Status::Skipped(why) => {
+        ExampleStatus::Passed => writeln!(text, "/>"),
+        ExampleStatus::Skipped(why) => {
             writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why))
         }
-        Status::Failed(lines) => {
+        ExampleStatus::Failed(lines) => {
             let first = lines.first().map(String::as_str).unwrap_or_default();
             let all = escaped(&lines.join("\n"));
             writeln!(text, "><failure message=\"{}\">{all}</failure></testcase>", escaped(first))

@@ -9,12 +9,12 @@ use toolwright_exec::Entry;
 use toolwright_exec::knowledge::{Code, Knowledge, Role, Show};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, ToolName};
-use toolwright_source::{Document, Pointer};
+use toolwright_source::{Document, DocumentPath, RecordPath};
 
 /// Bytes of a body; what is larger is no body of a tool.
 const MAX_BODY: u64 = 1 << 20;
 
-/// What a definition knows, if it knows anything that could work.
+/// SourceTarget a definition knows, if it knows anything that could work.
 pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
     let place = |role: Role, n: usize| {
         let list = match role {
@@ -23,7 +23,7 @@ pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
             Role::Validator => "validators",
             Role::Body => return None,
         };
-        let at = Pointer::root().child("knowledge").child(list).child(n).child("function");
+        let at = RecordPath::root().child("knowledge").child(list).child(n).child("function");
         let at = reading.origin.value(&at)?.pointer();
         Some(in_document(Arc::clone(reading.origin.document()), at))
     };
@@ -31,7 +31,7 @@ pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
 }
 
 /// Shows places of a text that stands somewhere in a document.
-fn in_document(document: Arc<Document>, at: Pointer) -> Show {
+fn in_document(document: Arc<Document>, at: DocumentPath) -> Show {
     Arc::new(move |place| {
         let name = document.source().name();
         let byte = document
@@ -51,7 +51,7 @@ pub(crate) fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
 }
 
 /// Gives a tool its body, if it wants one and it is there. Returns where it was looked for.
-pub(crate) fn embody(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn attach_body(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
     if entry.tool.details.binding != Binding::Script {
         return None;
     }
@@ -71,14 +71,16 @@ fn read_body(path: &Path) -> Result<String, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err("does not exist".to_owned());
         }
-        Err(error) => return Err(format!("cannot be read: {}", crate::files::plain(&error))),
+        Err(error) => {
+            return Err(format!("cannot be read: {}", toolwright_workspace::io_reason(&error)));
+        }
         Ok(file) if !file.is_file() => return Err("is no file".to_owned()),
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
     let read =
         std::fs::File::open(path).and_then(|file| file.take(MAX_BODY + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("cannot be read: {}", crate::files::plain(&error)))?;
+    read.map_err(|error| format!("cannot be read: {}", toolwright_workspace::io_reason(&error)))?;
     if bytes.len() as u64 > MAX_BODY {
         return Err(format!("is larger than {} KiB", MAX_BODY >> 10));
     }

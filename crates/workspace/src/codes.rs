@@ -2,7 +2,7 @@
 //! loaded. Those about the shape of a value are
 //! in `toolwright_formats`, those of the text itself in `toolwright_source`.
 
-use toolwright_source::Code;
+use toolwright_source::DiagnosticCode;
 use toolwright_source::words::nearest_word;
 
 toolwright_source::codes! {
@@ -17,7 +17,7 @@ toolwright_source::codes! {
 }
 
 /// Every code there is, those of the text first.
-pub fn all() -> impl Iterator<Item = &'static Code> + Clone {
+pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     let text = toolwright_source::codes::ALL.iter().copied();
     let shape = toolwright_formats::codes::ALL.iter().copied();
     text.chain(shape).chain(toolwright_check::codes()).chain(ALL.iter().copied())
@@ -27,7 +27,7 @@ pub fn all() -> impl Iterator<Item = &'static Code> + Clone {
 ///
 /// # Errors
 /// What to do when there is none: the nearest one, or where they are listed.
-pub fn find(name: &str) -> Result<&'static Code, String> {
+pub fn find(name: &str) -> Result<&'static DiagnosticCode, String> {
     let meant = || nearest_word(name, all().map(|code| code.name));
     all().find(|code| code.name == name).ok_or_else(|| match meant() {
         Some(meant) => format!("did you mean `{meant}`?"),

@@ -1,24 +1,24 @@
-//! What an author gave for a field.
+//! A field as an author wrote it: missing, invalid or valid.
 
 use crate::Json;
 
 /// A field as it was read: a draft can hold a bad one, so that its other mistakes are found too.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Given<T> {
+pub enum FieldValue<T> {
     /// Nothing was written.
     #[default]
     Missing,
     /// Something was written that is not a `T`; kept to be shown and written back.
-    Bad(Json),
+    Invalid(Json),
     /// A good value.
-    Ok(T),
+    Valid(T),
 }
 
-impl<T> Given<T> {
+impl<T> FieldValue<T> {
     /// The good value, if there is one.
     pub fn ok(&self) -> Option<&T> {
         match self {
-            Given::Ok(value) => Some(value),
+            FieldValue::Valid(value) => Some(value),
             _ => None,
         }
     }
@@ -26,22 +26,22 @@ impl<T> Given<T> {
     /// The good value by move, if there is one.
     pub fn into_ok(self) -> Option<T> {
         match self {
-            Given::Ok(value) => Some(value),
+            FieldValue::Valid(value) => Some(value),
             _ => None,
         }
     }
 
     /// Whether something was written that is not a `T`.
-    pub fn is_bad(&self) -> bool {
-        matches!(self, Given::Bad(_))
+    pub fn is_invalid(&self) -> bool {
+        matches!(self, FieldValue::Invalid(_))
     }
 
     /// The good value by another type.
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Given<U> {
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> FieldValue<U> {
         match self {
-            Given::Missing => Given::Missing,
-            Given::Bad(json) => Given::Bad(json),
-            Given::Ok(value) => Given::Ok(f(value)),
+            FieldValue::Missing => FieldValue::Missing,
+            FieldValue::Invalid(json) => FieldValue::Invalid(json),
+            FieldValue::Valid(value) => FieldValue::Valid(f(value)),
         }
     }
 }

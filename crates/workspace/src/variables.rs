@@ -16,25 +16,25 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use toolwright_source::Code;
+use toolwright_source::DiagnosticCode;
 
 use crate::codes;
-use crate::forms::is_variable_name;
+use crate::text_forms::is_variable_name;
 
-/// Knows the value of an environment variable. Libraries do not read the environment themselves.
+/// Looks up an environment variable. The binary supplies it; libraries do not read the environment.
 pub type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
 
 /// What references are filled in from.
 #[derive(Clone, Copy)]
-pub struct Scope<'v> {
+pub struct VariableScope<'v> {
     /// The environment.
     pub variables: &'v Variables<'v>,
     /// What `${workspaceFolder}` stands for; [`workspace_of`] knows it for a servers file.
     pub workspace: &'v Path,
 }
 
-/// Why a text cannot be filled in. Names are told, other parts of the text may be secrets and are
-/// not.
+/// Why a reference cannot be expanded. Messages name variables, and quote nothing else of the text:
+/// it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
     /// The variable is not set, and there is no default.
@@ -43,7 +43,7 @@ pub enum ExpandError {
     /// VS Code asks its user for this one.
     #[error("`${{input:{0}}}` asks for a value, and nobody can be asked here")]
     Input(String),
-    /// `${kind:…}` of a kind that nobody knows here.
+    /// `${kind:…}` of an unknown kind.
     #[error("`${{{0}:…}}` is not a reference that can be filled in here")]
     Kind(String),
     /// Something else in braces.
@@ -59,7 +59,7 @@ pub enum ExpandError {
 
 impl ExpandError {
     /// The code it is reported under.
-    pub fn code(&self) -> &'static Code {
+    pub fn code(&self) -> &'static DiagnosticCode {
         match self {
             ExpandError::Unset(_) => &codes::UNSET_VARIABLE,
             _ => &codes::INVALID_REFERENCE,
@@ -95,7 +95,7 @@ fn variable_for(id: &str) -> String {
 }
 
 /// The text with every reference filled in.
-pub fn expand(text: &str, scope: &Scope<'_>) -> Result<String, ExpandError> {
+pub fn expand(text: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -109,7 +109,7 @@ pub fn expand(text: &str, scope: &Scope<'_>) -> Result<String, ExpandError> {
 }
 
 /// What stands for the text between the braces.
-fn value(reference: &str, scope: &Scope<'_>) -> Result<String, ExpandError> {
+fn value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     match reference {
         "userHome" => variable(home, None, scope),
@@ -128,7 +128,11 @@ fn value(reference: &str, scope: &Scope<'_>) -> Result<String, ExpandError> {
     }
 }
 
-fn named(name: &str, default: Option<&str>, scope: &Scope<'_>) -> Result<String, ExpandError> {
+fn named(
+    name: &str,
+    default: Option<&str>,
+    scope: &VariableScope<'_>,
+) -> Result<String, ExpandError> {
     match name.split_once(':') {
         None if is_variable_name(name) => variable(name, default, scope),
         None => Err(ExpandError::Unknown),
@@ -140,7 +144,11 @@ fn named(name: &str, default: Option<&str>, scope: &Scope<'_>) -> Result<String,
     }
 }
 
-fn variable(name: &str, default: Option<&str>, scope: &Scope<'_>) -> Result<String, ExpandError> {
+fn variable(
+    name: &str,
+    default: Option<&str>,
+    scope: &VariableScope<'_>,
+) -> Result<String, ExpandError> {
     match default {
         Some(default) if default.contains("${") => Err(ExpandError::Nested(name.to_owned())),
         default => (scope.variables)(name)

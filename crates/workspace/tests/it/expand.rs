@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolwright_catalog::{ExpandError, Scope, expand, workspace_of};
+use toolwright_workspace::{ExpandError, VariableScope, expand, workspace_of};
 
 /// The environment of all tests.
 pub(crate) fn variables(name: &str) -> Option<String> {
@@ -17,8 +17,8 @@ pub(crate) fn variables(name: &str) -> Option<String> {
     set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
 }
 
-pub(crate) fn scope() -> Scope<'static> {
-    Scope { variables: &variables, workspace: Path::new("/project/my app") }
+pub(crate) fn scope() -> VariableScope<'static> {
+    VariableScope { variables: &variables, workspace: Path::new("/project/my app") }
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn mistakes_say_what_to_do() {
 
 #[test]
 fn without_a_home_the_variable_is_named() {
-    let scope = Scope { variables: &|_| None, workspace: Path::new("/") };
+    let scope = VariableScope { variables: &|_| None, workspace: Path::new("/") };
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     assert_eq!(expand("${userHome}", &scope), Err(ExpandError::Unset(home.to_owned())));
     assert_eq!(expand("${workspaceFolderBasename}", &scope).as_deref(), Ok(""));

@@ -4,13 +4,13 @@
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Annotations, Binding, Check, Connection, Draft, Example, Function, Given, Icon, InputSchema,
-    Json, Knowledge, Limits, Object, Rest, Sandbox, Server, Stage,
+    Annotations, Binding, Connection, DeclaredLimits, Draft, Example, FieldValue, Function, Icon,
+    InputSchema, Json, Knowledge, Object, ProcessorStage, Rest, Sandbox, Server, ValidatorCheck,
 };
-use toolwright_source::{Node, Pointer};
+use toolwright_source::{DocumentPath, Node, RecordPath};
 
 /// The tools of a reading; `index` is the place of their toolset.
-pub(crate) fn tools(reading: &Reading, index: usize) -> Vec<Json> {
+pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
     let tools = reading.toolset.tools.iter().enumerate();
     tools.map(|(n, tool)| tool_json(reading, index, n, tool)).collect()
 }
@@ -44,11 +44,11 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "invalid": invalid(tool),
         "format": reading.format.0,
         "toolset": toolset,
-        "origin": origin(reading, &Pointer::root().child("tools").child(n)),
+        "origin": origin(reading, &RecordPath::root().child("tools").child(n)),
     })
 }
 
-fn capability(need: &Given<toolwright_model::Capability>) -> Option<Json> {
+fn capability(need: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
     let capability = need.ok()?;
     Some(json!({
         "name": capability.as_str(),
@@ -74,9 +74,9 @@ fn example(example: &Example) -> Json {
     Json::Object(json)
 }
 
-fn limits(tool: &Limits, toolset: &Limits) -> Json {
+fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
     json!({
-        "timeoutMs": Limits::timeout_ms(tool, toolset),
+        "timeoutMs": DeclaredLimits::timeout_ms(tool, toolset),
         "declaredTimeoutMs": tool.timeout_ms,
     })
 }
@@ -164,11 +164,11 @@ fn rest(rest: &Rest) -> Json {
     )
 }
 
-/// Whether a name, or one of the names in a dotted one, is that of an environment.
+/// Whether a pointer leads through something that is named like an environment.
 fn is_environment(name: &str) -> bool {
     const NAMES: [&str; 5] =
         ["env", "environment", "env_vars", "env_variables", "environment_variables"];
-    name.split('.').any(|part| NAMES.contains(&part))
+    name.split('/').any(|part| NAMES.contains(&part))
 }
 
 /// The value without what environments hold: they are where people put their keys.
@@ -188,9 +188,9 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
     }
 }
 
-fn bad<T>(given: &Given<T>) -> Option<&Json> {
+fn bad<T>(given: &FieldValue<T>) -> Option<&Json> {
     match given {
-        Given::Bad(json) => Some(json),
+        FieldValue::Invalid(json) => Some(json),
         _ => None,
     }
 }
@@ -214,7 +214,7 @@ fn invalid(tool: &Draft) -> Json {
 }
 
 /// Where a tool came from, and each of its parts that has a place of its own.
-fn origin(reading: &Reading, at: &Pointer) -> Json {
+fn origin(reading: &Reading, at: &RecordPath) -> Json {
     let document = reading.origin.document();
     let mut parts = Map::new();
     for key in [
@@ -230,11 +230,11 @@ fn origin(reading: &Reading, at: &Pointer) -> Json {
         "examples",
     ] {
         let pointer = at.child(key);
-        let place = reading.origin.place(&pointer);
+        let place = reading.origin.location(&pointer);
         if place.exact {
             parts.insert(
                 key.into(),
-                place_json(reading, place.value.start, &reading.origin.document_pointer(&pointer)),
+                place_json(reading, place.value.start, &reading.origin.document_path(&pointer)),
             );
         }
     }
@@ -243,9 +243,9 @@ fn origin(reading: &Reading, at: &Pointer) -> Json {
             parts.insert(rest.tokens().collect::<Vec<_>>().join("."), node_json(reading, node));
         }
     }
-    let place = reading.origin.place(at);
+    let place = reading.origin.location(at);
     let start = place.key.unwrap_or(place.value).start;
-    let mut json = place_json(reading, start, &reading.origin.document_pointer(at));
+    let mut json = place_json(reading, start, &reading.origin.document_path(at));
     if let Json::Object(map) = &mut json {
         map.shift_insert(0, "file".into(), json!(document.source().name()));
         map.insert("parts".into(), Json::Object(parts));
@@ -257,13 +257,13 @@ fn node_json(reading: &Reading, node: Node<'_>) -> Json {
     place_json(reading, node.span().start, &node.pointer())
 }
 
-fn place_json(reading: &Reading, byte: u32, pointer: &Pointer) -> Json {
+fn place_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
     let at = reading.origin.document().source().line_column(byte as usize);
     json!({"path": pointer.as_str(), "line": at.line, "column": at.column})
 }
 
 /// The toolset of a reading, without its tools.
-pub(crate) fn toolset(reading: &Reading) -> Json {
+pub fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
     let bad_fields = [("namespace", bad(&toolset.namespace)), ("version", bad(&toolset.version))];
     let invalid: Map<String, Json> = bad_fields
@@ -283,8 +283,8 @@ pub(crate) fn toolset(reading: &Reading) -> Json {
         }),
         "capabilities": toolset.declares.as_ref().map(|list| list.iter().filter_map(capability).collect::<Vec<_>>()),
         "limits": json!({
-            "timeoutMs": toolset.limits.timeout_ms.unwrap_or(Limits::DEFAULT_TIMEOUT_MS),
-            "maxConcurrent": toolset.limits.max_concurrent.unwrap_or(Limits::DEFAULT_CONCURRENT),
+            "timeoutMs": toolset.limits.timeout_ms.unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS),
+            "maxConcurrent": toolset.limits.max_concurrent.unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT),
             "sandbox": toolset.limits.sandbox.unwrap_or(Sandbox::Worker).name(),
         }),
         "knowledge": knowledge(&toolset.knowledge),
@@ -318,7 +318,7 @@ fn knowledge(knowledge: &Knowledge) -> Json {
         map.insert("processes".into(), json!(p.processes));
         map.insert(
             "stage".into(),
-            json!(if p.stage == Stage::Request { "request" } else { "response" }),
+            json!(if p.stage == ProcessorStage::Request { "request" } else { "response" }),
         );
         map
     });
@@ -349,9 +349,9 @@ fn knowledge(knowledge: &Knowledge) -> Json {
     })
 }
 
-fn check(check: &Check) -> Json {
+fn check(check: &ValidatorCheck) -> Json {
     match check {
-        Check::RequiredFields(fields) => json!({"requiredFields": fields}),
-        Check::Other(json) => json!({"other": json}),
+        ValidatorCheck::RequiredFields(fields) => json!({"requiredFields": fields}),
+        ValidatorCheck::Other(json) => json!({"other": json}),
     }
 }

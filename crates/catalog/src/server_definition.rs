@@ -1,21 +1,21 @@
-//! Toolsets whose commands are tools of a server that their definition names. What the definition
-//! leaves open, the server says; a command that the server does not have is set aside; its other
+//! Toolsets whose commands are tools of a server that their definition names. SourceTarget the definition
+//! leaves open, the server says; a command that the server does not have is quarantined; its other
 //! tools are there as they are.
 
 use std::sync::Arc;
 
-use toolwright_exec::{Entry, Failure, Limits, Parts, Standing};
+use toolwright_exec::{CallLimits, Entry, Failure, Parts, Standing};
 use toolwright_model::{Annotations, Binding, InputSchema, Namespace, Server};
-use toolwright_source::{Diagnostic, Finding, Origin, Pointer, locate};
+use toolwright_source::{Diagnostic, Origin, RecordFinding, RecordPath, locate};
+use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
+use toolwright_workspace::{SourceSpec, SourceTarget, Workspace};
 
-use crate::codes::COMMAND_NOT_ON_SERVER;
-use crate::gate::{Gated, Lanes, gate};
-use crate::live;
-use crate::plan::{Spec, What};
+use crate::gate::{GateResult, Lanes, gate};
+use crate::live_sources;
 
 /// Such a toolset as its definition gives it.
 #[derive(Debug)]
-pub(crate) struct Hosted {
+pub(crate) struct ServerDefinition {
     pub(crate) namespace: Namespace,
     pub(crate) server: Arc<Server>,
     /// Its commands, each with its number in the definition.
@@ -23,36 +23,39 @@ pub(crate) struct Hosted {
     pub(crate) origin: Origin,
 }
 
-/// What a server says of its tools.
+/// SourceTarget a server says of its tools.
 #[derive(Debug, Default)]
-pub(crate) struct Served {
+pub(crate) struct ListedTools {
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-impl Hosted {
+impl ServerDefinition {
     /// Whether it is the same toolset on the same server, whatever else has changed.
-    pub(crate) fn is_like(&self, other: &Hosted) -> bool {
+    pub(crate) fn is_like(&self, other: &ServerDefinition) -> bool {
         self.namespace == other.namespace && self.server == other.server
     }
 
     /// Asks the server. `spec` is where the definition came from.
     pub(crate) async fn ask(
         &self,
-        spec: &Spec,
+        spec: &SourceSpec,
+        workspace: &Workspace,
         parts: &Parts,
-        limits: &Limits,
+        limits: &CallLimits,
         lanes: &mut Lanes,
-    ) -> Result<Served, Failure> {
-        let spec = Spec {
+    ) -> Result<ListedTools, Failure> {
+        let spec = SourceSpec {
             name: self.namespace.to_string(),
-            what: What::Server(Arc::clone(&self.server), Some(self.namespace.clone())),
+            target: SourceTarget::Server(Arc::clone(&self.server), Some(self.namespace.clone())),
             implementations: None,
             ..spec.clone()
         };
-        let loaded = live::server(&spec, &self.server, Some(&self.namespace), parts).await?;
-        let Gated { entries, diagnostics, .. } = gate(loaded, limits, &spec, lanes);
-        Ok(Served { entries, diagnostics })
+        let loaded =
+            live_sources::server(&spec, &self.server, Some(&self.namespace), workspace, parts)
+                .await?;
+        let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, lanes);
+        Ok(ListedTools { entries, diagnostics })
     }
 
     /// Its tools, with what the server said of them, and the commands that the server has not.
@@ -79,18 +82,18 @@ impl Hosted {
     fn missing(&self, n: usize, own: &Entry) -> (Entry, Diagnostic) {
         let message = format!("the server has no tool `{}`", name_on_server(own));
         let reason = format!("{message} ({})", COMMAND_NOT_ON_SERVER.name);
-        let at = Pointer::root().child("tools").child(n).child("name");
-        let finding = Finding::new(&COMMAND_NOT_ON_SERVER, at, message);
+        let at = RecordPath::root().child("tools").child(n).child("name");
+        let finding = RecordFinding::new(&COMMAND_NOT_ON_SERVER, at, message);
         let entry =
             Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason);
-        (entry, locate(finding, &self.origin))
+        (entry, locate(self.origin.in_document(finding), self.origin.document()))
     }
 }
 
 fn name_on_server(entry: &Entry) -> &str {
     match &entry.tool.details.binding {
         Binding::Server { tool, .. } => tool,
-        // One that is set aside has no binding.
+        // One that is quarantined has no binding.
         _ => entry.tool.name.as_str(),
     }
 }
@@ -107,7 +110,7 @@ fn completed(own: &Arc<Entry>, served: &Entry) -> Arc<Entry> {
     };
     match &served.standing {
         Standing::Ready => {}
-        // What the server says of it cannot be relied on. That matters where the definition says
+        // SourceTarget the server says of it cannot be relied on. That matters where the definition says
         // nothing.
         Standing::Quarantined(_) if own.tool.input != InputSchema::Deferred => {
             return Arc::clone(own);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use toolwright_catalog::{NamedServer, is_servers_file, read_servers};
 use toolwright_model::{Connection, Variable};
 use toolwright_source::render::{Colour, full};
-use toolwright_source::{Diagnostic, Document, Finding, Origin, Syntax, locate, render};
+use toolwright_source::{Diagnostic, Document, Finding, Syntax, locate, render};
+use toolwright_workspace::{NamedServer, is_servers_file, read_servers};
 
 use crate::expand::scope;
 
@@ -264,9 +264,8 @@ fn a_bad_server_does_not_take_others_with_it() {
     let (list, findings) = read_servers(&document, &scope());
     let names: Vec<&str> = list.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["good", "a-b", "last"]);
-    let origin = Origin::whole(&document);
     let mut diagnostics: Vec<Diagnostic> =
-        findings.into_iter().map(|f| locate(f, &origin)).collect();
+        findings.into_iter().map(|f| locate(f, &document)).collect();
     render::sort(&mut diagnostics);
     let shown: Vec<String> = diagnostics.iter().map(|d| full(d, Colour::Off)).collect();
     insta::assert_snapshot!(shown.join("\n\n"));

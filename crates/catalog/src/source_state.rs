@@ -6,15 +6,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::Entry;
 use toolwright_model::Server;
+use toolwright_workspace::{SourceSpec, SourceTarget};
 
 use crate::gate::Lanes;
-use crate::hosted::Hosted;
-use crate::plan::{Spec, What};
+use crate::server_definition::ServerDefinition;
 
-pub(crate) struct Slot {
-    pub(crate) spec: Spec,
+pub(crate) struct SourceState {
+    pub(crate) spec: SourceSpec,
     pub(crate) entries: Vec<Arc<Entry>>,
-    pub(crate) guests: Vec<Guest>,
+    pub(crate) server_toolsets: Vec<ServerToolset>,
     /// The permits of its toolsets, which outlive a reload.
     pub(crate) lanes: Lanes,
     /// Where the bodies of its tools are looked for.
@@ -28,9 +28,9 @@ pub(crate) struct Slot {
 }
 
 /// A toolset on a server that its definition names.
-pub(crate) struct Guest {
-    pub(crate) hosted: Arc<Hosted>,
-    /// What the server said of its tools, last time it was asked with success.
+pub(crate) struct ServerToolset {
+    pub(crate) definition: Arc<ServerDefinition>,
+    /// SourceTarget the server said of its tools, last time it was asked with success.
     served: Option<Vec<Arc<Entry>>>,
     /// The tools of both.
     tools: Vec<Arc<Entry>>,
@@ -42,12 +42,12 @@ pub(crate) struct Guest {
     pub(crate) gone: CancellationToken,
 }
 
-impl Slot {
-    pub(crate) fn new(spec: Spec) -> Slot {
-        Slot {
+impl SourceState {
+    pub(crate) fn new(spec: SourceSpec) -> SourceState {
+        SourceState {
             spec,
             entries: Vec::new(),
-            guests: Vec::new(),
+            server_toolsets: Vec::new(),
             lanes: Lanes::new(),
             bodies: Vec::new(),
             tried: false,
@@ -57,51 +57,59 @@ impl Slot {
     }
 
     pub(crate) fn is_settled(&self) -> bool {
-        self.tried && self.guests.iter().all(|guest| guest.tried)
+        self.tried && self.server_toolsets.iter().all(|server_toolset| server_toolset.tried)
     }
 
-    /// Takes over what definitions gave. What servers said of their tools holds until they are
+    /// Takes over what definitions gave. SourceTarget servers said of their tools holds until they are
     /// asked again; what the definitions say holds at once.
-    pub(crate) fn host(&mut self, hosted: Vec<Hosted>) {
-        let mut old = std::mem::take(&mut self.guests);
-        for hosted in hosted {
-            let before = old.iter().position(|guest| guest.hosted.is_like(&hosted));
+    pub(crate) fn host(&mut self, definition: Vec<ServerDefinition>) {
+        let mut old = std::mem::take(&mut self.server_toolsets);
+        for definition in definition {
+            let before = old
+                .iter()
+                .position(|server_toolset| server_toolset.definition.is_like(&definition));
             let before = before.map(|place| old.swap_remove(place));
-            let mut guest = Guest {
-                tools: hosted.own.iter().map(|(_, entry)| Arc::clone(entry)).collect(),
-                hosted: Arc::new(hosted),
+            let mut server_toolset = ServerToolset {
+                tools: definition.own.iter().map(|(_, entry)| Arc::clone(entry)).collect(),
+                definition: Arc::new(definition),
                 served: None,
-                tried: before.as_ref().is_some_and(|guest| guest.tried),
+                tried: before.as_ref().is_some_and(|server_toolset| server_toolset.tried),
                 followed: false,
                 gone: self.gone.child_token(),
             };
             if let Some(before) = before {
                 before.gone.cancel();
                 if let Some(served) = before.served {
-                    guest.tools = guest.hosted.meet(&served).0;
-                    guest.served = Some(served);
+                    server_toolset.tools = server_toolset.definition.meet(&served).0;
+                    server_toolset.served = Some(served);
                 }
             }
-            self.guests.push(guest);
+            self.server_toolsets.push(server_toolset);
         }
-        old.iter().for_each(|guest| guest.gone.cancel());
+        old.iter().for_each(|server_toolset| server_toolset.gone.cancel());
     }
 
     /// Its tools as far as they are known.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.entries.iter().chain(self.guests.iter().flat_map(|guest| &guest.tools))
+        self.entries
+            .iter()
+            .chain(self.server_toolsets.iter().flat_map(|server_toolset| &server_toolset.tools))
     }
 
     /// Its servers: itself, or those its definitions name.
     pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
-        match &self.spec.what {
-            What::Server(server, _) => vec![Arc::clone(server)],
-            _ => self.guests.iter().map(|guest| Arc::clone(&guest.hosted.server)).collect(),
+        match &self.spec.target {
+            SourceTarget::Server(server, _) => vec![Arc::clone(server)],
+            _ => self
+                .server_toolsets
+                .iter()
+                .map(|server_toolset| Arc::clone(&server_toolset.definition.server))
+                .collect(),
         }
     }
 }
 
-impl Guest {
+impl ServerToolset {
     /// Takes over what the server said, and the tools that are there now.
     pub(crate) fn take(&mut self, served: Vec<Arc<Entry>>, tools: Vec<Arc<Entry>>) {
         (self.served, self.tools) = (Some(served), tools);

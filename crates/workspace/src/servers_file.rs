@@ -18,11 +18,13 @@ use toolwright_formats::codes::{
 };
 use toolwright_model::{Connection, Namespace, Server, Variable};
 use toolwright_source::words::{alternatives, nearest, nearest_word, shorten};
-use toolwright_source::{Document, Edit, Entry, Finding, Kind, Node, Pointer, Safety, Severity};
+use toolwright_source::{
+    Document, DocumentPath, Edit, Finding, Member, Node, Safety, Severity, ValueKind,
+};
 
 use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS_COMMAND};
-use crate::forms::{can_be_variable, is_address, is_header_name};
-use crate::{Scope, expand};
+use crate::text_forms::{can_be_variable, is_address, is_header_name};
+use crate::{VariableScope, expand};
 
 /// More findings than this in one file tell nobody anything.
 const MAX_FINDINGS: usize = 1_000;
@@ -38,17 +40,17 @@ pub struct NamedServer {
     /// Whether the file says not to use it.
     pub disabled: bool,
     /// Where the file says so.
-    pub at: Pointer,
+    pub at: DocumentPath,
 }
 
 /// What may stand behind a key of an entry.
 #[derive(Clone, Copy)]
-enum Form {
+enum ServerKeyForm {
     Text,
     Texts,
     Flag,
     /// One of [`TRANSPORTS`].
-    Transport,
+    ServerTransport,
     /// Texts, and what passes for them: numbers, booleans and null.
     Variables,
     Headers,
@@ -59,49 +61,49 @@ enum Form {
 }
 
 /// The keys of an entry, of all clients together.
-const KEYS: &[(&str, Form)] = &[
-    ("command", Form::Text),
-    ("args", Form::Texts),
-    ("env", Form::Variables),
-    ("envFile", Form::NotHeeded), // VS Code
-    ("cwd", Form::Text),
-    ("type", Form::Transport),
-    ("transport", Form::Transport),
-    ("url", Form::Text),
-    ("serverUrl", Form::Text), // Windsurf
-    ("httpUrl", Form::Text),   // Gemini CLI
-    ("headers", Form::Headers),
-    ("disabled", Form::Flag),
-    ("enabled", Form::Flag),
-    ("disabledTools", Form::Unused),
-    ("autoApprove", Form::Unused),
-    ("alwaysAllow", Form::Unused),
-    ("timeout", Form::Unused),
-    ("description", Form::Unused),
-    ("oauth", Form::Unused),
-    ("gallery", Form::Unused),
-    ("version", Form::Unused),
-    ("dev", Form::Unused),
-    ("sandbox", Form::Unused),
-    ("sandboxEnabled", Form::Unused),
+const KEYS: &[(&str, ServerKeyForm)] = &[
+    ("command", ServerKeyForm::Text),
+    ("args", ServerKeyForm::Texts),
+    ("env", ServerKeyForm::Variables),
+    ("envFile", ServerKeyForm::NotHeeded), // VS Code
+    ("cwd", ServerKeyForm::Text),
+    ("type", ServerKeyForm::ServerTransport),
+    ("transport", ServerKeyForm::ServerTransport),
+    ("url", ServerKeyForm::Text),
+    ("serverUrl", ServerKeyForm::Text), // Windsurf
+    ("httpUrl", ServerKeyForm::Text),   // Gemini CLI
+    ("headers", ServerKeyForm::Headers),
+    ("disabled", ServerKeyForm::Flag),
+    ("enabled", ServerKeyForm::Flag),
+    ("disabledTools", ServerKeyForm::Unused),
+    ("autoApprove", ServerKeyForm::Unused),
+    ("alwaysAllow", ServerKeyForm::Unused),
+    ("timeout", ServerKeyForm::Unused),
+    ("description", ServerKeyForm::Unused),
+    ("oauth", ServerKeyForm::Unused),
+    ("gallery", ServerKeyForm::Unused),
+    ("version", ServerKeyForm::Unused),
+    ("dev", ServerKeyForm::Unused),
+    ("sandbox", ServerKeyForm::Unused),
+    ("sandboxEnabled", ServerKeyForm::Unused),
 ];
 
 /// The keys that hold an address, the first one counts.
 const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// The ways to talk to a server, under all their names.
-const TRANSPORTS: &[(&str, Transport)] = &[
-    ("stdio", Transport::Stdio),
-    ("local", Transport::Stdio), // Copilot
-    ("http", Transport::Http),
-    ("streamable-http", Transport::Http),
-    ("streamableHttp", Transport::Http),
-    ("sse", Transport::Sse),
-    ("ws", Transport::WebSocket),
+const TRANSPORTS: &[(&str, ServerTransport)] = &[
+    ("stdio", ServerTransport::Stdio),
+    ("local", ServerTransport::Stdio), // Copilot
+    ("http", ServerTransport::Http),
+    ("streamable-http", ServerTransport::Http),
+    ("streamableHttp", ServerTransport::Http),
+    ("sse", ServerTransport::Sse),
+    ("ws", ServerTransport::WebSocket),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Transport {
+enum ServerTransport {
     Stdio,
     Http,
     Sse,
@@ -116,22 +118,25 @@ pub fn is_servers_file(document: &Document) -> bool {
 /// The object that holds the servers. A wrong value of `mcpServers` is found too, to be reported;
 /// the other keys could mean anything.
 fn servers(root: Node<'_>) -> Option<Node<'_>> {
-    let object = |node: &Node<'_>| node.kind() == Kind::Map;
+    let object = |node: &Node<'_>| node.kind() == ValueKind::Map;
     root.get("mcpServers")
         .or_else(|| root.get("servers").filter(object))
         .or_else(|| root.get("mcp")?.get("servers").filter(object))
 }
 
 /// The servers of a servers file, and what is wrong with it. A document that is none has none.
-pub fn read_servers(document: &Document, scope: &Scope<'_>) -> (Vec<NamedServer>, Vec<Finding>) {
-    let mut reader = Reader { scope, findings: Vec::new(), names: HashSet::new() };
+pub fn read_servers(
+    document: &Document,
+    scope: &VariableScope<'_>,
+) -> (Vec<NamedServer>, Vec<Finding>) {
+    let mut reader = ServersReader { scope, findings: Vec::new(), names: HashSet::new() };
     let Some(node) = servers(document.root()) else { return (Vec::new(), Vec::new()) };
     let mut list = Vec::new();
-    if node.kind() == Kind::Map {
+    if node.kind() == ValueKind::Map {
         // Of duplicates the last one counts, and only it can be found by pointer.
         let counts =
-            |entry: &Entry<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
-        let entries = node.entries().into_iter().filter(counts).take(MAX_ITEMS);
+            |entry: &Member<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
+        let entries = node.members().into_iter().filter(counts).take(MAX_ITEMS);
         list.extend(entries.filter_map(|entry| reader.entry(&entry)));
     } else {
         reader.wrong_type(node, "an object");
@@ -139,14 +144,14 @@ pub fn read_servers(document: &Document, scope: &Scope<'_>) -> (Vec<NamedServer>
     (list, reader.findings)
 }
 
-struct Reader<'r, 'v> {
-    scope: &'r Scope<'v>,
+struct ServersReader<'r, 'v> {
+    scope: &'r VariableScope<'v>,
     findings: Vec<Finding>,
     /// The names so far.
     names: HashSet<String>,
 }
 
-impl Reader<'_, '_> {
+impl ServersReader<'_, '_> {
     fn tell(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
@@ -161,17 +166,17 @@ impl Reader<'_, '_> {
     }
 
     /// One server; `None` if it has a mistake that would make it another one.
-    fn entry(&mut self, entry: &Entry<'_>) -> Option<NamedServer> {
+    fn entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
         let node = entry.value;
-        if node.kind() != Kind::Map {
+        if node.kind() != ValueKind::Map {
             self.wrong_type(node, "an object");
             return None;
         }
         let told = self.findings.len();
         let name = self.name(entry);
-        node.entries().iter().for_each(|entry| self.key(node, entry));
+        node.members().iter().for_each(|entry| self.key(node, entry));
         let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
-        let server = Values { node, disabled, reader: self }.server();
+        let server = ServerValues { node, disabled, reader: self }.server();
         let is_bad =
             self.findings[told..].iter().any(|finding| finding.severity == Severity::Error);
         if is_bad || self.findings.len() >= MAX_FINDINGS {
@@ -180,7 +185,7 @@ impl Reader<'_, '_> {
         Some(NamedServer { name: name?, server: server?, disabled, at: node.pointer() })
     }
 
-    fn name(&mut self, entry: &Entry<'_>) -> Option<String> {
+    fn name(&mut self, entry: &Member<'_>) -> Option<String> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
         let name: String = entry.name().chars().map(plain).collect();
         let finding = |code, message| Finding::new(code, entry.value.pointer(), message).on_key();
@@ -200,36 +205,40 @@ impl Reader<'_, '_> {
     }
 
     /// Checks one member of an entry by itself.
-    fn key(&mut self, node: Node<'_>, entry: &Entry<'_>) {
+    fn key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, value) = (entry.name(), entry.value);
         let Some((_, form)) = KEYS.iter().find(|(known, _)| entry.is(known)) else {
             return self.unknown(node, entry);
         };
         let kind = value.kind();
         match form {
-            Form::Unused => {}
+            ServerKeyForm::Unused => {}
             // Serialisers that write every field write null for those that are not there.
-            _ if kind == Kind::Null => {}
-            Form::Text if kind != Kind::String => self.wrong_type(value, "a string"),
-            Form::Flag if kind != Kind::Bool => self.wrong_type(value, "a boolean"),
-            Form::Texts if kind != Kind::List => self.wrong_type(value, "a list of strings"),
-            Form::Variables | Form::Headers if kind != Kind::Map => {
+            _ if kind == ValueKind::Null => {}
+            ServerKeyForm::Text if kind != ValueKind::String => self.wrong_type(value, "a string"),
+            ServerKeyForm::Flag if kind != ValueKind::Bool => self.wrong_type(value, "a boolean"),
+            ServerKeyForm::Texts if kind != ValueKind::List => {
+                self.wrong_type(value, "a list of strings")
+            }
+            ServerKeyForm::Variables | ServerKeyForm::Headers if kind != ValueKind::Map => {
                 self.wrong_type(value, "an object")
             }
-            Form::Text if value.raw().trim().is_empty() => {
+            ServerKeyForm::Text if value.raw().trim().is_empty() => {
                 let message = format!("`{name}` is blank");
                 self.tell(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
             }
-            Form::Text | Form::Flag => {}
-            Form::Texts => {
+            ServerKeyForm::Text | ServerKeyForm::Flag => {}
+            ServerKeyForm::Texts => {
                 let others =
-                    value.items().take(MAX_ITEMS).filter(|item| item.kind() != Kind::String);
+                    value.items().take(MAX_ITEMS).filter(|item| item.kind() != ValueKind::String);
                 others.for_each(|item| self.wrong_type(item, "a string"));
             }
-            Form::Transport => self.transport(value),
-            Form::Variables => self.texts(value, can_be_variable, "an environment variable"),
-            Form::Headers => self.texts(value, is_header_name, "a header"),
-            Form::NotHeeded => {
+            ServerKeyForm::ServerTransport => self.transport(value),
+            ServerKeyForm::Variables => {
+                self.texts(value, can_be_variable, "an environment variable")
+            }
+            ServerKeyForm::Headers => self.texts(value, is_header_name, "a header"),
+            ServerKeyForm::NotHeeded => {
                 let message = format!("`{name}` is not read here");
                 let finding = Finding::new(&IGNORED_SETTING, value.pointer(), message).on_key();
                 self.tell(
@@ -239,7 +248,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn unknown(&mut self, node: Node<'_>, entry: &Entry<'_>) {
+    fn unknown(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
         let meant =
             nearest(name, KEYS.iter().map(|(known, _)| *known)).filter(|meant| !node.has(meant));
@@ -264,7 +273,7 @@ impl Reader<'_, '_> {
     }
 
     fn transport(&mut self, value: Node<'_>) {
-        if value.kind() != Kind::String {
+        if value.kind() != ValueKind::String {
             return self.wrong_type(value, "a string");
         }
         if transport(value).is_some() {
@@ -282,12 +291,12 @@ impl Reader<'_, '_> {
     }
 
     fn texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
-        for entry in node.entries() {
+        for entry in node.members() {
             if !allowed(entry.name()) {
                 let message = format!("`{}` cannot be the name of {what}", shorten(entry.name()));
                 self.tell(Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key());
             }
-            if matches!(entry.value.kind(), Kind::List | Kind::Map) {
+            if matches!(entry.value.kind(), ValueKind::List | ValueKind::Map) {
                 self.wrong_type(entry.value, "a string");
             }
         }
@@ -298,19 +307,19 @@ fn flag(node: Node<'_>, name: &str) -> Option<bool> {
     node.get(name)?.boolean()
 }
 
-fn transport(value: Node<'_>) -> Option<Transport> {
+fn transport(value: Node<'_>) -> Option<ServerTransport> {
     let word = value.text()?;
     TRANSPORTS.iter().find(|(name, _)| *name == word).map(|(_, transport)| *transport)
 }
 
 /// The values of an entry that was checked, with their references filled in.
-struct Values<'d, 'r, 's, 'v> {
+struct ServerValues<'d, 'r, 's, 'v> {
     node: Node<'d>,
     disabled: bool,
-    reader: &'r mut Reader<'s, 'v>,
+    reader: &'r mut ServersReader<'s, 'v>,
 }
 
-impl<'d> Values<'d, '_, '_, '_> {
+impl<'d> ServerValues<'d, '_, '_, '_> {
     fn server(mut self) -> Option<Server> {
         let environment = self.variables("env");
         let headers = self.variables("headers");
@@ -344,9 +353,10 @@ impl<'d> Values<'d, '_, '_, '_> {
     /// The members of the object at `name`. VS Code removes a variable that is null: it is not
     /// passed.
     fn variables(&mut self, name: &str) -> Vec<Variable> {
-        let entries = self.node.get(name).map(Node::entries).unwrap_or_default();
-        let scalar =
-            |entry: &Entry<'_>| !matches!(entry.value.kind(), Kind::Null | Kind::List | Kind::Map);
+        let entries = self.node.get(name).map(Node::members).unwrap_or_default();
+        let scalar = |entry: &Member<'_>| {
+            !matches!(entry.value.kind(), ValueKind::Null | ValueKind::List | ValueKind::Map)
+        };
         let mut list = Vec::new();
         for entry in entries.into_iter().filter(scalar) {
             let value = self.fill_in(entry.value);
@@ -362,10 +372,10 @@ impl<'d> Values<'d, '_, '_, '_> {
         let command = self.given("command");
         let address = ADDRESSES.into_iter().find_map(|name| Some((name, self.given(name)?)));
         match (written.and_then(transport), command, address) {
-            (Some(Transport::Stdio), Some(command), _) | (None, Some(command), None) => {
+            (Some(ServerTransport::Stdio), Some(command), _) | (None, Some(command), None) => {
                 self.stdio(command)
             }
-            (Some(Transport::Stdio), None, _) => {
+            (Some(ServerTransport::Stdio), None, _) => {
                 self.missing("command", "`type` says that it is started")
             }
             (Some(transport), _, Some((_, address))) => self.remote(transport, address),
@@ -374,10 +384,10 @@ impl<'d> Values<'d, '_, '_, '_> {
             }
             (None, None, Some((key, address))) => {
                 let transport = match key {
-                    "httpUrl" => Transport::Http,
-                    _ if is_address(address.raw(), &["ws", "wss"]) => Transport::WebSocket,
+                    "httpUrl" => ServerTransport::Http,
+                    _ if is_address(address.raw(), &["ws", "wss"]) => ServerTransport::WebSocket,
                     // Clients try streamable HTTP and fall back, which is what this one means.
-                    _ => Transport::Sse,
+                    _ => ServerTransport::Sse,
                 };
                 self.remote(transport, address)
             }
@@ -394,7 +404,7 @@ impl<'d> Values<'d, '_, '_, '_> {
 
     fn missing(&mut self, name: &str, why: &str) -> Option<Connection> {
         // A blank or wrong value was told already.
-        if self.node.get(name).is_none_or(|value| value.kind() == Kind::Null) {
+        if self.node.get(name).is_none_or(|value| value.kind() == ValueKind::Null) {
             let message = format!("the server has no `{name}`, but {why}");
             self.reader.tell(Finding::new(
                 &MISSING_REQUIRED_FIELD,
@@ -407,7 +417,8 @@ impl<'d> Values<'d, '_, '_, '_> {
 
     fn missing_both(&mut self) -> Option<Connection> {
         let keys = ADDRESSES.into_iter().chain(["command"]);
-        if keys.filter_map(|name| self.node.get(name)).all(|value| value.kind() == Kind::Null) {
+        if keys.filter_map(|name| self.node.get(name)).all(|value| value.kind() == ValueKind::Null)
+        {
             let message = "the server has neither `command` nor `url`";
             self.reader.tell(Finding::new(
                 &MISSING_REQUIRED_FIELD,
@@ -440,10 +451,13 @@ impl<'d> Values<'d, '_, '_, '_> {
         Some(Connection::Stdio { command })
     }
 
-    fn remote(&mut self, transport: Transport, address: Node<'_>) -> Option<Connection> {
+    fn remote(&mut self, transport: ServerTransport, address: Node<'_>) -> Option<Connection> {
         let url = self.fill_in(address)?;
-        let schemes: &[&str] =
-            if transport == Transport::WebSocket { &["ws", "wss"] } else { &["http", "https"] };
+        let schemes: &[&str] = if transport == ServerTransport::WebSocket {
+            &["ws", "wss"]
+        } else {
+            &["http", "https"]
+        };
         // In a disabled entry it may still have its references.
         if !self.disabled && !is_address(&url, schemes) {
             let key = address.key().map_or("url", Node::raw);
@@ -452,8 +466,8 @@ impl<'d> Values<'d, '_, '_, '_> {
             self.reader.tell(Finding::new(&INVALID_PATTERN, address.pointer(), message));
         }
         Some(match transport {
-            Transport::WebSocket => Connection::WebSocket { url },
-            Transport::Http => Connection::Http { url },
+            ServerTransport::WebSocket => Connection::WebSocket { url },
+            ServerTransport::Http => Connection::Http { url },
             _ => Connection::Sse { url },
         })
     }

@@ -14,18 +14,19 @@ use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toolwright_exec::{Limits, OutputCheck};
 use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
-use toolwright_model::Namespace;
+use toolwright_model::{CallLimits, Namespace, OutputCheck};
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
 use toolwright_source::words::{alternatives, split_words};
-use toolwright_source::{Diagnostic, Label, MAX_PROBLEMS, Pointer, Severity, Source, Span, render};
+use toolwright_source::{
+    Diagnostic, DocumentPath, Label, MAX_PROBLEMS, Severity, Source, Span, render,
+};
 
 use self::keys::{
-    KINDS, LIMITS, ROOT, Report, SOURCE, a_type, check, in_order, span, unknown, whole,
+    ConfigProblems, KINDS, LIMITS, ROOT, SOURCE, a_type, check, in_order, span, unknown, whole,
 };
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
-use crate::{Scope, Variables, expand};
+use crate::{VariableScope, Variables, expand};
 
 /// What the file is called.
 const FILE: &str = "toolwright.toml";
@@ -36,7 +37,7 @@ pub struct Config {
     /// Where tools come from, in the order of the file.
     pub sources: Vec<SourceConfig>,
     /// What calls may take.
-    pub limits: Limits,
+    pub limits: CallLimits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Option<Duration>,
     /// What the codes weigh here instead of what they weigh by themselves.
@@ -125,14 +126,14 @@ impl Config {
         variables: &Variables<'_>,
     ) -> (Config, Vec<Diagnostic>) {
         let (root, errors) = DeTable::parse_recoverable(source.text());
-        let mut report = Report::new(source);
+        let mut report = ConfigProblems::new(source);
         let mut is_toml = true;
         for error in errors.iter().take(MAX_PROBLEMS) {
             is_toml &= syntax_error(error, &mut report);
         }
         let config = if is_toml {
-            let scope = Scope { variables, workspace: folder };
-            Reader { scope, report: &mut report, named: HashMap::new() }.read(root.get_ref())
+            let scope = VariableScope { variables, workspace: folder };
+            ConfigReader { scope, report: &mut report, named: HashMap::new() }.read(root.get_ref())
         } else {
             Config::default()
         };
@@ -150,30 +151,30 @@ impl Config {
 
 /// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which
 /// a duplicate key leaves it.
-fn syntax_error(error: &toml::de::Error, report: &mut Report<'_>) -> bool {
+fn syntax_error(error: &toml::de::Error, report: &mut ConfigProblems<'_>) -> bool {
     let place = error.span().unwrap_or_default();
     let duplicate = error.message() == "duplicate key";
     if duplicate {
         let message = format!("`{}` is there twice", report.text(&place));
-        report.tell(&DUPLICATE_KEY, place, &Pointer::root(), message);
+        report.tell(&DUPLICATE_KEY, place, &DocumentPath::root(), message);
     } else {
-        report.tell(&INVALID_SYNTAX, place, &Pointer::root(), error.message());
+        report.tell(&INVALID_SYNTAX, place, &DocumentPath::root(), error.message());
     }
     duplicate
 }
 
-struct Reader<'r, 's> {
-    scope: Scope<'r>,
-    report: &'r mut Report<'s>,
+struct ConfigReader<'r, 's> {
+    scope: VariableScope<'r>,
+    report: &'r mut ConfigProblems<'s>,
     /// The names so far, and where they stand.
     named: HashMap<String, Span>,
 }
 
-impl Reader<'_, '_> {
+impl ConfigReader<'_, '_> {
     fn read(mut self, root: &DeTable<'_>) -> Config {
         for (key, _) in in_order(root) {
             if !ROOT.contains(&key.get_ref().as_ref()) {
-                unknown(key, ROOT.iter().copied(), &Pointer::root(), self.report);
+                unknown(key, ROOT.iter().copied(), &DocumentPath::root(), self.report);
             }
         }
         let sources = self.sources(root);
@@ -184,7 +185,7 @@ impl Reader<'_, '_> {
 
     fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
         let Some(list) = root.get("source") else { return Vec::new() };
-        let at = Pointer::root().child("source");
+        let at = DocumentPath::root().child("source");
         let items = match list.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
             DeValue::Table(_) => {
@@ -208,7 +209,7 @@ impl Reader<'_, '_> {
     }
 
     /// One source; `None` if anything is wrong with it.
-    fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &Pointer) -> Option<SourceConfig> {
+    fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<SourceConfig> {
         let told = self.report.list.len();
         let DeValue::Table(table) = item.get_ref() else {
             let message = format!("this is {}, expected a table", a_type(item.get_ref()));
@@ -242,7 +243,7 @@ impl Reader<'_, '_> {
         &mut self,
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
-        at: &Pointer,
+        at: &DocumentPath,
         meant: &[&str],
     ) -> Option<Namespace> {
         let Some(value) = table.get("name") else {
@@ -275,7 +276,7 @@ impl Reader<'_, '_> {
         &mut self,
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
-        at: &Pointer,
+        at: &DocumentPath,
         meant: &[&str],
     ) -> Option<&'static str> {
         let mut given = in_order(table).into_iter().filter_map(|(key, _)| {
@@ -319,7 +320,7 @@ impl Reader<'_, '_> {
         table: &DeTable<'_>,
         kind: &str,
         headers: Vec<(String, String)>,
-        at: &Pointer,
+        at: &DocumentPath,
     ) -> Option<SourceKind> {
         let folder = self.scope.workspace;
         let text = |name: &str| table.get(name)?.get_ref().as_str();
@@ -346,7 +347,7 @@ impl Reader<'_, '_> {
     }
 
     /// A text with its references filled in; what cannot be is told.
-    fn fill(&mut self, text: &str, place: Range<usize>, at: &Pointer) -> Option<String> {
+    fn fill(&mut self, text: &str, place: Range<usize>, at: &DocumentPath) -> Option<String> {
         match expand(text, &self.scope) {
             Ok(text) => Some(text),
             Err(error) => {
@@ -364,7 +365,7 @@ impl Reader<'_, '_> {
         &mut self,
         table: &DeTable<'_>,
         name: &str,
-        at: &Pointer,
+        at: &DocumentPath,
     ) -> Vec<(String, String)> {
         let Some(DeValue::Table(values)) = table.get(name).map(Spanned::get_ref) else {
             return Vec::new();
@@ -378,10 +379,10 @@ impl Reader<'_, '_> {
         out
     }
 
-    fn limits(&mut self, root: &DeTable<'_>) -> (Limits, Option<Duration>) {
-        let mut limits = Limits::default();
+    fn limits(&mut self, root: &DeTable<'_>) -> (CallLimits, Option<Duration>) {
+        let mut limits = CallLimits::default();
         let Some(value) = root.get("limits") else { return (limits, None) };
-        let at = Pointer::root().child("limits");
+        let at = DocumentPath::root().child("limits");
         let DeValue::Table(table) = value.get_ref() else {
             let message = format!("`limits` is {}, expected a table", a_type(value.get_ref()));
             self.report.tell(&INVALID_TYPE, value.span(), &at, message);
@@ -415,7 +416,7 @@ impl Reader<'_, '_> {
     fn levels(&mut self, root: &DeTable<'_>) -> Levels {
         let mut levels = Levels::new();
         let Some(value) = root.get("levels") else { return levels };
-        let at = Pointer::root().child("levels");
+        let at = DocumentPath::root().child("levels");
         let DeValue::Table(table) = value.get_ref() else {
             let message = format!("`levels` is {}, expected a table", a_type(value.get_ref()));
             self.report.tell(&INVALID_TYPE, value.span(), &at, message);
@@ -430,7 +431,7 @@ impl Reader<'_, '_> {
     }
 
     /// The cap holds for the default, too. Who wrote both wrote a contradiction.
-    fn cap(&mut self, limits: &mut Limits, table: &DeTable<'_>, at: &Pointer) {
+    fn cap(&mut self, limits: &mut CallLimits, table: &DeTable<'_>, at: &DocumentPath) {
         if limits.timeout <= limits.max_timeout {
             return;
         }

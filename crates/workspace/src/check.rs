@@ -1,0 +1,187 @@
+//! All that `toolwright check` says about definitions, as one call.
+//!
+//! Each document is checked by itself while it is read (`load`). Here follows what needs all of
+//! them: rules between documents, comments that silence a code, the severities of the
+//! configuration, repairs, and the syntax of scripts.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use toolwright_formats::Reading;
+use toolwright_model::{Details, Draft, Toolset};
+use toolwright_source::{Diagnostic, Severity, locate, render};
+
+use crate::fix::{self, FixMode, FixReport};
+use crate::load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};
+use crate::selection::CodeSelection;
+use crate::{Workspace, codes, is_script, script_files};
+
+/// How definitions are checked.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    /// How they are read. The rules always run.
+    pub read: ReadOptions,
+    /// Which codes are reported, and with which severity.
+    pub selection: CodeSelection,
+    /// Which repairs are made; `None` makes none.
+    pub fix: Option<FixMode>,
+    /// Whether each repair that its rule calls safe is tried before it is reported as safe. That
+    /// reads and checks every such document again, so callers ask for it only where they show it.
+    pub try_fixes: bool,
+}
+
+/// The result of a check.
+#[derive(Debug, Default)]
+pub struct CheckReport {
+    /// The documents with their diagnostics, ready to show.
+    pub load: LoadResult,
+    /// The repairs that were made.
+    pub fixes: FixReport,
+}
+
+impl CheckReport {
+    /// The diagnostics of all documents, in order.
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.load.documents.iter().flat_map(|document| &document.diagnostics)
+    }
+
+    /// Those that are errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics().filter(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+impl Workspace {
+    /// Reads and checks files, folders and scripts.
+    pub fn check(&self, paths: &[PathBuf], options: &CheckOptions) -> CheckReport {
+        let (scripts, definitions): (Vec<PathBuf>, Vec<PathBuf>) =
+            paths.iter().cloned().partition(|path| is_script(path));
+        let read = ReadOptions { rules: true, ..options.read };
+        let load = match options.fix {
+            Some(_) => self.load(&definitions, read),
+            None => self.load_each(&definitions, read, drop_unneeded_parts),
+        };
+        // One path cannot hold a file twice, and asking the system for ten thousand real paths
+        // takes its time.
+        let load = if definitions.len() == 1 { load } else { without_duplicates(load) };
+        self.finish(load, &scripts, options)
+    }
+
+    /// Checks documents that were read with `rules`, which is how the answers of servers come in,
+    /// and the scripts in `scripts`.
+    pub fn check_loaded(
+        &self,
+        load: LoadResult,
+        scripts: &[PathBuf],
+        options: &CheckOptions,
+    ) -> CheckReport {
+        self.finish(without_duplicates(load), scripts, options)
+    }
+
+    /// Everything that comes after reading.
+    fn finish(
+        &self,
+        mut load: LoadResult,
+        scripts: &[PathBuf],
+        options: &CheckOptions,
+    ) -> CheckReport {
+        self.check_scripts(scripts, &mut load);
+        let selection = &options.selection;
+        let fixes = match options.fix {
+            Some(mode) => fix::run(self, mode, &mut load, selection),
+            None => FixReport::default(),
+        };
+        let found: Vec<Vec<Diagnostic>> =
+            load.documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();
+        let mut reported = self.report(&load.documents, found, selection);
+        if options.fix.is_some() || options.try_fixes {
+            for_each_document(&load.documents, &mut reported, |document, diagnostics| {
+                fix::keep_proven_safe(self, document, diagnostics, selection);
+            });
+        }
+        for n in &fixes.reverted {
+            let fixes = reported[*n].iter_mut().filter_map(|diagnostic| diagnostic.fix.as_mut());
+            fixes.for_each(|fix| fix.safe = false);
+        }
+        for (document, diagnostics) in load.documents.iter_mut().zip(reported) {
+            document.diagnostics = diagnostics;
+        }
+        CheckReport { load, fixes }
+    }
+
+    /// The diagnostics to report about each document, given those `found` in it alone: adds the
+    /// rules between documents, drops what comments silence, sets severities.
+    pub(crate) fn report(
+        &self,
+        documents: &[LoadedDocument],
+        mut found: Vec<Vec<Diagnostic>>,
+        selection: &CodeSelection,
+    ) -> Vec<Vec<Diagnostic>> {
+        for (n, diagnostic) in self.between(documents) {
+            found[n].push(diagnostic);
+        }
+        for_each_document(documents, &mut found, |document, diagnostics| {
+            diagnostics.extend(script_files::missing_script(document));
+            if let Some(reading) = &document.reading {
+                toolwright_check::silence(reading.origin.document(), diagnostics, codes::all());
+            }
+            selection.apply(diagnostics);
+            render::sort(diagnostics);
+        });
+        found
+    }
+
+    /// What is wrong between documents, each with the number of the document it is reported at.
+    pub(crate) fn between(&self, documents: &[LoadedDocument]) -> Vec<(usize, Diagnostic)> {
+        let read: Vec<(usize, &Reading)> = documents
+            .iter()
+            .enumerate()
+            .filter_map(|(n, document)| Some((n, document.reading.as_ref()?)))
+            .collect();
+        let subjects: Vec<_> = read.iter().map(|(_, reading)| self.subject(reading)).collect();
+        let found = toolwright_check::check_together(&subjects);
+        let located = found.into_iter().map(|(n, finding)| {
+            let (document, reading) = read[n];
+            (document, locate(finding, reading.origin.document()))
+        });
+        located.collect()
+    }
+}
+
+/// Drops the parts of a record that are not needed once its own rules have run: rules between
+/// documents look at names and bindings. Ten thousand whole records are a quarter of a gigabyte.
+fn drop_unneeded_parts(loaded: &mut LoadedDocument) {
+    let Some(reading) = &mut loaded.reading else { return };
+    let Toolset { namespace, conventions, tools, .. } = std::mem::take(&mut reading.toolset);
+    let names = |Draft { name, namespace, details, .. }| {
+        let details = Details { binding: details.binding, ..Details::default() };
+        Draft { name, namespace, details, ..Draft::default() }
+    };
+    let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
+    tools.shrink_to_fit();
+    reading.toolset = Toolset { namespace, conventions, tools, ..Toolset::default() };
+    reading.findings = Vec::new();
+}
+
+/// A file that was named twice, or lies in a folder that was named as well, is one file.
+fn without_duplicates(mut load: LoadResult) -> LoadResult {
+    let mut seen = HashSet::new();
+    load.documents.retain(|document| {
+        let path = document.path.as_ref().and_then(|path| path.canonicalize().ok());
+        path.is_none_or(|path| seen.insert(path))
+    });
+    load
+}
+
+/// Changes the diagnostics of each document, on all cores.
+fn for_each_document(
+    documents: &[LoadedDocument],
+    found: &mut [Vec<Diagnostic>],
+    work: impl Fn(&LoadedDocument, &mut Vec<Diagnostic>) + Sync,
+) {
+    let each: Vec<_> = documents.iter().zip(found.iter_mut().map(Mutex::new)).collect();
+    in_parallel(&each, |(document, diagnostics)| {
+        work(document, &mut diagnostics.lock().unwrap_or_else(PoisonError::into_inner));
+    });
+}

@@ -1,0 +1,233 @@
+//! Bytes of definitions: from files, from standard input, or from an overlay of unsaved texts.
+//!
+//! One file at a time and never more than a document may have ([`MAX_BYTES`]), so that a huge file
+//! costs no memory before it is refused. Folders are walked as ripgrep walks them: hidden files and
+//! what `.gitignore` lists are left out.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use toolwright_source::{Document, MAX_BYTES, Syntax};
+
+use crate::Workspace;
+
+/// Why a file or folder could not be read at all, as one sentence for the user.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The file holds bytes that are not text.
+    #[error("`{0}` is a binary file, not a definition")]
+    Binary(String),
+    /// Anything else.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+impl LoadError {
+    /// An error that is reported with this sentence.
+    pub fn new(text: impl Into<String>) -> LoadError {
+        LoadError::Unreadable(text.into())
+    }
+}
+
+/// Texts that stand in place of files, as an editor holds them before they are saved.
+///
+/// A path that is in the overlay is never opened. A path that exists only in the overlay is found
+/// by a walk over its folder, too.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay(BTreeMap<PathBuf, Vec<u8>>);
+
+impl Overlay {
+    /// Puts a text in place of the file at `path`.
+    pub fn set(&mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) {
+        self.0.insert(path.into(), text.into());
+    }
+
+    /// Lets the file itself count again. Returns whether there was a text in its place.
+    pub fn remove(&mut self, path: &Path) -> bool {
+        self.0.remove(path).is_some()
+    }
+
+    /// Parses the file at `path`, or standard input for `-`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not text.
+    pub(crate) fn parse(&self, path: &Path) -> Result<Document, LoadError> {
+        let bytes = match self.0.get(path) {
+            Some(text) => text.clone(),
+            None => read(path)?,
+        };
+        let name = display_name(path);
+        if is_binary(&bytes) {
+            return Err(LoadError::Binary(name));
+        }
+        let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
+        Ok(Document::parse(&name, bytes, syntax))
+    }
+
+    /// The JSON and YAML files below `folder` in a stable order, and what could not be looked into.
+    pub(crate) fn walk(&self, folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
+        let (mut paths, errors) = walk(folder);
+        let is_below = |path: &&PathBuf| path.starts_with(folder) && syntax_of(path).is_some();
+        let unsaved: Vec<PathBuf> = self.0.keys().filter(is_below).cloned().collect();
+        if !unsaved.is_empty() {
+            paths.extend(unsaved);
+            paths.sort_by_cached_key(|path| path_sort_key(path));
+            paths.dedup();
+        }
+        (paths, errors)
+    }
+}
+
+impl Workspace {
+    /// Parses the file at `path`, or standard input for `-`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not text.
+    pub fn parse(&self, path: &Path) -> Result<Document, LoadError> {
+        self.overlay.parse(path)
+    }
+
+    /// The JSON and YAML files below a folder, in a stable order.
+    pub fn files_in(&self, folder: &Path) -> Vec<PathBuf> {
+        self.overlay.walk(folder).0
+    }
+}
+
+/// The name of a file in diagnostics.
+pub fn display_name(path: &Path) -> String {
+    if is_stdin(path) { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// Whether the path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The bytes of the file, or of standard input for `-`: at most one more than a document may have,
+/// which is enough to see that it has too many.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    if is_stdin(path) {
+        return read_bounded(io::stdin().lock(), 0)
+            .map_err(|e| LoadError::new(format!("cannot read standard input: {e}")));
+    }
+    let bytes = File::open(path).and_then(|file| {
+        let len = file.metadata().map_or(0, |about| about.len());
+        read_bounded(file, len)
+    });
+    bytes.map_err(|error| {
+        LoadError::new(format!("cannot read `{}`: {}", path.display(), io_reason(&error)))
+    })
+}
+
+/// Reads at most one byte more than a document may have. `expected` is the length of the file, so
+/// that there is one buffer and it is not larger than the file.
+fn read_bounded(from: impl Read, expected: u64) -> io::Result<Vec<u8>> {
+    let most = MAX_BYTES as u64 + 1;
+    let mut bytes = Vec::with_capacity(expected.min(most) as usize);
+    from.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The reason of a system error in words, without the number of the error.
+pub fn io_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn syntax_of(path: &Path) -> Option<Syntax> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "json" => Some(Syntax::Json),
+        "yaml" | "yml" => Some(Syntax::Yaml),
+        _ => None,
+    }
+}
+
+/// Text may hold a stray NUL or a stray byte; a file with both, with many NULs, or with one at its
+/// start is binary. UTF-16 with a byte order mark is let through: the parser reports it with a
+/// better message than "binary".
+fn is_binary(bytes: &[u8]) -> bool {
+    let marked = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
+    let start = &bytes[..bytes.len().min(8_000)];
+    let nuls = if start.contains(&0) { start.iter().filter(|b| **b == 0).count() } else { 0 };
+    nuls > 0 && !marked && (bytes[0] == 0 || nuls > 8 || std::str::from_utf8(bytes).is_err())
+}
+
+/// The JSON and YAML files on disk below `folder`, sorted, and what could not be looked into.
+fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
+    let (send, receive) = std::sync::mpsc::channel();
+    // A .gitignore counts outside of a repository too: an archive is unpacked without `.git`.
+    ignore::WalkBuilder::new(folder).require_git(false).build_parallel().run(|| {
+        let send = send.clone();
+        Box::new(move |entry| {
+            // The receiver outlives the walk.
+            let _ = send.send(entry);
+            ignore::WalkState::Continue
+        })
+    });
+    drop(send);
+    let (mut paths, mut errors) = (Vec::new(), Vec::new());
+    for entry in receive {
+        match entry {
+            Ok(entry) => {
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                if is_file && syntax_of(entry.path()).is_some() {
+                    paths.push(entry.into_path());
+                }
+            }
+            Err(error) => errors.push(walk_error(&error)),
+        }
+    }
+    paths.sort_by_cached_key(|path| path_sort_key(path));
+    errors.sort();
+    (
+        paths,
+        errors.into_iter().map(|error| LoadError::new(format!("cannot read {error}"))).collect(),
+    )
+}
+
+/// A key that sorts paths by their components. Comparing components one by one takes ten times as
+/// long; here the separator becomes a byte that is smaller than any byte of a name.
+fn path_sort_key(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes.map(|byte| if *byte == b'/' { 0 } else { *byte }).collect()
+}
+
+fn walk_error(error: &ignore::Error) -> String {
+    match (error, error.io_error().map(io::Error::kind)) {
+        (ignore::Error::WithDepth { err, .. }, _) => walk_error(err),
+        (ignore::Error::WithPath { path, .. }, Some(io::ErrorKind::PermissionDenied)) => {
+            format!("`{}`: permission denied", path.display())
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_in_the_order_of_their_parts() {
+        let parts = ["a", "a-b", "a.json", "ab", "a b", "é", "\u{1}", "0"];
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for first in parts {
+            paths.push(["./folder", first].iter().collect());
+            for second in parts {
+                paths.push(["./folder", first, second].iter().collect());
+            }
+        }
+        let mut sorted = paths.clone();
+        sorted.sort();
+        paths.sort_by_cached_key(|path| path_sort_key(path));
+        assert_eq!(paths, sorted);
+    }
+}

@@ -1,0 +1,61 @@
+//! Where definitions come from, and all that can be said about them without running anything.
+//!
+//! ```text
+//! paths, overlay, toolwright.toml, servers files
+//!    │ files, config, servers_file, variables, plan
+//!    ▼
+//! LoadResult ─ check ─▶ rules between documents ─ silence ─ fix ─▶ CheckReport
+//!    │ load                                                        (diagnostics, repaired files)
+//!    ├─ record ───▶ the canonical record as JSON
+//!    └─ examples ─▶ every example as a test case
+//! ```
+//!
+//! Nothing here starts a program, opens a connection, waits or runs JavaScript: what a server lists
+//! is read by `catalog` and comes in as a document like any other. Nothing reads the environment
+//! either: the caller passes a function that looks variables up. So a language server, a web page
+//! or a test does all that `toolwright check` does with one call:
+//!
+//! ```
+//! use std::path::PathBuf;
+//! use toolwright_workspace::{CheckOptions, Workspace};
+//!
+//! let mut workspace = Workspace::default();
+//! // An editor's unsaved text stands in for the file.
+//! workspace.overlay.set("clock.json", r#"{"name": "now", "inputSchema": {"type": "objekt"}}"#);
+//! let report = workspace.check(&[PathBuf::from("clock.json")], &CheckOptions::default());
+//! let errors: Vec<&str> = report.errors().map(|error| error.code.name).collect();
+//! assert_eq!(errors, ["INVALID_SCHEMA"]);
+//! ```
+
+mod check;
+pub mod codes;
+mod config;
+pub mod examples;
+mod files;
+mod fix;
+mod load;
+mod plan;
+pub mod record;
+mod script_files;
+mod selection;
+mod servers_file;
+mod text_forms;
+mod variables;
+
+pub use check::{CheckOptions, CheckReport};
+pub use config::{Config, LEVELS, Levels, SourceConfig, SourceKind};
+pub use files::{LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file};
+pub use fix::{FixMode, FixReport};
+pub use load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};
+pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program};
+pub use script_files::is_script;
+pub use selection::{CodeSelection, UnknownCode};
+pub use servers_file::{NamedServer, is_servers_file, read_servers};
+pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of};
+
+/// Reads and checks definitions. Cheap to make; holds what reading needs beside the files.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// Texts that stand in place of files.
+    pub overlay: Overlay,
+}

@@ -1,0 +1,322 @@
+//! Files and folders to readings.
+//!
+//! Every file is parsed, its format detected and its record read, on as many threads as there are
+//! cores; results come out in a stable order. Documents are held against the rules in batches,
+//! because all rules together are far more code than a processor keeps at hand.
+//!
+//! ```text
+//! paths ─ walk ─▶ files ─ batches, one thread each ─▶ parse ─ detect ─ read ─ rules ─▶ LoadedDocument
+//! ```
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use toolwright_check::Subject;
+use toolwright_formats::{Detected, Reading, detect};
+use toolwright_model::FormatId;
+use toolwright_source::{Diagnostic, Document, Finding, Severity, locate, render};
+
+use crate::Workspace;
+use crate::files::{self, LoadError};
+
+/// What was read from one document: a file, or the answer of a server or a program.
+#[derive(Clone, Debug)]
+pub struct LoadedDocument {
+    /// The file, if it is one.
+    pub path: Option<PathBuf>,
+    /// The record; `None` if the document's format is unknown.
+    pub reading: Option<Reading>,
+    /// What is wrong with it, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether its lines may hold secrets, so that renderers must not quote them.
+    pub secret: bool,
+    /// How it was read; a repair reads the new text in the same way.
+    pub options: ReadOptions,
+}
+
+impl LoadedDocument {
+    /// Diagnostics without a record: of a configuration, or of a script.
+    pub fn only_diagnostics(diagnostics: Vec<Diagnostic>) -> LoadedDocument {
+        LoadedDocument {
+            path: None,
+            reading: None,
+            diagnostics,
+            secret: false,
+            options: ReadOptions::default(),
+        }
+    }
+}
+
+/// The outcome of reading one file.
+enum FileOutcome {
+    /// It is a definition, or was named by the user and is reported whatever it is.
+    Read(Box<LoadedDocument>),
+    /// Found on a walk, and of no known format.
+    Skipped,
+    /// Found on a walk, not parseable, and without a word that only definitions have.
+    Unparsed(String),
+}
+
+/// Everything that was read from some paths, or from all sources of a plan.
+#[derive(Debug, Default)]
+pub struct LoadResult {
+    /// The documents, in a stable order.
+    pub documents: Vec<LoadedDocument>,
+    /// How many files of walked folders are of no known format.
+    pub skipped: usize,
+    /// Files of walked folders that could not be parsed, so that their format is unknown.
+    pub unparsed: Vec<String>,
+    /// What could not be read at all.
+    pub failures: Vec<LoadError>,
+}
+
+/// How definitions are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Read as this format instead of detecting it.
+    pub format: Option<FormatId>,
+    /// Compat mode: what many published definitions do is a warning instead of an error.
+    pub compat: bool,
+    /// Whether the rules of `check` are held against what is read.
+    pub rules: bool,
+}
+
+/// How a file came to be read. On a walk, most files are not definitions and are skipped in silence.
+#[derive(Clone, Copy, PartialEq)]
+enum FoundBy {
+    Name,
+    Walk,
+}
+
+impl Workspace {
+    /// Reads files and folders.
+    pub fn load(&self, paths: &[PathBuf], options: ReadOptions) -> LoadResult {
+        self.load_each(paths, options, |_| {})
+    }
+
+    /// Reads files and folders, and calls `then` with each document on the thread that read it. A
+    /// caller who drops there what it does not need lets the next file have the memory.
+    pub fn load_each(
+        &self,
+        paths: &[PathBuf],
+        options: ReadOptions,
+        then: impl Fn(&mut LoadedDocument) + Sync,
+    ) -> LoadResult {
+        let mut load = LoadResult::default();
+        let mut files: Vec<(PathBuf, FoundBy)> = Vec::new();
+        let mut folders: Vec<(&Path, Range<usize>)> = Vec::new();
+        for path in paths {
+            if !files::is_stdin(path) && path.is_dir() {
+                let (paths, errors) = self.overlay.walk(path);
+                let start = files.len();
+                files.extend(paths.into_iter().map(|path| (path, FoundBy::Walk)));
+                // If a folder could not be looked into, that is the reason for finding nothing.
+                if errors.is_empty() {
+                    folders.push((path, start..files.len()));
+                }
+                load.failures.extend(errors);
+            } else {
+                files.push((path.clone(), FoundBy::Name));
+            }
+        }
+        let batches: Vec<&[(PathBuf, FoundBy)]> = files.chunks(batch_size(files.len())).collect();
+        let outcomes = in_parallel(&batches, |batch| self.read_files(batch, options, &then));
+        let outcomes: Vec<Result<FileOutcome, LoadError>> =
+            outcomes.into_iter().flatten().collect();
+        for (folder, range) in folders {
+            if !outcomes[range.clone()].iter().any(|it| matches!(it, Ok(FileOutcome::Read(_)))) {
+                load.failures.push(no_definitions(folder, range.len()));
+            }
+        }
+        load.documents.reserve_exact(outcomes.len());
+        for outcome in outcomes {
+            match outcome {
+                Ok(FileOutcome::Read(document)) => load.documents.push(*document),
+                Ok(FileOutcome::Skipped) => load.skipped += 1,
+                Ok(FileOutcome::Unparsed(name)) => load.unparsed.push(name),
+                Err(error) => load.failures.push(error),
+            }
+        }
+        load
+    }
+
+    /// Parses, detects and reads some files, in batches of [`BATCH_BYTES`].
+    fn read_files(
+        &self,
+        mut files: &[(PathBuf, FoundBy)],
+        options: ReadOptions,
+        then: &impl Fn(&mut LoadedDocument),
+    ) -> Vec<Result<FileOutcome, LoadError>> {
+        let mut outcomes = Vec::with_capacity(files.len());
+        while !files.is_empty() {
+            let (mut documents, mut parsed, mut bytes) = (Vec::new(), Vec::new(), 0);
+            while bytes < BATCH_BYTES
+                && let Some((file, rest)) = files.split_first()
+            {
+                files = rest;
+                let document = self.overlay.parse(&file.0).map(Arc::new);
+                bytes += document.as_ref().map_or(0, |document| document.source().text().len());
+                documents.extend(document.as_ref().ok().cloned());
+                parsed.push((file, document));
+            }
+            let mut read = self.read_all(&documents, options).into_iter();
+            outcomes.extend(parsed.into_iter().map(|((path, found), document)| match document {
+                Ok(document) => {
+                    let loaded = read.next().expect("one reading for each document");
+                    let mut outcome = classify(path, *found, &document, loaded);
+                    if let FileOutcome::Read(loaded) = &mut outcome {
+                        then(loaded);
+                    }
+                    Ok(outcome)
+                }
+                Err(LoadError::Binary(_)) if *found == FoundBy::Walk => Ok(FileOutcome::Skipped),
+                Err(error) => Err(error),
+            }));
+        }
+        outcomes
+    }
+
+    /// Detects the format of one document and reads it.
+    pub fn read(&self, document: &Arc<Document>, options: ReadOptions) -> LoadedDocument {
+        let mut read = self.read_all(std::slice::from_ref(document), options);
+        read.pop().expect("one reading for each document")
+    }
+
+    /// Detects the formats of some documents and reads them. With small documents this is much
+    /// faster than one at a time: each rule runs over all of them before the next rule starts.
+    pub fn read_all(
+        &self,
+        documents: &[Arc<Document>],
+        options: ReadOptions,
+    ) -> Vec<LoadedDocument> {
+        let readings: Vec<Result<Reading, Option<Box<Finding>>>> =
+            documents.iter().map(|document| read_record(document, options.format)).collect();
+        let subjects: Vec<Subject<'_>> =
+            readings.iter().flatten().map(|reading| self.subject(reading)).collect();
+        let found =
+            if options.rules { toolwright_check::check_each(&subjects) } else { Vec::new() };
+        drop(subjects);
+        let mut found = found.into_iter();
+        let loaded =
+            |(document, reading): (&Arc<Document>, Result<Reading, Option<Box<Finding>>>)| {
+                let mut diagnostics = document.problems().to_vec();
+                let mut report = |finding| {
+                    diagnostics.push(locate(soften(finding, options.compat), document));
+                };
+                match &reading {
+                    Ok(reading) => {
+                        reading.findings.iter().cloned().for_each(&mut report);
+                        found.next().into_iter().flatten().for_each(report);
+                    }
+                    Err(finding) => {
+                        finding.iter().map(|finding| Finding::clone(finding)).for_each(report);
+                    }
+                }
+                render::sort(&mut diagnostics);
+                LoadedDocument {
+                    path: None,
+                    reading: reading.ok(),
+                    diagnostics,
+                    secret: false,
+                    options,
+                }
+            };
+        documents.iter().zip(readings).map(loaded).collect()
+    }
+
+    /// A reading as the rules see it.
+    pub fn subject<'a>(&'a self, reading: &'a Reading) -> Subject<'a> {
+        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin)
+    }
+}
+
+fn no_definitions(folder: &Path, files: usize) -> LoadError {
+    let looked_at = match files {
+        1 => "1 JSON or YAML file".to_owned(),
+        n => format!("{n} JSON or YAML files"),
+    };
+    LoadError::new(format!("no definitions in `{}` ({looked_at} looked at)", folder.display()))
+}
+
+/// Applies `work` to every job on as many threads as there are cores, or as the system grants;
+/// results in the order of the jobs.
+pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+    let results: Vec<OnceLock<R>> = jobs.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let threads = cores().min(jobs.len());
+    let worker = || {
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(n) else { break };
+            let _ = results[n].set(work(job));
+        }
+    };
+    std::thread::scope(|scope| {
+        // If no thread can be started, this one does all the work.
+        (1..threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, worker)));
+        worker();
+    });
+    results.into_iter().filter_map(OnceLock::into_inner).collect()
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// How many of `count` files one thread takes at a time: a full batch if there are enough files,
+/// fewer if otherwise some threads would get none.
+fn batch_size(count: usize) -> usize {
+    (count / (4 * cores())).clamp(1, BATCH_FILES)
+}
+
+/// Documents that are held against the rules together, and bytes of them. More would not stay in a
+/// processor's cache, and hostile ones would all be in memory at once.
+const BATCH_FILES: usize = 32;
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// Decides whether a file that was read is a definition.
+fn classify(
+    path: &Path,
+    found: FoundBy,
+    document: &Document,
+    mut loaded: LoadedDocument,
+) -> FileOutcome {
+    loaded.path = (!files::is_stdin(path)).then(|| path.to_owned());
+    if loaded.reading.is_none() && found == FoundBy::Walk {
+        if !has_errors(document.problems()) {
+            return FileOutcome::Skipped;
+        }
+        // A broken file that mentions what only definitions have is reported with its mistakes.
+        if !toolwright_formats::speaks_of_tools(document.source().text()) {
+            return FileOutcome::Unparsed(files::display_name(path));
+        }
+    }
+    FileOutcome::Read(Box::new(loaded))
+}
+
+/// The record of a document, or the finding that its format is unknown.
+fn read_record(
+    document: &Arc<Document>,
+    format: Option<FormatId>,
+) -> Result<Reading, Option<Box<Finding>>> {
+    match format.map_or_else(|| detect(document), Detected::Format) {
+        Detected::Format(format) => Ok(toolwright_formats::read(document, format)),
+        // A file that could not be parsed is not also of an unknown format.
+        Detected::Unreadable(_) if has_errors(document.problems()) => Err(None),
+        Detected::Unreadable(finding) => Err(Some(Box::new(finding))),
+    }
+}
+
+fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// In compat mode, what many published definitions do is a warning.
+fn soften(mut finding: Finding, compat: bool) -> Finding {
+    if compat && finding.tolerable {
+        finding.severity = finding.severity.min(Severity::Warning);
+    }
+    finding
+}

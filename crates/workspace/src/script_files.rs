@@ -1,0 +1,78 @@
+//! JavaScript files: those that the user names, and those that local tools run. Only their syntax
+//! is checked; what they may do depends on how they are run.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolwright_formats::Reading;
+use toolwright_model::Binding;
+use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Source, locate};
+
+use crate::Workspace;
+use crate::files::{self, LoadError};
+use crate::load::{LoadResult, LoadedDocument};
+
+/// Whether a file is JavaScript by its name.
+pub fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["js", "mjs", "cjs"].iter().any(|known| ending == *known))
+}
+
+impl Workspace {
+    /// Checks the scripts in `named` and those that local tools of `load` run, each of them once,
+    /// and adds their diagnostics to `load`.
+    pub(crate) fn check_scripts(&self, named: &[PathBuf], load: &mut LoadResult) {
+        let mut seen = HashSet::new();
+        let of_tools: BTreeSet<PathBuf> = load
+            .documents
+            .iter()
+            .filter_map(script_of)
+            .filter(|path| is_script(path) && path.is_file())
+            .collect();
+        for path in named.iter().cloned().chain(of_tools) {
+            if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+                match read_source(&path) {
+                    Ok(source) => {
+                        let diagnostics = toolwright_check::check_script(&Arc::new(source));
+                        load.documents.push(LoadedDocument::only_diagnostics(diagnostics));
+                    }
+                    Err(error) => load.failures.push(error),
+                }
+            }
+        }
+    }
+}
+
+fn read_source(path: &Path) -> Result<Source, LoadError> {
+    let name = path.display();
+    let bytes = files::read(path)?;
+    Source::decode(&name.to_string(), bytes)
+        .map_err(|error| LoadError::new(format!("cannot read `{name}`: {error}")))
+}
+
+/// A diagnostic at the entry point of a local tool whose script does not exist.
+pub(crate) fn missing_script(document: &LoadedDocument) -> Option<Diagnostic> {
+    let script = script_of(document).filter(|script| !script.is_file())?;
+    let reading = document.reading.as_ref()?;
+    let (n, _) = entry_point(reading)?;
+    let at = RecordPath::root().child("tools").child(n).child("binding").child("entryPoint");
+    let message = format!("there is no script `{}`", script.display());
+    let finding = RecordFinding::new(&toolwright_check::UNRESOLVED_REFERENCE, at, message);
+    Some(locate(reading.origin.in_document(finding), reading.origin.document()))
+}
+
+/// The script that the local tool of a document runs, relative to the folder of the document.
+fn script_of(document: &LoadedDocument) -> Option<PathBuf> {
+    let folder = document.path.as_ref()?.parent().unwrap_or(Path::new(""));
+    let (_, entry_point) = entry_point(document.reading.as_ref()?)?;
+    // Collecting the components drops the `./` that people write in front.
+    Some(folder.join(entry_point).components().collect())
+}
+
+/// The first tool that runs a script, by its number, and the script as the definition writes it.
+fn entry_point(reading: &Reading) -> Option<(usize, &str)> {
+    reading.toolset.tools.iter().enumerate().find_map(|(n, tool)| match &tool.details.binding {
+        Binding::Local { entry_point, .. } => Some((n, entry_point.as_str())),
+        _ => None,
+    })
+}

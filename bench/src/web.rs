@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use toolwright_web::{Document, Options};
+use toolwright_web::{HtmlDocument, MarkdownOptions};
 
 use crate::processes::beside_us;
 use crate::timing::{compare, median, time, verdict};
@@ -90,13 +90,13 @@ pub(crate) fn run(peers: &Path) {
         pages.iter().map(|(_, p)| p.len()).sum::<usize>() >> 10
     );
     let base = url::Url::parse("https://example.com/docs/page.html").expect("a URL");
-    let options = Options::default();
+    let options = MarkdownOptions::default();
     let mut total = 0.0;
     for (name, page) in &pages {
         let (ours, parse, ratio) = compare(
             41,
             || drop(toolwright_web::markdown(page, Some(&base), &options)),
-            || drop(Document::parse(page, &options)),
+            || drop(HtmlDocument::parse(page, &options)),
         );
         let per_mb =
             |time: std::time::Duration| time.as_secs_f64() * 1e3 / (page.len() as f64 / 1e6);

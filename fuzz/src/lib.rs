@@ -57,12 +57,12 @@ pub fn script(data: &[u8]) {
 /// were.
 pub fn html(data: &[u8]) {
     let text = toolwright_web::decode(data.to_vec());
-    let options = toolwright_web::Options {
+    let options = toolwright_web::MarkdownOptions {
         max_depth: 64,
         max_nodes: 20_000,
-        ..toolwright_web::Options::default()
+        ..toolwright_web::MarkdownOptions::default()
     };
-    let Ok(document) = toolwright_web::Document::parse(&text, &options) else { return };
+    let Ok(document) = toolwright_web::HtmlDocument::parse(&text, &options) else { return };
     let first = document.to_markdown(None, &options);
     assert_eq!(first, document.to_markdown(None, &options));
     if let Ok(markdown) = first {

@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use anyhow::Context;
-use toolwright_web::{FetchOptions, Options, decode, fetch, markdown};
+use toolwright_web::{FetchOptions, MarkdownOptions, decode, fetch, markdown};
 
 use crate::args::MdArgs;
 use crate::environment::variable;
@@ -38,6 +38,6 @@ fn from_file(path: &str) -> anyhow::Result<String> {
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.with_context(|| format!("cannot read `{path}`"))?;
-    markdown(&decode(bytes), None, &Options::default())
+    markdown(&decode(bytes), None, &MarkdownOptions::default())
         .with_context(|| format!("cannot convert `{path}`"))
 }

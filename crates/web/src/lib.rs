@@ -1,17 +1,23 @@
-//! The web for agents: pages fetched under guards, HTML as Markdown, search providers behind one
-//! trait, and the process protocol that the three executables speak.
+//! The web for agents: fetching pages under limits, converting HTML to Markdown, and searching;
+//! and the three executables that offer this to agents.
 //!
-//! What is not here: anything of the rest of the project, and the outside world. Arguments,
-//! variables and standard streams come from the executables; a page comes from the network only
-//! through [`fetch()`].
+//! ```text
+//! bin/*  ─▶ tool      arguments and JSON in, JSON out
+//!            ├─▶ fetch ─▶ html ─▶ markdown
+//!            └─▶ search ─▶ fetch::client
+//! ```
+//!
+//! The library reads no arguments, environment variables or standard streams: the executables pass
+//! them in. It uses no other crate of the project, and does not deal with tool definitions.
 //!
 //! ```
-//! use toolwright_web::{Options, markdown};
+//! use toolwright_web::{MarkdownOptions, markdown};
 //!
 //! let page = "<h1>Tides</h1><p>High at <b>noon</b>, see <a href=table.html>the table</a>.</p>";
-//! let base = url::Url::parse("https://example.com/harbour/").ok();
-//! let text = markdown(page, base.as_ref(), &Options::default())?;
-//! assert_eq!(text, "# Tides\n\nHigh at **noon**, see [the table](https://example.com/harbour/table.html).");
+//! let base = url::Url::parse("https://example.com/").ok();
+//! let text = markdown(page, base.as_ref(), &MarkdownOptions::default())?;
+//! let expected = "# Tides\n\nHigh at **noon**, see [the table](https://example.com/table.html).";
+//! assert_eq!(text, expected);
 //! # Ok::<(), toolwright_web::ConversionError>(())
 //! ```
 
@@ -21,6 +27,6 @@ mod markdown;
 pub mod search;
 pub mod tool;
 
-pub use fetch::{FetchError, FetchOptions, Page, Proxies, decode, fetch};
-pub use html::Document;
-pub use markdown::{ConversionError, Options, markdown};
+pub use fetch::{FetchError, FetchOptions, FetchedPage, ProxySettings, decode, fetch};
+pub use html::HtmlDocument;
+pub use markdown::{ConversionError, MarkdownOptions, markdown};

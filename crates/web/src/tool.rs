@@ -1,135 +1,163 @@
-//! The process protocol: `--schema` describes the tool; without arguments it reads one JSON object
-//! and writes one. Nothing else is ever written to standard output, and a failure is `{"error": …}`
-//! with exit code 1.
+//! The process protocol of the three executables.
+//!
+//! With `--schema`, a tool prints its name, description and parameters as JSON. Without arguments,
+//! it reads one JSON object from standard input and writes one to standard output: the result, or
+//! `{"error": …}` with exit code 1. Nothing else is ever written to standard output.
+//!
+//! Names, descriptions, schemas and the messages that begin with `Failed to` or `Authentication`
+//! are prescribed by the specification of these tools; agents were built against them.
 
 use std::io::{Read, Write};
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::fetch::{self, FetchOptions, fetch};
-use crate::search::{Provider, Query, Surroundings};
+use crate::search::{SearchContext, SearchProvider, SearchQuery};
 
-/// Bytes of input; no question is longer.
+/// Bytes of standard input. A URL or a query with its domains is far shorter.
 const MAX_INPUT: u64 = 1 << 20;
 
-/// The outside world, as an executable finds it.
-pub struct World<'a> {
+/// What an executable gets from the operating system. Passed in, so that tests can replace it.
+pub struct ToolEnvironment<'a> {
     /// The arguments, without the program's name.
     pub arguments: Vec<String>,
-    /// A variable of the environment.
+    /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Where the question comes from.
+    /// Standard input, from which the JSON object is read.
     pub input: &'a mut dyn Read,
-    /// Where the answer goes.
+    /// Standard output, for the one JSON object.
     pub output: &'a mut dyn Write,
-    /// Where it is said that the answer could not be written.
+    /// Standard error, for the one problem that standard output cannot report: that it is closed
+    /// or full.
     pub log: &'a mut dyn Write,
 }
 
 /// One of the three tools.
 #[derive(Clone, Copy)]
-pub enum Tool {
-    /// A page as Markdown.
+pub enum WebTool {
+    /// `web_fetch`: returns a page as Markdown.
     Fetch,
-    /// Results of a search engine.
-    Search(&'static dyn Provider),
+    /// `web_search_…`: returns the results of a search engine.
+    Search(&'static dyn SearchProvider),
 }
 
-/// A switch that `web-fetch-tool` takes, and the variable that does the same.
-struct Switch {
+/// A flag of the command line, and the environment variable with the same effect. Agents call
+/// tools without arguments, so a configuration of the agent needs the variable.
+struct CommandFlag {
     flag: &'static str,
     variable: &'static str,
     help: &'static str,
 }
 
-const ALLOW_PRIVATE: Switch = Switch {
+const ALLOW_PRIVATE: CommandFlag = CommandFlag {
     flag: "--allow-private",
     variable: fetch::ALLOW_PRIVATE,
     help: "also fetch from addresses that are not on the public internet",
 };
-const TRUST_PROXY: Switch = Switch {
+const TRUST_PROXY: CommandFlag = CommandFlag {
     flag: "--trust-proxy",
     variable: fetch::TRUST_PROXY,
-    help: "leave it to the proxy which addresses may be asked",
+    help: "let the proxy decide which addresses may be fetched",
 };
 
-/// Runs a tool once; the answer is the exit code.
-pub fn run(tool: Tool, world: World) -> u8 {
-    let World { arguments, variable, input, output, log } = world;
-    let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
+/// Runs a tool once and returns the exit code: 0 for a result, 1 for an error.
+pub fn run(tool: WebTool, environment: ToolEnvironment) -> u8 {
+    let ToolEnvironment { arguments, variable, input, output, log } = environment;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut code = 0;
-    let written = match told.as_slice() {
+    let written = match arguments.as_slice() {
         ["--schema"] => writeln!(output, "{:#}", tool.schema()),
         ["--help" | "-h"] => write!(output, "{}", tool.help()),
         ["--version" | "-V"] => {
             writeln!(output, "{} {}", tool.executable(), env!("CARGO_PKG_VERSION"))
         }
-        switches => {
-            let answer = tool.answer(switches, variable, input);
-            code = u8::from(answer.is_err());
-            let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
-            serde_json::to_writer(&mut *output, &answer)
+        // Errors go to standard output, too: agents read only that.
+        flags => {
+            let result = tool.call(flags, variable, input);
+            code = u8::from(result.is_err());
+            let object = result.unwrap_or_else(|error| json!({ "error": error }));
+            serde_json::to_writer(&mut *output, &object)
                 .map_err(Into::into)
                 .and_then(|()| writeln!(output))
         }
     };
+    // Flushed here, because an error while the program exits would be lost.
     match written.and_then(|()| output.flush()) {
         Ok(()) => code,
         Err(error) => {
-            // If that cannot be said either, the exit code remains.
-            let _ = writeln!(log, "{}: cannot write the answer: {error}", tool.executable());
+            // If standard error is closed, too, the exit code is all that is left.
+            let _ = writeln!(log, "{}: cannot write the response: {error}", tool.executable());
             1
         }
     }
 }
 
-impl Tool {
+impl WebTool {
+    /// The tool's name for agents.
     fn name(self) -> String {
         match self {
-            Tool::Fetch => "web_fetch".to_owned(),
-            Tool::Search(provider) => format!("web_search_{}", provider.id()),
+            WebTool::Fetch => "web_fetch".to_owned(),
+            WebTool::Search(provider) => format!("web_search_{}", provider.id()),
         }
     }
 
+    /// The name of the executable, which follows from the tool's name by the protocol.
     fn executable(self) -> String {
         format!("{}-tool", self.name().replace('_', "-"))
     }
 
-    fn switches(self) -> &'static [Switch] {
+    /// The flags of the tool, beside those that all have.
+    fn flags(self) -> &'static [CommandFlag] {
         match self {
-            Tool::Fetch => &[ALLOW_PRIVATE, TRUST_PROXY],
-            Tool::Search(_) => &[],
+            WebTool::Fetch => &[ALLOW_PRIVATE, TRUST_PROXY],
+            WebTool::Search(_) => &[],
         }
     }
 
-    /// The document that `--schema` prints.
+    /// The JSON that `--schema` prints. For the searches, only the name and the provider's title
+    /// differ, as the specification demands.
     pub fn schema(self) -> Json {
-        let Tool::Search(provider) = self else { return fetch_schema() };
-        let domains = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+        let WebTool::Search(provider) = self else { return fetch_schema() };
+        let description = format!(
+            "Search the web using {} and use the results to inform responses. Provides up-to-date \
+             information for current events and recent data. Returns search result information \
+             formatted as search result blocks, including links as markdown hyperlinks.",
+            provider.title()
+        );
         json!({
             "name": self.name(),
-            "description": format!("Search the web using {} and use the results to inform responses. Provides up-to-date information for current events and recent data. Returns search result information formatted as search result blocks, including links as markdown hyperlinks.", provider.title()),
+            "description": description,
             "parameters": {
                 "type": "object",
                 "properties": {
-                    "query": {"type": "string", "description": "The search query to use", "minLength": 2},
-                    "allowed_domains": domains("Only include search results from these domains"),
-                    "blocked_domains": domains("Never include search results from these domains"),
+                    "query": {
+                        "type": "string",
+                        "description": "The search query to use",
+                        "minLength": 2,
+                    },
+                    "allowed_domains": domain_list_schema(
+                        "Only include search results from these domains",
+                    ),
+                    "blocked_domains": domain_list_schema(
+                        "Never include search results from these domains",
+                    ),
                 },
                 "required": ["query"],
             },
         })
     }
 
+    /// The text that `--help` prints.
     fn help(self) -> String {
         let name = self.executable();
         let about = self.schema()["description"].as_str().unwrap_or_default().to_owned();
         let mut text = format!(
-            "{about}\n\nUsage: {name} [OPTIONS] < ARGUMENTS.json\n\nReads one JSON object and writes one.\n\nOptions:\n"
+            "{about}\n\nUsage: {name} [OPTIONS] < ARGUMENTS.json\n\n\
+             Reads one JSON object and writes one.\n\nOptions:\n"
         );
         let mut line = |flag: &str, help: &str| text.push_str(&format!("  {flag:<16} {help}\n"));
-        line("--schema", "print what the tool is and takes, as JSON");
-        for Switch { flag, variable, help } in self.switches() {
+        line("--schema", "print name, description and parameters of the tool as JSON");
+        for CommandFlag { flag, variable, help } in self.flags() {
             line(flag, &format!("{help} (or set {variable}=1)"));
         }
         line("--help", "print this");
@@ -137,43 +165,56 @@ impl Tool {
         text
     }
 
-    fn answer(
+    /// Reads the input and does the tool's work. The error is the text for the agent.
+    fn call(
         self,
         arguments: &[&str],
         variable: &dyn Fn(&str) -> Option<String>,
         input: &mut dyn Read,
     ) -> Result<Json, String> {
-        let known =
-            |argument: &&&str| self.switches().iter().any(|switch| switch.flag == **argument);
+        let known = |argument: &&&str| self.flags().iter().any(|flag| flag.flag == **argument);
         if let Some(unknown) = arguments.iter().find(|argument| !known(argument)) {
             return Err(format!(
                 "unknown argument `{unknown}`; see `{} --help`",
                 self.executable()
             ));
         }
-        let question = read_object(input)?;
+        let input = read_object(input)?;
         match self {
-            Tool::Fetch => {
+            WebTool::Fetch => {
                 let mut options = FetchOptions::from_variables(variable);
                 options.allow_private |= arguments.contains(&ALLOW_PRIVATE.flag);
                 options.trust_proxy |= arguments.contains(&TRUST_PROXY.flag);
-                fetch_lines(&question, &options)
+                fetch_lines(&input, &options)
             }
-            Tool::Search(provider) => search(&question, provider, variable),
+            WebTool::Search(provider) => search(&input, provider, variable),
         }
     }
 }
 
+/// The schema of a list of domains.
+fn domain_list_schema(description: &str) -> Json {
+    json!({"type": "array", "items": {"type": "string"}, "description": description})
+}
+
+/// The JSON that `web-fetch-tool --schema` prints. It names libxml2 because the specification
+/// does; the parser is html5ever.
 fn fetch_schema() -> Json {
     let number =
         |description: &str| json!({"type": "integer", "description": description, "minimum": 1});
     json!({
         "name": "web_fetch",
-        "description": "Fetches content from a specified URL and returns it as markdown. Converts HTML to markdown using libxml2. Supports pagination via offset and limit parameters similar to file_read.",
+        "description": "Fetches content from a specified URL and returns it as markdown. Converts \
+            HTML to markdown using libxml2. Supports pagination via offset and limit parameters \
+            similar to file_read.",
         "parameters": {
             "type": "object",
             "properties": {
-                "url": {"type": "string", "format": "uri", "description": "The URL to fetch content from"},
+                "url": {
+                    "type": "string",
+                    "format": "uri",
+                    "description": "The URL to fetch content from",
+                },
                 "offset": number("Line number to start reading from (1-based)"),
                 "limit": number("Maximum number of lines to return"),
             },
@@ -182,8 +223,10 @@ fn fetch_schema() -> Json {
     })
 }
 
+/// Reads the JSON object from standard input, which has to end after it.
 fn read_object(input: &mut dyn Read) -> Result<Map<String, Json>, String> {
     let mut bytes = Vec::new();
+    // One byte more than allowed tells an input at the limit from a longer one.
     input
         .take(MAX_INPUT + 1)
         .read_to_end(&mut bytes)
@@ -201,8 +244,9 @@ fn read_object(input: &mut dyn Read) -> Result<Map<String, Json>, String> {
     }
 }
 
-fn required_text<'a>(question: &'a Map<String, Json>, name: &str) -> Result<&'a str, String> {
-    match question.get(name) {
+/// A string that must be there and not be blank.
+fn required_string<'a>(input: &'a Map<String, Json>, name: &str) -> Result<&'a str, String> {
+    match input.get(name) {
         None => Err(format!("`{name}` is missing")),
         Some(Json::String(text)) if text.trim().is_empty() => Err(format!("`{name}` is empty")),
         Some(Json::String(text)) => Ok(text),
@@ -210,32 +254,37 @@ fn required_text<'a>(question: &'a Map<String, Json>, name: &str) -> Result<&'a 
     }
 }
 
-fn texts(question: &Map<String, Json>, name: &str) -> Result<Vec<String>, String> {
-    let Some(value) = question.get(name) else { return Ok(Vec::new()) };
+/// A list of strings; empty if it is missing.
+fn string_list(input: &Map<String, Json>, name: &str) -> Result<Vec<String>, String> {
+    let Some(value) = input.get(name) else { return Ok(Vec::new()) };
     let list = value
         .as_array()
         .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
     list.ok_or_else(|| format!("`{name}` is not a list of strings"))
 }
 
-/// A whole number from 1; `2.0` is one, too.
-fn count(question: &Map<String, Json>, name: &str) -> Result<Option<usize>, String> {
-    let Some(value) = question.get(name) else { return Ok(None) };
+/// A whole number greater than 0, if it is there. `2.0` is one, too: JSON Schema counts it as an
+/// integer.
+fn positive_integer(input: &Map<String, Json>, name: &str) -> Result<Option<usize>, String> {
+    let Some(value) = input.get(name) else { return Ok(None) };
     let whole = |number: f64| (number.fract() == 0.0 && number >= 1.0).then_some(number as u64);
     let number =
         value.as_u64().or_else(|| value.as_f64().and_then(whole)).filter(|number| *number >= 1);
-    let number = number.ok_or_else(|| format!("`{name}` is not a whole number from 1"))?;
+    let number = number.ok_or_else(|| format!("`{name}` is not a whole number greater than 0"))?;
     Ok(Some(usize::try_from(number).unwrap_or(usize::MAX)))
 }
 
-fn fetch_lines(question: &Map<String, Json>, options: &FetchOptions) -> Result<Json, String> {
-    let url = required_text(question, "url")?;
-    let skipped = count(question, "offset")?.unwrap_or(1) - 1;
-    let limit = count(question, "limit")?.unwrap_or(usize::MAX);
+/// Does the work of `web_fetch`. `offset` and `limit` count lines of the Markdown; past the end,
+/// the content is empty and that is not an error.
+fn fetch_lines(input: &Map<String, Json>, options: &FetchOptions) -> Result<Json, String> {
+    let url = required_string(input, "url")?;
+    let skipped = positive_integer(input, "offset")?.unwrap_or(1) - 1;
+    let limit = positive_integer(input, "limit")?.unwrap_or(usize::MAX);
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
     let markdown = page
         .into_markdown()
         .map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
+    // `str::lines` also removes carriage returns, which texts from servers often have.
     let mut content = String::new();
     let mut lines_read = 0;
     for line in markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit) {
@@ -248,26 +297,30 @@ fn fetch_lines(question: &Map<String, Json>, options: &FetchOptions) -> Result<J
     Ok(json!({"content": content, "lines_read": lines_read}))
 }
 
+/// Does the work of a search tool.
 fn search(
-    question: &Map<String, Json>,
-    provider: &dyn Provider,
+    input: &Map<String, Json>,
+    provider: &dyn SearchProvider,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Json, String> {
-    let text = required_text(question, "query")?;
+    let text = required_string(input, "query")?;
+    // `minLength` of the schema counts characters, not bytes.
     if text.chars().count() < 2 {
         return Err("`query` is shorter than 2 characters".to_owned());
     }
-    let query = Query {
+    let query = SearchQuery {
         text: text.to_owned(),
-        allowed_domains: texts(question, "allowed_domains")?,
-        blocked_domains: texts(question, "blocked_domains")?,
-        ..Query::default()
+        allowed_domains: string_list(input, "allowed_domains")?,
+        blocked_domains: string_list(input, "blocked_domains")?,
+        ..SearchQuery::default()
     };
+    // A file that is missing or unreadable counts as a missing credential, whose message tells
+    // what to do.
     let credential_file = |name: &str| {
         let home = variable("HOME").filter(|home| !home.is_empty())?;
         std::fs::read_to_string(std::path::Path::new(&home).join(".config/ikigai").join(name)).ok()
     };
-    let surroundings = Surroundings { variable, credential_file: &credential_file };
-    let hits = provider.search(&query, &surroundings).map_err(|error| error.to_string())?;
-    Ok(json!({"results": hits.iter().map(crate::search::Hit::to_json).collect::<Vec<_>>()}))
+    let context = SearchContext { variable, credential_file: &credential_file };
+    let hits = provider.search(&query, &context).map_err(|error| error.to_string())?;
+    Ok(json!({"results": hits.iter().map(crate::search::SearchHit::to_json).collect::<Vec<_>>()}))
 }

@@ -1,11 +1,13 @@
-//! A page as Markdown, by the process protocol.
+//! The executable `web-fetch-tool`: fetches a page and returns it as Markdown. Only the access to
+//! arguments, environment and standard streams is here; the library does the rest.
 
 use std::process::ExitCode;
 
-use toolwright_web::tool::{Tool, World, run};
+use toolwright_web::tool::{ToolEnvironment, WebTool, run};
 
 fn main() -> ExitCode {
-    let world = World {
+    let environment = ToolEnvironment {
+        // Arguments that are not UTF-8 are unknown anyway; lossy text is enough to name them.
         arguments: std::env::args_os()
             .skip(1)
             .map(|word| word.to_string_lossy().into_owned())
@@ -15,5 +17,5 @@ fn main() -> ExitCode {
         output: &mut std::io::stdout().lock(),
         log: &mut std::io::stderr(),
     };
-    ExitCode::from(run(Tool::Fetch, world))
+    ExitCode::from(run(WebTool::Fetch, environment))
 }

@@ -1,12 +1,14 @@
-//! Results of Brave Search, by the process protocol.
+//! The executable `web-search-brave-tool`: searches with the Brave Search API. Only the access to
+//! arguments, environment and standard streams is here; the library does the rest.
 
 use std::process::ExitCode;
 
 use toolwright_web::search::Brave;
-use toolwright_web::tool::{Tool, World, run};
+use toolwright_web::tool::{ToolEnvironment, WebTool, run};
 
 fn main() -> ExitCode {
-    let world = World {
+    let environment = ToolEnvironment {
+        // Arguments that are not UTF-8 are unknown anyway; lossy text is enough to name them.
         arguments: std::env::args_os()
             .skip(1)
             .map(|word| word.to_string_lossy().into_owned())
@@ -16,5 +18,5 @@ fn main() -> ExitCode {
         output: &mut std::io::stdout().lock(),
         log: &mut std::io::stderr(),
     };
-    ExitCode::from(run(Tool::Search(&Brave), world))
+    ExitCode::from(run(WebTool::Search(&Brave), environment))
 }

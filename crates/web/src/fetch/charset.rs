@@ -1,14 +1,20 @@
-//! Bytes into text: by the byte order mark, the header, the page's own word, and at last by a
-//! guess.
+//! The character encoding of a page.
+//!
+//! The order is that of the HTML standard: a byte order mark, then the `charset` of the content
+//! type, then what the page declares in its first bytes, and at last a guess from the bytes
+//! themselves. The guess is chardetng, Firefox' detector. A wrong encoding never fails: what is
+//! not a character of it becomes U+FFFD.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-/// Where a page may say in which encoding it is.
-const PRESCAN: usize = 4096;
+/// Bytes at the beginning of a page in which it can declare its encoding. The HTML standard asks
+/// for 1024; pages with long scripts in front of their `<meta>` exist.
+const PRESCAN_BYTES: usize = 4096;
 
-/// The `charset` of a content type.
-pub(super) fn label_of(content_type: &str) -> Option<&str> {
+/// The `charset` of a content type, in any case and with or without quotation marks. A header that
+/// was sent twice arrives joined by a comma; the first one counts.
+pub(super) fn charset_label(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         let value = value.split(',').next().unwrap_or_default();
@@ -16,7 +22,8 @@ pub(super) fn label_of(content_type: &str) -> Option<&str> {
     })
 }
 
-/// Decodes a page; what is no character of the encoding becomes U+FFFD.
+/// Decodes a page. `label` is the `charset` of its content type; `is_html` allows declarations in
+/// the page; `host` helps the guess, because `.jp` makes a Japanese encoding more likely.
 pub(super) fn decode(
     bytes: Vec<u8>,
     label: Option<&str>,
@@ -29,10 +36,11 @@ pub(super) fn decode(
         Some((encoding, _)) => encoding,
         None => label
             .and_then(named)
-            .or_else(|| wide_tag(&bytes))
+            .or_else(|| utf16_tag(&bytes))
             .or_else(declared)
             .unwrap_or_else(|| guess(&bytes, host)),
     };
+    // Most pages are valid UTF-8, and become text without being copied.
     if encoding == UTF_8 && !bytes.starts_with(&[0xef, 0xbb, 0xbf]) {
         return String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
@@ -40,17 +48,17 @@ pub(super) fn decode(
     encoding.decode(&bytes).0.into_owned()
 }
 
-/// Whether bytes look like HTML: a tag comes first, in any encoding.
+/// Whether bytes look like HTML: after a byte order mark and white space, they begin with a tag.
 pub(super) fn begins_with_tag(bytes: &[u8]) -> bool {
     let text = match Encoding::for_bom(bytes) {
         Some((_, length)) => &bytes[length..],
         None => bytes,
     };
-    text.trim_ascii_start().first() == Some(&b'<') || wide_tag(text).is_some()
+    text.trim_ascii_start().first() == Some(&b'<') || utf16_tag(text).is_some()
 }
 
-/// The encoding of a page that begins with a tag whose characters take two bytes each.
-pub(super) fn wide_tag(bytes: &[u8]) -> Option<&'static Encoding> {
+/// The encoding of a page that begins with a tag in UTF-16, without a byte order mark.
+fn utf16_tag(bytes: &[u8]) -> Option<&'static Encoding> {
     match bytes {
         [b'<', 0, b'!' | b'?' | b'a'..=b'z' | b'A'..=b'Z', 0, ..] => Some(UTF_16LE),
         [0, b'<', 0, b'!' | b'?' | b'a'..=b'z' | b'A'..=b'Z', ..] => Some(UTF_16BE),
@@ -58,23 +66,27 @@ pub(super) fn wide_tag(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// What `<meta>` or an XML declaration at the beginning says.
+/// The encoding that an XML declaration or a `<meta>` at the beginning of the page names.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
+    let head =
+        String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN_BYTES)]).to_ascii_lowercase();
     let head = without_comments(&head);
-    let xml =
-        head.strip_prefix("<?xml").and_then(|rest| value(rest.split('>').next()?, "encoding"));
+    let xml = head
+        .strip_prefix("<?xml")
+        .and_then(|rest| attribute_value(rest.split('>').next()?, "encoding"));
     let meta = || {
         let tags = head
             .match_indices("<meta")
             .map(|(at, _)| head[at..].split('>').next().unwrap_or_default());
-        tags.into_iter().find_map(|tag| value(tag, "charset"))
+        tags.into_iter().find_map(|tag| attribute_value(tag, "charset"))
     };
     let encoding = Encoding::for_label(xml.or_else(meta)?.as_bytes())?;
-    // Whoever could read this far did not read UTF-16.
+    // The declaration was found by reading bytes as ASCII, so the page is not in UTF-16, whatever
+    // it declares. The HTML standard assumes UTF-8 then.
     Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 
+/// Removes comments, in which old declarations are often kept.
 fn without_comments(html: &str) -> String {
     let mut parts = html.split("<!--");
     let first = parts.next().unwrap_or_default();
@@ -83,14 +95,16 @@ fn without_comments(html: &str) -> String {
     })
 }
 
-/// The word behind `name=`, quoted or not.
-fn value<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+/// The word after `name=`, with or without quotation marks. It also finds `charset=` inside of a
+/// `content` attribute.
+fn attribute_value<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let rest = tag.split(name).skip(1).find_map(|rest| rest.trim_start().strip_prefix('='))?;
     let rest = rest.trim_start().trim_start_matches(['"', '\'']);
     let end = rest.find(|c: char| matches!(c, '"' | '\'' | ';' | '/') || c.is_ascii_whitespace());
     Some(&rest[..end.unwrap_or(rest.len())])
 }
 
+/// Guesses the encoding from the bytes and from the last label of the host name.
 fn guess(bytes: &[u8], host: Option<&str>) -> &'static Encoding {
     if std::str::from_utf8(bytes).is_ok() {
         return UTF_8;

@@ -1,9 +1,21 @@
-//! Pages fetched under guards: which addresses, how many redirects, how many bytes, how long. Every
-//! hop is checked anew, and what is checked is the very address that is connected to.
+//! Fetching a page under limits: which addresses, how many redirects, how many bytes, how long.
+//!
+//! ```text
+//! URL ─▶ FetchTarget ─▶ FetchClient ─▶ FetchResponse ─▶ charset ─▶ FetchedPage ─▶ Markdown
+//!            ▲                               │
+//!            └────────── redirect ───────────┘
+//! ```
+//!
+//! ureq's own redirects are turned off, so that every hop is checked like the first URL. The
+//! resolver checks the addresses of a name at the moment of connecting, and ureq connects to
+//! exactly those: a name server that gives another answer the second time gains nothing.
 
-mod address;
 mod charset;
 mod client;
+mod error;
+mod proxy;
+mod resolver;
+mod special_addresses;
 mod target;
 
 use std::time::{Duration, Instant};
@@ -11,33 +23,37 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 use crate::markdown::{self, ConversionError};
-pub(crate) use client::{Answer, Client, Request, look_up};
-pub use client::{FetchError, Proxies};
-use target::Target;
+pub(crate) use client::{FetchClient, FetchRequest, FetchResponse};
+pub use error::FetchError;
+pub use proxy::ProxySettings;
+pub(crate) use resolver::look_up_host;
+use target::FetchTarget;
 
 /// The variable that allows addresses which are not on the public internet.
 pub(crate) const ALLOW_PRIVATE: &str = "TOOLWRIGHT_WEB_ALLOW_PRIVATE";
-/// The variable that leaves it to the proxy what may be asked.
+/// The variable that lets the proxy decide which addresses may be fetched.
 pub(crate) const TRUST_PROXY: &str = "TOOLWRIGHT_WEB_TRUST_PROXY";
-/// Redirects that are followed.
+/// Redirects that are followed. Honest pages need one or two.
 const MAX_REDIRECTS: usize = 10;
-/// How long a page may take to convert. One of 10 MiB takes a fraction of a second; what takes
-/// longer was made to.
-const CONVERSION: Duration = Duration::from_secs(5);
-/// What we take, and what we would rather have.
-const ACCEPT: &str = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1";
+/// How long the conversion to Markdown may take. An ordinary page of 10 MiB takes a fraction of a
+/// second; only pages made to be slow take longer.
+const CONVERSION_TIMEOUT: Duration = Duration::from_secs(5);
+/// The content types that can be returned, with HTML and Markdown preferred. `*/*` is last,
+/// because some servers answer HTTP 406 to a list that does not contain what they have.
+const ACCEPT: &str = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, \
+    application/json;q=0.9, */*;q=0.1";
 
-/// Who may be asked, and for how long.
+/// Which addresses may be fetched, through which proxies, and within which limits.
 #[derive(Clone, Debug)]
 pub struct FetchOptions {
     /// Whether addresses that are not on the public internet may be connected to.
     pub allow_private: bool,
-    /// Whether a proxy alone decides what may be connected to; otherwise names are looked up and
-    /// judged before it is asked.
+    /// Whether the proxy alone decides which addresses may be connected to. Otherwise names are
+    /// looked up and checked here before the proxy gets the request.
     pub trust_proxy: bool,
-    /// The proxies to go through.
-    pub proxies: Proxies,
-    /// For everything, from looking up the name to the last byte of Markdown.
+    /// The proxies that requests go through.
+    pub proxies: ProxySettings,
+    /// For everything together, from looking up the name to the last byte of Markdown.
     pub timeout: Duration,
     /// Bytes of a page, after decompression.
     pub max_bytes: usize,
@@ -48,7 +64,7 @@ impl Default for FetchOptions {
         FetchOptions {
             allow_private: false,
             trust_proxy: false,
-            proxies: Proxies::default(),
+            proxies: ProxySettings::default(),
             timeout: Duration::from_secs(30),
             max_bytes: 10 << 20,
         }
@@ -56,93 +72,103 @@ impl Default for FetchOptions {
 }
 
 impl FetchOptions {
-    /// What the environment says: `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY` and
-    /// the variables of proxies.
+    /// Reads `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY` and the variables that
+    /// name proxies. `variable` returns the value of an environment variable.
     pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> FetchOptions {
         let is_on =
             |name| variable(name).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
         FetchOptions {
             allow_private: is_on(ALLOW_PRIVATE),
             trust_proxy: is_on(TRUST_PROXY),
-            proxies: Proxies::from_variables(variable),
+            proxies: ProxySettings::from_variables(variable),
             ..FetchOptions::default()
         }
     }
 }
 
-/// What a page is made of.
+/// What the body of a page is, by its content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
+enum PageFormat {
     Html,
     Xhtml,
+    /// Anything that an agent can read as it is: plain text, Markdown, JSON, CSV, …
     Text,
 }
 
-/// A page that was fetched.
+/// A page that was fetched, decoded but not converted.
 #[derive(Debug)]
-pub struct Page {
-    /// Where it came from in the end, after all redirects.
+pub struct FetchedPage {
+    /// The address after all redirects, which relative links are relative to.
     pub url: Url,
-    content: Content,
+    format: PageFormat,
     text: String,
     deadline: Instant,
 }
 
-impl Page {
-    /// The page as Markdown; what is text already stays as it is.
+impl FetchedPage {
+    /// The page as Markdown. Text, Markdown and JSON are returned as they are.
     pub fn into_markdown(self) -> Result<String, ConversionError> {
-        let Page { url, content, text, deadline } = self;
-        if content == Content::Text {
+        let FetchedPage { url, format, text, deadline } = self;
+        if format == PageFormat::Text {
             return Ok(text);
         }
-        let deadline = deadline.min(Instant::now() + CONVERSION);
-        let xhtml = content == Content::Xhtml;
-        let options =
-            markdown::Options { deadline: Some(deadline), xhtml, ..markdown::Options::default() };
-        let document = crate::html::Document::parse(&text, &options)?;
-        // The source is not needed any more, and may be large.
+        let deadline = deadline.min(Instant::now() + CONVERSION_TIMEOUT);
+        let xhtml = format == PageFormat::Xhtml;
+        let options = markdown::MarkdownOptions {
+            deadline: Some(deadline),
+            xhtml,
+            ..markdown::MarkdownOptions::default()
+        };
+        let document = crate::html::HtmlDocument::parse(&text, &options)?;
+        // The source may be 10 MiB, and writing the Markdown needs as much again.
         drop(text);
         document.to_markdown(Some(&url), &options)
     }
 }
 
-/// Fetches a page with GET, following redirects.
-pub fn fetch(url: &str, options: &FetchOptions) -> Result<Page, FetchError> {
+/// Fetches a page with GET and follows redirects. Blocks until the page is there or
+/// `options.timeout` has passed.
+pub fn fetch(url: &str, options: &FetchOptions) -> Result<FetchedPage, FetchError> {
     let deadline = Instant::now() + options.timeout;
-    let mut target = Target::parse(url, options.allow_private)?;
+    let mut target = FetchTarget::parse(url, options.allow_private)?;
     for _ in 0..=MAX_REDIRECTS {
-        let client = Client {
+        let client = FetchClient {
             allow_private: options.allow_private,
             trust_proxy: options.trust_proxy,
             proxies: &options.proxies,
             deadline,
             max_bytes: options.max_bytes,
-            look_up,
+            look_up_host,
         };
-        let request =
-            Request { url: target.url(), headers: &[("accept", ACCEPT)], check: check_answer };
-        let answer = client.get(&request)?;
-        match redirect(&answer, target.url())? {
-            Some(next) => target = Target::parse(&next, options.allow_private)?,
-            None => return page(answer, target.into_url(), deadline),
+        let request = FetchRequest {
+            url: target.url(),
+            headers: &[("accept", ACCEPT)],
+            check: check_headers,
+        };
+        let response = client.get(&request)?;
+        match redirect(&response, target.url())? {
+            Some(next) => target = FetchTarget::parse(&next, options.allow_private)?,
+            None => return into_page(response, target.into_url(), deadline),
         }
     }
     Err(FetchError::Other(format!("more than {MAX_REDIRECTS} redirects")))
 }
 
-/// Decides by the headers alone whether the body is worth reading.
-fn check_answer(answer: &Answer) -> Result<(), FetchError> {
-    match answer.status {
+/// Decides by status and headers whether the body is read: a video is refused before it is
+/// downloaded.
+fn check_headers(response: &FetchResponse) -> Result<(), FetchError> {
+    match response.status {
         300..400 => Ok(()),
-        200..300 => content_of(answer.header("content-type"), &[]).map(|_| ()),
+        200..300 => page_format(response.header("content-type"), &[]).map(|_| ()),
         status => Err(FetchError::Status(status)),
     }
 }
 
-fn redirect(answer: &Answer, from: &Url) -> Result<Option<String>, FetchError> {
-    // Some servers write what is not ASCII as it is.
-    let location = String::from_utf8_lossy(answer.bytes_of("location").unwrap_or_default());
-    match (answer.status, location.trim()) {
+/// The address that a response redirects to, made absolute; `None` if the response is the page.
+fn redirect(response: &FetchResponse, from: &Url) -> Result<Option<String>, FetchError> {
+    // Some servers write UTF-8 into this header, although only ASCII is allowed.
+    let location = String::from_utf8_lossy(response.header_bytes("location").unwrap_or_default());
+    match (response.status, location.trim()) {
         (status @ (301 | 302 | 303 | 307 | 308), "") => {
             Err(FetchError::Other(format!("HTTP {status} without a location")))
         }
@@ -152,41 +178,50 @@ fn redirect(answer: &Answer, from: &Url) -> Result<Option<String>, FetchError> {
                 next.map_err(|_| FetchError::Other("redirected to an invalid URL".to_owned()))?;
             Ok(Some(next.into()))
         }
-        (300.., _) => Err(FetchError::Status(answer.status)),
+        // Other statuses from 300 on have no page: 304 Not Modified, 300 Multiple Choices.
+        (300.., _) => Err(FetchError::Status(response.status)),
         _ => Ok(None),
     }
 }
 
-fn page(answer: Answer, url: Url, deadline: Instant) -> Result<Page, FetchError> {
-    let content_type = answer.header("content-type").map(str::to_owned);
-    let content = content_of(content_type.as_deref(), &answer.body)?;
-    let label = content_type.as_deref().and_then(charset::label_of);
-    let text = charset::decode(answer.body, label, content != Content::Text, url.domain());
-    Ok(Page { url, content, text, deadline })
+fn into_page(
+    response: FetchResponse,
+    url: Url,
+    deadline: Instant,
+) -> Result<FetchedPage, FetchError> {
+    let content_type = response.header("content-type").map(str::to_owned);
+    let format = page_format(content_type.as_deref(), &response.body)?;
+    let label = content_type.as_deref().and_then(charset::charset_label);
+    let text = charset::decode(response.body, label, format != PageFormat::Text, url.domain());
+    Ok(FetchedPage { url, format, text, deadline })
 }
 
-/// Decodes an HTML file by its byte order mark, its own word, or a guess.
+/// Decodes an HTML file that did not come from a server: by its byte order mark, its own
+/// declaration, or a guess.
 pub fn decode(bytes: Vec<u8>) -> String {
     charset::decode(bytes, None, true, None)
 }
 
-/// Reads a content type; `body` is looked at where there is none.
-fn content_of(content_type: Option<&str>, body: &[u8]) -> Result<Content, FetchError> {
+/// The format of a page, by its content type. Without a content type, `body` decides. Fails for
+/// content that is not text.
+fn page_format(content_type: Option<&str>, body: &[u8]) -> Result<PageFormat, FetchError> {
     let kind = content_type.unwrap_or_default().split([';', ',']).next().unwrap_or_default();
     let kind = kind.trim().to_ascii_lowercase();
     match kind.as_str() {
-        "text/html" => Ok(Content::Html),
-        "application/xhtml+xml" => Ok(Content::Xhtml),
-        "application/json" | "application/markdown" | "application/x-ndjson" => Ok(Content::Text),
-        "" if charset::begins_with_tag(body) => Ok(Content::Html),
+        "text/html" => Ok(PageFormat::Html),
+        "application/xhtml+xml" => Ok(PageFormat::Xhtml),
+        "application/json" | "application/markdown" | "application/x-ndjson" => {
+            Ok(PageFormat::Text)
+        }
+        "" if charset::begins_with_tag(body) => Ok(PageFormat::Html),
         "" if body.contains(&0)
             && !body.starts_with(&[0xff, 0xfe])
             && !body.starts_with(&[0xfe, 0xff]) =>
         {
-            Err(FetchError::Other("the page is binary and does not say what it is".to_owned()))
+            Err(FetchError::Other("the page is binary and has no content type".to_owned()))
         }
-        "" => Ok(Content::Text),
-        kind if kind.starts_with("text/") || kind.ends_with("+json") => Ok(Content::Text),
+        "" => Ok(PageFormat::Text),
+        kind if kind.starts_with("text/") || kind.ends_with("+json") => Ok(PageFormat::Text),
         kind => Err(FetchError::Other(format!("content type `{kind}` is not text"))),
     }
 }

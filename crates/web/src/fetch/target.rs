@@ -1,17 +1,23 @@
-//! The URL of a page, checked before anything is asked: `url` reads it as browsers do, so that an
-//! address in any spelling is the same address here.
+//! The URL of a page, checked before any connection is made.
+//!
+//! The `url` crate parses as browsers do: `http://0x7f.1`, `http://2130706433` and
+//! `http://ｌｏｃａｌｈｏｓｔ` are the same host after parsing as `127.0.0.1` or `localhost`. No spelling
+//! of an address therefore needs a rule of its own. Names that are looked up are checked later, by
+//! `resolver`.
 
 use url::{Host, Url};
 
-use super::address::is_special;
-use super::client::FetchError;
+use super::error::FetchError;
+use super::special_addresses::is_special;
 
-/// A URL that may be asked for.
+/// A URL that may be fetched. Redirects are parsed into one, too.
 #[derive(Debug)]
-pub(super) struct Target(Url);
+pub(super) struct FetchTarget(Url);
 
-impl Target {
-    pub(super) fn parse(text: &str, allow_private: bool) -> Result<Target, FetchError> {
+impl FetchTarget {
+    /// Fails for anything but `http` and `https` URLs, and for hosts that are plainly this machine
+    /// or its network, unless `allow_private`.
+    pub(super) fn parse(text: &str, allow_private: bool) -> Result<FetchTarget, FetchError> {
         let url = Url::parse(text.trim()).map_err(|error| match error {
             url::ParseError::RelativeUrlWithoutBase => {
                 invalid("it has no scheme; write `https://…`")
@@ -24,22 +30,23 @@ impl Target {
                 url.scheme()
             )));
         }
+        // Credentials would end up in logs, and `http://example.com@127.0.0.1/` misleads readers.
         if !url.username().is_empty() || url.password().is_some() {
             return Err(FetchError::Other("URLs with credentials are not supported".to_owned()));
         }
         if url.port() == Some(0) {
             return Err(invalid("port 0 cannot be connected to"));
         }
-        let refused = match url.host() {
+        let is_private = match url.host() {
             None => return Err(invalid("it has no host")),
             Some(Host::Ipv4(address)) => is_special(address.into()),
             Some(Host::Ipv6(address)) => is_special(address.into()),
-            Some(Host::Domain(name)) => is_local(name),
+            Some(Host::Domain(name)) => is_local_name(name),
         };
-        if refused && !allow_private {
+        if is_private && !allow_private {
             return Err(FetchError::Refused);
         }
-        Ok(Target(url))
+        Ok(FetchTarget(url))
     }
 
     pub(super) fn url(&self) -> &Url {
@@ -55,8 +62,8 @@ fn invalid(why: &str) -> FetchError {
     FetchError::Other(format!("invalid URL: {why}"))
 }
 
-/// Names that are this machine, whatever a name server says.
-fn is_local(name: &str) -> bool {
+/// Whether a name means this machine by definition (RFC 6761), whatever a name server answers.
+fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
     name.is_empty() || name == "localhost" || name.ends_with(".localhost")
 }

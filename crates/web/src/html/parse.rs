@@ -1,6 +1,11 @@
-//! Parsing under guards. html5ever bounds nothing, and its tree builder takes time quadratic in the
-//! depth of a page. So the depth is held between tokenizer and tree builder, nodes and text are
-//! held in the tree, and time between pieces of input.
+//! Parsing a page under limits.
+//!
+//! html5ever has no limits, and its tree builder takes time quadratic in the depth of a page. The
+//! limits are therefore enforced at three places:
+//!
+//! - depth: between tokenizer and tree builder, by [`DepthLimiter`];
+//! - nodes and bytes of text: in the tree, which sets a flag and stops growing;
+//! - time: between pieces of input, because a call into html5ever cannot be interrupted.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,56 +18,61 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
 
-use super::tree::{Builder, Kind, NodeId, Tree};
-use crate::markdown::{ConversionError, Options};
+use super::tags::any_of;
+use super::tree::{HtmlNodeId, HtmlNodeKind, HtmlTree, HtmlTreeBuilder};
+use crate::markdown::{ConversionError, MarkdownOptions};
 
-/// Bytes between two looks at the clock. A tag of many attributes takes quadratic time in the
-/// tokenizer, where nothing else can stop it.
-const PIECE: usize = 8 << 10;
+/// Bytes of input between two checks of the deadline. The tokenizer compares each attribute of a
+/// tag with all before it, so one tag with many attributes takes quadratic time; small pieces keep
+/// the time between two checks short even then.
+const PIECE_BYTES: usize = 8 << 10;
 
-/// A parsed page, ready to be written as Markdown any number of times.
+/// A parsed page, which can be written as Markdown any number of times.
 #[derive(Debug)]
-pub struct Document {
-    pub(crate) tree: Tree,
+pub struct HtmlDocument {
+    pub(crate) tree: HtmlTree,
 }
 
-impl Document {
-    /// Parses a page as browsers do. Elements deeper than the limit lose their tags and keep their
-    /// text.
-    pub fn parse(html: &str, options: &Options) -> Result<Document, ConversionError> {
-        let builder = Builder::new(options.max_nodes, options.max_output);
-        let guard = Guard {
+impl HtmlDocument {
+    /// Parses a page as browsers do. Elements deeper than `max_depth` lose their tags and keep
+    /// their text.
+    ///
+    /// Fails only by the limits in `options`: every text is valid HTML to a browser.
+    pub fn parse(html: &str, options: &MarkdownOptions) -> Result<HtmlDocument, ConversionError> {
+        let builder = HtmlTreeBuilder::new(options.max_nodes, options.max_output);
+        let limiter = DepthLimiter {
             builder: TreeBuilder::new(builder, TreeBuilderOpts::default()),
             max_depth: options.max_depth,
             room: Cell::new(options.max_depth),
             dropped: RefCell::default(),
             xhtml: Cell::new(options.xhtml),
         };
-        let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
+        let tokenizer = Tokenizer::new(limiter, TokenizerOpts::default());
         let input = BufferQueue::default();
         let mut rest = html;
         while !rest.is_empty() {
             options.check_time()?;
-            let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE).max(1));
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES).max(1));
             rest = after;
             input.push_back(StrTendril::from_slice(piece));
-            // A script or a word on the encoding interrupts; neither is of interest.
+            // The tokenizer returns early at a script, which a browser would run now, and at a
+            // `<meta>` that names an encoding. The text is decoded already and scripts are not
+            // run, so parsing simply continues.
             while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
             if tokenizer.sink.builder.sink.is_full() {
                 return Err(ConversionError::TooLarge);
             }
         }
         tokenizer.end();
-        Ok(Document { tree: tokenizer.sink.builder.sink.finish() })
+        Ok(HtmlDocument { tree: tokenizer.sink.builder.sink.finish() })
     }
-}
 
-impl Document {
-    /// All text of the page, as it stands there.
+    /// All text of the page, white space and hidden elements included. Search results use it to
+    /// decode entities.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for node in self.tree.descendants(Tree::ROOT) {
-            if let Kind::Text { start, end } = self.tree.kind(node) {
+        for node in self.tree.descendants(HtmlTree::ROOT) {
+            if let HtmlNodeKind::Text { start, end } = self.tree.kind(node) {
                 text.push_str(self.tree.text(start, end));
             }
         }
@@ -70,27 +80,34 @@ impl Document {
     }
 }
 
-/// Stands between tokenizer and tree builder and swallows tags that would nest too deep.
-struct Guard {
-    builder: TreeBuilder<NodeId, Builder>,
+/// Stands between tokenizer and tree builder and drops tags that would nest too deep.
+///
+/// Measuring the depth means counting the builder's stack, so it is not done for every tag: after
+/// a measurement, `room` counts down the start tags that cannot exceed the limit even if nothing
+/// is closed in between.
+struct DepthLimiter {
+    builder: TreeBuilder<HtmlNodeId, HtmlTreeBuilder>,
     max_depth: usize,
     /// How many more tags can open before the depth has to be measured again.
     room: Cell<usize>,
-    /// The start tags that were swallowed, whose end tags go the same way.
+    /// Names of the start tags dropped since the last one that was not. Their end tags have to be
+    /// dropped too, or they would close elements further out.
     dropped: RefCell<Vec<LocalName>>,
-    /// Whether `<script/>` is the whole element, as it is in XML.
+    /// Whether `<script/>` is a complete element, as in XML.
     xhtml: Cell<bool>,
 }
 
-impl TokenSink for Guard {
-    type Handle = NodeId;
+impl TokenSink for DepthLimiter {
+    type Handle = HtmlNodeId;
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<HtmlNodeId> {
         match &token {
             _ if self.builder.sink.is_full() => return TokenSinkResult::Continue,
-            Token::TagToken(tag) if !self.lets_through(tag) => return TokenSinkResult::Continue,
+            Token::TagToken(tag) if !self.admits(tag) => return TokenSinkResult::Continue,
             Token::TagToken(tag) if tag.kind == TagKind::StartTag => {
-                if let Some(end) = self.end_of(tag) {
+                if let Some(end) = self.xml_end_tag(tag) {
+                    // The answer to a start tag may be "the following is raw text", as for
+                    // `<script>`. An element that ends at once has no text, so it is ignored.
                     let _ = self.builder.process_token(token, line);
                     let _ = self.builder.process_token(Token::TagToken(end), line);
                     return TokenSinkResult::Continue;
@@ -110,10 +127,11 @@ impl TokenSink for Guard {
     }
 }
 
-impl Guard {
-    fn lets_through(&self, tag: &TagToken) -> bool {
+impl DepthLimiter {
+    /// Whether a tag may reach the tree builder.
+    fn admits(&self, tag: &TagToken) -> bool {
         match tag.kind {
-            TagKind::StartTag if !nests(&tag.name) => true,
+            TagKind::StartTag if !can_contain_elements(&tag.name) => true,
             TagKind::StartTag => {
                 if self.room.get() == 0 {
                     self.room.set(self.max_depth.saturating_sub(self.depth()));
@@ -139,22 +157,25 @@ impl Guard {
         }
     }
 
-    /// The end tag that XML has within a start tag, where HTML does not see it.
-    fn end_of(&self, tag: &TagToken) -> Option<TagToken> {
+    /// The end tag that XML sees in `<title/>`, where HTML ignores the slash and reads on until
+    /// `</title>`: without it, an XHTML page would be one long title.
+    ///
+    /// Pages are often served as HTML and declare XHTML only by `xmlns` on their first element.
+    fn xml_end_tag(&self, tag: &TagToken) -> Option<TagToken> {
         if tag.name == local_name!("html") {
-            let says_so = |attr: &Attribute| {
+            let declares_xhtml = |attr: &Attribute| {
                 attr.name.local == local_name!("xmlns")
                     && &*attr.value == "http://www.w3.org/1999/xhtml"
             };
-            self.xhtml.set(self.xhtml.get() || tag.attrs.iter().any(says_so));
+            self.xhtml.set(self.xhtml.get() || tag.attrs.iter().any(declares_xhtml));
         }
-        // Drawings and formulas are read as XML anyway, and the end of a line break would be
-        // another.
-        let is_html = tag.self_closing
+        // Inside SVG and MathML, html5ever honours the slash itself. And `</br>` is a line break
+        // of its own to browsers, so `<br/>` would become two.
+        let needs_end_tag = tag.self_closing
             && self.xhtml.get()
             && !matches!(tag.name, local_name!("br") | local_name!("svg") | local_name!("math"))
             && !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
-        is_html.then(|| TagToken {
+        needs_end_tag.then(|| TagToken {
             kind: TagKind::EndTag,
             name: tag.name.clone(),
             self_closing: false,
@@ -163,49 +184,33 @@ impl Guard {
         })
     }
 
-    /// The open elements and the formatting that is to be opened again: what the tree builder walks
-    /// for every tag.
+    /// Counts what the tree builder walks for every tag: the open elements, and the formatting
+    /// elements that it has to open again in the next paragraph. Garbage collection is what
+    /// html5ever offers this traversal for; it is the only way to see its private stack.
     fn depth(&self) -> usize {
-        struct Count(Cell<usize>);
-        impl Tracer for Count {
-            type Handle = NodeId;
-            fn trace_handle(&self, _: &NodeId) {
+        struct HandleCounter(Cell<usize>);
+        impl Tracer for HandleCounter {
+            type Handle = HtmlNodeId;
+            fn trace_handle(&self, _: &HtmlNodeId) {
                 self.0.set(self.0.get() + 1);
             }
         }
-        let count = Count(Cell::new(0));
-        self.builder.trace_handles(&count);
-        count.0.get()
+        let counter = HandleCounter(Cell::new(0));
+        self.builder.trace_handles(&counter);
+        counter.0.get()
     }
 }
 
-/// Whether an element can hold others: those that cannot add no depth, and some of them change how
-/// the text behind them is to be read.
-fn nests(name: &LocalName) -> bool {
+/// Whether an element can hold others. Those that cannot are admitted at any depth: they add none,
+/// and some of them (`<script>`, `<title>`, …) change how the tokenizer reads the text after them,
+/// which must happen even in the deepest part of a page.
+fn can_contain_elements(name: &LocalName) -> bool {
     !matches!(
         *name,
-        local_name!("area")
-            | local_name!("base")
-            | local_name!("br")
-            | local_name!("col")
-            | local_name!("embed")
-            | local_name!("hr")
-            | local_name!("iframe")
-            | local_name!("img")
-            | local_name!("input")
-            | local_name!("link")
-            | local_name!("meta")
-            | local_name!("noembed")
-            | local_name!("noframes")
-            | local_name!("noscript")
-            | local_name!("plaintext")
-            | local_name!("script")
-            | local_name!("source")
-            | local_name!("style")
-            | local_name!("textarea")
-            | local_name!("title")
-            | local_name!("track")
-            | local_name!("wbr")
-            | local_name!("xmp")
+        any_of! {
+            "area" | "base" | "br" | "col" | "embed" | "hr" | "iframe" | "img" | "input" | "link"
+                | "meta" | "noembed" | "noframes" | "noscript" | "plaintext" | "script" | "source"
+                | "style" | "textarea" | "title" | "track" | "wbr" | "xmp"
+        }
     )
 }

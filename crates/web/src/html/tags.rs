@@ -1,170 +1,194 @@
-//! Which elements and attributes the Markdown writer knows. All others are `Tag::Inline` and
-//! dropped attributes: their text counts, they do not.
+//! The elements and attributes that the Markdown writer uses.
+//!
+//! Every element is mapped to one [`HtmlTag`] when the tree is built, and its name is forgotten
+//! then: the writer matches on a small enum instead of comparing strings. Elements that are not
+//! listed become [`HtmlTag::Inline`], so their text is shown and they themselves are not.
+//! Attributes that are not listed are dropped, which keeps the tree of a page with long `class` or
+//! `data-` attributes small.
 
 use html5ever::{LocalName, Namespace, local_name, ns};
 
-/// What an element means to the writer.
+/// Matches any of the given names. `local_name!` resolves its strings at compile time, so a
+/// comparison is one of integers. Written with braces, because rustfmt then leaves the list on few
+/// lines.
+macro_rules! any_of {
+    ($($name:tt)|+) => { $(local_name!($name))|+ };
+}
+pub(super) use any_of;
+
+/// What an element means to the Markdown writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tag {
-    /// Nothing of its own: its content stands in the line.
+pub(crate) enum HtmlTag {
+    /// Has no syntax of its own: its content continues the line. Also every unknown element.
     Inline,
-    /// A box: its content stands on lines of its own.
+    /// A box such as `<div>`: its content stands on lines of its own.
     Block,
-    /// Neither it nor its content is shown.
+    /// Neither the element nor its content is shown.
     Hidden,
+    /// `<p>`. Inside a list item it also makes the list loose.
     Paragraph,
+    /// `<h1>` to `<h6>`, with the number: that many `#`.
     Heading(u8),
+    /// `<blockquote>`: lines that begin with `>`.
     Quote,
+    /// A list without numbers.
     List,
+    /// `<ol>`: a list whose items have numbers.
     OrderedList,
-    Item,
+    /// `<li>`.
+    ListItem,
+    /// `<dl>`, written as a list: Markdown has no definition lists.
     DefinitionList,
+    /// `<dt>`, written as a bold paragraph.
     Term,
+    /// `<dd>`, written as a list item.
     Definition,
+    /// `<pre>` and its predecessors: a fenced code block.
     Preformatted,
+    /// Code within a line, between backticks.
     Code,
+    /// `*text*`.
     Emphasis,
+    /// `**text**`.
     Strong,
+    /// `~~text~~`, a GFM extension.
     Deleted,
-    /// Kept as the HTML tag it is: Markdown has no sign for it.
-    Kept(&'static str),
-    Quotation,
+    /// Copied to the output as the HTML element of this name: Markdown has no syntax for it.
+    RawHtml(&'static str),
+    /// `<q>`: text between quotation marks.
+    InlineQuote,
+    /// `<a>`.
     Link,
+    /// `<img>`.
     Image,
-    /// What a page embeds, shown as a link with this text.
-    Embedded(&'static str),
-    Source,
+    /// Something that a page embeds, such as a video: a link with the element's name as text.
+    Embed(&'static str),
+    /// `<source>`, which gives the address of the media element around it.
+    MediaSource,
+    /// `<br>`.
     LineBreak,
-    Rule,
-    Checkbox,
-    Choice,
-    /// A box within the line: between two of them there is space to see, though none to read.
+    /// `<hr>`.
+    ThematicBreak,
+    /// `<input>`. Only check boxes are shown, as the box of a task list item.
+    Input,
+    /// `<option>`: a word among others, with space on both sides.
+    SelectOption,
+    /// A box within the line, such as a button. Pages often have no white space between two of
+    /// them, because a browser draws a border; the Markdown needs a space there.
     Control,
+    /// `<details>`, copied as HTML around Markdown.
     Details,
+    /// `<summary>`.
     Summary,
+    /// `<table>`.
     Table,
+    /// `<tbody>` or `<tfoot>`.
     TableGroup,
+    /// `<thead>`.
     TableHead,
+    /// `<tr>`.
     Row,
+    /// `<th>`.
     HeaderCell,
+    /// `<td>`.
     Cell,
+    /// `<caption>`: a paragraph before its table.
     Caption,
+    /// `<base>`, which changes what relative addresses are relative to.
     Base,
+    /// MathML's `<math>`: its `alttext` if it has one, else the text of its parts.
     Math,
 }
 
-impl Tag {
-    pub(crate) fn of(ns: &Namespace, name: &LocalName) -> Tag {
+impl HtmlTag {
+    /// Maps the name of an element, given with its namespace, to what it means.
+    pub(crate) fn of(ns: &Namespace, name: &LocalName) -> HtmlTag {
         match *ns {
-            ns!(html) => Tag::of_html(name),
-            ns!(svg) if *name == local_name!("svg") => Tag::Hidden,
+            ns!(html) => HtmlTag::of_html(name),
+            // The text in a drawing is labels, which mean little without the drawing.
+            ns!(svg) if *name == local_name!("svg") => HtmlTag::Hidden,
             ns!(mathml) => match *name {
-                local_name!("math") => Tag::Math,
-                local_name!("annotation") | local_name!("annotation-xml") => Tag::Hidden,
-                _ => Tag::Inline,
+                local_name!("math") => HtmlTag::Math,
+                // The same formula once more, as TeX or in another dialect of MathML.
+                local_name!("annotation") | local_name!("annotation-xml") => HtmlTag::Hidden,
+                _ => HtmlTag::Inline,
             },
-            _ => Tag::Inline,
+            _ => HtmlTag::Inline,
         }
     }
 
-    fn of_html(name: &LocalName) -> Tag {
+    fn of_html(name: &LocalName) -> HtmlTag {
         match *name {
-            local_name!("datalist")
-            | local_name!("head")
-            | local_name!("nav")
-            | local_name!("noembed")
-            | local_name!("noframes")
-            | local_name!("noscript")
-            | local_name!("script")
-            | local_name!("style")
-            | local_name!("template")
-            | local_name!("title") => Tag::Hidden,
-            local_name!("address")
-            | local_name!("article")
-            | local_name!("aside")
-            | local_name!("body")
-            | local_name!("center")
-            | local_name!("dialog")
-            | local_name!("div")
-            | local_name!("fieldset")
-            | local_name!("figcaption")
-            | local_name!("figure")
-            | local_name!("footer")
-            | local_name!("form")
-            | local_name!("header")
-            | local_name!("hgroup")
-            | local_name!("html")
-            | local_name!("legend")
-            | local_name!("main")
-            | local_name!("optgroup")
-            | local_name!("search")
-            | local_name!("section") => Tag::Block,
-            local_name!("p") => Tag::Paragraph,
-            local_name!("h1") => Tag::Heading(1),
-            local_name!("h2") => Tag::Heading(2),
-            local_name!("h3") => Tag::Heading(3),
-            local_name!("h4") => Tag::Heading(4),
-            local_name!("h5") => Tag::Heading(5),
-            local_name!("h6") => Tag::Heading(6),
-            local_name!("blockquote") => Tag::Quote,
-            local_name!("ul") | local_name!("menu") | local_name!("dir") => Tag::List,
-            local_name!("ol") => Tag::OrderedList,
-            local_name!("li") => Tag::Item,
-            local_name!("dl") => Tag::DefinitionList,
-            local_name!("dt") => Tag::Term,
-            local_name!("dd") => Tag::Definition,
-            local_name!("pre")
-            | local_name!("listing")
-            | local_name!("xmp")
-            | local_name!("plaintext") => Tag::Preformatted,
-            local_name!("code") | local_name!("tt") | local_name!("samp") => Tag::Code,
-            local_name!("em") | local_name!("i") => Tag::Emphasis,
-            local_name!("strong") | local_name!("b") => Tag::Strong,
-            local_name!("del") | local_name!("s") | local_name!("strike") => Tag::Deleted,
-            local_name!("sup") => Tag::Kept("sup"),
-            local_name!("sub") => Tag::Kept("sub"),
-            local_name!("kbd") => Tag::Kept("kbd"),
-            local_name!("mark") => Tag::Kept("mark"),
-            local_name!("ins") => Tag::Kept("ins"),
-            local_name!("q") => Tag::Quotation,
-            local_name!("a") => Tag::Link,
-            local_name!("img") => Tag::Image,
-            local_name!("iframe") => Tag::Embedded("iframe"),
-            local_name!("frame") => Tag::Embedded("frame"),
-            local_name!("video") => Tag::Embedded("video"),
-            local_name!("audio") => Tag::Embedded("audio"),
-            local_name!("embed") => Tag::Embedded("embed"),
-            local_name!("object") => Tag::Embedded("object"),
-            local_name!("source") => Tag::Source,
-            local_name!("br") => Tag::LineBreak,
-            local_name!("hr") => Tag::Rule,
-            local_name!("input") => Tag::Checkbox,
-            local_name!("option") => Tag::Choice,
-            local_name!("button")
-            | local_name!("label")
-            | local_name!("meter")
-            | local_name!("output")
-            | local_name!("progress")
-            | local_name!("select")
-            | local_name!("textarea")
-            | local_name!("time") => Tag::Control,
-            local_name!("details") => Tag::Details,
-            local_name!("summary") => Tag::Summary,
-            local_name!("table") => Tag::Table,
-            local_name!("thead") => Tag::TableHead,
-            local_name!("tbody") | local_name!("tfoot") => Tag::TableGroup,
-            local_name!("tr") => Tag::Row,
-            local_name!("th") => Tag::HeaderCell,
-            local_name!("td") => Tag::Cell,
-            local_name!("caption") => Tag::Caption,
-            local_name!("base") => Tag::Base,
-            _ => Tag::Inline,
+            // `nav` is required by the tool's specification; the others are not drawn by browsers
+            // either, or are drawn only by browsers without scripts or frames.
+            any_of! {
+                "datalist" | "head" | "nav" | "noembed" | "noframes" | "noscript" | "script"
+                    | "style" | "template" | "title"
+            } => HtmlTag::Hidden,
+            any_of! {
+                "address" | "article" | "aside" | "body" | "center" | "dialog" | "div" | "fieldset"
+                    | "figcaption" | "figure" | "footer" | "form" | "header" | "hgroup" | "html"
+                    | "legend" | "main" | "optgroup" | "search" | "section"
+            } => HtmlTag::Block,
+            local_name!("p") => HtmlTag::Paragraph,
+            local_name!("h1") => HtmlTag::Heading(1),
+            local_name!("h2") => HtmlTag::Heading(2),
+            local_name!("h3") => HtmlTag::Heading(3),
+            local_name!("h4") => HtmlTag::Heading(4),
+            local_name!("h5") => HtmlTag::Heading(5),
+            local_name!("h6") => HtmlTag::Heading(6),
+            local_name!("blockquote") => HtmlTag::Quote,
+            any_of! { "ul" | "menu" | "dir" } => HtmlTag::List,
+            local_name!("ol") => HtmlTag::OrderedList,
+            local_name!("li") => HtmlTag::ListItem,
+            local_name!("dl") => HtmlTag::DefinitionList,
+            local_name!("dt") => HtmlTag::Term,
+            local_name!("dd") => HtmlTag::Definition,
+            any_of! { "pre" | "listing" | "xmp" | "plaintext" } => HtmlTag::Preformatted,
+            any_of! { "code" | "tt" | "samp" } => HtmlTag::Code,
+            any_of! { "em" | "i" } => HtmlTag::Emphasis,
+            any_of! { "strong" | "b" } => HtmlTag::Strong,
+            any_of! { "del" | "s" | "strike" } => HtmlTag::Deleted,
+            local_name!("sup") => HtmlTag::RawHtml("sup"),
+            local_name!("sub") => HtmlTag::RawHtml("sub"),
+            local_name!("kbd") => HtmlTag::RawHtml("kbd"),
+            local_name!("mark") => HtmlTag::RawHtml("mark"),
+            local_name!("ins") => HtmlTag::RawHtml("ins"),
+            local_name!("q") => HtmlTag::InlineQuote,
+            local_name!("a") => HtmlTag::Link,
+            local_name!("img") => HtmlTag::Image,
+            local_name!("iframe") => HtmlTag::Embed("iframe"),
+            local_name!("frame") => HtmlTag::Embed("frame"),
+            local_name!("video") => HtmlTag::Embed("video"),
+            local_name!("audio") => HtmlTag::Embed("audio"),
+            local_name!("embed") => HtmlTag::Embed("embed"),
+            local_name!("object") => HtmlTag::Embed("object"),
+            local_name!("source") => HtmlTag::MediaSource,
+            local_name!("br") => HtmlTag::LineBreak,
+            local_name!("hr") => HtmlTag::ThematicBreak,
+            local_name!("input") => HtmlTag::Input,
+            local_name!("option") => HtmlTag::SelectOption,
+            any_of! {
+                "button" | "label" | "meter" | "output" | "progress" | "select" | "textarea"
+                    | "time"
+            } => HtmlTag::Control,
+            local_name!("details") => HtmlTag::Details,
+            local_name!("summary") => HtmlTag::Summary,
+            local_name!("table") => HtmlTag::Table,
+            local_name!("thead") => HtmlTag::TableHead,
+            any_of! { "tbody" | "tfoot" } => HtmlTag::TableGroup,
+            local_name!("tr") => HtmlTag::Row,
+            local_name!("th") => HtmlTag::HeaderCell,
+            local_name!("td") => HtmlTag::Cell,
+            local_name!("caption") => HtmlTag::Caption,
+            local_name!("base") => HtmlTag::Base,
+            _ => HtmlTag::Inline,
         }
     }
 
-    /// Whether it breaks the line it stands in.
+    /// Whether the element ends the line before it and begins a new one after it.
     pub(crate) fn is_block(self) -> bool {
-        use Tag::*;
+        use HtmlTag::*;
         matches!(
             self,
             Block
@@ -173,12 +197,12 @@ impl Tag {
                 | Quote
                 | List
                 | OrderedList
-                | Item
+                | ListItem
                 | DefinitionList
                 | Term
                 | Definition
                 | Preformatted
-                | Rule
+                | ThematicBreak
                 | Details
                 | Summary
                 | Table
@@ -192,22 +216,26 @@ impl Tag {
     }
 }
 
-/// The attributes that are kept.
+/// The attributes that the tree keeps. Different spellings of one meaning share a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AttrName {
+pub(crate) enum AttributeName {
     Align,
     Alt,
+    /// `alttext` of MathML: the formula as text, usually TeX.
     AltText,
     Checked,
     Class,
     Colspan,
     Hidden,
     Href,
+    /// The language of code, by `lang` or by one of the `data-` attributes of highlighters.
     Language,
-    /// The address of what is loaded late, by one of the names that scripts use.
-    LateSrc,
+    /// The address of an image that a script loads when the reader scrolls to it, by one of the
+    /// names that such scripts use. `src` is then a placeholder.
+    LazySrc,
     Role,
     Rowspan,
+    /// `src`, and `data` of `<object>`.
     Src,
     Srcset,
     Start,
@@ -217,50 +245,47 @@ pub(crate) enum AttrName {
     Value,
 }
 
-impl AttrName {
-    /// Which attribute it is, if one that `tag` has a use for.
-    pub(crate) fn of(tag: Tag, name: &LocalName) -> Option<AttrName> {
-        let (attr, used) = match *name {
-            local_name!("hidden") => (AttrName::Hidden, true),
-            local_name!("style") => (AttrName::Style, true),
-            local_name!("class") => {
-                (AttrName::Class, matches!(tag, Tag::Block | Tag::Preformatted | Tag::Code))
-            }
-            local_name!("lang") => (AttrName::Language, tag == Tag::Preformatted),
-            local_name!("href") => (AttrName::Href, matches!(tag, Tag::Link | Tag::Base)),
+impl AttributeName {
+    /// Maps the name of an attribute; `None` if the writer has no use for it on this element.
+    pub(crate) fn of(tag: HtmlTag, name: &LocalName) -> Option<AttributeName> {
+        use HtmlTag::{
+            Block, Cell, Code, Embed, HeaderCell, Image, Link, MediaSource, Preformatted,
+        };
+        let is_code = matches!(tag, Block | Preformatted | Code);
+        let is_cell = matches!(tag, HeaderCell | Cell);
+        let (attr, is_used) = match *name {
+            // Any element can be hidden, so these two are kept everywhere.
+            local_name!("hidden") => (AttributeName::Hidden, true),
+            local_name!("style") => (AttributeName::Style, true),
+            local_name!("class") => (AttributeName::Class, is_code),
+            local_name!("lang") => (AttributeName::Language, tag == Preformatted),
+            local_name!("href") => (AttributeName::Href, matches!(tag, Link | HtmlTag::Base)),
             local_name!("src") => {
-                (AttrName::Src, matches!(tag, Tag::Image | Tag::Embedded(_) | Tag::Source))
+                (AttributeName::Src, matches!(tag, Image | Embed(_) | MediaSource))
             }
-            local_name!("alt") => (AttrName::Alt, tag == Tag::Image),
-            local_name!("title") => {
-                (AttrName::Title, matches!(tag, Tag::Link | Tag::Image | Tag::Embedded(_)))
-            }
-            local_name!("start") => (AttrName::Start, tag == Tag::OrderedList),
-            local_name!("value") => (AttrName::Value, tag == Tag::Item),
-            local_name!("type") => (AttrName::Type, tag == Tag::Checkbox),
-            local_name!("checked") => (AttrName::Checked, tag == Tag::Checkbox),
-            local_name!("align") => (AttrName::Align, matches!(tag, Tag::HeaderCell | Tag::Cell)),
-            local_name!("colspan") => {
-                (AttrName::Colspan, matches!(tag, Tag::HeaderCell | Tag::Cell))
-            }
-            local_name!("rowspan") => {
-                (AttrName::Rowspan, matches!(tag, Tag::HeaderCell | Tag::Cell))
-            }
-            local_name!("role") => (AttrName::Role, tag == Tag::Table),
-            local_name!("alttext") => (AttrName::AltText, tag == Tag::Math),
-            local_name!("srcset") => (AttrName::Srcset, tag == Tag::Image),
-            local_name!("data") => (AttrName::Src, tag == Tag::Embedded("object")),
+            local_name!("alt") => (AttributeName::Alt, tag == Image),
+            local_name!("title") => (AttributeName::Title, matches!(tag, Link | Image | Embed(_))),
+            local_name!("start") => (AttributeName::Start, tag == HtmlTag::OrderedList),
+            local_name!("value") => (AttributeName::Value, tag == HtmlTag::ListItem),
+            local_name!("type") => (AttributeName::Type, tag == HtmlTag::Input),
+            local_name!("checked") => (AttributeName::Checked, tag == HtmlTag::Input),
+            local_name!("align") => (AttributeName::Align, is_cell),
+            local_name!("colspan") => (AttributeName::Colspan, is_cell),
+            local_name!("rowspan") => (AttributeName::Rowspan, is_cell),
+            local_name!("role") => (AttributeName::Role, tag == HtmlTag::Table),
+            local_name!("alttext") => (AttributeName::AltText, tag == HtmlTag::Math),
+            local_name!("srcset") => (AttributeName::Srcset, tag == Image),
+            local_name!("data") => (AttributeName::Src, tag == Embed("object")),
+            // Names that html5ever has no atoms for are compared as strings, after all others.
             _ => match (tag, &**name) {
-                (Tag::Image | Tag::Embedded(_), "data-src" | "data-lazy-src" | "data-original") => {
-                    (AttrName::LateSrc, true)
+                (Image | Embed(_), "data-src" | "data-lazy-src" | "data-original") => {
+                    (AttributeName::LazySrc, true)
                 }
-                (Tag::Image, "data-srcset") => (AttrName::Srcset, true),
-                (Tag::Block | Tag::Preformatted | Tag::Code, "data-lang" | "data-language") => {
-                    (AttrName::Language, true)
-                }
+                (Image, "data-srcset") => (AttributeName::Srcset, true),
+                (_, "data-lang" | "data-language") => (AttributeName::Language, is_code),
                 _ => return None,
             },
         };
-        used.then_some(attr)
+        is_used.then_some(attr)
     }
 }

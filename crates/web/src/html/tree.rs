@@ -1,5 +1,14 @@
-//! The tree a page is parsed into: nodes in one vector, text in one string, links by index. No node
-//! owns another, so a tree of any depth is dropped and walked without recursion.
+//! The tree that a page is parsed into.
+//!
+//! ```text
+//! nodes: [document, html, body, text, …]   parent, siblings and children as indices
+//! text:  "High at noon, see the table."    a text node is a range of it
+//! attrs: [(Href, "table.html"), …]         an element has a range of it
+//! ```
+//!
+//! All nodes are in one vector and refer to each other by index. No node owns another, so a tree
+//! of any depth is walked and dropped without recursion, which a hostile page could use to
+//! overflow the stack. It also takes a few large allocations instead of one for each node.
 
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
@@ -9,116 +18,133 @@ use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeS
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
-use super::tags::{AttrName, Tag};
+use super::tags::{AttributeName, HtmlTag};
 
-/// The place of a node in its tree.
-pub(crate) type NodeId = u32;
+/// The index of a node in its tree. 32 bits keep nodes small, which hold five indices each; pages
+/// have fewer than a million nodes (`MarkdownOptions::max_nodes`).
+pub(crate) type HtmlNodeId = u32;
 
-/// No node.
-const NONE: NodeId = NodeId::MAX;
+/// Stands for a missing parent, sibling or child. `Option<u32>` would take twice the space.
+const NONE: HtmlNodeId = HtmlNodeId::MAX;
 
-/// What a node is.
+/// What a node is, with the data of that kind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
-    /// A document, a template's content, a comment: nothing that is shown.
+pub(crate) enum HtmlNodeKind {
+    /// The document itself, a comment or a processing instruction: never shown.
     Other,
-    /// The bytes of the text in the tree's string.
-    Text {
-        start: u32,
-        end: u32,
-    },
-    Element {
-        tag: Tag,
-        attrs: u32,
-        attr_count: u16,
-    },
+    /// Text: a range of bytes of the tree's string. It never stands next to other text.
+    Text { start: u32, end: u32 },
+    /// An element: `attr_count` attributes of the tree's list belong to it, from `attrs` on.
+    Element { tag: HtmlTag, attrs: u32, attr_count: u16 },
 }
 
+/// A node and its place in the tree; [`NONE`] where there is no such neighbour.
 #[derive(Debug)]
-struct Node {
-    parent: NodeId,
-    previous: NodeId,
-    next: NodeId,
-    first: NodeId,
-    last: NodeId,
-    kind: Kind,
+struct HtmlNode {
+    parent: HtmlNodeId,
+    /// The sibling before it.
+    previous: HtmlNodeId,
+    /// The sibling after it.
+    next: HtmlNodeId,
+    /// Its first child.
+    first: HtmlNodeId,
+    /// Its last child.
+    last: HtmlNodeId,
+    kind: HtmlNodeKind,
 }
 
 /// A parsed page.
 #[derive(Default)]
-pub(crate) struct Tree {
-    nodes: Vec<Node>,
-    /// Wanted by html5ever, and gone when it is done.
+pub(crate) struct HtmlTree {
+    nodes: Vec<HtmlNode>,
+    /// The name of each node, parallel to `nodes`. html5ever asks for names while it parses; they
+    /// are freed when parsing is done, because the writer works with `HtmlTag`.
     names: Vec<Option<QualName>>,
+    /// The text of all nodes, in the order in which it was inserted.
     text: String,
-    attrs: Vec<(AttrName, StrTendril)>,
-    /// What `<base>` says, the first time.
+    attrs: Vec<(AttributeName, StrTendril)>,
+    /// The `href` of the first `<base>`; the HTML standard ignores further ones.
     pub(crate) base: Option<StrTendril>,
 }
 
-impl fmt::Debug for Tree {
+// Sizes only: the content of a page would drown every message it is part of.
+impl fmt::Debug for HtmlTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tree")
+        f.debug_struct("HtmlTree")
             .field("nodes", &self.nodes.len())
             .field("text", &self.text.len())
             .finish()
     }
 }
 
-impl Tree {
-    /// The document itself.
-    pub(crate) const ROOT: NodeId = 0;
+impl HtmlTree {
+    /// The document, which every tree has.
+    pub(crate) const ROOT: HtmlNodeId = 0;
 
-    pub(crate) fn kind(&self, id: NodeId) -> Kind {
+    /// What the node is.
+    pub(crate) fn kind(&self, id: HtmlNodeId) -> HtmlNodeKind {
         self.nodes[id as usize].kind
     }
 
-    /// The tag of an element; text and the rest have none.
-    pub(crate) fn tag(&self, id: NodeId) -> Option<Tag> {
+    /// The tag of an element; `None` for text, comments and the document.
+    pub(crate) fn tag(&self, id: HtmlNodeId) -> Option<HtmlTag> {
         match self.kind(id) {
-            Kind::Element { tag, .. } => Some(tag),
+            HtmlNodeKind::Element { tag, .. } => Some(tag),
             _ => None,
         }
     }
 
-    /// About how many bytes of Markdown there are in it: its text, and a few signs for each
-    /// element.
-    pub(crate) fn size(&self) -> usize {
+    /// An estimate of the Markdown's length in bytes: the text, and some syntax for each element.
+    /// The output is allocated with it, so that it seldom has to grow.
+    pub(crate) fn markdown_size_hint(&self) -> usize {
         self.text.len() + 16 * self.nodes.len()
     }
 
+    /// The text between two byte offsets, as [`HtmlNodeKind::Text`] has them.
     pub(crate) fn text(&self, start: u32, end: u32) -> &str {
         &self.text[start as usize..end as usize]
     }
 
-    pub(crate) fn attr(&self, id: NodeId, name: AttrName) -> Option<&str> {
-        let Kind::Element { attrs, attr_count, .. } = self.kind(id) else { return None };
-        let own = &self.attrs[attrs as usize..attrs as usize + usize::from(attr_count)];
-        own.iter().find(|(attr, _)| *attr == name).map(|(_, value)| &**value)
+    /// The value of an attribute; `None` if the element does not have it, or if
+    /// [`AttributeName::of`] did not keep it for this kind of element.
+    pub(crate) fn attr(&self, id: HtmlNodeId, name: AttributeName) -> Option<&str> {
+        let HtmlNodeKind::Element { attrs, attr_count, .. } = self.kind(id) else { return None };
+        let attrs = &self.attrs[attrs as usize..attrs as usize + usize::from(attr_count)];
+        attrs.iter().find(|(attr, _)| *attr == name).map(|(_, value)| &**value)
     }
 
-    pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
-        some(self.nodes[id as usize].parent)
+    /// The node that holds this one.
+    pub(crate) fn parent(&self, id: HtmlNodeId) -> Option<HtmlNodeId> {
+        as_option(self.nodes[id as usize].parent)
     }
 
-    pub(crate) fn first_child(&self, id: NodeId) -> Option<NodeId> {
-        some(self.nodes[id as usize].first)
+    /// The first node below this one.
+    pub(crate) fn first_child(&self, id: HtmlNodeId) -> Option<HtmlNodeId> {
+        as_option(self.nodes[id as usize].first)
     }
 
-    pub(crate) fn next_sibling(&self, id: NodeId) -> Option<NodeId> {
-        some(self.nodes[id as usize].next)
+    /// The next node with the same parent.
+    pub(crate) fn next_sibling(&self, id: HtmlNodeId) -> Option<HtmlNodeId> {
+        as_option(self.nodes[id as usize].next)
     }
 
-    pub(crate) fn previous_sibling(&self, id: NodeId) -> Option<NodeId> {
-        some(self.nodes[id as usize].previous)
+    /// The previous node with the same parent.
+    pub(crate) fn previous_sibling(&self, id: HtmlNodeId) -> Option<HtmlNodeId> {
+        as_option(self.nodes[id as usize].previous)
     }
 
-    pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    /// The nodes directly below this one, in order.
+    pub(crate) fn children(&self, id: HtmlNodeId) -> impl Iterator<Item = HtmlNodeId> + '_ {
         std::iter::successors(self.first_child(id), |child| self.next_sibling(*child))
     }
 
-    /// The node after `id` in document order that is not below it, within `root`.
-    pub(crate) fn after(&self, id: NodeId, root: NodeId) -> Option<NodeId> {
+    /// The next node in document order that is not below `id`; `None` when the subtree of `root`
+    /// ends with `id`.
+    pub(crate) fn next_after_subtree(
+        &self,
+        id: HtmlNodeId,
+        root: HtmlNodeId,
+    ) -> Option<HtmlNodeId> {
         let mut at = id;
         while at != root {
             if let Some(next) = self.next_sibling(at) {
@@ -130,14 +156,18 @@ impl Tree {
     }
 
     /// All nodes below `root`, in document order.
-    pub(crate) fn descendants(&self, root: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let next = move |at: &NodeId| self.first_child(*at).or_else(|| self.after(*at, root));
+    pub(crate) fn descendants(&self, root: HtmlNodeId) -> impl Iterator<Item = HtmlNodeId> + '_ {
+        let next = move |at: &HtmlNodeId| {
+            self.first_child(*at).or_else(|| self.next_after_subtree(*at, root))
+        };
         std::iter::successors(self.first_child(root), next)
     }
 
-    fn push(&mut self, kind: Kind, name: Option<QualName>) -> NodeId {
-        let id = self.nodes.len() as NodeId;
-        self.nodes.push(Node {
+    /// Adds a node that is not part of the tree yet; html5ever creates nodes first and inserts
+    /// them later.
+    fn push(&mut self, kind: HtmlNodeKind, name: Option<QualName>) -> HtmlNodeId {
+        let id = self.nodes.len() as HtmlNodeId;
+        self.nodes.push(HtmlNode {
             parent: NONE,
             previous: NONE,
             next: NONE,
@@ -149,14 +179,15 @@ impl Tree {
         id
     }
 
-    fn detach(&mut self, id: NodeId) {
-        let Node { parent, previous, next, .. } = self.nodes[id as usize];
-        match some(previous) {
+    /// Takes a node, with all below it, out of the tree. Does nothing if it is not in it.
+    fn detach(&mut self, id: HtmlNodeId) {
+        let HtmlNode { parent, previous, next, .. } = self.nodes[id as usize];
+        match as_option(previous) {
             Some(previous) => self.nodes[previous as usize].next = next,
             None if parent != NONE => self.nodes[parent as usize].first = next,
             None => {}
         }
-        match some(next) {
+        match as_option(next) {
             Some(next) => self.nodes[next as usize].previous = previous,
             None if parent != NONE => self.nodes[parent as usize].last = previous,
             None => {}
@@ -165,8 +196,8 @@ impl Tree {
         (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
     }
 
-    /// Puts `id` below `parent`, before `next` or at the end.
-    fn insert(&mut self, id: NodeId, parent: NodeId, next: NodeId) {
+    /// Moves `id` below `parent`: before its child `next`, or to the end if that is [`NONE`].
+    fn insert(&mut self, id: HtmlNodeId, parent: HtmlNodeId, next: HtmlNodeId) {
         self.detach(id);
         let previous = if next == NONE {
             self.nodes[parent as usize].last
@@ -175,27 +206,28 @@ impl Tree {
         };
         let node = &mut self.nodes[id as usize];
         (node.parent, node.previous, node.next) = (parent, previous, next);
-        match some(previous) {
+        match as_option(previous) {
             Some(previous) => self.nodes[previous as usize].next = id,
             None => self.nodes[parent as usize].first = id,
         }
-        match some(next) {
+        match as_option(next) {
             Some(next) => self.nodes[next as usize].previous = id,
             None => self.nodes[parent as usize].last = id,
         }
     }
 
-    /// Puts text below `parent`, before `next` or at the end, joined to text that stands there
-    /// already.
-    fn insert_text(&mut self, text: &str, parent: NodeId, next: NodeId) {
+    /// Inserts text below `parent`: before its child `next`, or at the end if that is [`NONE`].
+    /// Text that stands there already is extended, so two text nodes are never neighbours.
+    fn insert_text(&mut self, text: &str, parent: HtmlNodeId, next: HtmlNodeId) {
         let before = if next == NONE {
             self.nodes[parent as usize].last
         } else {
             self.nodes[next as usize].previous
         };
         let here = self.text.len() as u32;
-        if let Some(Kind::Text { start, end }) = some(before).map(|id| self.kind(id)) {
-            // Text that is not the last of the string has to move there to grow.
+        if let Some(HtmlNodeKind::Text { start, end }) = as_option(before).map(|id| self.kind(id)) {
+            // Only the last text of the string can grow in place. Other text is copied to the end;
+            // the old bytes stay unused, and count against the limit like any other text.
             let start = if end == here {
                 start
             } else {
@@ -203,40 +235,47 @@ impl Tree {
                 here
             };
             self.text.push_str(text);
-            self.nodes[before as usize].kind = Kind::Text { start, end: self.text.len() as u32 };
+            self.nodes[before as usize].kind =
+                HtmlNodeKind::Text { start, end: self.text.len() as u32 };
             return;
         }
         self.text.push_str(text);
-        let id = self.push(Kind::Text { start: here, end: self.text.len() as u32 }, None);
+        let id = self.push(HtmlNodeKind::Text { start: here, end: self.text.len() as u32 }, None);
         self.insert(id, parent, next);
     }
 
-    fn element(&mut self, name: QualName, attributes: Vec<Attribute>) -> NodeId {
-        let tag = match Tag::of(&name.ns, &name.local) {
-            Tag::Inline if attributes.iter().any(|attr| is_drawing(&name.local, attr)) => {
-                Tag::Hidden
+    /// Adds an element with those of its attributes that are of use.
+    fn push_element(&mut self, name: QualName, attributes: Vec<Attribute>) -> HtmlNodeId {
+        let tag = match HtmlTag::of(&name.ns, &name.local) {
+            HtmlTag::Inline
+                if attributes.iter().any(|attr| is_visual_formula(&name.local, attr)) =>
+            {
+                HtmlTag::Hidden
             }
             tag => tag,
         };
+        // The attributes of an element are pushed together, so a range identifies them.
         let attrs = self.attrs.len() as u32;
         for attribute in attributes {
-            if let Some(attr) = AttrName::of(tag, &attribute.name.local) {
+            if let Some(attr) = AttributeName::of(tag, &attribute.name.local) {
                 self.attrs.push((attr, attribute.value));
             }
         }
+        // Each kind of attribute is kept once per element, and there are fewer than twenty kinds.
         let attr_count = (self.attrs.len() as u32 - attrs) as u16;
-        if tag == Tag::Base && self.base.is_none() {
+        if tag == HtmlTag::Base && self.base.is_none() {
             let href =
-                self.attrs[attrs as usize..].iter().find(|(attr, _)| *attr == AttrName::Href);
+                self.attrs[attrs as usize..].iter().find(|(attr, _)| *attr == AttributeName::Href);
             self.base = href.map(|(_, value)| value.clone());
         }
-        self.push(Kind::Element { tag, attrs, attr_count }, Some(name))
+        self.push(HtmlNodeKind::Element { tag, attrs, attr_count }, Some(name))
     }
 }
 
-/// Whether an element is a formula drawn for the eye, beside the same formula in MathML: KaTeX and
-/// MathJax have both.
-fn is_drawing(name: &LocalName, attr: &Attribute) -> bool {
+/// Whether an element is the visual version of a formula. KaTeX and MathJax write each formula
+/// twice, once in MathML and once as positioned text; shown together, every formula would be
+/// doubled.
+fn is_visual_formula(name: &LocalName, attr: &Attribute) -> bool {
     match attr.name.local {
         local_name!("class") => &*attr.value == "katex-html",
         local_name!("aria-hidden") => *name == local_name!("nobr") && &*attr.value == "true",
@@ -244,31 +283,39 @@ fn is_drawing(name: &LocalName, attr: &Attribute) -> bool {
     }
 }
 
-fn some(id: NodeId) -> Option<NodeId> {
+/// Turns [`NONE`] into `None`.
+fn as_option(id: HtmlNodeId) -> Option<HtmlNodeId> {
     (id != NONE).then_some(id)
 }
 
-/// Builds a tree under html5ever's direction, up to a number of nodes and bytes of text.
-pub(super) struct Builder {
-    tree: RefCell<Tree>,
+/// The sink that html5ever's tree builder writes into.
+///
+/// The sink's methods cannot fail, so exceeding a limit sets a flag; the parser checks the flag
+/// after every piece of input and then gives up. html5ever takes the sink by shared reference,
+/// which is why there are cells.
+pub(super) struct HtmlTreeBuilder {
+    tree: RefCell<HtmlTree>,
     max_nodes: usize,
     max_text: usize,
-    /// Whether the page wanted more than it may have; the rest is not built.
+    /// Whether a limit was reached.
     full: Cell<bool>,
 }
 
-impl Builder {
-    pub(super) fn new(max_nodes: usize, max_text: usize) -> Builder {
-        let mut tree = Tree::default();
-        tree.push(Kind::Other, None);
-        Builder { tree: RefCell::new(tree), max_nodes, max_text, full: Cell::new(false) }
+impl HtmlTreeBuilder {
+    /// Starts with the document as the only node.
+    pub(super) fn new(max_nodes: usize, max_text: usize) -> HtmlTreeBuilder {
+        let mut tree = HtmlTree::default();
+        tree.push(HtmlNodeKind::Other, None);
+        HtmlTreeBuilder { tree: RefCell::new(tree), max_nodes, max_text, full: Cell::new(false) }
     }
 
+    /// Whether the page has more nodes or more text than allowed.
     pub(super) fn is_full(&self) -> bool {
         self.full.get()
     }
 
-    fn grow(&self) -> std::cell::RefMut<'_, Tree> {
+    /// Borrows the tree for an addition, after checking the limits.
+    fn grow(&self) -> std::cell::RefMut<'_, HtmlTree> {
         let tree = self.tree.borrow_mut();
         if tree.nodes.len() >= self.max_nodes || tree.text.len() >= self.max_text {
             self.full.set(true);
@@ -276,7 +323,7 @@ impl Builder {
         tree
     }
 
-    fn place(&self, parent: NodeId, next: NodeId, child: NodeOrText<NodeId>) {
+    fn insert(&self, parent: HtmlNodeId, next: HtmlNodeId, child: NodeOrText<HtmlNodeId>) {
         let mut tree = self.grow();
         match child {
             NodeOrText::AppendNode(id) => tree.insert(id, parent, next),
@@ -285,16 +332,16 @@ impl Builder {
     }
 }
 
-/// The name of an element, borrowed from the tree.
-pub(super) struct Name<'a>(Ref<'a, QualName>);
+/// The name of an element, in the form that html5ever asks for it.
+pub(super) struct ElementName<'a>(Ref<'a, QualName>);
 
-impl fmt::Debug for Name<'_> {
+impl fmt::Debug for ElementName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.local.fmt(f)
     }
 }
 
-impl ElemName for Name<'_> {
+impl ElemName for ElementName<'_> {
     fn ns(&self) -> &Namespace {
         &self.0.ns
     }
@@ -304,88 +351,95 @@ impl ElemName for Name<'_> {
     }
 }
 
-/// What `elem_name` answers for a node without a name; html5ever never asks.
+/// The name of nodes without one. html5ever asks only for names of elements, but the type of
+/// `elem_name` leaves no other answer.
 static NAMELESS: QualName = QualName { prefix: None, ns: ns!(), local: local_name!("") };
 
-impl TreeSink for Builder {
-    type Handle = NodeId;
-    type Output = Tree;
-    type ElemName<'a> = Name<'a>;
+impl TreeSink for HtmlTreeBuilder {
+    type Handle = HtmlNodeId;
+    type Output = HtmlTree;
+    type ElemName<'a> = ElementName<'a>;
 
-    fn finish(self) -> Tree {
+    fn finish(self) -> HtmlTree {
         let mut tree = self.tree.into_inner();
         tree.names = Vec::new();
         tree
     }
 
+    // Every page has parse errors, and browsers repair them silently.
     fn parse_error(&self, _: Cow<'static, str>) {}
 
-    fn get_document(&self) -> NodeId {
-        Tree::ROOT
+    fn get_document(&self) -> HtmlNodeId {
+        HtmlTree::ROOT
     }
 
-    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name<'a> {
-        Name(Ref::map(self.tree.borrow(), |tree| {
+    fn elem_name<'a>(&'a self, target: &'a HtmlNodeId) -> ElementName<'a> {
+        ElementName(Ref::map(self.tree.borrow(), |tree| {
             tree.names[*target as usize].as_ref().unwrap_or(&NAMELESS)
         }))
     }
 
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> NodeId {
-        self.grow().element(name, attrs)
+    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> HtmlNodeId {
+        self.grow().push_element(name, attrs)
     }
 
-    fn create_comment(&self, _: StrTendril) -> NodeId {
-        self.grow().push(Kind::Other, None)
+    // A comment needs a node because html5ever inserts it; its text is dropped.
+    fn create_comment(&self, _: StrTendril) -> HtmlNodeId {
+        self.grow().push(HtmlNodeKind::Other, None)
     }
 
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> NodeId {
-        self.grow().push(Kind::Other, None)
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> HtmlNodeId {
+        self.grow().push(HtmlNodeKind::Other, None)
     }
 
-    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
-        self.place(*parent, NONE, child);
+    fn append(&self, parent: &HtmlNodeId, child: NodeOrText<HtmlNodeId>) {
+        self.insert(*parent, NONE, child);
     }
 
+    // Foster parenting: text in a table but outside of its cells moves before the table.
     fn append_based_on_parent_node(
         &self,
-        element: &NodeId,
-        previous: &NodeId,
-        child: NodeOrText<NodeId>,
+        element: &HtmlNodeId,
+        previous: &HtmlNodeId,
+        child: NodeOrText<HtmlNodeId>,
     ) {
         let parent = self.tree.borrow().parent(*element);
         match parent {
-            Some(parent) => self.place(parent, *element, child),
-            None => self.place(*previous, NONE, child),
+            Some(parent) => self.insert(parent, *element, child),
+            None => self.insert(*previous, NONE, child),
         }
     }
 
-    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
+    // Moves content before a table; the table is always in the tree then.
+    fn append_before_sibling(&self, sibling: &HtmlNodeId, child: NodeOrText<HtmlNodeId>) {
         let parent = self.tree.borrow().parent(*sibling);
         if let Some(parent) = parent {
-            self.place(parent, *sibling, child);
+            self.insert(parent, *sibling, child);
         }
     }
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    fn get_template_contents(&self, target: &NodeId) -> NodeId {
-        // A template is never shown, so its content needs no tree of its own.
+    fn get_template_contents(&self, target: &HtmlNodeId) -> HtmlNodeId {
+        // A template is hidden with all below it, so its content needs no document of its own.
         *target
     }
 
-    fn same_node(&self, x: &NodeId, y: &NodeId) -> bool {
+    fn same_node(&self, x: &HtmlNodeId, y: &HtmlNodeId) -> bool {
         x == y
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
-    fn add_attrs_if_missing(&self, _: &NodeId, _: Vec<Attribute>) {}
+    // Called for a second `<html>` or `<body>`, whose attributes the writer does not use.
+    fn add_attrs_if_missing(&self, _: &HtmlNodeId, _: Vec<Attribute>) {}
 
-    fn remove_from_parent(&self, target: &NodeId) {
+    fn remove_from_parent(&self, target: &HtmlNodeId) {
         self.tree.borrow_mut().detach(*target);
     }
 
-    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
+    // Part of the standard's repair of misnested formatting (the "adoption agency algorithm").
+    fn reparent_children(&self, node: &HtmlNodeId, new_parent: &HtmlNodeId) {
         let mut tree = self.tree.borrow_mut();
         while let Some(child) = tree.first_child(*node) {
             tree.insert(child, *new_parent, NONE);

@@ -1,17 +1,22 @@
-//! Brave Search API: one request, filtered here.
+//! Brave Search API: one request for 20 results, the most it gives. It cannot filter by domain, so
+//! the results are filtered afterwards and may be fewer.
 
 use serde_json::Value as Json;
 
-use super::{Domains, Exchange, Hit, Provider, Query, SearchError, Surroundings, dates, hit};
+use super::{
+    DomainFilter, ProviderClient, SearchContext, SearchError, SearchHit, SearchProvider,
+    SearchQuery, dates, search_hit,
+};
 
-/// What is said without a key.
-const MISSING: &str = "Authentication required: BRAVE_API_KEY not found. Set environment variable or create ~/.config/ikigai/brave-api-key file. Get API key from https://brave.com/search/api/";
+/// The error without a key, prescribed by the tool's specification.
+const MISSING: &str = "Authentication required: BRAVE_API_KEY not found. Set environment variable \
+    or create ~/.config/ikigai/brave-api-key file. Get API key from https://brave.com/search/api/";
 
 /// The provider behind `web_search_brave`.
 #[derive(Clone, Copy, Debug)]
 pub struct Brave;
 
-impl Provider for Brave {
+impl SearchProvider for Brave {
     fn id(&self) -> &'static str {
         "brave"
     }
@@ -20,28 +25,36 @@ impl Provider for Brave {
         "Brave Search API"
     }
 
-    fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError> {
-        let domains = Domains::new(query)?;
-        let key = surroundings
+    fn search(
+        &self,
+        query: &SearchQuery,
+        context: &SearchContext,
+    ) -> Result<Vec<SearchHit>, SearchError> {
+        // Checked before the key: an agent can repair its arguments, not the environment.
+        let domains = DomainFilter::new(query)?;
+        let key = context
             .credential("BRAVE_API_KEY", "brave-api-key")
             .ok_or_else(|| SearchError(MISSING.to_owned()))?;
-        let base = surroundings.base_url("TOOLWRIGHT_BRAVE_URL", "https://api.search.brave.com")?;
-        let mut url = base
-            .join("/res/v1/web/search")
-            .map_err(|_| SearchError("invalid base URL".to_owned()))?;
+        let mut url = context.endpoint(
+            "TOOLWRIGHT_BRAVE_URL",
+            "https://api.search.brave.com",
+            "/res/v1/web/search",
+        )?;
         url.query_pairs_mut().append_pair("q", &query.text).append_pair("count", "20");
         let secrets = [key.as_str()];
-        let exchange =
-            Exchange::new("Brave Search", MISSING, &secrets, surroundings, query.timeout);
-        let answer = exchange
+        let client = ProviderClient::new("Brave Search", MISSING, &secrets, context, query.timeout);
+        let response = client
             .get(&url, &[("accept", "application/json"), ("x-subscription-token", key.as_str())])?;
-        let results = answer["web"]["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let hits = results.iter().filter_map(read).filter(|hit| domains.permit(&hit.url));
-        Ok(hits.map(|hit| exchange.redacted(hit)).collect())
+        // `web` is missing if there are only results of other kinds, such as videos.
+        let results = response["web"]["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let hits = results.iter().filter_map(parse_result).filter(|hit| domains.permits(&hit.url));
+        Ok(hits.map(|hit| client.redacted(hit)).collect())
     }
 }
 
-fn read(result: &Json) -> Option<Hit> {
-    let date = result["page_age"].as_str().and_then(dates::rfc3339);
-    hit(&result["title"], &result["url"], &result["description"], date)
+/// Converts an entry of the response. `page_age` is a date in spite of its name; `age` is text for
+/// people ("3 days ago").
+fn parse_result(result: &Json) -> Option<SearchHit> {
+    let date = result["page_age"].as_str().and_then(dates::to_rfc3339);
+    search_hit(&result["title"], &result["url"], &result["description"], date)
 }

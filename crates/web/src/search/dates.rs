@@ -1,12 +1,15 @@
-//! Dates as pages write them, in one form.
+//! Dates of publication, in the one form that results have.
+//!
+//! Providers pass on what pages declare, so dates come with and without time, zone and fraction of
+//! a second. A date that cannot be read is left out of the result; guessing would be worse.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-/// A date in RFC 3339 and UTC; none if it cannot be read. What names no zone is taken for UTC, a
-/// mere date for its midnight.
-pub(super) fn rfc3339(text: &str) -> Option<String> {
+/// Converts a date to RFC 3339 in UTC, to the second. Without a zone it is taken as UTC, without a
+/// time as midnight. `None` if it is in none of the known forms: ISO 8601, RFC 2822.
+pub(super) fn to_rfc3339(text: &str) -> Option<String> {
     let text = text.trim();
     let in_utc = |date: DateTime| date.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     let stamp = text
@@ -20,10 +23,10 @@ pub(super) fn rfc3339(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::rfc3339;
+    use super::to_rfc3339;
 
     #[test]
-    fn dates_in_the_forms_that_pages_use() {
+    fn dates_are_converted_from_the_forms_that_pages_use() {
         for (text, expected) in [
             ("2026-01-16T12:00:00Z", Some("2026-01-16T12:00:00Z")),
             ("2026-01-16T12:00:00.123Z", Some("2026-01-16T12:00:00Z")),
@@ -39,7 +42,7 @@ mod tests {
             ("January 16, 2026", None),
             ("", None),
         ] {
-            assert_eq!(rfc3339(text).as_deref(), expected, "{text}");
+            assert_eq!(to_rfc3339(text).as_deref(), expected, "{text}");
         }
     }
 }

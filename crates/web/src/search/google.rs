@@ -1,17 +1,27 @@
-//! Google Custom Search API. It can be narrowed to one domain per request, so several domains are
-//! several requests. Google has announced its end for 2027-01-01.
+//! Google Custom Search API: up to 10 results for each request.
+//!
+//! A request can be restricted to one domain, or exclude one. For several allowed domains there
+//! are several requests, one after the other under one deadline, and their results take turns.
+//! Google has announced the end of this API for 2027-01-01.
 
 use std::collections::HashSet;
 
 use serde_json::Value as Json;
 use url::Url;
 
-use super::{Domains, Exchange, Hit, Provider, Query, SearchError, Surroundings, dates, hit};
+use super::{
+    DomainFilter, ProviderClient, SearchContext, SearchError, SearchHit, SearchProvider,
+    SearchQuery, dates, search_hit,
+};
 
-/// What is said without key or engine.
-const MISSING: &str = "Authentication required: GOOGLE_SEARCH_API_KEY or GOOGLE_SEARCH_ENGINE_ID not found. Set environment variables or create ~/.config/ikigai/google-api-key and ~/.config/ikigai/google-engine-id files. Get credentials from https://developers.google.com/custom-search";
+/// The error without a key or an engine, prescribed by the tool's specification.
+const MISSING: &str = "Authentication required: GOOGLE_SEARCH_API_KEY or \
+    GOOGLE_SEARCH_ENGINE_ID not found. Set environment variables or create \
+    ~/.config/ikigai/google-api-key and ~/.config/ikigai/google-engine-id files. Get credentials \
+    from https://developers.google.com/custom-search";
 
-/// Where pages say when they were published, the best first.
+/// The `<meta>` names under which pages declare their date of publication, the most specific
+/// first.
 const DATES: [&str; 8] = [
     "article:published_time",
     "og:published_time",
@@ -27,7 +37,7 @@ const DATES: [&str; 8] = [
 #[derive(Clone, Copy, Debug)]
 pub struct Google;
 
-impl Provider for Google {
+impl SearchProvider for Google {
     fn id(&self) -> &'static str {
         "google"
     }
@@ -36,44 +46,54 @@ impl Provider for Google {
         "Google Custom Search API"
     }
 
-    fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError> {
-        let domains = Domains::new(query)?;
+    fn search(
+        &self,
+        query: &SearchQuery,
+        context: &SearchContext,
+    ) -> Result<Vec<SearchHit>, SearchError> {
+        // Checked before the credentials: an agent can repair its arguments, not the environment.
+        let domains = DomainFilter::new(query)?;
         let missing = || SearchError(MISSING.to_owned());
-        let key = surroundings
-            .credential("GOOGLE_SEARCH_API_KEY", "google-api-key")
-            .ok_or_else(missing)?;
-        let engine = surroundings
+        let key =
+            context.credential("GOOGLE_SEARCH_API_KEY", "google-api-key").ok_or_else(missing)?;
+        let engine = context
             .credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id")
             .ok_or_else(missing)?;
-        let base = surroundings.base_url("TOOLWRIGHT_GOOGLE_URL", "https://www.googleapis.com")?;
-        let mut url = base
-            .join("/customsearch/v1")
-            .map_err(|_| SearchError("invalid base URL".to_owned()))?;
+        let mut url = context.endpoint(
+            "TOOLWRIGHT_GOOGLE_URL",
+            "https://www.googleapis.com",
+            "/customsearch/v1",
+        )?;
         url.query_pairs_mut()
             .append_pair("key", &key)
             .append_pair("cx", &engine)
             .append_pair("q", &query.text)
             .append_pair("num", "10")
             .append_pair("start", "1");
+        // The key is part of the URL, so no message may contain the URL.
         let secrets = [key.as_str(), engine.as_str()];
-        let exchange =
-            Exchange::new("Google Custom Search", MISSING, &secrets, surroundings, query.timeout);
-        let answers: Vec<Result<Json, SearchError>> = requests(&url, &domains)
+        let client =
+            ProviderClient::new("Google Custom Search", MISSING, &secrets, context, query.timeout);
+        let responses: Vec<Result<Json, SearchError>> = requests(&url, &domains)
             .iter()
-            .map(|url| exchange.get(url, &[("accept", "application/json")]))
+            .map(|url| client.get(url, &[("accept", "application/json")]))
             .collect();
-        let lists = merge_errors(answers)?;
-        let lists = lists.iter().map(|answer| {
-            let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let hits = items.iter().filter_map(read).filter(|hit| domains.permit(&hit.url));
-            hits.map(|hit| exchange.redacted(hit)).collect()
+        let lists = successes_or_error(responses)?;
+        let lists = lists.iter().map(|response| {
+            // Without results, the field is missing.
+            let items = response["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let hits = items.iter().filter_map(parse_item).filter(|hit| domains.permits(&hit.url));
+            hits.map(|hit| client.redacted(hit)).collect()
         });
         Ok(round_robin(lists.collect()))
     }
 }
 
-/// One request for each allowed domain; without any, one for all.
-fn requests(url: &Url, domains: &Domains) -> Vec<Url> {
+/// The URLs to request: one for each allowed domain, or one for all domains. A single blocked
+/// domain is left to Google, which then finds other results instead; several can only be filtered
+/// here.
+fn requests(url: &Url, domains: &DomainFilter) -> Vec<Url> {
+    // `i` includes only the site, `e` excludes it.
     let narrowed = |site: &str, filter: &str| {
         let mut url = url.clone();
         url.query_pairs_mut()
@@ -88,40 +108,43 @@ fn requests(url: &Url, domains: &Domains) -> Vec<Url> {
     }
 }
 
-/// The answers that came; an error only if none did.
-fn merge_errors(answers: Vec<Result<Json, SearchError>>) -> Result<Vec<Json>, SearchError> {
-    let (good, bad): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+/// The successful responses; the first error if there are none. Some results are better than none.
+fn successes_or_error(responses: Vec<Result<Json, SearchError>>) -> Result<Vec<Json>, SearchError> {
+    let (good, bad): (Vec<_>, Vec<_>) = responses.into_iter().partition(Result::is_ok);
     match bad.into_iter().find_map(Result::err) {
         Some(error) if good.is_empty() => Err(error),
         _ => Ok(good.into_iter().flatten().collect()),
     }
 }
 
-/// The first of each list, then the second of each, and no page twice.
-fn round_robin(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+/// Merges lists: the first of each, then the second of each, and so on. An address that was there
+/// already is left out.
+fn round_robin(lists: Vec<Vec<SearchHit>>) -> Vec<SearchHit> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let mut seen = HashSet::new();
-    let places =
-        (0..longest).flat_map(|place| lists.iter().filter_map(move |list| list.get(place)));
-    places.filter(|hit| seen.insert(hit.url.clone())).cloned().collect()
+    let in_turn = (0..longest).flat_map(|rank| lists.iter().filter_map(move |list| list.get(rank)));
+    in_turn.filter(|hit| seen.insert(hit.url.clone())).cloned().collect()
 }
 
-fn read(item: &Json) -> Option<Hit> {
+/// Converts an entry of the response. The date is not a field of its own; it is in the metadata of
+/// the page, if Google has that.
+fn parse_item(item: &Json) -> Option<SearchHit> {
     let tags = &item["pagemap"]["metatags"][0];
+    // From the structured data of the page (schema.org), which fewer pages have.
     let article = &item["pagemap"]["article"][0]["datepublished"];
     let named = DATES.iter().map(|name| &tags[*name]).chain([article]);
-    let date = named.filter_map(Json::as_str).find_map(dates::rfc3339);
-    hit(&item["title"], &item["link"], &item["snippet"], date)
+    let date = named.filter_map(Json::as_str).find_map(dates::to_rfc3339);
+    search_hit(&item["title"], &item["link"], &item["snippet"], date)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Hit, round_robin};
+    use super::{SearchHit, round_robin};
 
     #[test]
     fn lists_are_merged_in_turn() {
         let list = |urls: &str| {
-            let hit = |url: &str| Hit {
+            let hit = |url: &str| SearchHit {
                 title: String::new(),
                 url: url.to_owned(),
                 description: String::new(),

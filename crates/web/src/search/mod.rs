@@ -1,43 +1,54 @@
-//! Search: what is asked, what is answered, and the providers behind one trait. Providers come and
-//! go; the shape of question and answer stays.
+//! Web search: a query, its results, and the providers behind one trait.
+//!
+//! ```text
+//! SearchQuery ─▶ SearchProvider (brave, google) ─▶ ProviderClient ─▶ HTTP
+//!                     │ the provider's JSON
+//!                     ▼
+//!       DomainFilter, snippet, dates ─▶ SearchHit
+//! ```
+//!
+//! Agents see the same schema and the same results whichever provider answers, so one can replace
+//! the other. What differs between providers (URL, credentials, field names) is in their files.
 
 mod brave;
 mod dates;
-mod domains;
+mod domain_filter;
 mod google;
-mod plain;
+mod snippet;
 
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::fetch::{Answer, Client, FetchError, Proxies, Request, look_up};
+use crate::fetch::{
+    FetchClient, FetchError, FetchRequest, FetchResponse, ProxySettings, look_up_host,
+};
 pub use brave::Brave;
-use domains::Domains;
+use domain_filter::DomainFilter;
 pub use google::Google;
 
-/// Bytes of an answer.
+/// Bytes of a provider's response, as for pages. Real ones have less than a hundredth of it.
 const MAX_BYTES: usize = 10 << 20;
 
-/// What is searched for.
+/// A search, as an agent asks for it.
 #[derive(Clone, Debug)]
-pub struct Query {
-    /// The words.
+pub struct SearchQuery {
+    /// The words, at least two characters; passed to the provider as they are.
     pub text: String,
-    /// Only results from these domains count; none given means all.
+    /// Only results from these domains are returned. If empty, all domains are allowed.
     pub allowed_domains: Vec<String>,
-    /// Results from these domains never count.
+    /// Results from these domains are never returned, even if they are allowed as well.
     pub blocked_domains: Vec<String>,
-    /// How long it may take, all requests together.
+    /// How long all requests of the search may take together.
     pub timeout: Duration,
 }
 
-impl Default for Query {
-    fn default() -> Query {
-        // Below the 30 s that callers of tools wait, so that they get to know why.
+impl Default for SearchQuery {
+    fn default() -> SearchQuery {
+        // Agents usually give a tool 30 seconds. Ending earlier lets them see the reason.
         let timeout = Duration::from_secs(25);
-        Query {
+        SearchQuery {
             text: String::new(),
             allowed_domains: Vec::new(),
             blocked_domains: Vec::new(),
@@ -46,23 +57,27 @@ impl Default for Query {
     }
 }
 
-/// One result, its texts without markup.
+/// One result. Its texts are plain: without tags, with entities decoded, on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct SearchHit {
     /// The page's title.
     pub title: String,
-    /// Where the page is.
+    /// The page's address.
     pub url: String,
-    /// A sentence or two from the page.
+    /// A sentence or two from the page; can be empty.
     pub description: String,
-    /// When it was published: RFC 3339, in UTC.
+    /// When the page was published, in RFC 3339 and UTC, if the provider has it.
     pub published_date: Option<String>,
 }
 
-impl Hit {
-    /// The result in the shape that agents get.
+impl SearchHit {
+    /// The result with the field names of the tool's specification.
     pub fn to_json(&self) -> Json {
-        let mut json = serde_json::json!({"title": self.title, "url": self.url, "description": self.description});
+        let mut json = serde_json::json!({
+            "title": self.title,
+            "url": self.url,
+            "description": self.description,
+        });
         if let Some(date) = &self.published_date {
             json["published_date"] = Json::from(date.as_str());
         }
@@ -70,19 +85,19 @@ impl Hit {
     }
 }
 
-/// Where values that are not in the question come from: variables of the environment and files in
-/// the home directory.
-pub struct Surroundings<'a> {
-    /// A variable of the environment.
+/// Access to credentials and settings, which come from the environment and from files. Functions,
+/// so that tests need neither.
+pub struct SearchContext<'a> {
+    /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The text of a file below `~/.config/ikigai/`.
+    /// Returns the content of a file in `~/.config/ikigai/`.
     pub credential_file: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Surroundings<'_> {
-    /// A credential: the variable, else the file. Blank counts as missing.
+impl SearchContext<'_> {
+    /// A credential from the variable, or else from the file. A blank value counts as missing.
     fn credential(&self, variable: &str, file: &str) -> Option<String> {
-        // Some editors put a byte order mark before the key.
+        // Some editors write a byte order mark at the beginning of a file.
         let bare = |value: String| value.trim_start_matches('\u{feff}').trim().to_owned();
         let filled = |value: String| Some(bare(value)).filter(|value| !value.is_empty());
         (self.variable)(variable)
@@ -90,110 +105,123 @@ impl Surroundings<'_> {
             .or_else(|| (self.credential_file)(file).and_then(filled))
     }
 
-    /// Where a provider is, unless a variable says otherwise.
-    fn base_url(&self, variable: &str, usual: &str) -> Result<Url, SearchError> {
+    /// The URL of a provider's `path`. The base is `default`, unless the variable has another, as
+    /// in tests or behind a gateway.
+    fn endpoint(&self, variable: &str, default: &str, path: &str) -> Result<Url, SearchError> {
         let text = (self.variable)(variable).filter(|value| !value.trim().is_empty());
-        Url::parse(text.as_deref().unwrap_or(usual).trim())
+        Url::parse(text.as_deref().unwrap_or(default).trim())
+            .and_then(|base| base.join(path))
             .map_err(|_| SearchError(format!("{variable} is not a URL")))
     }
 }
 
-/// Why there are no results; the text is for the agent and holds no credential.
+/// Why a search failed. The text is for the agent; it never contains a credential.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SearchError(pub String);
 
-/// A search engine.
-pub trait Provider: Sync {
-    /// What it is called in names, such as `brave`.
+/// A search engine. To add one, implement this in a file of its own and add an executable.
+pub trait SearchProvider: Sync {
+    /// A short name for the tool's name, such as `brave`.
     fn id(&self) -> &'static str;
 
-    /// What people call it, such as `Brave Search API`.
+    /// The name in the tool's description, such as `Brave Search API`.
     fn title(&self) -> &'static str;
 
-    /// Asks it. The results are already held against the domains of the query.
-    fn search(&self, query: &Query, surroundings: &Surroundings) -> Result<Vec<Hit>, SearchError>;
+    /// Searches. Returns only results from domains that the query allows.
+    fn search(
+        &self,
+        query: &SearchQuery,
+        context: &SearchContext,
+    ) -> Result<Vec<SearchHit>, SearchError>;
 }
 
-/// One search's way to a provider.
-struct Exchange<'a> {
-    /// The provider's name, for messages.
+/// Sends the requests of one search, and turns failures into messages without credentials.
+struct ProviderClient<'a> {
+    /// The provider's name at the beginning of messages.
     name: &'static str,
-    /// What an answer of 401 or 403 means.
+    /// The error for HTTP 401 and 403.
     rejected: String,
-    /// What must never be in a message.
+    /// Credentials, which are removed from everything that is returned.
     secrets: &'a [&'a str],
-    proxies: Proxies,
+    proxies: ProxySettings,
     deadline: Instant,
 }
 
-impl<'a> Exchange<'a> {
+impl<'a> ProviderClient<'a> {
+    /// `missing` is the message for missing credentials. The one for rejected credentials differs
+    /// from it in a single word, and helps in the same way.
     fn new(
         name: &'static str,
         missing: &str,
         secrets: &'a [&'a str],
-        surroundings: &Surroundings,
+        context: &SearchContext,
         timeout: Duration,
-    ) -> Exchange<'a> {
-        Exchange {
+    ) -> ProviderClient<'a> {
+        ProviderClient {
             name,
             rejected: missing.replacen("not found", "rejected", 1),
             secrets,
-            proxies: Proxies::from_variables(surroundings.variable),
+            proxies: ProxySettings::from_variables(context.variable),
             deadline: Instant::now() + timeout,
         }
     }
 
-    /// Sends a request and reads the JSON that comes back.
+    /// Sends a GET request and returns the JSON object of the response.
     fn get(&self, url: &Url, headers: &[(&str, &str)]) -> Result<Json, SearchError> {
-        // The provider's address is chosen by whoever runs us, not by an agent.
-        let client = Client {
+        // The user chose the provider's address, not an agent, so it may be a private one.
+        let client = FetchClient {
             allow_private: true,
             trust_proxy: true,
             proxies: &self.proxies,
             deadline: self.deadline,
             max_bytes: MAX_BYTES,
-            look_up,
+            look_up_host,
         };
-        let answer = client.get(&Request { url, headers, check: |_| Ok(()) });
-        let answer = answer.map_err(|error| match error {
+        let response = client.get(&FetchRequest { url, headers, check: |_| Ok(()) });
+        let response = response.map_err(|error| match error {
             FetchError::Timeout => self.error("timed out"),
             error => self.error(&format!("failed: {error}")),
         })?;
-        self.json(&answer)
+        self.json(&response)
     }
 
-    fn json(&self, answer: &Answer) -> Result<Json, SearchError> {
-        let json: Option<Json> = serde_json::from_slice(&answer.body).ok();
-        match (answer.status, json) {
+    /// Reads the response, or turns its status into an error.
+    fn json(&self, response: &FetchResponse) -> Result<Json, SearchError> {
+        let json: Option<Json> = serde_json::from_slice(&response.body).ok();
+        match (response.status, json) {
             (401 | 403, _) => Err(SearchError(self.rejected.clone())),
             (400 | 422, Some(json)) if rejects_key(&json) => {
                 Err(SearchError(self.rejected.clone()))
             }
+            // The rate limit of the provider; agents can act on the time.
             (429, _) => {
-                let wait = answer.header("retry-after").and_then(wait).unwrap_or_default();
-                Err(self.error(&format!("has had too many requests (HTTP 429){wait}")))
+                let advice =
+                    response.header("retry-after").and_then(retry_advice).unwrap_or_default();
+                Err(self.error(&format!("received too many requests (HTTP 429){advice}")))
             }
             (200, Some(json)) if json.is_object() => Ok(json),
-            (200, Some(_)) => Err(self.error("sent an unexpected answer")),
-            (200, None) if answer.body.trim_ascii().is_empty() => {
-                Err(self.error("sent an empty answer"))
+            (200, Some(_)) => Err(self.error("sent a response that is not a JSON object")),
+            (200, None) if response.body.trim_ascii().is_empty() => {
+                Err(self.error("sent an empty response"))
             }
-            (200, None) => Err(self.error("sent an answer that is not JSON")),
+            (200, None) => Err(self.error("sent a response that is not JSON")),
             (status, json) => {
-                let message = json.as_ref().and_then(message).map(|message| format!(": {message}"));
+                let message =
+                    json.as_ref().and_then(error_message).map(|message| format!(": {message}"));
                 Err(self.error(&format!("answered HTTP {status}{}", message.unwrap_or_default())))
             }
         }
     }
 
+    /// An error that begins with the provider's name.
     fn error(&self, what: &str) -> SearchError {
         SearchError(self.redact(format!("{} {what}", self.name)))
     }
 
-    /// A result without the credentials, should the provider repeat them.
-    fn redacted(&self, hit: Hit) -> Hit {
-        Hit {
+    /// Removes credentials from a result, in case the provider repeats them.
+    fn redacted(&self, hit: SearchHit) -> SearchHit {
+        SearchHit {
             title: self.redact(hit.title),
             url: self.redact(hit.url),
             description: self.redact(hit.description),
@@ -202,9 +230,10 @@ impl<'a> Exchange<'a> {
     }
 
     fn redact(&self, mut text: String) -> String {
-        // What is shorter is no credential, and part of many words.
+        // A shorter secret is not a real credential, and part of many words.
         for secret in self.secrets.iter().filter(|secret| secret.chars().count() >= 4) {
             let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+            // In a URL, a secret with special characters is percent-encoded.
             for form in [*secret, &in_url] {
                 if text.contains(form) {
                     text = text.replace(form, "***");
@@ -215,7 +244,8 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Whether an error that is no 401 says that the key is wrong, all the same.
+/// Whether an error means that the key is invalid although its status is not 401: Brave sends 422
+/// then, Google 400.
 fn rejects_key(json: &Json) -> bool {
     let error = &json["error"];
     let details = error["details"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -224,17 +254,19 @@ fn rejects_key(json: &Json) -> bool {
         || error["message"].as_str().is_some_and(|text| text.starts_with("API key not valid"))
 }
 
-/// What `Retry-After` says: a number of seconds, or when.
-fn wait(after: &str) -> Option<String> {
+/// The end of a message about `Retry-After`, which is a number of seconds or a date; `None` if it
+/// is neither.
+fn retry_advice(after: &str) -> Option<String> {
     let after = after.trim();
     if !after.is_empty() && after.bytes().all(|b| b.is_ascii_digit()) {
         return Some(format!("; retry after {after} seconds"));
     }
-    dates::rfc3339(after).map(|_| format!("; retry after {after}"))
+    dates::to_rfc3339(after).map(|_| format!("; retry after {after}"))
 }
 
-/// What a provider says about an error: each nests it in another way.
-fn message(json: &Json) -> Option<&str> {
+/// The provider's message in an error response, at most 500 bytes. Providers and gateways put it
+/// into different fields.
+fn error_message(json: &Json) -> Option<&str> {
     let error = &json["error"];
     [&error["message"], &error["detail"], error, &json["message"], &json["detail"]]
         .into_iter()
@@ -242,9 +274,20 @@ fn message(json: &Json) -> Option<&str> {
         .map(|message| &message[..message.floor_char_boundary(500)])
 }
 
-/// Turns a provider's record into a result; without an address it is none.
-fn hit(title: &Json, url: &Json, description: &Json, date: Option<String>) -> Option<Hit> {
-    let text = |value: &Json| plain::text(value.as_str().unwrap_or_default());
+/// Makes a result of the provider's fields; `None` without an address. Other fields may be
+/// missing.
+fn search_hit(
+    title: &Json,
+    url: &Json,
+    description: &Json,
+    date: Option<String>,
+) -> Option<SearchHit> {
+    let text = |value: &Json| snippet::strip_markup(value.as_str().unwrap_or_default());
     let url = url.as_str()?.to_owned();
-    Some(Hit { title: text(title), url, description: text(description), published_date: date })
+    Some(SearchHit {
+        title: text(title),
+        url,
+        description: text(description),
+        published_date: date,
+    })
 }

@@ -1,17 +1,18 @@
-//! Pages from a real server, over HTTP and HTTPS.
+//! Fetching pages with the executable: HTTP and HTTPS, redirects, compression, encodings, content
+//! types, errors.
 
 use std::io::Write;
 
 use serde_json::json;
 
-use crate::program::{FETCH, fetch, run};
-use crate::server::{Authority, Server, html, response};
+use crate::executables::{FETCH, fetch, run};
+use crate::http_server::{Authority, Server, html, response};
 
 const PAGE: &str = "<!doctype html><title>T</title><nav>menu</nav><h1>Tides</h1><p>High at <b>noon</b>, see \
     <a href='table.html'>the table</a>.<ul><li>one<li>two</ul>";
 
 #[test]
-fn a_page_over_http_and_https() {
+fn pages_are_fetched_over_http_and_https() {
     let plain = Server::fixed(html(PAGE));
     let expected = |server: &Server| {
         let url = server.url("/a/table.html");
@@ -36,21 +37,21 @@ fn a_page_over_http_and_https() {
     let trusted =
         [("SSL_CERT_FILE", file.to_str().unwrap()), ("TOOLWRIGHT_WEB_ALLOW_PRIVATE", "1")];
     assert_eq!(run(FETCH, &[], &trusted, &input).content(), expected(&secure));
-    // Another authority's certificate is not taken.
+    // A certificate of another authority is rejected.
     let other = Authority::new().file();
     let stranger = Authority::new();
     let strange = [("SSL_CERT_FILE", stranger.file().to_str().unwrap().to_owned())];
     let variables: Vec<(&str, &str)> = strange.iter().map(|(k, v)| (*k, v.as_str())).collect();
     let error = run(FETCH, &["--allow-private"], &variables, &input).error();
     assert!(error.starts_with("Failed to fetch URL: ") && error.contains("certificate"), "{error}");
-    // And none at all is said.
+    // The file of this authority is gone: `Authority` deletes it when it is dropped.
     let none = [("SSL_CERT_FILE", other.to_str().unwrap())];
     let error = run(FETCH, &["--allow-private"], &none, &input).error();
     assert!(error.contains("no root certificates"), "{error}");
 }
 
 #[test]
-fn lines_are_counted_in_the_markdown() {
+fn offset_and_limit_count_lines_of_the_markdown() {
     let server = Server::fixed(html("<p>one<p>two<p>three"));
     let url = server.url("/");
     for (offset, limit, content, lines) in [
@@ -129,7 +130,7 @@ fn redirects_are_followed() {
 }
 
 #[test]
-fn compressed_and_chunked_answers() {
+fn compressed_and_chunked_responses_are_decoded() {
     let page = "<p>squeezed</p>".repeat(100);
     let gzip = {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -185,7 +186,7 @@ fn compressed_and_chunked_answers() {
 }
 
 #[test]
-fn every_family_of_encodings() {
+fn encodings_are_found_by_mark_header_declaration_or_guess() {
     let utf16 = |text: &str, little: bool| -> Vec<u8> {
         text.encode_utf16()
             .flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() })
@@ -268,7 +269,7 @@ fn every_family_of_encodings() {
 }
 
 #[test]
-fn what_is_text_passes_and_what_is_not_is_refused() {
+fn text_passes_unchanged_and_binary_content_is_refused() {
     for (content_type, body, expected) in [
         ("text/plain", "a *b*\r\n<c>\n", "a *b*\n<c>"),
         ("text/markdown", "# t\n\n*b*\n", "# t\n\n*b*"),
@@ -311,7 +312,7 @@ fn what_is_text_passes_and_what_is_not_is_refused() {
 }
 
 #[test]
-fn answers_that_are_no_pages() {
+fn error_statuses_and_broken_responses_are_reported() {
     for status in ["404 Not Found", "403 Forbidden", "500 Oops", "418 Teapot", "999 Odd"] {
         let server = Server::fixed(response(status, &["Content-Type: text/html"], "<p>sorry"));
         let number = status.split(' ').next().unwrap();
@@ -319,7 +320,9 @@ fn answers_that_are_no_pages() {
     }
     let garbage = Server::fixed("SSH-2.0-OpenSSH\r\n\r\n");
     assert!(
-        fetch(&garbage.url("/")).error().starts_with("Failed to fetch URL: the answer is not HTTP")
+        fetch(&garbage.url("/"))
+            .error()
+            .starts_with("Failed to fetch URL: the response is not HTTP")
     );
     let silent = Server::fixed("");
     assert!(fetch(&silent.url("/")).error().starts_with("Failed to fetch URL: "));
@@ -333,6 +336,6 @@ fn answers_that_are_no_pages() {
     );
     assert_eq!(
         fetch("http://no-such-name.invalid/").error(),
-        "Failed to fetch URL: the host is not known"
+        "Failed to fetch URL: the host name cannot be resolved"
     );
 }

@@ -1,22 +1,38 @@
-//! Servers and pages that mean harm: bounded time, bounded memory, a clear error or a sound result.
+//! Hostile servers and pages: time and memory stay within bounds, and the outcome is a clear error
+//! or a correct result.
+//!
+//! The times in assertions are wide on purpose: they have to hold on a machine that is busy with
+//! other work. Without the limits under test, these cases would take minutes or never end.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use toolwright_web::{ConversionError, FetchError, FetchOptions, Options, markdown};
+use toolwright_web::{ConversionError, FetchError, FetchOptions, MarkdownOptions, markdown};
 
-use crate::program::{Run, fetch};
-use crate::server::{Authority, Server, Wire, html, response};
+use crate::executables::{Run, fetch};
+use crate::http_server::{Authority, Server, Wire, hold_open, html, response};
 
-/// What no run may need.
-const MEMORY: u64 = 128 << 10;
+/// KiB of memory that no run may exceed.
+const MAX_MEMORY: u64 = 128 << 10;
 
+/// No run may take longer. The executable's own deadline is 30 seconds.
+const MAX_TIME: Duration = Duration::from_secs(90);
+
+/// Checks time and memory of a run.
 fn bounded(run: Run) -> Run {
-    assert!(run.elapsed < Duration::from_secs(15), "{:?}", run.elapsed);
-    assert!(run.peak < MEMORY, "{} KiB", run.peak);
+    assert!(run.elapsed < MAX_TIME, "{:?}", run.elapsed);
+    assert!(run.peak < MAX_MEMORY, "{} KiB", run.peak);
     run
 }
 
+/// Fetches on another thread, so that a fetch that never returns fails the test.
+fn fetch_in_time(url: String, options: FetchOptions) -> FetchError {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(toolwright_web::fetch(&url, &options).map(|_| ())));
+    receiver.recv_timeout(MAX_TIME).expect("the fetch ends").expect_err("the fetch fails")
+}
+
+/// Sends `head`, and then `piece` again and again until the client closes the connection.
 fn endless(wire: &mut dyn Wire, head: &[u8], piece: &[u8]) {
     let piece = piece.repeat((64 << 10) / piece.len());
     let _ = wire.write_all(head);
@@ -24,8 +40,8 @@ fn endless(wire: &mut dyn Wire, head: &[u8], piece: &[u8]) {
 }
 
 #[test]
-fn bodies_without_end() {
-    let too_large = "Failed to fetch URL: the answer is larger than 10 MiB";
+fn endless_bodies_are_refused() {
+    let too_large = "Failed to fetch URL: the response is larger than 10 MiB";
     let plain = Server::start(|_, wire| {
         endless(wire, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>more ")
     });
@@ -40,11 +56,10 @@ fn bodies_without_end() {
         let _ = wire.write_all(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1073741824\r\n\r\n<p>x",
         );
-        std::thread::sleep(Duration::from_secs(60));
+        hold_open(wire);
     });
-    let run = bounded(fetch(&declared.url("/")));
-    assert_eq!(run.error(), too_large);
-    assert!(run.elapsed < Duration::from_secs(5), "{:?}", run.elapsed);
+    // Refused by its declared length: waiting for the body would end with a timeout.
+    assert_eq!(bounded(fetch(&declared.url("/"))).error(), too_large);
     let redirecting = Server::start(|_, wire| {
         endless(wire, b"HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n", b"moved ");
     });
@@ -55,13 +70,13 @@ fn bodies_without_end() {
 }
 
 #[test]
-fn bombs_stay_packed() {
-    let zeros = vec![b' '; 64 << 20];
+fn compression_bombs_are_refused() {
+    let spaces = vec![b' '; 64 << 20];
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&zeros).unwrap();
+    gzip.write_all(&spaces).unwrap();
     let gzip = gzip.finish().unwrap();
     let mut brotli = brotli::CompressorWriter::new(Vec::new(), 1 << 16, 1, 24);
-    brotli.write_all(&zeros).unwrap();
+    brotli.write_all(&spaces).unwrap();
     let brotli = brotli.into_inner();
     for (encoding, body) in [("gzip", gzip), ("br", brotli)] {
         let headers = ["Content-Type: text/html", &format!("Content-Encoding: {encoding}")];
@@ -69,21 +84,21 @@ fn bombs_stay_packed() {
         let run = bounded(fetch(&server.url("/")));
         assert_eq!(
             run.error(),
-            "Failed to fetch URL: the answer is larger than 10 MiB",
+            "Failed to fetch URL: the response is larger than 10 MiB",
             "{encoding}"
         );
     }
 }
 
 #[test]
-fn floods_of_headers() {
+fn endless_headers_are_refused() {
     let many = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\n", b"X-Flood: more\r\n"));
     let error = bounded(fetch(&many.url("/"))).error();
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
     let long = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\nX-Flood: ", b"more"));
     assert_eq!(
         bounded(fetch(&long.url("/"))).error(),
-        "Failed to fetch URL: the headers of the answer are too large"
+        "Failed to fetch URL: the headers of the response are too large"
     );
     let informing =
         Server::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
@@ -91,7 +106,8 @@ fn floods_of_headers() {
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
 }
 
-/// One byte every now and then, as long as somebody listens.
+/// Sends one byte every 20 ms until the client closes the connection. Each byte is progress, which
+/// must not extend the client's deadline.
 fn drip(wire: &mut dyn Wire, text: &[u8]) {
     for byte in text.iter().cycle() {
         if wire.write_all(&[*byte]).and_then(|()| wire.flush()).is_err() {
@@ -102,11 +118,10 @@ fn drip(wire: &mut dyn Wire, text: &[u8]) {
 }
 
 #[test]
-fn servers_that_take_their_time() {
-    let authority = Authority::new();
+fn slow_servers_do_not_extend_the_deadline() {
     let page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
     let servers = [
-        ("silence", Server::start(|_, _| std::thread::sleep(Duration::from_secs(60)))),
+        ("silence", Server::start(|_, wire| hold_open(wire))),
         ("head", Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: "))),
         (
             "body",
@@ -115,6 +130,7 @@ fn servers_that_take_their_time() {
                 drip(wire, b"<p>slow");
             }),
         ),
+        // The deadline passes long before the limit of ten redirects is reached.
         (
             "redirects",
             Server::start(|_, wire| {
@@ -122,7 +138,6 @@ fn servers_that_take_their_time() {
                 let _ = wire.write_all(&response("302 Found", &["Location: /"], ""));
             }),
         ),
-        ("secure", Server::start_tls(&authority, |_, wire| drip(wire, b"x"))),
     ];
     let options = FetchOptions {
         allow_private: true,
@@ -130,31 +145,22 @@ fn servers_that_take_their_time() {
         ..FetchOptions::default()
     };
     for (name, server) in servers {
-        let start = Instant::now();
-        // TLS that never begins: a client speaks first, and the server is no TLS server.
-        let url = if name == "secure" {
-            server.url("/")
-        } else {
-            server.url("/").replace("https", "http")
-        };
-        let error = toolwright_web::fetch(&url, &options).map(|_| ()).unwrap_err();
-        assert!(start.elapsed() < Duration::from_secs(5), "{name}: {:?}", start.elapsed());
-        if name != "secure" {
-            assert!(matches!(error, FetchError::Timeout), "{name}: {error}");
-            assert_eq!(error.to_string(), "Connection timeout");
-        }
+        let error = fetch_in_time(server.url("/"), options.clone());
+        assert!(matches!(error, FetchError::Timeout), "{name}: {error}");
+        assert_eq!(error.to_string(), "Connection timeout");
     }
-    let handshake = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://{}/", handshake.local_addr().unwrap());
-    let start = Instant::now();
-    assert!(toolwright_web::fetch(&url, &options).is_err());
-    assert!(start.elapsed() < Duration::from_secs(5));
+    // With TLS the error may also be one of certificates; what counts is that the fetch ends.
+    let drip_tls = Server::start_tls(&Authority::new(), |_, wire| drip(wire, b"x"));
+    fetch_in_time(drip_tls.url("/"), options.clone());
+    // This listener never accepts, so the handshake gets no answer.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    fetch_in_time(format!("https://{}/", listener.local_addr().unwrap()), options);
 }
 
 #[test]
-fn the_program_gives_up_in_time() {
+fn the_executable_gives_up_after_30_seconds() {
     let servers = [
-        Server::start(|_, _| std::thread::sleep(Duration::from_secs(90))),
+        Server::start(|_, wire| hold_open(wire)),
         Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: ")),
         Server::start(|_, wire| {
             let _ = wire.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
@@ -165,13 +171,13 @@ fn the_program_gives_up_in_time() {
     for run in runs {
         let run = run.join().expect("no panic");
         assert_eq!(run.error(), "Failed to fetch URL: Connection timeout");
-        assert!((29..33).contains(&run.elapsed.as_secs()), "{:?}", run.elapsed);
-        assert!(run.peak < MEMORY, "{} KiB", run.peak);
+        assert!(run.elapsed >= Duration::from_secs(29), "{:?}", run.elapsed);
+        bounded(run);
     }
 }
 
 #[test]
-fn pages_that_mean_harm() {
+fn deeply_nested_and_oversized_pages_are_converted_or_refused() {
     let attributes: String = (0..20_000).map(|n| format!(" a{n}=b")).collect();
     let lists = format!("{}core{}", "<ul><li>x".repeat(3_000), "</ul>".repeat(3_000));
     let nested = |tag: &str, count: usize| {
@@ -217,9 +223,9 @@ fn pages_that_mean_harm() {
 }
 
 #[test]
-fn pages_at_the_limit_of_size() {
+fn pages_of_10_mib_stay_within_time_and_memory() {
     let fill = |piece: &str| piece.repeat((10 << 20) / piece.len());
-    // As many as a page may have, each of so many elements and pieces of text.
+    // Repeats a piece that has so many nodes, up to just below the limit on nodes.
     let many = |piece: &str, nodes: usize| piece.repeat(740_000 / nodes);
     let long_base = format!("<base href='http://h/{}/'>", "A".repeat(60_000));
     for (name, page) in [
@@ -284,8 +290,8 @@ fn pages_at_the_limit_of_size() {
     ] {
         let server = Server::fixed(html(&page[..page.len().min(10 << 20)]));
         let run = fetch(&server.url("/"));
-        assert!(run.peak < MEMORY, "{name}: {} KiB", run.peak);
-        assert!(run.elapsed < Duration::from_secs(20), "{name}: {:?}", run.elapsed);
+        assert!(run.peak < MAX_MEMORY, "{name}: {} KiB", run.peak);
+        assert!(run.elapsed < MAX_TIME, "{name}: {:?}", run.elapsed);
         assert!(
             run.code == 0 || run.error() == "Failed to parse HTML: Invalid document structure",
             "{name}: {run:?}"
@@ -294,7 +300,7 @@ fn pages_at_the_limit_of_size() {
 }
 
 #[test]
-fn lines_of_text_at_the_limit_of_size() {
+fn ten_million_lines_of_text_are_counted() {
     let text = format!("{}x", "\n".repeat((10 << 20) - 1));
     let server = Server::fixed(response("200 OK", &["Content-Type: text/plain"], text));
     let run = bounded(fetch(&server.url("/")));
@@ -302,7 +308,7 @@ fn lines_of_text_at_the_limit_of_size() {
 }
 
 #[test]
-fn a_long_address_is_no_multiplier() {
+fn a_long_base_address_does_not_multiply_the_output() {
     let long = format!("/{}/", "A".repeat(60_000));
     let server = Server::start(move |head, wire| {
         let _ = match head.starts_with("GET / ") {
@@ -315,9 +321,9 @@ fn a_long_address_is_no_multiplier() {
 }
 
 #[test]
-fn guards_of_the_conversion() {
-    let options = |change: fn(&mut Options)| {
-        let mut options = Options::default();
+fn the_limits_of_the_conversion_are_enforced() {
+    let options = |change: fn(&mut MarkdownOptions)| {
+        let mut options = MarkdownOptions::default();
         change(&mut options);
         options
     };

@@ -1,8 +1,8 @@
-//! What every tool does whatever it is for: schema, help, bad input.
+//! The process protocol, which all three tools share: schema, help, bad input.
 
 use serde_json::{Value as Json, json};
 
-use crate::program::{BRAVE, FETCH, GOOGLE, run};
+use crate::executables::{BRAVE, FETCH, GOOGLE, run};
 
 fn schema(program: &str) -> Json {
     let run = run(program, &["--schema"], &[], "");
@@ -12,7 +12,7 @@ fn schema(program: &str) -> Json {
 }
 
 #[test]
-fn schemas_are_those_of_the_contract() {
+fn schemas_are_those_of_the_specification() {
     let domains = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
     let brave = json!({
         "name": "web_search_brave",
@@ -58,7 +58,7 @@ fn the_two_searches_differ_in_name_and_provider_only() {
 }
 
 #[test]
-fn help_and_version_are_for_people() {
+fn help_and_version_are_printed_as_text() {
     for (program, name) in [
         (FETCH, "web-fetch-tool"),
         (BRAVE, "web-search-brave-tool"),
@@ -76,7 +76,7 @@ fn help_and_version_are_for_people() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_written_is_a_failure() {
+fn output_that_cannot_be_written_is_a_failure() {
     for program in [FETCH, BRAVE, GOOGLE] {
         for argument in ["--schema", "--help", "--version"] {
             let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
@@ -84,13 +84,13 @@ fn an_answer_that_cannot_be_written_is_a_failure() {
             let output = command.arg(argument).stdout(full).output().unwrap();
             assert_eq!(output.status.code(), Some(1), "{program} {argument}");
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(said.contains("cannot write the answer: "), "{said}");
+            assert!(said.contains("cannot write the response: "), "{said}");
         }
     }
 }
 
 #[test]
-fn bad_input_is_a_clear_error() {
+fn input_that_is_not_a_json_object_is_an_error() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let long = format!("{{\"query\": \"{}\"}}", "x".repeat(2 << 20));
     for (input, expected) in [
@@ -114,7 +114,7 @@ fn bad_input_is_a_clear_error() {
 }
 
 #[test]
-fn bad_fields_of_a_search_are_named() {
+fn errors_name_the_invalid_field_of_a_search() {
     for (input, expected) in [
         (json!({}), "`query` is missing"),
         (json!({"query": null}), "`query` is not a string"),
@@ -142,19 +142,19 @@ fn bad_fields_of_a_search_are_named() {
         ),
         (
             json!({"query": "ab", "allowed_domains": ["a.com", "exa mple"]}),
-            "`allowed_domains` has `exa mple`, which is no domain",
+            "`allowed_domains` contains `exa mple`, which is not a domain",
         ),
         (
             json!({"query": "ab", "blocked_domains": ["site:a.com"]}),
-            "`blocked_domains` has `site:a.com`, which is no domain",
+            "`blocked_domains` contains `site:a.com`, which is not a domain",
         ),
         (
             json!({"query": "ab", "blocked_domains": ["a.*"]}),
-            "`blocked_domains` has `a.*`, which is no domain",
+            "`blocked_domains` contains `a.*`, which is not a domain",
         ),
         (
             json!({"query": "ab", "blocked_domains": ["https://"]}),
-            "`blocked_domains` has `https://`, which is no domain",
+            "`blocked_domains` contains `https://`, which is not a domain",
         ),
     ] {
         for program in [BRAVE, GOOGLE] {
@@ -164,18 +164,18 @@ fn bad_fields_of_a_search_are_named() {
 }
 
 #[test]
-fn bad_fields_of_a_fetch_are_named() {
+fn errors_name_the_invalid_field_of_a_fetch() {
     let url = "http://127.0.0.1:1/";
     for (input, expected) in [
         (json!({}), "`url` is missing"),
         (json!({"url": 1}), "`url` is not a string"),
         (json!({"url": " "}), "`url` is empty"),
-        (json!({"url": url, "offset": 0}), "`offset` is not a whole number from 1"),
-        (json!({"url": url, "offset": -1}), "`offset` is not a whole number from 1"),
-        (json!({"url": url, "offset": 1.5}), "`offset` is not a whole number from 1"),
-        (json!({"url": url, "offset": "1"}), "`offset` is not a whole number from 1"),
-        (json!({"url": url, "limit": null}), "`limit` is not a whole number from 1"),
-        (json!({"url": url, "limit": 0}), "`limit` is not a whole number from 1"),
+        (json!({"url": url, "offset": 0}), "`offset` is not a whole number greater than 0"),
+        (json!({"url": url, "offset": -1}), "`offset` is not a whole number greater than 0"),
+        (json!({"url": url, "offset": 1.5}), "`offset` is not a whole number greater than 0"),
+        (json!({"url": url, "offset": "1"}), "`offset` is not a whole number greater than 0"),
+        (json!({"url": url, "limit": null}), "`limit` is not a whole number greater than 0"),
+        (json!({"url": url, "limit": 0}), "`limit` is not a whole number greater than 0"),
         (
             json!({"url": "example.com/page"}),
             "Failed to fetch URL: invalid URL: it has no scheme; write `https://…`",

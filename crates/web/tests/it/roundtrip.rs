@@ -1,10 +1,11 @@
-//! Markdown to HTML, back to Markdown with us, to HTML again: the same HTML but for white space.
+//! Round trips: Markdown, rendered to HTML, converted to Markdown and rendered again, gives the
+//! same HTML except for white space. The renderer is pulldown-cmark.
 
 use std::path::Path;
 
 use proptest::prelude::*;
 use pulldown_cmark::{Parser, html};
-use toolwright_web::{Options, markdown};
+use toolwright_web::{MarkdownOptions, markdown};
 
 /// Renders CommonMark with GFM's extensions.
 pub(crate) fn render(source: &str) -> String {
@@ -17,11 +18,12 @@ pub(crate) fn render(source: &str) -> String {
 }
 
 fn convert(html: &str) -> String {
-    markdown(html, None, &Options::default()).expect("no guard stops it")
+    markdown(html, None, &MarkdownOptions::default()).expect("the page is within the limits")
 }
 
-/// HTML with runs of white space as one space, and none around tags of boxes; code stays as it is.
-fn normal(html: &str) -> String {
+/// Normalizes HTML: runs of white space become one space, and there is none around the tags of
+/// blocks. Preformatted text stays as it is.
+fn normalize(html: &str) -> String {
     let mut out = String::new();
     for (number, part) in html.split("<pre").enumerate() {
         let (code, text) = match part.split_once("</pre>") {
@@ -34,7 +36,7 @@ fn normal(html: &str) -> String {
         let spaced = format!(" {} ", words.join(" "));
         out.push_str(&spaced);
     }
-    let boxes = [
+    let blocks = [
         "p",
         "h1",
         "h2",
@@ -66,10 +68,10 @@ fn normal(html: &str) -> String {
         let (tag, after) = tag.split_at(tag.find('>').map_or(tag.len(), |end| end + 1));
         let name =
             tag.trim_start_matches(['<', '/']).split([' ', '>', '/']).next().unwrap_or_default();
-        let boxed = boxes.contains(&name);
-        result.push_str(if boxed { before.trim_end_matches(' ') } else { before });
+        let is_block = blocks.contains(&name);
+        result.push_str(if is_block { before.trim_end_matches(' ') } else { before });
         result.push_str(tag);
-        rest = if boxed && name != "pre" { after.trim_start_matches(' ') } else { after };
+        rest = if is_block && name != "pre" { after.trim_start_matches(' ') } else { after };
         if name == "pre" && tag.starts_with("<pre") {
             let end = rest.find("</pre>").unwrap_or(rest.len());
             result.push_str(&rest[..end]);
@@ -84,7 +86,7 @@ fn normal(html: &str) -> String {
 }
 
 #[test]
-fn documents_survive_the_way_through_html() {
+fn documents_survive_a_round_trip_through_html() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
     let mut count = 0;
     let mut failures = Vec::new();
@@ -92,15 +94,15 @@ fn documents_survive_the_way_through_html() {
         let path = entry.expect("a file").path();
         let source = std::fs::read_to_string(&path).expect("UTF-8");
         let first = render(&source);
-        let ours = convert(&first);
-        let again = render(&ours);
+        let converted = convert(&first);
+        let rendered = render(&converted);
         count += 1;
-        if normal(&first) != normal(&again) {
+        if normalize(&first) != normalize(&rendered) {
             failures.push(format!(
-                "== {}\n-- markdown\n{ours}\n-- html\n{}\n-- again\n{}\n",
+                "== {}\n-- markdown\n{converted}\n-- html\n{}\n-- again\n{}\n",
                 path.display(),
-                normal(&first),
-                normal(&again)
+                normalize(&first),
+                normalize(&rendered)
             ));
         }
     }
@@ -110,12 +112,11 @@ fn documents_survive_the_way_through_html() {
 
 /// The text of HTML, without white space.
 fn text_of(html: &str) -> String {
-    let document = scrub(html);
-    document.chars().filter(|c| !c.is_whitespace()).collect()
+    strip_tags(html).chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Tags away, entities back.
-fn scrub(html: &str) -> String {
+/// Removes tags and decodes entities.
+fn strip_tags(html: &str) -> String {
     let mut out = String::new();
     let mut rest = html;
     while let Some(open) = rest.find('<') {
@@ -126,14 +127,16 @@ fn scrub(html: &str) -> String {
     out.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-fn escaped(text: &str) -> String {
+/// Text as HTML.
+fn encode_entities(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Pages of nested boxes and formatting around text that is full of Markdown's own signs.
+/// Generates pages of nested blocks and formatting, whose text is full of characters that are
+/// syntax in Markdown.
 fn page() -> impl Strategy<Value = String> {
     let text = "([a-c.]|[ \n]|[*_`~#>+=|:!&;<\\[\\]()\\\\-]|1[.)] |é|。|€){1,8}"
-        .prop_map(|text| escaped(&text));
+        .prop_map(|text| encode_entities(&text));
     let leaf = prop_oneof![8 => text, 1 => Just("<br>".to_owned()), 1 => Just("<img src=x alt=i>".to_owned())];
     leaf.prop_recursive(4, 24, 4, |inner| {
         let tags = prop::sample::select(vec![
@@ -176,10 +179,10 @@ fn page() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn rendered_again_a_page_has_the_same_text(pages in prop::collection::vec(page(), 1..4)) {
+    fn a_page_has_the_same_text_after_a_round_trip(pages in prop::collection::vec(page(), 1..4)) {
         let html = pages.concat();
-        let ours = convert(&html);
-        let again = render(&ours);
-        prop_assert_eq!(text_of(&again), text_of(&html), "\n{}\n--\n{}\n--\n{}", html, ours, again);
+        let converted = convert(&html);
+        let rendered = render(&converted);
+        prop_assert_eq!(text_of(&rendered), text_of(&html), "\n{}\n--\n{}\n--\n{}", html, converted, rendered);
     }
 }

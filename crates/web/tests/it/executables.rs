@@ -1,4 +1,4 @@
-//! The executables, run as agents run them.
+//! Runs the executables as agents run them: JSON on standard input, JSON on standard output.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,14 +10,16 @@ pub(crate) const FETCH: &str = env!("CARGO_BIN_EXE_web-fetch-tool");
 pub(crate) const BRAVE: &str = env!("CARGO_BIN_EXE_web-search-brave-tool");
 pub(crate) const GOOGLE: &str = env!("CARGO_BIN_EXE_web-search-google-tool");
 
-/// How a run ended.
+/// What an executable did.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
     pub(crate) elapsed: Duration,
-    /// The most memory it had, in KiB, as far as looking every few moments tells.
+    /// The highest resident memory in KiB, at the last of the samples that are taken about every
+    /// millisecond. The kernel keeps the maximum, so only memory of the last moments can be
+    /// missed.
     pub(crate) peak: u64,
 }
 
@@ -27,7 +29,7 @@ impl Run {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The message of a failure: nothing else may have been written.
+    /// The message of a failure. Panics unless it is the only thing that was written.
     pub(crate) fn error(&self) -> String {
         assert_eq!(self.code, 1, "{self:?}");
         let json = self.json();
@@ -42,7 +44,7 @@ impl Run {
     }
 }
 
-/// Runs a program with nothing in its environment but what is given.
+/// Runs an executable with no other environment variables than the given ones.
 pub(crate) fn run(
     program: &str,
     arguments: &[&str],
@@ -60,13 +62,13 @@ pub(crate) fn run(
         .spawn()
         .expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // A program that is done without its input closes the pipe.
+    // An executable that does not read its input (`--schema`) closes the pipe.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let status = format!("/proc/{}/status", child.id());
     let watch = std::thread::spawn(move || {
         let mut peak = 0;
-        // A program that has ended has no memory any more.
+        // The line is missing once the process has ended.
         while let Some(now) = high_water(&status) {
             peak = peak.max(now);
             std::thread::sleep(Duration::from_millis(1));
@@ -83,13 +85,14 @@ pub(crate) fn run(
     }
 }
 
+/// The highest resident memory of a process so far, in KiB.
 fn high_water(status: &str) -> Option<u64> {
     let text = std::fs::read_to_string(status).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// Fetches a page from a server of ours.
+/// Runs `web-fetch-tool` on a test server's URL.
 pub(crate) fn fetch(url: &str) -> Run {
     run(FETCH, &["--allow-private"], &[], &json!({ "url": url }).to_string())
 }

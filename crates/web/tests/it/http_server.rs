@@ -1,4 +1,4 @@
-//! Servers on the loopback interface that answer as a test wants, over HTTP or HTTPS, and
+//! Servers on the loopback interface whose responses a test determines, over HTTP or HTTPS, and
 //! certificates for them.
 
 use std::io::{Read, Write};
@@ -11,13 +11,13 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A connection of either kind.
+/// A connection, with or without TLS.
 pub(crate) trait Wire: Read + Write + Send {}
 impl<T: Read + Write + Send> Wire for T {}
 
 type Handler = Arc<dyn Fn(&str, &mut dyn Wire) + Send + Sync>;
 
-/// A server that lives as long as the test process; what it was asked for is kept.
+/// A server that runs until the test process ends, and records the requests it receives.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     scheme: &'static str,
@@ -26,12 +26,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers every request by writing to the connection; the request's head is given.
+    /// Handles every request with `handler`, which gets the request's head and the connection.
     pub(crate) fn start(handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static) -> Server {
         Server::serve(None, Arc::new(handler))
     }
 
-    /// Answers over TLS, with a certificate for `localhost` and `127.0.0.1`.
+    /// The same over TLS, with a certificate for `localhost` and `127.0.0.1`.
     pub(crate) fn start_tls(
         authority: &Authority,
         handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static,
@@ -39,7 +39,7 @@ impl Server {
         Server::serve(Some(authority.server.clone()), Arc::new(handler))
     }
 
-    /// Answers every request with the same bytes.
+    /// Sends the same bytes to every request.
     pub(crate) fn fixed(response: impl Into<Vec<u8>>) -> Server {
         let response = response.into();
         Server::start(move |_, wire| drop(wire.write_all(&response)))
@@ -58,7 +58,7 @@ impl Server {
             for stream in listener.incoming().flatten() {
                 connections.fetch_add(1, Ordering::SeqCst);
                 let (handler, tls, requests) = (handler.clone(), tls.clone(), requests.clone());
-                std::thread::spawn(move || converse(stream, tls, &handler, &requests));
+                std::thread::spawn(move || handle(stream, tls, &handler, &requests));
             }
         });
         server
@@ -68,17 +68,18 @@ impl Server {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
+    /// How many connections were accepted so far.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// The heads of all requests so far.
+    /// The heads (request line and headers) of all requests so far.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no panic").clone()
     }
 }
 
-fn converse(
+fn handle(
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,
     handler: &Handler,
@@ -91,7 +92,7 @@ fn converse(
         None => Box::new(stream),
     };
     let mut head = read_head(&mut *wire);
-    // A proxy is asked for a tunnel first; whatever is at its other end, we answer.
+    // As a proxy, the server accepts every tunnel and then handles the request itself.
     if head.starts_with("CONNECT ") {
         requests.lock().expect("no panic").push(head);
         let _ = wire.write_all(b"HTTP/1.1 200 Connected\r\n\r\n");
@@ -100,6 +101,12 @@ fn converse(
     requests.lock().expect("no panic").push(head.clone());
     handler(&head, &mut *wire);
     let _ = wire.flush();
+}
+
+/// Blocks until the client closes the connection: a server that never answers, or never completes
+/// its answer.
+pub(crate) fn hold_open(wire: &mut dyn Wire) {
+    while wire.read(&mut [0]).is_ok_and(|count| count > 0) {}
 }
 
 fn read_head(wire: &mut dyn Wire) -> String {
@@ -126,7 +133,7 @@ pub(crate) fn response(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -
     bytes
 }
 
-/// A page.
+/// A response with an HTML page.
 pub(crate) fn html(body: &str) -> Vec<u8> {
     response("200 OK", &["Content-Type: text/html; charset=utf-8"], body)
 }
@@ -162,7 +169,7 @@ impl Authority {
         Authority { server: Arc::new(config), folder }
     }
 
-    /// What `SSL_CERT_FILE` has to name.
+    /// The file with the authority's certificate, for `SSL_CERT_FILE`.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("ca.pem")
     }

@@ -1,19 +1,19 @@
-//! What pages look like as Markdown: one row for each thing that HTML has and a Markdown document
-//! has not.
+//! HTML and the Markdown it becomes: a table with a row for each thing that HTML has and that
+//! cannot come from a Markdown document. (Those that can are in `roundtrip`.)
 
-use toolwright_web::{Options, markdown};
+use toolwright_web::{MarkdownOptions, markdown};
 use url::Url;
 
 fn convert(html: &str) -> String {
     let base = Url::parse("https://example.com/a/b.html?q=1#f").expect("a URL");
-    markdown(html, Some(&base), &Options::default()).expect("no guard stops it")
+    markdown(html, Some(&base), &MarkdownOptions::default()).expect("the page is within the limits")
 }
 
 #[test]
-fn pages_as_markdown() {
+fn html_becomes_the_expected_markdown() {
     let mut failures = Vec::new();
     for (html, expected) in [
-        // Nothing of it is to be read.
+        // Hidden content.
         (
             "<head><title>t</title></head><nav>n</nav><script>s</script><style>s</style><template>t</template>x",
             "x",
@@ -75,7 +75,7 @@ fn pages_as_markdown() {
         ("<p><i>&nbsp; * required field</i></p>", "\u{a0} *\\* required field*"),
         ("<p><b>x * &nbsp;</b>y</p>", "**x \\*** \u{a0}y"),
         ("<h2>#&nbsp;</h2><h2>a #</h2>", "## \\#\n\n## a \\#"),
-        // Boxes within a line.
+        // Controls, which need a space between them.
         (
             "<button>a</button><button>b</button><time>c</time><span>d</span> (<time>e</time>)",
             "a b c d (e)",
@@ -127,7 +127,7 @@ fn pages_as_markdown() {
         ("<body class='home page'><pre class=hljs>x</pre>", "```\nx\n```"),
         ("<pre lang=c>x</pre><pre>```</pre>", "```c\nx\n```\n\n````\n```\n````"),
         ("<ol><li><p>a <code>b</p></li><li><p>c</p></li></ol><p>d", "1. a `b`\n\n2. `c`\n\n`d`"),
-        // Lines.
+        // Line breaks.
         ("a<br>b<br><br>c<br>", "a\\\nb\n\nc"),
         ("<h2>a<br>b</h2><h3><div>c</div><div>d</div></h3>", "## a<br>b\n\n### c d"),
         // Lists.
@@ -203,7 +203,7 @@ fn pages_as_markdown() {
             "<table><tr><th>a<th>b<tr><td><a href=x><code><b><pre>c\nd</pre></b></code> e</a><td>f</table>",
             "| a | b |\n| --- | --- |\n| [`c` `d` e](https://example.com/a/x) | f |",
         ),
-        // Boxes.
+        // Quotes, details, figures.
         ("<blockquote>a<blockquote>b</blockquote></blockquote>", "> a\n>\n> > b"),
         (
             "<details><summary>More <b>&amp;</b></summary><p>text</details>",
@@ -228,7 +228,7 @@ fn pages_as_markdown() {
         ),
         ("a<hr>b", "a\n\n---\n\nb"),
         ("<select><option>a<option>b</select>", "a b"),
-        // What is embedded.
+        // Embedded media.
         (
             "<iframe src=/v title='A video'></iframe> <video src=m.mp4>no</video> <audio><source src=s.ogg></audio>",
             "[A video](https://example.com/v) [video](https://example.com/a/m.mp4) [audio](https://example.com/a/s.ogg)",
@@ -255,15 +255,15 @@ fn pages_as_markdown() {
             "<math alttext='x^2'><mi>x</mi></math> <math><semantics><mi>y</mi><annotation>tex</annotation></semantics></math>",
             "x^2 y",
         ),
-        // What is not HTML.
+        // Text that is not HTML, and broken HTML.
         ("", ""),
         ("plain text, 1 < 2 &amp;&amp; a&lt;b", "plain text, 1 < 2 && a\\<b"),
         ("</p></div></body></html>", ""),
         ("<p>unclosed <b>bold <i>both", "unclosed **bold _both_**"),
     ] {
-        let ours = convert(html);
-        if ours != expected {
-            failures.push(format!("{html}\n  gives    {ours:?}\n  expected {expected:?}"));
+        let converted = convert(html);
+        if converted != expected {
+            failures.push(format!("{html}\n  gives    {converted:?}\n  expected {expected:?}"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -283,31 +283,47 @@ fn cells_beyond_the_last_column_are_joined_to_it() {
 }
 
 #[test]
-fn in_xhtml_a_tag_can_be_a_whole_element() {
+fn a_huge_colspan_is_limited_to_the_columns_of_a_table() {
+    let max = usize::MAX;
+    let text = convert(&format!("<table><tr><th>a<th colspan={max}>b<tr><td>1<td>2</table>"));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("| a | b |  |") && lines[2].starts_with("| 1 | 2 |  |"), "{text}");
+    assert!(lines.iter().all(|line| line.matches(" |").count() == 256), "{text}");
+}
+
+#[test]
+fn self_closing_tags_are_elements_in_xhtml_only() {
     let page = "<head><title/><script src='a.js'/><style/></head><body><p>a <b/>b <i class='x'/>c<br/>d</p><div/>\
         <iframe src='f'/><textarea/><svg><g><g/></g></svg><p>e</p></body>";
     let shown = "a b c\\\nd\n\n[iframe](f)\n\ne";
     let named = format!("<html xmlns='http://www.w3.org/1999/xhtml'>{page}</html>");
-    assert_eq!(markdown(&named, None, &Options::default()).as_deref(), Ok(shown));
-    let told = Options { xhtml: true, ..Options::default() };
-    assert_eq!(markdown(&format!("<html>{page}</html>"), None, &told).as_deref(), Ok(shown));
-    // HTML knows no such thing.
-    assert_eq!(markdown("<i/>a<p>b", None, &Options::default()).as_deref(), Ok("*a*\n\n*b*"));
+    assert_eq!(markdown(&named, None, &MarkdownOptions::default()).as_deref(), Ok(shown));
+    let xhtml = MarkdownOptions { xhtml: true, ..MarkdownOptions::default() };
+    assert_eq!(markdown(&format!("<html>{page}</html>"), None, &xhtml).as_deref(), Ok(shown));
+    // In HTML, the slash is ignored.
+    assert_eq!(
+        markdown("<i/>a<p>b", None, &MarkdownOptions::default()).as_deref(),
+        Ok("*a*\n\n*b*")
+    );
 }
 
 #[test]
-fn a_file_has_no_address() {
-    let text = markdown("<a href=../x>a</a> <a href='/y z'>b</a>", None, &Options::default());
+fn links_stay_relative_without_a_base_address() {
+    let text =
+        markdown("<a href=../x>a</a> <a href='/y z'>b</a>", None, &MarkdownOptions::default());
     assert_eq!(text.as_deref(), Ok("[a](../x) [b](/y%20z)"));
-    let based =
-        markdown("<base href='https://x.example/d/'><a href=e>a</a>", None, &Options::default());
+    let based = markdown(
+        "<base href='https://x.example/d/'><a href=e>a</a>",
+        None,
+        &MarkdownOptions::default(),
+    );
     assert_eq!(based.as_deref(), Ok("[a](https://x.example/d/e)"));
 }
 
 #[test]
-fn deep_lists_do_not_drown_in_indent() {
+fn the_indent_of_deep_lists_is_limited() {
     let page = format!("{}end{}", "<ul><li>x".repeat(200), "</ul>".repeat(200));
-    let text = markdown(&page, None, &Options::default()).unwrap();
+    let text = markdown(&page, None, &MarkdownOptions::default()).unwrap();
     assert_eq!(text.matches('x').count(), 200);
     assert!(text.ends_with("end"));
     assert!(text.lines().all(|line| line.len() < 100), "{text}");

@@ -1,25 +1,30 @@
-//! Which domains count: a host is in a domain if it is that domain or ends in a dot and it.
+//! The filter on the domains of results.
+//!
+//! `example.com` covers `example.com` and all hosts that end in `.example.com`. Brave has no
+//! filter of its own, and Google's takes one domain per request, so results are always filtered
+//! here. Both sides are parsed by the `url` crate, so that upper case and international names
+//! compare equal.
 
 use url::Url;
 
-use super::{Query, SearchError};
+use super::{SearchError, SearchQuery};
 
-/// The domains of a query, as hosts are written.
+/// The domains of a query, in the form that `url` gives hosts.
 #[derive(Debug)]
-pub(super) struct Domains {
+pub(super) struct DomainFilter {
     allowed: Vec<String>,
     blocked: Vec<String>,
 }
 
-impl Domains {
-    /// An entry that is no domain is an error: a list that let all pass would be worse. A blank one
-    /// asks for nothing.
-    pub(super) fn new(query: &Query) -> Result<Domains, SearchError> {
+impl DomainFilter {
+    /// Fails for an entry that is not a domain: ignoring it would let through what the caller
+    /// wanted to exclude. Blank entries are ignored.
+    pub(super) fn new(query: &SearchQuery) -> Result<DomainFilter, SearchError> {
         let hosts = |name: &str, list: &[String]| {
             let mut hosts: Vec<String> = Vec::new();
             for entry in list.iter().filter(|entry| !entry.trim().is_empty()) {
                 let host = host(entry).ok_or_else(|| {
-                    SearchError(format!("`{name}` has `{entry}`, which is no domain"))
+                    SearchError(format!("`{name}` contains `{entry}`, which is not a domain"))
                 })?;
                 if !hosts.contains(&host) {
                     hosts.push(host);
@@ -27,26 +32,30 @@ impl Domains {
             }
             Ok(hosts)
         };
-        Ok(Domains {
+        Ok(DomainFilter {
             allowed: hosts("allowed_domains", &query.allowed_domains)?,
             blocked: hosts("blocked_domains", &query.blocked_domains)?,
         })
     }
 
+    /// The only domains that results may come from; all, if empty. Without duplicates.
     pub(super) fn allowed(&self) -> &[String] {
         &self.allowed
     }
 
+    /// The domains that results may not come from. Without duplicates.
     pub(super) fn blocked(&self) -> &[String] {
         &self.blocked
     }
 
-    /// Whether a page counts. What is blocked is blocked even if it is allowed, too.
-    pub(super) fn permit(&self, url: &str) -> bool {
+    /// Whether a result with this address is kept. A domain that is both allowed and blocked is
+    /// blocked. Results without a host pass only if there is no filter.
+    pub(super) fn permits(&self, url: &str) -> bool {
         let Some(host) = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned))
         else {
             return self.allowed.is_empty() && self.blocked.is_empty();
         };
+        // A dot at the end makes a name absolute; it is the same host.
         let host = host.trim_end_matches('.');
         let within = |domain: &String| {
             host.strip_suffix(domain.as_str())
@@ -57,10 +66,13 @@ impl Domains {
     }
 }
 
-/// The host that an entry names; scheme, port and path do not matter.
+/// The host of an entry. Agents pass URLs and wildcards as well as domains, so scheme, port, path
+/// and `*.` are ignored. `None` if what remains is not a host.
 fn host(entry: &str) -> Option<String> {
     let entry = entry.trim();
     let bare = entry.split_once("://").map_or(entry, |(_, rest)| rest);
+    // What is left gets a scheme, so that `url` validates and normalizes it as a host. A `*`
+    // anywhere else is valid in a URL but matches no host.
     let bare = bare.trim_start_matches("*.").trim_matches('.');
     let url = Url::parse(&format!("http://{bare}")).ok()?;
     let host = url.host_str()?.trim_end_matches('.').to_owned();
@@ -69,10 +81,10 @@ fn host(entry: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Domains, Query};
+    use super::{DomainFilter, SearchQuery};
 
     #[test]
-    fn domains_of_results() {
+    fn a_domain_covers_itself_and_its_subdomains() {
         let some = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
         for (allowed, blocked, url, expected) in [
             (&[][..], &[][..], "https://a.com/", true),
@@ -96,13 +108,13 @@ mod tests {
             (&["a.com"], &["a.com"], "https://a.com/", false),
             (&["a.com"], &[], "not a url", false),
         ] {
-            let query = Query {
+            let query = SearchQuery {
                 allowed_domains: some(allowed),
                 blocked_domains: some(blocked),
-                ..Query::default()
+                ..SearchQuery::default()
             };
-            let domains = Domains::new(&query).unwrap();
-            assert_eq!(domains.permit(url), expected, "{allowed:?} {blocked:?} {url}");
+            let domains = DomainFilter::new(&query).unwrap();
+            assert_eq!(domains.permits(url), expected, "{allowed:?} {blocked:?} {url}");
         }
     }
 }

@@ -1,11 +1,13 @@
-//! Addresses that are not on the public internet, in every spelling, and proxies.
+//! Addresses that are not on the public internet are refused in every spelling, also through
+//! proxies.
 
 use serde_json::json;
 
-use crate::program::{FETCH, run};
-use crate::server::{Server, html, response};
+use crate::executables::{FETCH, run};
+use crate::http_server::{Server, html, response};
 
-fn refused(url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+/// Fetches a URL and returns the error.
+fn fetch_error(url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     run(FETCH, arguments, variables, &json!({ "url": url }).to_string()).error()
 }
 
@@ -70,10 +72,10 @@ fn no_spelling_of_a_private_address_is_connected_to() {
         "%6c%6f%63%61%6c%68%6f%73%74",
         "%31%32%37.0.0.1",
     ] {
-        assert_eq!(refused(&format!("http://{host}:{port}/"), &[], &[]), special, "{host}");
-        assert_eq!(refused(&format!("HTTPS://{host}/"), &[], &[]), special, "{host}");
+        assert_eq!(fetch_error(&format!("http://{host}:{port}/"), &[], &[]), special, "{host}");
+        assert_eq!(fetch_error(&format!("HTTPS://{host}/"), &[], &[]), special, "{host}");
     }
-    // Not addresses at all.
+    // Text in the form of addresses that is not valid.
     for (host, why) in [
         ("[fe80::1%25eth0]", "invalid IPv6 address"),
         ("[fe80::1%eth0]", "invalid IPv6 address"),
@@ -82,25 +84,25 @@ fn no_spelling_of_a_private_address_is_connected_to() {
         ("0x7f.0.0.0.1", "invalid IPv4 address"),
     ] {
         assert_eq!(
-            refused(&format!("http://{host}:{port}/"), &[], &[]),
+            fetch_error(&format!("http://{host}:{port}/"), &[], &[]),
             format!("Failed to fetch URL: invalid URL: {why}")
         );
     }
     for user in ["user@", "user:pass@", "example.com@", "example.com:80@"] {
-        let error = refused(&format!("http://{user}127.0.0.1:{port}/"), &[], &[]);
+        let error = fetch_error(&format!("http://{user}127.0.0.1:{port}/"), &[], &[]);
         assert_eq!(error, "Failed to fetch URL: URLs with credentials are not supported");
     }
-    // Look-alikes that are other names, and whatever this machine calls itself.
+    // Names that only look like localhost, and the name of this machine.
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     for name in ["lосalhost", "locaIhost.invalid", own.trim()] {
-        let error = refused(&format!("http://{name}:{port}/"), &[], &[]);
+        let error = fetch_error(&format!("http://{name}:{port}/"), &[], &[]);
         assert!(
-            error == special || error == "Failed to fetch URL: the host is not known",
+            error == special || error == "Failed to fetch URL: the host name cannot be resolved",
             "{name}: {error}"
         );
     }
     assert_eq!(server.connections(), 0);
-    // The same server, once it is allowed.
+    // The same server can be fetched from if private addresses are allowed.
     for host in ["127.0.0.1", "localhost", "0x7f.1"] {
         let input = json!({"url": format!("http://{host}:{port}/")}).to_string();
         assert_eq!(run(FETCH, &["--allow-private"], &[], &input).content(), "secret", "{host}");
@@ -118,7 +120,7 @@ fn no_spelling_of_a_private_address_is_connected_to() {
 }
 
 #[test]
-fn a_proxy_is_asked_only_for_what_may_be_asked() {
+fn a_proxy_gets_requests_for_public_addresses_only() {
     let proxy = Server::start(|head, wire| {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = match path.as_str() {
@@ -135,9 +137,9 @@ fn a_proxy_is_asked_only_for_what_may_be_asked() {
     });
     let address = proxy.url("");
     let variables = [("HTTP_PROXY", address.as_str())];
-    // The name cannot be looked up here, so without trust in the proxy it is not asked.
-    let error = refused("http://pages.invalid/", &[], &variables);
-    assert_eq!(error, "Failed to fetch URL: the host is not known");
+    // The name cannot be resolved here, so an untrusted proxy gets no request.
+    let error = fetch_error("http://pages.invalid/", &[], &variables);
+    assert_eq!(error, "Failed to fetch URL: the host name cannot be resolved");
     assert_eq!(proxy.connections(), 0);
     let input = json!({"url": "http://pages.invalid/x"}).to_string();
     assert_eq!(run(FETCH, &["--trust-proxy"], &variables, &input).content(), "through the proxy");
@@ -146,24 +148,24 @@ fn a_proxy_is_asked_only_for_what_may_be_asked() {
         "{:?}",
         proxy.requests()
     );
-    // An address that is plainly private is not even asked of a trusted proxy, first or behind a
-    // redirect.
+    // Even a trusted proxy gets no request for a literal private address, neither at first nor
+    // after a redirect.
     let special = "Failed to fetch URL: the address is private, local or otherwise special";
-    let asked = proxy.connections();
-    assert_eq!(refused("http://10.0.0.1/", &["--trust-proxy"], &variables), special);
-    assert_eq!(proxy.connections(), asked);
+    let connections = proxy.connections();
+    assert_eq!(fetch_error("http://10.0.0.1/", &["--trust-proxy"], &variables), special);
+    assert_eq!(proxy.connections(), connections);
     for path in ["inside", "local"] {
         let url = format!("http://pages.invalid/{path}");
-        assert_eq!(refused(&url, &["--trust-proxy"], &variables), special);
+        assert_eq!(fetch_error(&url, &["--trust-proxy"], &variables), special);
     }
-    // Hosts that are excepted are asked directly, and judged like any other.
+    // Hosts in `no_proxy` are connected to directly.
     let direct = Server::fixed(html("<p>direct"));
     let variables = [("http_proxy", address.as_str()), ("no_proxy", "127.0.0.1")];
     let input = json!({"url": direct.url("/")}).to_string();
     assert_eq!(run(FETCH, &["--allow-private"], &variables, &input).content(), "direct");
     let variables = [("all_proxy", "not a proxy")];
     assert_eq!(
-        refused("http://8.8.8.8/", &[], &variables),
+        fetch_error("http://8.8.8.8/", &[], &variables),
         "Failed to fetch URL: the proxy's URL is invalid"
     );
 }

@@ -223,7 +223,7 @@ async fn definitions_of_all_formats_are_tools() {
 }
 
 #[tokio::test]
-async fn a_tool_with_an_error_is_set_aside_alone() {
+async fn a_tool_with_an_error_is_quarantined_alone() {
     let commands = [
         ("good", ANYTHING),
         ("bad_type", "{type: 12}"),
@@ -262,7 +262,7 @@ async fn a_tool_with_an_error_is_set_aside_alone() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_whole_sets_everything_in_it_aside() {
+async fn an_error_outside_of_tools_quarantines_the_document() {
     let tool = |name: &str| {
         format!(
             r#"{{"name": "{name}", "description": "Counts the words", "inputSchema": {{"type": "object"}}, "capabilities": []}}"#
@@ -287,7 +287,7 @@ async fn an_error_of_the_whole_sets_everything_in_it_aside() {
 }
 
 #[tokio::test]
-async fn of_two_with_one_id_the_first_stays() {
+async fn the_first_of_two_tools_with_one_id_is_used() {
     let second = local("it", &[("twice", ANYTHING)]).replace("./answer.sh", "./none.sh");
     let bench = Bench::settled(&[
         ("toolwright.toml", TOOLS),
@@ -305,7 +305,7 @@ async fn of_two_with_one_id_the_first_stays() {
 }
 
 #[tokio::test]
-async fn a_bad_program_leaves_the_others_alone() {
+async fn a_bad_program_leaves_the_others_loaded() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     for mode in ["echo", "add", "schema-hang", "schema-garbage", "schema-big", "schema-exit"] {
@@ -342,17 +342,17 @@ async fn a_bad_program_leaves_the_others_alone() {
 }
 
 #[tokio::test]
-async fn bad_servers_leave_the_others_alone() {
+async fn bad_servers_do_not_delay_the_others() {
     let bad = ["exit-start", "hang-start", "garbage-only", "close-stdout-start"];
     let config: String = bad.iter().chain(&["bad-list", "good"]).map(|mode| server(mode)).collect();
-    let start = Instant::now();
     let bench = Bench::follow(&[("toolwright.toml", &config)]).await;
     bench
         .until("the good server is there", |bench| {
             bench.has("good:echo") && bench.has("bad-list:echo")
         })
         .await;
-    assert!(start.elapsed() < Duration::from_secs(4), "it took {:?}", start.elapsed());
+    // Nothing waited for the server that hangs: it has not failed yet.
+    assert_eq!(bench.events("unloaded hang-start"), Vec::<String>::new());
     assert_eq!(bench.call("good:add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
     let of_bad_list: Vec<String> =
         bench.ids().into_iter().filter(|id| id.contains("bad-list")).collect();
@@ -372,7 +372,7 @@ async fn bad_servers_leave_the_others_alone() {
 }
 
 #[tokio::test]
-async fn files_that_change_appear_and_vanish() {
+async fn files_are_reloaded_when_they_change_appear_or_vanish() {
     let bench = Bench::settled(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
@@ -408,7 +408,7 @@ async fn files_that_change_appear_and_vanish() {
 }
 
 #[tokio::test]
-async fn programs_that_change_and_appear() {
+async fn programs_are_reloaded_when_they_change_or_appear() {
     let program = |name: &str| {
         format!(
             "#!/bin/sh\necho '{{\"name\": \"{name}\", \"description\": \"A program for tests\", \"parameters\": {{\"type\": \"object\"}}}}'\n"
@@ -427,7 +427,7 @@ async fn programs_that_change_and_appear() {
 }
 
 #[tokio::test]
-async fn a_configuration_that_changes() {
+async fn a_changed_configuration_is_loaded() {
     let good = server("good");
     let bench = Bench::settled(&[
         ("toolwright.toml", &good),
@@ -466,7 +466,7 @@ async fn a_configuration_that_changes() {
 }
 
 #[tokio::test]
-async fn a_configuration_that_breaks_changes_nothing() {
+async fn a_broken_configuration_changes_nothing() {
     let good = server("good");
     let bench = Bench::settled(&[("toolwright.toml", &good)]).await;
     let before = bench.ids();
@@ -485,7 +485,7 @@ async fn a_configuration_that_breaks_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_servers_file_that_changes() {
+async fn a_changed_servers_file_is_loaded() {
     let servers = |modes: &[&str]| {
         let entry = |mode: &&str| {
             (mode.to_string(), json!({"command": misbehave(), "args": ["mcp", mode]}))
@@ -531,7 +531,7 @@ async fn a_source_that_is_still_starting_when_the_configuration_changes_is_loade
 }
 
 #[tokio::test]
-async fn a_server_that_changes_its_list() {
+async fn a_changed_tool_list_of_a_server_is_loaded() {
     for mode in ["changing", "changing-bad"] {
         let bench = Bench::settled(&[("toolwright.toml", &server(mode))]).await;
         let added = format!("{mode}:added");
@@ -550,7 +550,7 @@ async fn a_server_that_changes_its_list() {
 }
 
 #[tokio::test]
-async fn a_server_that_comes_up_late() {
+async fn a_server_that_starts_late_is_loaded_then() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("late-tool");
     let source = format!("[[source]]\nname = \"late\"\ncommand = ['{}']\n", program.display());
@@ -566,7 +566,7 @@ async fn a_server_that_comes_up_late() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_for_a_moment_keeps_its_place() {
+async fn a_server_that_reconnects_keeps_its_tools() {
     let bench = Bench::settled(&[("toolwright.toml", &server("good"))]).await;
     let before = bench.ids();
     assert_eq!(bench.code("good:exit").await, "UPSTREAM_UNAVAILABLE");
@@ -599,7 +599,7 @@ fn served_with(mode: &str, commands: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_a_definition_leaves_open_its_server_says() {
+async fn schemas_missing_in_a_definition_come_from_its_server() {
     let defs = served_with("changing", "[echo, add, vanished]");
     let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     let described = |id: &str| {
@@ -641,7 +641,7 @@ async fn what_a_definition_leaves_open_its_server_says() {
 
 /// A server that is away, or lists nothing, must not hold off what the definition says.
 #[tokio::test]
-async fn a_changed_definition_holds_while_its_server_is_away() {
+async fn a_definition_changes_while_its_server_is_unreachable() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("some-tool");
     write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
@@ -668,7 +668,7 @@ async fn a_changed_definition_holds_while_its_server_is_away() {
 }
 
 #[tokio::test]
-async fn a_tool_that_its_server_describes_badly_is_set_aside() {
+async fn a_tool_with_an_invalid_schema_of_its_server_is_quarantined() {
     let defs = served_with("changing-bad", "[echo, bad_type]");
     let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     assert_eq!(bench.code("served:echo").await, "ok");
@@ -679,7 +679,7 @@ async fn a_tool_that_its_server_describes_badly_is_set_aside() {
 }
 
 #[tokio::test]
-async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
+async fn a_definition_has_its_own_tools_until_its_server_starts() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("late-tool");
     let defs = served_with("good", "[add]")
@@ -698,7 +698,7 @@ async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
 }
 
 #[tokio::test]
-async fn a_definition_that_names_another_server_lets_go_of_the_first() {
+async fn a_definition_that_names_another_server_stops_the_first() {
     let bench =
         Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))]).await;
     assert!(bench.has("served:pid"), "{:#?}", bench.events(""));
@@ -711,7 +711,7 @@ async fn a_definition_that_names_another_server_lets_go_of_the_first() {
 }
 
 #[tokio::test]
-async fn only_what_a_tool_needs_is_loaded_for_it() {
+async fn only_the_source_of_a_called_tool_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let config = format!("{}{}{TOOLS}", server("good"), server("paged"));
     write(&folder.path().join("toolwright.toml"), &config);

@@ -44,7 +44,7 @@ fn with(line: &str) -> String {
 }
 
 #[test]
-fn every_kind_of_source() {
+fn every_kind_of_source_is_read() {
     let absolute = if cfg!(windows) { "C:/x" } else { "/x" };
     let in_project = |path: &str| Path::new("/project").join(path);
     let words = |list: &[&str]| list.iter().map(|word| word.to_string()).collect::<Vec<_>>();
@@ -86,7 +86,7 @@ fn every_kind_of_source() {
 }
 
 #[test]
-fn sources_keep_their_order_and_say_where_they_stand() {
+fn sources_keep_their_order_and_location() {
     let text = "\
 [[source]]
 name = 'z'
@@ -115,7 +115,7 @@ env = { B = '1', A = '${TOKEN}', C = '${NONE:-x}' }
 }
 
 #[test]
-fn the_same_in_other_spellings() {
+fn other_spellings_of_toml_give_the_same_sources() {
     let plain =
         good("[[source]]\nname = 'a'\ncommand = 'x'\nenv = { A = '1' }\n[limits]\ntimeout = 5\n");
     for text in [
@@ -131,7 +131,7 @@ fn the_same_in_other_spellings() {
 }
 
 #[test]
-fn an_empty_file_has_no_sources_and_the_usual_limits() {
+fn an_empty_file_has_no_sources_and_default_limits() {
     for text in ["", "\n", "# nothing yet\n", "\u{feff}", "source = []", "[limits]"] {
         assert_eq!(good(text), Config::default(), "{text:?}");
     }
@@ -207,7 +207,7 @@ fn limits_have_bounds() {
 }
 
 #[test]
-fn one_mistake_each_at_its_place() {
+fn every_mistake_has_its_finding_at_its_place() {
     let cases: &[(&str, &[&str])] = &[
         ("souce = []", &["1:1 UNKNOWN_KEY /souce souce"]),
         ("source = 5", &["1:10 INVALID_TYPE /source 5"]),
@@ -285,7 +285,7 @@ fn one_mistake_each_at_its_place() {
 }
 
 #[test]
-fn everything_is_found_in_one_pass() {
+fn all_mistakes_are_found_in_one_pass() {
     let text = r#"
 timeout = 5
 
@@ -332,12 +332,12 @@ max_concurent = 3
 }
 
 #[test]
-fn one_bracket_too_few() {
+fn a_missing_bracket_of_a_source_is_explained() {
     insta::assert_snapshot!(rendered("[source]\nname = 'a'\npth = 'x'\n"));
 }
 
 #[test]
-fn places_behind_what_is_not_ascii() {
+fn columns_count_characters_behind_other_alphabets() {
     let text = "# Ünïcödé 🦀\r\n[[source]]\r\nname = \"日本\"\r\nenv = { \"ключ\" = \"é\", B = \"${NONE}\" }\r\ncommand = 'x'\r\n";
     let plain = rendered(text);
     assert_eq!(rendered(format!("\u{feff}{text}")), plain);
@@ -352,14 +352,14 @@ fn places_behind_what_is_not_ascii() {
 }
 
 #[test]
-fn text_that_is_not_toml() {
+fn text_that_is_not_toml_is_one_finding() {
     let text = "[[source]]\nname = \nenv = { A = 'x' B = 'y' }\nurl = \"https://h\n\n[[source]\nname = 'b'\n";
     assert_eq!(parse(text).0, Config::default());
     insta::assert_snapshot!(rendered(text));
 }
 
 #[test]
-fn duplicate_keys_do_not_end_the_reading() {
+fn reading_continues_after_a_duplicate_key() {
     let text =
         "[[source]]\nname = 'a'\nname = 'b'\npath = 'x'\nfoo = 1\n[limits]\nqueue = 1\n[limits]\n";
     assert_eq!(
@@ -383,7 +383,7 @@ fn hostile_text_is_bounded() {
 }
 
 #[test]
-fn secrets_stay_out_of_messages() {
+fn secrets_are_never_in_messages() {
     let text = "[[source]]
 name = 'a'
 url = 'https://h'
@@ -397,7 +397,7 @@ env = { A = ['hunter2'] }
 }
 
 #[test]
-fn the_nearest_file_is_found() {
+fn the_nearest_configuration_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let deep = folder.path().join("a/b/c");
     std::fs::create_dir_all(&deep).expect("folders");

@@ -22,7 +22,7 @@ pub(crate) fn scope() -> Scope<'static> {
 }
 
 #[test]
-fn what_can_be_filled_in() {
+fn references_are_expanded() {
     let slash = std::path::MAIN_SEPARATOR;
     let cases = [
         ("", ""),
@@ -58,7 +58,7 @@ fn what_can_be_filled_in() {
 }
 
 #[test]
-fn what_cannot() {
+fn invalid_references_are_errors() {
     use ExpandError::*;
     let name = |text: &str| text.to_owned();
     let cases = [
@@ -88,7 +88,7 @@ fn what_cannot() {
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
+fn errors_have_help() {
     let said = |text| {
         let error = expand(text, &scope()).expect_err(text);
         format!("{}: {error}; {}", error.code().name, error.help())
@@ -107,7 +107,7 @@ fn mistakes_say_what_to_do() {
 }
 
 #[test]
-fn without_a_home_the_variable_is_named() {
+fn a_missing_home_is_reported_as_an_unset_variable() {
     let scope = Scope { variables: &|_| None, workspace: Path::new("/") };
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     assert_eq!(expand("${userHome}", &scope), Err(ExpandError::Unset(home.to_owned())));
@@ -115,7 +115,7 @@ fn without_a_home_the_variable_is_named() {
 }
 
 #[test]
-fn the_workspace_of_a_servers_file() {
+fn the_workspace_folder_is_that_of_the_servers_file() {
     for (file, folder) in [
         ("/p/.mcp.json", "/p"),
         ("/p/.vscode/mcp.json", "/p"),

@@ -84,7 +84,7 @@ const SERVERS: &str = r#"{"mcpServers": {
 }}"#;
 
 #[test]
-fn everything_a_configuration_can_name() {
+fn every_source_of_a_configuration_is_planned() {
     let folder = folder(&[
         (
             "toolwright.toml",
@@ -144,7 +144,7 @@ fn everything_a_configuration_can_name() {
 }
 
 #[test]
-fn a_configuration_with_mistakes_gives_what_is_right_in_it() {
+fn the_valid_sources_of_a_configuration_with_mistakes_are_planned() {
     for (text, expected) in [
         ("", vec![]),
         (
@@ -168,7 +168,7 @@ fn a_configuration_with_mistakes_gives_what_is_right_in_it() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read() {
+fn an_unreadable_configuration_is_an_error() {
     let folder = folder(&[("folder/x", "")]);
     let bytes = folder.path().join("bytes");
     std::fs::write(&bytes, b"name = \"\xff\"").unwrap();
@@ -189,7 +189,7 @@ fn a_configuration_that_cannot_be_read() {
 }
 
 #[test]
-fn words_of_the_command_line() {
+fn arguments_of_the_command_line_are_classified() {
     for (word, expected) in [
         ("http://h/mcp", Named::Url("http://h/mcp".into())),
         ("HTTPS://h", Named::Url("HTTPS://h".into())),
@@ -204,7 +204,7 @@ fn words_of_the_command_line() {
 }
 
 #[test]
-fn everything_a_command_line_can_name() {
+fn every_source_of_a_command_line_is_planned() {
     let folder = folder(&[
         ("tools/a.json", "{}"),
         ("b.yaml", ""),
@@ -258,7 +258,7 @@ fn everything_a_command_line_can_name() {
 }
 
 #[test]
-fn what_has_to_be_asked() {
+fn only_the_sources_that_can_have_a_tool_are_planned_for_a_call() {
     let folder = folder(&[
         ("echo-tool", ""),
         ("mcp.json", SERVERS),

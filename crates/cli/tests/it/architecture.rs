@@ -99,7 +99,7 @@ fn text<'a>(json: &'a Json, key: &str) -> &'a str {
 }
 
 #[test]
-fn crates_name_only_whom_they_may() {
+fn crates_depend_only_on_lower_layers() {
     let metadata = metadata(PLATFORMS[0]);
     let members: BTreeSet<&str> = metadata["workspace_members"]
         .as_array()
@@ -130,7 +130,7 @@ fn crates_name_only_whom_they_may() {
 }
 
 #[test]
-fn every_licence_is_one_we_take() {
+fn every_licence_is_on_the_allow_list() {
     let built = PLATFORMS.map(metadata);
     let packages: Vec<&Json> = built
         .iter()
@@ -155,7 +155,7 @@ fn is_fine(expression: &str) -> bool {
 }
 
 #[test]
-fn licence_expressions() {
+fn licence_expressions_are_evaluated() {
     for fine in [
         "MIT",
         "MIT OR Apache-2.0",
@@ -172,7 +172,7 @@ fn licence_expressions() {
 }
 
 #[test]
-fn every_dependency_says_why_it_is_here() {
+fn every_dependency_has_a_comment() {
     let manifest = std::fs::read_to_string(project().join("Cargo.toml")).expect("the manifest");
     let (_, dependencies) = manifest.split_once("[workspace.dependencies]").expect("a table");
     let dependencies = dependencies.split("\n[").next().expect("its end");

@@ -87,7 +87,7 @@ fn one_sentence(run: &Run, words: &[&str]) {
 }
 
 #[test]
-fn outputs() {
+fn every_output_format_has_its_snapshot() {
     for form in ["full", "concise", "json", "sarif", "github"] {
         let run = check(&[("page.json", MIXED)], &["page.json", "--output-format", form]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""), "{form}");
@@ -102,7 +102,7 @@ fn outputs() {
 
 /// The shape that docs/record.md promises.
 #[test]
-fn json_has_the_promised_shape() {
+fn json_output_has_the_documented_keys() {
     let run = check(
         &[("page.json", &format!("\u{feff}{MIXED}"))],
         &["page.json", "--output-format", "json"],
@@ -131,7 +131,7 @@ fn json_has_the_promised_shape() {
 }
 
 #[test]
-fn sarif_is_one_document() {
+fn sarif_output_is_one_document() {
     for (text, expected) in [(MIXED, &IN_MIXED[..]), (NOW, &[])] {
         let run = check(&[("a b.json", text)], &["a b.json", "--output-format", "sarif"]);
         let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
@@ -160,7 +160,7 @@ fn sarif_is_one_document() {
 }
 
 #[test]
-fn the_summary_counts() {
+fn the_summary_counts_tools_files_and_findings() {
     let summary = |files: &[(&str, &str)], args: &[&str]| {
         let run = check(files, &[&["--output-format", "concise"], args].concat());
         assert_eq!(run.stderr, "", "{run:?}");
@@ -199,7 +199,7 @@ fn the_summary_counts() {
 }
 
 #[test]
-fn many_findings_are_cut_short_only_for_people() {
+fn only_the_full_output_is_cut_after_200_findings() {
     let tool = |n: usize| {
         format!(r#"{{"name": "t{n}", "description": "Tool", "inputSchema": {{"type": 12}}}}"#)
     };
@@ -219,7 +219,7 @@ fn many_findings_are_cut_short_only_for_people() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let tool = r#"{"name": "t", "description": "Tool", "inputSchema": {"type": 12}}"#;
     let text = format!("[{}]", vec![tool; 9_000].join(",\n"));
     let folder = folder(&[("many.json", text.as_bytes())]);
@@ -292,7 +292,7 @@ fn codes_are_selected_and_ignored() {
 }
 
 #[test]
-fn formats_and_compat() {
+fn format_and_compat_change_what_is_found() {
     let extra = "more: 1\n".to_owned() + NOTES;
     let severity = |args: &[&str]| {
         let run = check(
@@ -315,7 +315,7 @@ fn formats_and_compat() {
 }
 
 #[test]
-fn files_folders_and_standard_input() {
+fn files_folders_and_standard_input_are_checked_once() {
     let files: &[(&str, &[u8])] = &[
         ("a/page.json", MIXED.as_bytes()),
         ("a/deep/notes.yaml", NOTES.as_bytes()),
@@ -361,7 +361,7 @@ fn files_folders_and_standard_input() {
 }
 
 #[test]
-fn the_configuration_names_what_is_checked() {
+fn without_arguments_the_sources_of_the_configuration_are_checked() {
     let config = "[[source]]\nname = \"page\"\npath = \"tools\"\n";
     let folder = folder(&[
         ("toolwright.toml", config.as_bytes()),
@@ -405,7 +405,7 @@ fn the_configuration_names_what_is_checked() {
 }
 
 #[test]
-fn levels_of_the_configuration_hold() {
+fn levels_of_the_configuration_set_severities() {
     let levels = |text: &str, args: &[&str]| {
         let files = [("toolwright.toml", text), ("in/page.json", MIXED)];
         let run = check(&files, &[&["in/page.json", "--output-format", "json"], args].concat());
@@ -451,7 +451,7 @@ fn levels_of_the_configuration_hold() {
 }
 
 #[test]
-fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
+fn unknown_levels_of_a_configuration_are_one_error() {
     let cases = [
         (
             "[levels]\nINVALID_SHEMA = \"off\"\n",
@@ -491,7 +491,7 @@ fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
 type Silenced<'c> = (&'c str, String, &'c [(&'c str, u64)]);
 
 #[test]
-fn comments_silence_one_code_at_one_place() {
+fn a_comment_silences_one_code_at_one_place() {
     const NOTE: &str = "  commands: [add_note]\n";
     let silence = "# toolwright: ignore MISSING_DESCRIPTION - the name says it all";
     let with = |text: &str| NOTES.replace(NOTE, text);
@@ -547,7 +547,7 @@ fn comments_silence_one_code_at_one_place() {
 }
 
 #[test]
-fn silences_hold_for_what_is_found_between_files() {
+fn comments_silence_findings_between_files() {
     let silenced = NOTES.replace(
         "[add_note]",
         "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces the other",
@@ -564,7 +564,7 @@ fn tool(name: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_between_files() {
+fn findings_between_files_are_reported() {
     let (latin, cyrillic, same) = (tool("read_file"), tool("re\u{430}d_file"), tool("read_file"));
     let args = ["one.json", "two.json", "--select", "LOOKALIKE_NAME,DUPLICATE_ID"];
     let run = check(&[("one.json", &latin), ("two.json", &cyrillic)], &args);
@@ -596,7 +596,7 @@ fn local(entry_point: &str) -> String {
 }
 
 #[test]
-fn javascript_is_shown_where_it_stands() {
+fn javascript_findings_point_into_their_file() {
     let select = ["--select", "INVALID_FUNCTION_SYNTAX,UNRESOLVED_REFERENCE"];
     let checked = |files: &[(&str, &str)], args: &[&str]| {
         let run = check(files, &[args, &select[..]].concat());
@@ -723,7 +723,7 @@ fn servers_files_are_checked_and_keep_their_secrets() {
 }
 
 #[test]
-fn explain_tells_what_a_code_means() {
+fn explain_prints_the_manual_of_a_code() {
     let folder = folder(&[]);
     let explain = |args: &[&str]| run(folder.path(), &[&["explain"], args].concat());
     let upper = explain(&["INVALID_SCHEMA"]);
@@ -757,7 +757,7 @@ fn explain_tells_what_a_code_means() {
 }
 
 #[test]
-fn completions_and_manual_pages() {
+fn completions_and_manual_pages_are_printed() {
     let folder = folder(&[]);
     let run = |args: &[&str]| run(folder.path(), args);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -793,7 +793,7 @@ fn completions_and_manual_pages() {
 }
 
 #[test]
-fn a_broken_definition_in_a_folder_is_no_secret() {
+fn a_broken_definition_in_a_folder_is_reported() {
     let good = "name: good\ndescription: Does it\ninputSchema: {type: object, properties: {}}\n";
     let files = folder(&[
         ("good.yaml", good.as_bytes()),
@@ -819,7 +819,7 @@ fn a_broken_definition_in_a_folder_is_no_secret() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_is_no_configuration() {
+fn a_configuration_that_cannot_be_read_is_an_error() {
     let files = folder(&[
         ("toolwright.toml", b"[levels]\nOPEN_OBJECT = \"error\" # caf\xe9\n"),
         ("notes.yaml", NOTES.as_bytes()),

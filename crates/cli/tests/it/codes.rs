@@ -129,7 +129,7 @@ fn codes_are_declared_once() {
 }
 
 #[test]
-fn the_pages_of_codes_are_not_stale() {
+fn the_pages_of_codes_are_up_to_date() {
     let pages = project().join("docs/codes");
     let mut expected = vec!["README.md".to_owned()];
     held(&pages.join("README.md"), &run(&["explain", "--markdown"]).stdout);

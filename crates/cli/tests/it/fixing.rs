@@ -58,7 +58,7 @@ fn last(run: &Run) -> &str {
 }
 
 #[test]
-fn fixes_reach_a_fixpoint() {
+fn fixes_are_repeated_until_none_is_left() {
     let expected = MIXED.replace("\"dom:write\"", "\"dom:observe\"");
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--fix"]);
     assert_eq!(String::from_utf8_lossy(&after), expected);
@@ -81,7 +81,7 @@ fn fixes_reach_a_fixpoint() {
 }
 
 #[test]
-fn every_other_byte_stays() {
+fn fixes_change_no_other_byte() {
     for (name, text) in [("now.json", JSON), ("now.yaml", BLOCK), ("flow.yaml", FLOW)] {
         let crlf = text.replace('\n', "\r\n");
         let bare = text.trim_end().to_owned();
@@ -113,7 +113,7 @@ fn every_other_byte_stays() {
 }
 
 #[test]
-fn risky_repairs_are_made_only_on_request() {
+fn unsafe_fixes_are_made_only_on_request() {
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--unsafe-fixes"]);
     let after = String::from_utf8_lossy(&after);
     assert_eq!(last(&run), "1 tool in 1 file: 3 fixed, 1 note", "{run:?}");
@@ -126,7 +126,7 @@ fn risky_repairs_are_made_only_on_request() {
 }
 
 #[test]
-fn only_what_is_selected_is_repaired() {
+fn only_selected_codes_are_fixed() {
     for (args, expected) in [
         (&["--fix", "--select", "UNUSED_CAPABILITY"][..], MIXED.replace(", \"dom:write\"", "")),
         (
@@ -150,7 +150,7 @@ fn only_what_is_selected_is_repaired() {
 }
 
 #[test]
-fn a_diff_changes_nothing() {
+fn diff_prints_changes_and_writes_none() {
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--diff"]);
     assert_eq!(String::from_utf8_lossy(&after), MIXED);
     assert_eq!((run.code, run.stderr.as_str()), (1, ""));
@@ -171,7 +171,7 @@ fn a_diff_changes_nothing() {
 }
 
 #[test]
-fn standard_input_is_only_read() {
+fn standard_input_is_not_fixed() {
     let folder = folder(&[]);
     for option in ["--fix", "--unsafe-fixes", "--diff"] {
         let run = run_in(folder.path(), &["check", "-", option], MIXED.as_bytes());
@@ -184,7 +184,7 @@ fn standard_input_is_only_read() {
 }
 
 #[test]
-fn permissions_and_links_stay() {
+fn fixes_keep_permissions_and_links() {
     let folder = folder(&[("real/page.json", MIXED.as_bytes())]);
     let (file, link) = (folder.path().join("real/page.json"), folder.path().join("link.json"));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
@@ -211,7 +211,7 @@ fn refused(folder: &Path, name: &str, other: &str) {
 }
 
 #[test]
-fn what_cannot_be_written_is_left_whole() {
+fn a_file_that_cannot_be_written_stays_whole() {
     let other = MIXED.replace("page-tools", "other-tools");
     // No file fits beside one with so long a name.
     let long = format!("{}.json", "x".repeat(245));
@@ -232,7 +232,7 @@ fn what_cannot_be_written_is_left_whole() {
 
 /// Sources are read in order, so the program runs between the reading of the file and its repair.
 #[test]
-fn a_file_that_changed_meanwhile_is_left_alone() {
+fn a_file_that_changed_since_it_was_read_is_not_fixed() {
     let folder = folder(&[("page.json", MIXED.as_bytes())]);
     let edit = "printf 'somebody else was here' > page.json";
     let run = run(folder.path(), &["check", "page.json", "--fix", "--", "/bin/sh", "-c", edit]);
@@ -249,7 +249,7 @@ fn a_file_that_changed_meanwhile_is_left_alone() {
 }
 
 #[test]
-fn useless_silences_are_removed() {
+fn unsafe_fixes_remove_useless_comments() {
     let useless = "# toolwright: ignore OPEN_OBJECT - so";
     for text in [NOTES.to_owned(), NOTES.replace('\n', "\r\n")] {
         let end = if text.contains('\r') { "\r\n" } else { "\n" };
@@ -269,7 +269,7 @@ fn useless_silences_are_removed() {
 /// What only all files together, or the files beside it, show is silenced by comments that `--fix`
 /// must not take for useless.
 #[test]
-fn silences_of_what_lies_outside_are_kept() {
+fn comments_about_other_files_are_kept() {
     let script = NOTES.replace("type: cli", "type: local").replace(
         "cli_specific: {executable: notes}",
         "local_specific:\n    runtime: node\n    # toolwright: ignore UNRESOLVED_REFERENCE - built later\n    entry_point: notes.js",
@@ -294,7 +294,7 @@ fn silences_of_what_lies_outside_are_kept() {
 }
 
 #[test]
-fn a_safe_repair_that_would_add_a_finding_is_not_made() {
+fn a_safe_fix_that_would_add_a_finding_is_not_made() {
     let tool = |key: &str| {
         format!(
             "name: x\n{key}: n\ndescription: Does it\ninputSchema: {{type: object, properties: {{}}}}\n"
@@ -352,7 +352,7 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
 /// Where the summary calls something fixable, `--fix` repairs it, and nothing else is found
 /// afterwards.
 #[test]
-fn what_is_called_fixable_is_repaired() {
+fn everything_counted_as_fixable_is_fixed() {
     let tool = |n: usize, key: &str, more: &str| {
         let schema = format!(
             r#"{{"type": "object", "properties": {{{more}}}, "additionalProperties": false}}"#
@@ -411,7 +411,7 @@ fn what_is_called_fixable_is_repaired() {
 }
 
 #[test]
-fn the_settings_of_a_source_hold_after_a_repair() {
+fn settings_of_a_source_apply_to_the_check_after_a_fix() {
     let text = format!("more: 1\n# toolwright: ignore OPEN_OBJECT - so\n{NOTES}");
     let config = "[[source]]\nname = \"notes\"\npath = \"notes.yaml\"\ncompat = true\n";
     let folder = folder(&[("toolwright.toml", config.as_bytes()), ("notes.yaml", text.as_bytes())]);
@@ -519,7 +519,7 @@ fn text_of(json: &Json) -> String {
 }
 
 #[test]
-fn all_fixes_together_reach_a_fixpoint() {
+fn all_fixes_together_end() {
     let documents = documents();
     let names: Vec<String> =
         documents.iter().enumerate().map(|(n, (_, file, _))| format!("{n}/{file}")).collect();

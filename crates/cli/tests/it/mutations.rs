@@ -409,7 +409,7 @@ fn run(cases: &[(&Base, Vec<&Mutant>)]) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn one_thing_is_broken() {
+fn one_mutation_gives_exactly_its_findings() {
     let all = everything();
     let cases = all
         .iter()
@@ -422,7 +422,7 @@ fn one_thing_is_broken() {
 
 /// Each mutant with another one of the same document, of another kind and at another place.
 #[test]
-fn two_things_are_broken() {
+fn two_mutations_give_the_findings_of_both() {
     let all = everything();
     let mut cases = Vec::new();
     for (base, mutants) in &all {

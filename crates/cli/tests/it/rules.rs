@@ -185,33 +185,33 @@ fn walk(name: &str) {
 }
 
 #[test]
-fn btcp_manifest() {
+fn every_rule_of_btcp_manifests_is_enforced() {
     walk("btcp-manifest");
 }
 
 #[test]
-fn btcp_tool() {
+fn every_rule_of_btcp_tools_is_enforced() {
     walk("btcp-tool");
 }
 
 #[test]
-fn aios() {
+fn every_rule_of_aios_is_enforced() {
     walk("aios");
 }
 
 #[test]
-fn toolfoundation() {
+fn every_rule_of_toolfoundation_is_enforced() {
     walk("toolfoundation");
 }
 
 #[test]
-fn ikigai() {
+fn every_rule_of_ikigai_is_enforced() {
     walk("ikigai");
 }
 
 /// The page that lists every rule.
 #[test]
-fn the_page_of_rules_is_not_stale() {
+fn the_page_of_rules_is_up_to_date() {
     let mut page = "# The rules\n\nEvery rule that the specifications of the four tool systems state about a definition, the code that enforces it, and\nthe row that shows it: a document that keeps all rules is broken in this one way, and exactly this is found. The rows are\nin `crates/cli/tests/rules`, and `cargo nextest run -p toolwright rules` runs them. This page is made from them\n(`UPDATE_DOCS=1 cargo nextest run -p toolwright rules`).\n".to_owned();
     for name in SEEDS {
         let seed = Seed::load(name);

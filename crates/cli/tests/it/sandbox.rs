@@ -40,7 +40,7 @@ fn doctor_names_every_layer() {
 /// Who is limited more than the jail wants keeps the jail whole; who is limited too much is told
 /// so.
 #[test]
-fn limits_of_the_shell_are_kept() {
+fn lower_limits_of_the_shell_are_kept_or_reported() {
     let doctor = |kilobytes: u64| {
         let script = format!("ulimit -v {kilobytes}; exec \"$0\" doctor");
         let run = Command::new("/bin/sh")
@@ -68,7 +68,7 @@ fn limits_of_the_shell_are_kept() {
 
 /// However few files may be open, that is said, and nothing breaks.
 #[test]
-fn too_few_descriptors_are_named() {
+fn too_few_file_descriptors_are_reported() {
     for descriptors in 4..16 {
         let script = format!("ulimit -n {descriptors}; exec \"$0\" doctor");
         let mut command = Command::new("/bin/sh");
@@ -108,7 +108,7 @@ fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_missing_layer_is_told_or_refused() {
+fn a_missing_layer_is_reported_and_refused_on_request() {
     let doctor = without_landlock(|| run(&["doctor"]));
     assert_eq!((doctor.code, doctor.stderr.as_str()), (1, ""), "{doctor:?}");
     assert!(doctor.stdout.contains("  landlock           missing  "), "{doctor:?}");
@@ -142,12 +142,12 @@ fn a_missing_layer_is_told_or_refused() {
 }
 
 #[test]
-fn this_binary_is_a_worker() {
+fn this_binary_runs_as_a_worker() {
     assert_eq!(value(&pool(), "module.exports = () => [1, 'a']"), json!([1, "a"]));
 }
 
 #[test]
-fn the_names_that_checks_know_are_those_of_the_sandbox() {
+fn the_globals_of_the_checks_are_those_of_the_sandbox() {
     let names =
         value(&pool(), "module.exports = () => Object.getOwnPropertyNames(globalThis).sort()");
     let names: Vec<String> = serde_json::from_value(names).expect("names");

@@ -8,7 +8,7 @@ use crate::client::{Upstream, add_tools, configured, misbehave, run_with, script
 use crate::program::{Run, folder};
 
 #[test]
-fn the_configuration_is_found_and_read() {
+fn the_nearest_configuration_is_used() {
     let folder = workshop(&["echo"]);
     let deep = folder.path().join("a/b/c");
     std::fs::create_dir_all(&deep).expect("folders");
@@ -53,7 +53,7 @@ fn the_configuration_is_found_and_read() {
 }
 
 #[test]
-fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
+fn mistakes_in_the_configuration_leave_the_other_sources_loaded() {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"typo\"\nexecutabels = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"good\"]\n\n\
@@ -114,7 +114,7 @@ fn an_unknown_key_comes_with_a_suggestion() {
 }
 
 #[test]
-fn programs_see_only_what_is_allowed() {
+fn programs_get_only_the_documented_environment() {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\nenv = {{ ALLOWED = \"yes\", FILLED = \"${{SECRET}}!\" }}\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\nenv = {{ ALLOWED = \"also\" }}\n",
@@ -160,7 +160,7 @@ fn programs_see_only_what_is_allowed() {
 
 /// A secret of the configuration must not reach anybody's terminal or log.
 #[test]
-fn secrets_are_never_shown() {
+fn secrets_of_the_configuration_are_never_shown() {
     const SECRET: &str = "tok-9f8e7d6c";
     let token = Upstream::start("token");
     let broken = Upstream::start("500");
@@ -430,7 +430,7 @@ fn an_unset_variable_leaves_one_server_out() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_is_one_sentence_and_exit_2() {
+fn a_server_that_cannot_be_reached_is_one_line_and_exit_code_2() {
     let folder = folder(&[("page.json", PAGE.replace("12", "\"object\"").as_bytes())]);
     let [broken, html, token, garbage, dropped] =
         ["500", "html", "token", "garbage", "drop"].map(Upstream::start);

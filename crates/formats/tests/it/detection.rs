@@ -178,7 +178,7 @@ fn keys_that_an_alias_or_a_merge_key_brings_in_count() {
 }
 
 #[test]
-fn what_no_rule_knows_says_what_was_looked_for() {
+fn an_unknown_document_lists_the_keys_that_were_looked_for() {
     let document = crate::support::parse("x.json", "{}");
     let toolwright_formats::Detected::Unreadable(finding) = toolwright_formats::detect(&document)
     else {
@@ -220,7 +220,7 @@ fn examples_are_of_their_format_and_clean() {
 }
 
 #[test]
-fn broken_texts_that_were_meant_as_definitions() {
+fn broken_texts_with_keys_of_definitions_are_recognised() {
     for (text, meant) in [
         ("name: x\ndescription: a: b\ninputSchema: {}\n", true),
         ("{\"name\": \"x\", \"inputSchema\" : {", true),

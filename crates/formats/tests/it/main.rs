@@ -2,10 +2,10 @@
 
 mod corpus;
 mod detection;
-mod hostile;
+mod large_documents;
+mod manual_pages;
 mod mistakes;
 mod mutations;
 mod records;
-mod seeds;
 mod support;
 mod tables;

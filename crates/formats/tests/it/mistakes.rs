@@ -302,12 +302,12 @@ fn all_mistakes_are_found_each_at_its_place() {
 }
 
 #[test]
-fn under_anchors_aliases_merge_keys_and_duplicates() {
+fn mistakes_are_found_under_anchors_aliases_merge_keys_and_duplicates() {
     ANCHORS.iter().for_each(check);
 }
 
 #[test]
-fn the_cases_have_every_code_of_this_crate() {
+fn every_code_of_this_crate_has_a_case() {
     let mut seen = BTreeSet::new();
     for (_, _, _, marked) in CASES.iter().chain(ANCHORS) {
         let (_, expected) = unmark(marked);
@@ -322,7 +322,7 @@ fn the_cases_have_every_code_of_this_crate() {
 
 /// For each code, documents that come close and have no finding at all.
 #[test]
-fn near_misses() {
+fn near_misses_have_no_findings() {
     let long = |n: usize| "é".repeat(n);
     let manifest = |more: &str| {
         format!(
@@ -435,7 +435,7 @@ fn near_misses() {
 
 /// Weights that differ from what the code has by itself, or might.
 #[test]
-fn severities() {
+fn every_code_has_its_severity() {
     let manifest = |btcp: &str| {
         format!(
             r#"{{"btcp": "{btcp}", "name": "m", "version": "1.0.0", "capabilities": [], "tools": [{{"name": "t", "description": "does a thing", "inputSchema": {{}}, "capabilities": []}}]}}"#
@@ -465,7 +465,7 @@ fn severities() {
 
 /// One step beyond each bound.
 #[test]
-fn bounds() {
+fn values_at_their_bounds_have_no_findings() {
     let tool = |description: &str, name: &str, timeout: &str| {
         format!(
             r#"{{"name": "{name}", "description": "{description}", "inputSchema": {{}}, "capabilities": [], "timeout": {timeout}}}"#
@@ -497,7 +497,7 @@ fn bounds() {
 
 /// Findings that compat mode turns into warnings, and their like that it does not.
 #[test]
-fn tolerable_findings() {
+fn compat_mode_tolerates_exactly_these_findings() {
     let aios = |more: &str| {
         format!("tool: {{id: x, type: mcp, name: X, version: 1.0.0, description: d{more}}}\n")
     };
@@ -558,7 +558,7 @@ fn tolerable_findings() {
 
 /// What a finding offers: help, and repairs that say whether they are safe.
 #[test]
-fn help_and_repairs() {
+fn findings_have_help_and_fixes() {
     let repaired = |format: &str, name: &str, text: &str| {
         let reading = read_as(format, name, text);
         let finding = &reading.findings[0];

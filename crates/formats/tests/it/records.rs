@@ -34,7 +34,7 @@ fn aios_card(kind: &str, more: &str) -> Json {
 }
 
 #[test]
-fn btcp_manifest() {
+fn a_btcp_manifest_fills_the_record() {
     let text = r#"{
         "btcp": "1.0", "name": "shop", "version": "2.0.0-rc.1", "description": "A shop",
         "provider": {"name": "Shop", "url": "https://shop.example", "contact": "a@shop.example"},
@@ -83,7 +83,7 @@ fn btcp_manifest() {
 }
 
 #[test]
-fn btcp_tools_without_a_manifest() {
+fn btcp_tools_are_read_without_a_manifest() {
     let tool =
         r#"{"name": "t", "description": "does a thing", "inputSchema": {}, "capabilities": []}"#;
     for text in [tool.to_owned(), format!("[{tool}]"), format!(r#"{{"tools": [{tool}]}}"#)] {
@@ -103,7 +103,7 @@ fn btcp_tools_without_a_manifest() {
 }
 
 #[test]
-fn mcp_forms() {
+fn mcp_tools_are_read_from_every_form() {
     let tool = r#"{"name": "t", "inputSchema": {"type": "object"}}"#;
     for (text, rest) in [
         (tool.to_owned(), json!({})),
@@ -133,7 +133,7 @@ fn mcp_forms() {
 }
 
 #[test]
-fn mcp_fields() {
+fn every_field_of_an_mcp_tool_is_read() {
     let text = r#"{
         "name": "Read.File_v-2", "namespace": "fs", "version": "v1.2.3", "title": "Read", "description": "Reads",
         "tags": ["A b", "C#"], "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"},
@@ -167,7 +167,7 @@ fn mcp_fields() {
 }
 
 #[test]
-fn ikigai_forms() {
+fn ikigai_tools_are_read_from_every_form() {
     let tool = r#"{"name": "t", "description": "d", "parameters": {"type": "object"}}"#;
     for text in [tool.to_owned(), format!("[{tool}]"), format!(r#"{{"tools": [{tool}]}}"#)] {
         assert_card(
@@ -183,7 +183,7 @@ fn ikigai_forms() {
 }
 
 #[test]
-fn aios_identity() {
+fn an_aios_tool_has_id_title_version_and_description() {
     assert_card(
         "core",
         &aios_card(
@@ -207,7 +207,7 @@ fn aios_identity() {
 }
 
 #[test]
-fn aios_schema_versions() {
+fn the_aios_schema_version_is_read_or_inferred() {
     let cases: &[(&str, &str)] = &[
         ("", "1.0"),
         ("schema_version: 1", "1.0"),
@@ -241,7 +241,7 @@ fn aios_schema_versions() {
 
 /// Where commands come from: type, sections, names.
 #[test]
-fn aios_commands() {
+fn aios_commands_come_from_their_sections_in_order() {
     let validators = |of: &str| {
         format!(
             "executable_knowledge:\n  validators:\n    - {{id: v, validates: {of}, language: javascript, function: x}}\n"
@@ -299,7 +299,7 @@ fn aios_commands() {
 }
 
 #[test]
-fn aios_descriptions_of_commands() {
+fn aios_commands_take_their_descriptions() {
     let schema = "{type: object, properties: {q: {type: string}}}";
     let card = aios_card(
         "mcp",
@@ -346,7 +346,7 @@ fn aios_descriptions_of_commands() {
 }
 
 #[test]
-fn aios_bindings() {
+fn every_aios_type_has_its_binding() {
     let mcp = |more: &str| {
         let card = aios_card("mcp", &format!("commands: [go]\n{more}"));
         card["tools"][0]["binding"].clone()
@@ -457,7 +457,7 @@ fn aios_bindings() {
 }
 
 #[test]
-fn aios_knowledge() {
+fn the_knowledge_of_an_aios_tool_is_read() {
     let text = "\
 executable_knowledge:
   helpers:
@@ -528,7 +528,7 @@ anti_patterns:
 }
 
 #[test]
-fn aios_examples() {
+fn the_examples_of_an_aios_tool_are_read() {
     let text = "\
 commands: [go]
 examples:
@@ -559,7 +559,7 @@ examples:
 }
 
 #[test]
-fn unknown_fields_are_kept_wherever_they_stand() {
+fn unknown_fields_are_kept_at_every_level() {
     let manifest = r#"{"btcp": "1.0", "name": "m", "version": "1.0.0", "capabilities": [], "x": 1,
         "config": {"transport": "t"}, "provider": {"name": "p", "logo": [1]},
         "tools": [{"name": "t", "description": "does a thing", "inputSchema": {}, "capabilities": [], "y": {"z": null},
@@ -637,7 +637,7 @@ cli_specific: {executable: other}
 
 /// What is bad stays visible in the record, and is no tool; the rest of the draft is there.
 #[test]
-fn drafts_with_mistakes() {
+fn mistakes_leave_invalid_values_in_the_draft() {
     let cases: &[(&str, &str, Parts<'_>)] = &[
         (
             "mcp",
@@ -696,7 +696,7 @@ fn drafts_with_mistakes() {
 
 /// Every part of the record that a rule may speak of leads back to its place.
 #[test]
-fn origins() {
+fn every_part_of_a_record_has_its_origin() {
     let aios = aios(
         "mcp",
         "commands: [a]\ntools: [{id: b, inputSchema: {}}]\nexamples: {a: [{scenario: success, input: 1}]}",

@@ -82,7 +82,7 @@ fn check(text: &str, syntax: Syntax, edits: &[Edit], expected: &str) {
 }
 
 #[test]
-fn json() {
+fn edits_of_json() {
     let compact = r#"{"a":1,"b":[1,2,3],"c":{}}"#;
     let line = r#"{"a": 1, "b": [1, 2, 3], "c": {}, "d": []}"#;
     let two =
@@ -165,7 +165,7 @@ fn the_byte_order_mark_stays() {
 }
 
 #[test]
-fn yaml_block() {
+fn edits_of_block_style_yaml() {
     let text = "\
 # top
 name: Rex # the dog
@@ -226,7 +226,7 @@ last:
 }
 
 #[test]
-fn yaml_in_corners() {
+fn edits_of_unusual_yaml() {
     let cases: Vec<(&str, Edit, &str)> = vec![
         // A block scalar without an indent is the whole document.
         (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
@@ -292,7 +292,7 @@ fn yaml_in_corners() {
 }
 
 #[test]
-fn yaml_flow() {
+fn edits_of_flow_style_yaml() {
     let cases: Vec<(&str, Edit, &str)> = vec![
         ("{a: 1, b: [x, y]}", replace("/b/0", json!("p, q")), "{a: 1, b: [\"p, q\", y]}"),
         ("{a: 1, b: [x, y]}", insert("/c", json!("z")), "{a: 1, b: [x, y], c: z}"),
@@ -333,7 +333,7 @@ fn yaml_flow() {
 
 /// Members that a merge key brings in stand elsewhere; edits beside them must stay where they are.
 #[test]
-fn beside_merge_keys() {
+fn edits_beside_merge_keys() {
     let block = "base: &b\n  x: 1\nm:\n  <<: *b\n  y: 2\nz: 3\n";
     let flow = "base: &b {x: 1}\nm: {<<: *b, y: 2}\n";
     let cases: Vec<(&str, Edit, &str)> = vec![
@@ -353,7 +353,7 @@ fn beside_merge_keys() {
 }
 
 #[test]
-fn several_at_once() {
+fn several_edits_of_one_document() {
     let cases: Vec<(&str, Syntax, Vec<Edit>, &str)> = vec![
         (
             r#"{"a": 1}"#,
@@ -400,7 +400,7 @@ fn several_at_once() {
 }
 
 #[test]
-fn what_cannot_be_edited() {
+fn impossible_edits_are_refused() {
     let text = r#"{"a": {"b": [1, 2]}, "s": "x"}"#;
     let nothing = |at: &str| EditError::NoSuchPlace(pointer(at));
     let cases: Vec<(Vec<Edit>, EditError)> = vec![

@@ -133,7 +133,7 @@ fn assert_slices_parse_back(doc: &Document) {
 }
 
 #[test]
-fn kinds_and_values() {
+fn every_kind_of_value_is_read() {
     let doc = parse(
         r#"{"n": null, "b": false, "i": -0, "s": "\u00e9\n", "l": [], "m": {}}"#,
         Syntax::Json,
@@ -151,13 +151,13 @@ fn kinds_and_values() {
 type Mistake = (usize, usize, &'static str, &'static str);
 
 #[test]
-fn numbers_that_are_held_exactly_are_not_mentioned() {
+fn exact_numbers_have_no_findings() {
     let text = "[0.30000000000000004, 150000000000000000e-17, 0.0001234567890123, 1e300, -0, 0e99999, 1E-7, 9007199254740993]";
     assert_eq!(briefs(&parse(text, Syntax::Json)), [""; 0]);
 }
 
 #[test]
-fn mistakes_and_their_places() {
+fn every_mistake_has_its_location() {
     const S: &str = "INVALID_SYNTAX";
     let cases: &[(&str, &[Mistake])] = &[
         ("", &[(1, 1, S, "the document is empty")]),
@@ -331,7 +331,7 @@ fn mistakes_and_their_places() {
 }
 
 #[test]
-fn reading_goes_on_after_a_mistake() {
+fn reading_continues_after_a_mistake() {
     let cases = [
         (r#"{"a": tru, "b": 2}"#, json!({"a": "tru", "b": 2})),
         (r#"{"a" 1, "b": [1 2, 3,], "c": }"#, json!({"a": 1, "b": [1, 2, 3], "c": null})),
@@ -396,7 +396,7 @@ fn problems_are_capped() {
 }
 
 #[test]
-fn the_language_is_sniffed() {
+fn the_syntax_of_an_unnamed_text_is_detected() {
     let cases: [(&str, Syntax); 9] = [
         ("{\"a\": 1}", Syntax::Json),
         (" \n[1]", Syntax::Json),

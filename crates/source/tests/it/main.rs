@@ -3,8 +3,8 @@
 mod edits;
 mod generate;
 mod github;
+mod hostile_documents;
 mod json;
-mod limits;
 mod origin;
 mod render;
 mod sarif;

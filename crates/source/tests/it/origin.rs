@@ -44,7 +44,7 @@ fn pointed(finding: Finding, origin: &Origin) -> (String, String) {
 }
 
 #[test]
-fn values_keys_and_what_is_missing() {
+fn locations_of_values_keys_and_missing_fields() {
     enum On {
         Value,
         Key,
@@ -91,7 +91,7 @@ fn values_keys_and_what_is_missing() {
 }
 
 #[test]
-fn places_say_whether_they_are_exact() {
+fn locations_are_exact_or_the_nearest_parent() {
     let origin = whole(JSON, Syntax::Json);
     let slice = |span| origin.document().source().slice(span).to_owned();
     let exact = origin.place(&pointer("/tools/0/id"));
@@ -144,7 +144,7 @@ fn records_point_into_the_document_they_came_from() {
 }
 
 #[test]
-fn repairs_become_fixes_of_bytes() {
+fn edits_by_pointer_become_edits_of_bytes() {
     let document = Arc::new(parse(YAML, Syntax::Yaml));
     let mut origin = Origin::whole(&document);
     origin.note(Pointer::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
@@ -171,7 +171,7 @@ fn repairs_become_fixes_of_bytes() {
 }
 
 #[test]
-fn a_document_that_is_not_there_still_has_a_place() {
+fn a_document_without_text_has_a_location() {
     for document in [
         Document::parse("big.json", vec![b' '; (16 << 20) + 1], Syntax::Json),
         Document::parse("bad.yaml", b"\xFF".as_slice(), Syntax::Yaml),

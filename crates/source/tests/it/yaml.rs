@@ -12,7 +12,7 @@ fn yaml(text: &str) -> Document {
 }
 
 #[test]
-fn values() {
+fn every_style_of_value_is_read() {
     let cases: Vec<(&str, Json)> = vec![
         // Typing by the core schema: YAML 1.1's words and dates are strings.
         ("[null, ~, Null, NULL, nUll]", json!([null, null, null, null, "nUll"])),
@@ -161,7 +161,7 @@ fn spans_of_every_style() {
 }
 
 #[test]
-fn what_is_not_written_stands_behind_its_mark() {
+fn empty_values_are_located_behind_their_indicator() {
     let cases: &[(&str, &str, usize)] = &[
         ("a:\nb: 1", "/a", 2),
         ("a: # c\n\n# d\nb: 1", "/a", 2),
@@ -210,7 +210,7 @@ fn comments_are_collected() {
 }
 
 #[test]
-fn mistakes_and_their_places() {
+fn every_mistake_has_its_location() {
     let cases: &[(&str, &[&str])] = &[
         (
             "a: 1\né: {c: 1, c: 2}\n\"a\": 3",
@@ -329,7 +329,7 @@ fn duplicates_show_both_places() {
 }
 
 #[test]
-fn reading_goes_on_where_it_can() {
+fn reading_continues_after_some_mistakes() {
     let cases = [
         ("a: *u\nb: 2", json!({"a": null, "b": 2})),
         ("a: &a [1, *a]\nb: *a", json!({"a": [1, null], "b": [1, null]})),
@@ -346,7 +346,7 @@ fn reading_goes_on_where_it_can() {
 }
 
 #[test]
-fn the_usual_mistakes_get_a_hint() {
+fn common_mistakes_get_help() {
     let cases = [
         ("a:\n\tb: 1", "indent with spaces"),
         ("a: x\n\tb: 1", "indent with spaces"),

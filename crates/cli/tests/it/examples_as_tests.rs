@@ -1,10 +1,8 @@
 //! `toolwright test`: the examples of definitions as tests.
 
-use std::path::Path;
-
 use serde_json::{Value as Json, json};
 
-use crate::bodies::{SHOP, TOTAL};
+use crate::btcp_tool_bodies::{SHOP, TOTAL};
 use crate::calling::run;
 use crate::knowing::{board, judged_by};
 use crate::program::folder;
@@ -12,7 +10,7 @@ use crate::program::folder;
 /// A function that relies on the checks before it may crash where these have refused: the arguments
 /// are at fault.
 #[test]
-fn a_validator_may_rely_on_its_checks() {
+fn a_validator_that_throws_after_a_failed_check_is_a_refusal() {
     let text = "tool:
   id: names
   type: mcp
@@ -65,7 +63,7 @@ fn a_validator_may_rely_on_its_checks() {
 }
 
 #[test]
-fn examples_are_tests() {
+fn examples_of_aios_and_btcp_tools_are_tests() {
     let folder = folder(&[
         ("shop.json", SHOP.as_bytes()),
         ("total.js", TOTAL.as_bytes()),
@@ -193,7 +191,7 @@ fn examples_of_mcp_tools_are_tests() {
 }
 
 #[test]
-fn examples_with_holes() {
+fn incomplete_examples_are_skipped_or_fail() {
     let passes = "module.exports = () => ({ valid: true, errors: [] });";
     let blank =
         "  examples:\n    echo:\n      - scenario: ''\n        input: {}\n        output: {}\n";
@@ -206,7 +204,7 @@ fn examples_with_holes() {
 }
 
 #[test]
-fn texts_and_values_are_not_the_same_answer() {
+fn a_text_does_not_equal_the_number_it_spells() {
     let tool = json!({"name": "same", "description": "Answers what it is given.", "capabilities": [],
         "inputSchema": {"type": "object"}, "examples": [
             {"input": {"v": "5"}, "output": 5}, {"input": {"v": 5}, "output": 5}, {"input": {"v": "5"}, "output": "5"}]});
@@ -221,7 +219,7 @@ fn texts_and_values_are_not_the_same_answer() {
 }
 
 #[test]
-fn a_tool_that_hides_another_does_not_answer_for_it() {
+fn an_example_is_not_tested_on_a_tool_of_the_same_id() {
     let manifest = |version: &str| {
         let example =
             json!({"description": "its version", "input": {}, "output": {"version": version}});
@@ -251,7 +249,7 @@ fn a_tool_that_hides_another_does_not_answer_for_it() {
 }
 
 #[test]
-fn a_broken_validator_shows_nothing_about_an_example() {
+fn a_broken_validator_makes_an_example_fail() {
     let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
     // One that throws what the example expects has refused it.
     let throws = "module.exports = () => { throw new Error('no validator likes this'); };";
@@ -272,7 +270,7 @@ fn a_broken_validator_shows_nothing_about_an_example() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_green() {
+fn unreadable_definitions_are_exit_code_2() {
     let not_a_list = judged_by(
         "module.exports = () => ({ valid: true, errors: [] });",
         "  examples: { echo: { scenario: success } }\n",
@@ -291,24 +289,8 @@ fn what_cannot_be_read_is_not_green() {
     assert!(run.code != 0 && run.stderr.contains("toolwright.toml"), "{run:?}");
 }
 
-/// The definitions of others, when they are at hand.
 #[test]
-fn real_definitions_pass_and_fail_as_they_must() {
-    let Some(shared) = crate::wild::shared("examples_as_tests") else { return };
-    let corpus = Path::new(&shared).join("corpus/aios");
-    let run = run(&corpus, &["test", ".", "--compat", "--output-format", "json"]);
-    let sum: Json = serde_json::from_str(run.stdout.lines().last().expect("a sum")).expect("JSON");
-    assert_eq!(
-        (&sum["passed"], &sum["failed"], &sum["skipped"]),
-        (&json!(16), &json!(3), &json!(2)),
-        "{}",
-        run.stdout
-    );
-    assert_eq!(run.code, 1);
-}
-
-#[test]
-fn reports_for_machines_say_what_hides_examples() {
+fn json_and_junit_list_definitions_that_could_not_be_read() {
     let broken = b"name: x\ndescription: a: b\ninputSchema: {}\n";
     let files = folder(&[("colon.yaml", broken), ("board.yaml", board().as_bytes())]);
     let tested = run(files.path(), &["test", ".", "--output-format", "junit"]);

@@ -41,7 +41,7 @@ pub(crate) const TOTAL: &str = "export default async function total({ prices }) 
 ";
 
 #[test]
-fn bodies_beside_the_manifest_are_tools() {
+fn a_body_beside_its_manifest_runs_when_its_tool_is_called() {
     let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
     let call = |args: &str, more: &[&str]| {
         let run = run(
@@ -95,7 +95,7 @@ fn bodies_beside_the_manifest_are_tools() {
 }
 
 #[test]
-fn bodies_may_be_elsewhere_and_change() {
+fn bodies_in_another_folder_are_found_and_reloaded() {
     let (folder, path) = configured(
         "[[source]]\nname = \"shop\"\npath = \"shop.json\"\nimplementations = \"bodies\"\n",
     );
@@ -122,7 +122,7 @@ fn bodies_may_be_elsewhere_and_change() {
 }
 
 #[test]
-pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
+pub(crate) fn a_call_fails_with_its_code_when_no_worker_can_start() {
     let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
     let copy = shop.path().join("toolwright");
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &copy).expect("a copy");
@@ -138,7 +138,7 @@ pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
 }
 
 #[test]
-fn bodies_that_are_none() {
+fn files_that_are_not_bodies_are_reported() {
     let manifest = |names: &[&str]| {
         let tool = |name: &&str| json!({"name": name, "description": "A tool for trying bodies.", "capabilities": [], "inputSchema": {"type": "object"}});
         let tools: Vec<Json> = names.iter().map(tool).collect();

@@ -1,4 +1,4 @@
-//! The configuration: what it means, and what is said about one that is wrong.
+//! The configuration file: its sources and limits, and the findings of one with mistakes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,12 +19,12 @@ fn parse(text: impl Into<Vec<u8>>) -> (Config, Vec<Diagnostic>) {
 
 fn good(text: &str) -> Config {
     let (config, problems) = parse(text);
-    let said: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
-    assert!(said.is_empty(), "{text}\n{said:?}");
+    let messages: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+    assert!(messages.is_empty(), "{text}\n{messages:?}");
     config
 }
 
-/// `line:column CODE path`, and the text at the place.
+/// `line:column CODE path`, and the text at that location.
 fn places(text: &str) -> Vec<String> {
     let place = |d: &Diagnostic| {
         let (line, column) = d.line_column().expect("every diagnostic has a place");
@@ -38,7 +38,7 @@ fn rendered(text: impl Into<Vec<u8>>) -> String {
     parse(text).1.iter().map(|d| full(d, Colour::Off)).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A source that is good but for what is added.
+/// A valid source, with further lines.
 fn with(line: &str) -> String {
     format!("[[source]]\nname = \"a\"\n{line}\n")
 }
@@ -170,7 +170,7 @@ fn limits_are_read() {
         (Duration::from_millis(20), Duration::from_millis(30))
     );
     assert_eq!((functions.memory, functions.body_memory), (2_000_000, 3_000_000));
-    // The cap holds for the default that nobody wrote.
+    // The cap also bounds the default.
     assert_eq!(good("limits.max_timeout = 7").limits.timeout, Duration::from_millis(7));
 }
 
@@ -195,8 +195,8 @@ fn limits_have_bounds() {
         let texts = [bound(min - 1), bound(max + 1), line(&huge), line("-9223372036854775808")];
         for text in texts {
             let (config, problems) = parse(text.as_str());
-            let said: Vec<&str> = problems.iter().map(|p| p.code.name).collect();
-            assert_eq!(said, ["OUT_OF_RANGE"], "{text}");
+            let codes: Vec<&str> = problems.iter().map(|p| p.code.name).collect();
+            assert_eq!(codes, ["OUT_OF_RANGE"], "{text}");
             assert!(problems[0].message.len() < 200, "{}", problems[0].message);
             assert_eq!(config.limits.queue, 1024, "a bad limit keeps its default");
         }
@@ -391,8 +391,8 @@ headers = { A = 'hunter2 ${NONE}', B = 'hunter2 ${hunter2!}', C = 'hunter2 ${hun
 env = { A = ['hunter2'] }
 ";
     for problem in parse(text).1 {
-        let said = format!("{} {:?} {:?}", problem.message, problem.help, problem.labels);
-        assert!(!said.contains("hunter2"), "{said}");
+        let shown = format!("{} {:?} {:?}", problem.message, problem.help, problem.labels);
+        assert!(!shown.contains("hunter2"), "{shown}");
     }
 }
 
@@ -404,7 +404,7 @@ fn the_nearest_configuration_is_found() {
     assert_eq!(Config::find(&deep), None);
     let file = folder.path().join("a/toolwright.toml");
     std::fs::write(&file, "").expect("a file");
-    // A folder of that name is no file.
+    // A folder of that name is not a configuration.
     std::fs::create_dir(deep.join("toolwright.toml")).expect("a folder");
     assert_eq!(Config::find(&deep), Some(file.clone()));
     assert_eq!(Config::find(&folder.path().join("a")), Some(file));

@@ -1,4 +1,4 @@
-//! References to variables, as tables.
+//! Expansion of references to variables: tables of texts and results.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn references_are_expanded() {
         ("${NONE:-}", ""),
         ("${NONE:-a:-b}", "a:-b"),
         ("${EMPTY}", ""),
-        // Set to nothing is set.
+        // A variable that is set to the empty text is set.
         ("${EMPTY:-x}", ""),
         ("${env:TOKEN}", "s3cret"),
         ("${env:ProgramFiles(x86)}", "/programs"),
@@ -45,10 +45,10 @@ fn references_are_expanded() {
         ("${workspaceFolder}/x", "/project/my app/x"),
         ("${workspaceFolderBasename}", "my app"),
         ("a${pathSeparator}b${/}c", &format!("a{slash}b{slash}c")),
-        // Not references to anybody.
+        // Not references.
         ("$TOKEN $$ $ $(x) {TOKEN} }", "$TOKEN $$ $ $(x) {TOKEN} }"),
         ("$${TOKEN}", "$s3cret"),
-        // What was filled in is not looked at again.
+        // The value of a variable is not expanded again.
         ("${REF}", "${TOKEN}"),
         ("${NONE:-$TOKEN}", "$TOKEN"),
     ];
@@ -65,7 +65,7 @@ fn invalid_references_are_errors() {
         ("a ${NONE}", Unset(name("NONE"))),
         ("${env:NONE}", Unset(name("NONE"))),
         ("${TOKEN} ${NONE}", Unset(name("NONE"))),
-        // Names of variables have their case.
+        // Names of variables are case-sensitive.
         ("${token}", Unset(name("token"))),
         ("${input:github-token}", Input(name("github-token"))),
         ("${input:id:-x}", Input(name("id"))),
@@ -89,7 +89,7 @@ fn invalid_references_are_errors() {
 
 #[test]
 fn errors_have_help() {
-    let said = |text| {
+    let rendered = |text| {
         let error = expand(text, &scope()).expect_err(text);
         format!("{}: {error}; {}", error.code().name, error.help())
     };
@@ -103,7 +103,7 @@ fn errors_have_help() {
         "${x",
         "${A:-${B}}",
     ];
-    insta::assert_snapshot!(cases.map(said).join("\n"));
+    insta::assert_snapshot!(cases.map(rendered).join("\n"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What is to be loaded, from a configuration or from the command line. Nothing is started here.
+//! The plan of sources to load, from a configuration or from the command line. Making a plan
+//! starts nothing.
 
 #![allow(clippy::unwrap_used)]
 
@@ -27,7 +28,7 @@ fn variables(name: &str) -> Option<String> {
     (name == "TOKEN").then(|| "sesame".to_owned())
 }
 
-/// The plan, line by line: `name = what` and whatever was wrong, without the folder's own name.
+/// The plan, line by line: `name = source`, then the failures, with `~` for the folder.
 fn lines(plan: &Plan, folder: &TempDir) -> Vec<String> {
     let specs = plan.specs.iter().map(line);
     let diagnostics =
@@ -244,7 +245,7 @@ fn every_source_of_a_command_line_is_planned() {
         (at("talks-about.json"), none, vec!["~/talks-about.json = definitions ~/talks-about.json"]),
         (at("mcp.json"), as_mcp, vec!["~/mcp.json = definitions ~/mcp.json as mcp false"]),
         (Named::Path(PathBuf::from("-")), none, vec!["<stdin> = definitions -"]),
-        // What follows the path may be a secret; it is asked for all the same.
+        // The query may be a secret: it is sent, and not shown.
         (
             Named::Url("http://h/mcp?key=k#f".into()),
             none,
@@ -258,7 +259,7 @@ fn every_source_of_a_command_line_is_planned() {
 }
 
 #[test]
-fn only_the_sources_that_can_have_a_tool_are_planned_for_a_call() {
+fn paths_of_programs_and_servers_files_are_live() {
     let folder = folder(&[
         ("echo-tool", ""),
         ("mcp.json", SERVERS),

@@ -1,4 +1,4 @@
-//! The servers files of other clients.
+//! The files in which other MCP clients keep their servers.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn read(text: &str) -> (Vec<NamedServer>, Vec<Finding>) {
     read_servers(&document(text), &scope())
 }
 
-/// What is found, as `SEVERITY CODE path`.
+/// The findings, as `SEVERITY CODE path`.
 fn findings(text: &str) -> Vec<String> {
     let line = |f: &Finding| format!("{} {} {}", f.severity.name(), f.code.name, f.at);
     read(text).1.iter().map(line).collect()
@@ -291,8 +291,8 @@ fn secrets_stay_out_of_findings() {
     let findings = read(&text).1;
     assert_eq!(findings.len(), 7);
     for finding in findings {
-        let said = format!("{} {:?}", finding.message, finding.help);
-        assert!(!said.contains("hunter2") && !said.contains("s3cret"), "{said}");
+        let shown = format!("{} {:?}", finding.message, finding.help);
+        assert!(!shown.contains("hunter2") && !shown.contains("s3cret"), "{shown}");
     }
 }
 

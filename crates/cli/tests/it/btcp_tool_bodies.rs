@@ -1,4 +1,4 @@
-//! Bodies of BTCP tools: modules beside their manifests, at work.
+//! Bodies of BTCP tools: JavaScript modules beside their manifests, run by `call` and `serve`.
 
 use std::process::{Command, Stdio};
 
@@ -52,11 +52,11 @@ fn a_body_beside_its_manifest_runs_when_its_tool_is_called() {
     };
     let (code, good) = call(r#"{"prices": [1, 2, 3]}"#, &["shop:total"]);
     assert_eq!((code, &good["structuredContent"]), (0, &json!({"total": 6, "count": 3})), "{good}");
-    let told = run(
+    let logged = run(
         shop.path(),
         &["call", "shop:total", "--from", "shop.json", "--args", r#"{"prices": [1]}"#],
     );
-    assert_eq!(told.stderr, "toolwright: body `total`: console: sum is 1\n", "{told:?}");
+    assert_eq!(logged.stderr, "toolwright: body `total`: console: sum is 1\n", "{logged:?}");
     let (code, own) = call(r#"{"prices": []}"#, &["shop:total"]);
     let error = &own["error"];
     assert_eq!(
@@ -87,10 +87,11 @@ fn a_body_beside_its_manifest_runs_when_its_tool_is_called() {
     assert_eq!(page["error"]["code"], "BROWSER_REQUIRED", "{page}");
     let (_, bare) = call("{}", &["shop:bare"]);
     assert_eq!(bare["error"]["code"], "NOT_RUNNABLE", "{bare}");
-    let said = bare["error"]["message"].as_str().expect("a text");
+    let message = bare["error"]["message"].as_str().expect("a text");
     assert!(
-        said.starts_with("`bare` has no body: `") && said.ends_with("bare.js` does not exist"),
-        "{said}"
+        message.starts_with("`bare` has no body: `")
+            && message.ends_with("bare.js` does not exist"),
+        "{message}"
     );
 }
 
@@ -182,7 +183,7 @@ fn files_that_are_not_bodies_are_reported() {
     for (name, body, ..) in bodies {
         std::fs::write(folder.path().join(format!("{name}.js")), body).expect("a file");
     }
-    // A body that is a pipe would be waited for.
+    // Reading a pipe as a body would never end.
     let pipe = folder.path().join("pipe.js");
     assert!(Command::new("/usr/bin/mkfifo").arg(&pipe).status().expect("it starts").success());
     std::fs::write(folder.path().join("latin.js"), b"export default () => '\xe9';")

@@ -1,4 +1,5 @@
-//! `toolwright call`: what goes in, what comes out, and what is left behind.
+//! `toolwright call`: arguments, results, failures, deadlines, and the processes that a call
+//! starts.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,7 +21,7 @@ pub(crate) fn run(folder: &Path, args: &[&str]) -> Run {
 }
 
 /// A configuration with the process tools of these modes, and the server `up`.
-pub(crate) fn workshop(modes: &[&str]) -> tempfile::TempDir {
+pub(crate) fn folder_with_tools(modes: &[&str]) -> tempfile::TempDir {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
@@ -30,7 +31,7 @@ pub(crate) fn workshop(modes: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-/// A tool with errors, and one that nothing can run.
+/// A manifest with a tool without a body, and a tool with an invalid schema.
 pub(crate) const PAGE: &str = r#"{
   "btcp": "1.0", "name": "page", "version": "1.0.0", "capabilities": [],
   "tools": [
@@ -40,40 +41,44 @@ pub(crate) const PAGE: &str = r#"{
 }
 "#;
 
-/// How a code is reached: by what is called, or by more than that.
-enum Way {
+/// How a test reaches a code.
+enum Trigger {
+    /// A call with these arguments.
     Call(&'static [&'static str]),
-    /// A call that is interrupted.
+    /// A call with these arguments that is interrupted.
     Interrupted(&'static [&'static str]),
-    /// Two calls at once, which only a server can have.
-    Served,
-    /// A server whose program was taken away.
-    Bereft,
+    /// Two calls at once, which need a server.
+    ConcurrentCalls,
+    /// A server whose executable was deleted, so that it cannot start workers.
+    DeletedExecutable,
 }
 
-const WAYS: &[(&str, Way)] = &[
-    ("TOOL_NOT_FOUND", Way::Call(&["tools:no-such-tool"])),
-    ("TIMEOUT", Way::Call(&["sleep", "ms=10000", "--timeout", "300"])),
-    ("INPUT_INVALID", Way::Call(&["add", "a=1"])),
-    ("OUTPUT_INVALID", Way::Call(&["garbage"])),
-    ("OUTPUT_TOO_LARGE", Way::Call(&["big", "bytes=2000000"])),
-    ("CANCELLED", Way::Interrupted(&["fork"])),
-    ("BUSY", Way::Served),
-    ("TOOL_FAILED", Way::Call(&["error_exit"])),
-    ("SPAWN_FAILED", Way::Call(&["anything", "--", "/no/such/program"])),
-    ("UPSTREAM_UNAVAILABLE", Way::Call(&["up:exit"])),
-    ("QUARANTINED", Way::Call(&["page:torn", "--from", "page.json"])),
-    ("NOT_RUNNABLE", Way::Call(&["page:read", "--from", "page.json"])),
-    ("VALIDATION_FAILED", Way::Call(&["board:echo", "--from", "board.yaml"])),
-    ("PROCESSOR_FAILED", Way::Call(&["board:echo", "title=unprocessable", "--from", "board.yaml"])),
-    ("PAYLOAD_UNKNOWN", Way::Call(&["board:echo", "title=x", "--from", "odd.yaml"])),
-    ("BROWSER_REQUIRED", Way::Call(&["shop:look", "--from", "shop.json"])),
-    ("SANDBOX_FAILED", Way::Bereft),
+const TRIGGERS: &[(&str, Trigger)] = &[
+    ("TOOL_NOT_FOUND", Trigger::Call(&["tools:no-such-tool"])),
+    ("TIMEOUT", Trigger::Call(&["sleep", "ms=10000", "--timeout", "300"])),
+    ("INPUT_INVALID", Trigger::Call(&["add", "a=1"])),
+    ("OUTPUT_INVALID", Trigger::Call(&["garbage"])),
+    ("OUTPUT_TOO_LARGE", Trigger::Call(&["big", "bytes=2000000"])),
+    ("CANCELLED", Trigger::Interrupted(&["fork"])),
+    ("BUSY", Trigger::ConcurrentCalls),
+    ("TOOL_FAILED", Trigger::Call(&["error_exit"])),
+    ("SPAWN_FAILED", Trigger::Call(&["anything", "--", "/no/such/program"])),
+    ("UPSTREAM_UNAVAILABLE", Trigger::Call(&["up:exit"])),
+    ("QUARANTINED", Trigger::Call(&["page:torn", "--from", "page.json"])),
+    ("NOT_RUNNABLE", Trigger::Call(&["page:read", "--from", "page.json"])),
+    ("VALIDATION_FAILED", Trigger::Call(&["board:echo", "--from", "board.yaml"])),
+    (
+        "PROCESSOR_FAILED",
+        Trigger::Call(&["board:echo", "title=unprocessable", "--from", "board.yaml"]),
+    ),
+    ("PAYLOAD_UNKNOWN", Trigger::Call(&["board:echo", "title=x", "--from", "odd.yaml"])),
+    ("BROWSER_REQUIRED", Trigger::Call(&["shop:look", "--from", "shop.json"])),
+    ("SANDBOX_FAILED", Trigger::DeletedExecutable),
 ];
 
 #[test]
 fn every_failure_code_is_reached_by_a_call() {
-    let folder = workshop(&["sleep", "add", "garbage", "big", "fork", "error-exit"]);
+    let folder = folder_with_tools(&["sleep", "add", "garbage", "big", "fork", "error-exit"]);
     let odd = knowing::board().replace("echo object exists", "card object exists");
     for (name, text) in [
         ("page.json", PAGE),
@@ -84,14 +89,16 @@ fn every_failure_code_is_reached_by_a_call() {
         std::fs::write(folder.path().join(name), text).expect("a file");
     }
     for known in code::ALL {
-        let (_, way) = WAYS
+        let (_, trigger) = TRIGGERS
             .iter()
             .find(|(name, _)| *name == known.name)
             .unwrap_or_else(|| panic!("no case reaches `{}`", known.name));
-        match way {
-            Way::Served => busy_is_reached(folder.path()),
-            Way::Bereft => btcp_tool_bodies::a_call_fails_with_its_code_when_no_worker_can_start(),
-            Way::Call(args) => {
+        match trigger {
+            Trigger::ConcurrentCalls => busy_is_reached(folder.path()),
+            Trigger::DeletedExecutable => {
+                btcp_tool_bodies::a_call_fails_with_its_code_when_no_worker_can_start()
+            }
+            Trigger::Call(args) => {
                 expect_failure(known, |json| {
                     let at = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
                     let mut args: Vec<&str> = ["call"].iter().chain(*args).copied().collect();
@@ -99,7 +106,7 @@ fn every_failure_code_is_reached_by_a_call() {
                     run(folder.path(), &args)
                 });
             }
-            Way::Interrupted(args) => {
+            Trigger::Interrupted(args) => {
                 expect_failure(known, |json| {
                     let file = folder.path().join(format!("pid{}", json.len()));
                     let argument = format!("file={}", file.display());
@@ -120,10 +127,10 @@ fn every_failure_code_is_reached_by_a_call() {
             }
         }
     }
-    assert_eq!(WAYS.len(), code::ALL.len(), "a case for a code that is not there");
+    assert_eq!(TRIGGERS.len(), code::ALL.len(), "a case for a code that is not there");
 }
 
-/// Runs twice, for people and for programs, and checks what both are told.
+/// Runs twice, with text and with JSON output, and compares the two reports of the failure.
 fn expect_failure(known: &code::RunCode, run: impl Fn(&[&'static str]) -> Run) {
     let (name, for_people) = (known.name, run(&[]));
     assert_eq!((for_people.code, for_people.stdout.as_str()), (1, ""), "{name}: {for_people:?}");
@@ -138,11 +145,11 @@ fn expect_failure(known: &code::RunCode, run: impl Fn(&[&'static str]) -> Run) {
         .unwrap_or_else(|e| panic!("{name}: {e}: {for_programs:?}"));
     check_error(known, &json["error"]);
     assert_eq!(json.as_object().map(serde_json::Map::len), Some(1), "{json}");
-    // Both are told the same, in the same words.
-    let told = json["error"]["message"].as_str().expect("a text");
+    // Both have the same message and the same suggestion.
+    let reported = json["error"]["message"].as_str().expect("a text");
     assert_eq!(
         message,
-        format!("{name}: {}", told.lines().next().unwrap_or_default()),
+        format!("{name}: {}", reported.lines().next().unwrap_or_default()),
         "{for_people:?}"
     );
     assert_eq!(help, json["error"]["suggestion"].as_str(), "{name}: {for_people:?}");
@@ -173,7 +180,7 @@ fn busy_is_reached(folder: &Path) {
     let first = client.send(
         "tools/call",
         json!({
-            "name": "up__progress", "arguments": {"steps": 1000, "ms": 10}, "_meta": {"progressToken": 1},
+            "name": "up__progress", "arguments": {"steps": 1000, "ms": 30}, "_meta": {"progressToken": 1},
         }),
     );
     client.find("progress", |message| message["method"] == "notifications/progress");
@@ -185,13 +192,13 @@ fn busy_is_reached(folder: &Path) {
     );
     check_error(&code::BUSY, &result["_meta"]["toolwright/error"]);
     client.notify("notifications/cancelled", json!({"requestId": first}));
-    // The place is free again.
-    until("a free place", LONG, || {
+    // The permit is free again.
+    until("a free permit", LONG, || {
         (client.call("up__echo", json!({}))["isError"] == false).then_some(())
     });
 }
 
-/// A program that answers what it was given, with a property of every type.
+/// A program that returns its arguments, with a property of every type.
 fn typed_tool(path: &Path) {
     let schema = json!({
         "name": "typed",
@@ -305,7 +312,7 @@ fn a_value_that_is_not_of_its_type_is_refused_by_the_schema() {
 
 #[test]
 fn malformed_arguments_are_one_line_and_exit_code_2() {
-    let folder = workshop(&["echo"]);
+    let folder = folder_with_tools(&["echo"]);
     let cases: &[(&[&str], &str, &str)] = &[
         (&["call", "echo", "a=1", "a=2"], "", "toolwright: `a` is given twice\n"),
         (&["call", "echo", "a=1", "a:=2"], "", "toolwright: `a` is given twice\n"),
@@ -357,10 +364,9 @@ fn malformed_arguments_are_one_line_and_exit_code_2() {
     }
 }
 
-/// An argument without a name is one that nobody meant to give.
 #[test]
 fn an_argument_needs_a_key() {
-    let folder = workshop(&["echo"]);
+    let folder = folder_with_tools(&["echo"]);
     for pair in ["=1", ":=1"] {
         let run = run(folder.path(), &["call", "echo", pair]);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{pair}: {run:?}");
@@ -369,7 +375,7 @@ fn an_argument_needs_a_key() {
 
 #[test]
 fn an_unknown_id_suggests_the_nearest_ids() {
-    let folder = workshop(&["echo", "echo-env", "add"]);
+    let folder = folder_with_tools(&["echo", "echo-env", "add"]);
     for (id, near) in [
         ("ech", "did you mean `echo`, `up:echo`, `echo_env`?"),
         ("up:ehco", "`up:echo`"),
@@ -381,14 +387,14 @@ fn an_unknown_id_suggests_the_nearest_ids() {
         let help = run.stderr.lines().find_map(|line| line.strip_prefix("help: ")).expect("help");
         assert!(help.contains(near), "{id}: {help}");
     }
-    // A bare name will do if only one tool has it.
+    // A name without a namespace is enough if only one tool has it.
     let run = run(folder.path(), &["call", "sleep", "ms=1"]);
     assert_eq!(run.code, 0, "only `up` has it: {run:?}");
 }
 
 #[test]
 fn every_failing_value_is_named() {
-    let folder = workshop(&["add"]);
+    let folder = folder_with_tools(&["add"]);
     let run = run(folder.path(), &["call", "up:add", "a=one", "b=[]"]);
     assert_eq!(run.code, 1);
     insta::assert_snapshot!("input_invalid", run.stderr);
@@ -408,12 +414,12 @@ fn every_failing_value_is_named() {
     assert_eq!(paths, ["/a", "/b"]);
 }
 
-/// Definitions of command lines, whose output is text.
-const SAY: &str = "tool:\n  id: say\n  type: cli\n  name: Say\n  version: 1.0.0\n  description: Says what it is told to say\n  cli_specific:\n    executable: printf\n";
+/// A definition of a command line, whose output is text.
+const SAY: &str = "tool:\n  id: say\n  type: cli\n  name: Say\n  version: 1.0.0\n  description: Prints its arguments\n  cli_specific:\n    executable: printf\n";
 
 #[test]
 fn results_are_printed_by_their_kind() {
-    let folder = workshop(&["echo", "error-zero"]);
+    let folder = folder_with_tools(&["echo", "error-zero"]);
     std::fs::write(folder.path().join("say.yaml"), SAY).expect("a file");
     let cases: &[(&str, &[&str])] = &[
         ("structured", &["call", "up:add", "a=1", "b=2"]),
@@ -432,7 +438,7 @@ fn results_are_printed_by_their_kind() {
 
 #[test]
 fn a_result_with_an_error_is_exit_code_1() {
-    let folder = workshop(&["error-zero"]);
+    let folder = folder_with_tools(&["error-zero"]);
     let people = run(folder.path(), &["call", "up:fail"]);
     assert_eq!((people.code, people.stdout.as_str()), (1, ""));
     assert!(people.stderr.starts_with("TOOL_FAILED: it broke\n"), "{people:?}");
@@ -447,8 +453,8 @@ fn a_result_with_an_error_is_exit_code_1() {
     assert!(zero.stderr.starts_with("TOOL_FAILED: it broke\nhelp: "), "{zero:?}");
 }
 
-/// A run on a terminal that `script` of util-linux plays, but for what is redirected; what the
-/// terminal is given is on stdout.
+/// A run on a terminal that `script` of util-linux emulates, with a redirection. The output to the
+/// terminal is on stdout.
 fn terminal(folder: &Path, args: &[&str], redirection: &str) -> Command {
     let quote = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words: Vec<String> =
@@ -465,13 +471,13 @@ fn terminal(folder: &Path, args: &[&str], redirection: &str) -> Command {
     command
 }
 
-/// What a terminal is given on stdout.
+/// The output of a run to its terminal, without that of stderr.
 fn on_a_terminal(folder: &Path, args: &[&str]) -> String {
     let output = terminal(folder, args, "2>/dev/null").output().expect("`script` is installed");
     String::from_utf8(output.stdout).expect("UTF-8").replace("\r\n", "\n")
 }
 
-/// What is left to see on a terminal: of every line, what came after it was erased the last time.
+/// What a terminal shows at the end: of every line, the part after it was erased the last time.
 fn left_to_see(given: &str) -> String {
     let line = |line: &str| line.rsplit("\x1b[2K").next().unwrap_or_default().to_owned();
     given.split("\r\n").map(line).collect::<Vec<_>>().join("\n")
@@ -487,7 +493,7 @@ fn progress_is_shown_only_on_a_terminal() {
         let places: Vec<Option<usize>> = steps.iter().map(|step| given.find(step)).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {given:?}");
     };
-    let folder = workshop(&[]);
+    let folder = folder_with_tools(&[]);
     let mut running = Running::of(&mut terminal(folder.path(), &call("ms=1500"), ""));
     let first = until("the first step", LONG, || {
         Some(running.stdout()).filter(|given| given.contains(steps[0]))
@@ -497,25 +503,25 @@ fn progress_is_shown_only_on_a_terminal() {
     let run = running.end(LONG);
     assert_eq!((run.code, left_to_see(&run.stdout).as_str()), (0, RESULT), "{run:?}");
     in_order(&run.stdout);
-    // A result that goes elsewhere goes there alone, and its progress is still for the terminal.
+    // Where only stdout is redirected, progress is still shown on the terminal.
     let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), ">result")).end(LONG);
     assert_eq!((run.code, left_to_see(&run.stdout).as_str()), (0, ""), "{run:?}");
     in_order(&run.stdout);
     let written =
         |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
     assert_eq!(written("result"), RESULT);
-    // Where stderr is no terminal there is none, whatever stdout is.
-    let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), "2>said")).end(LONG);
+    // Where stderr is not a terminal, there is no progress, whatever stdout is.
+    let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), "2>errors")).end(LONG);
     assert_eq!((run.code, run.stdout.replace("\r\n", "\n").as_str()), (0, RESULT), "{run:?}");
-    assert_eq!(written("said"), "");
+    assert_eq!(written("errors"), "");
     let run = run_with(folder.path(), &call("ms=100"), &[("TERM", "xterm")], "");
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, RESULT, ""));
 }
 
-/// Whatever a tool prints, a terminal must not obey it.
+/// Nothing that a tool prints may control the terminal.
 #[test]
 fn control_characters_are_printed_visibly() {
-    let folder = workshop(&[]);
+    let folder = folder_with_tools(&[]);
     let hostile = "\\033]0;owned\\007 \\033[2J \\r \\b \\302\\233 \\342\\200\\256";
     std::fs::write(folder.path().join("say.yaml"), SAY).expect("a file");
     let schema =
@@ -542,26 +548,25 @@ fn control_characters_are_printed_visibly() {
         check(name, &run(folder.path(), &call).stderr);
         check(name, &on_a_terminal(folder.path(), &call));
         check(name, &run(folder.path(), &["list", &source]).stderr);
-        // A program gets every character that JSON lets through as it is.
+        // JSON output has every character as JSON requires it.
         let json = run(folder.path(), &["call", "loud", "--from", &source, "--json"]).stdout;
         assert!(!json.contains(|c: char| c.is_ascii_control() && c != '\n'), "{name}: {json:?}");
     }
     let text = r#"args=["\u001b[31mred\u001b[0m \u0007\u202e\u009b\r\n"]"#;
-    let said = on_a_terminal(folder.path(), &["call", "say:say", text, "--from", "say.yaml"]);
-    check("text", &said);
-    assert!(said.contains("red"), "{said:?}");
-    // What was asked for may be hostile as well.
+    let shown = on_a_terminal(folder.path(), &["call", "say:say", text, "--from", "say.yaml"]);
+    check("text", &shown);
+    assert!(shown.contains("red"), "{shown:?}");
+    // The arguments may be hostile as well.
     for args in [
         &["call", "\u{1b}[2Jx"][..],
         &["call", "up:add", "\u{1b}[2J"],
         &["call", "up:add", "a=\u{1b}[2J"],
         &["call", "x", "--from", "\u{1b}[2J"],
     ] {
-        check("what was asked for", &run(folder.path(), args).stderr);
+        check("arguments", &run(folder.path(), args).stderr);
     }
 }
 
-/// A program that reads a text gets it as the tool gave it.
 #[test]
 fn a_text_is_printed_unchanged_into_a_pipe() {
     let folder = folder(&[("say.yaml", SAY.as_bytes())]);
@@ -581,7 +586,7 @@ fn timeouts_include_slow_tools_and_slow_sources() {
     add_tools(&path, &["sleep", "ignore-term"]);
     for (args, message) in [
         (
-            // Long enough for the program to be started and asked for its schema before.
+            // Long enough to start the program and to read its schema before.
             &["call", "sleep", "ms=110000", "--timeout", "3000"][..],
             "TIMEOUT: `sleep` did not answer within 3000 ms",
         ),
@@ -638,7 +643,7 @@ fn assert_offspring_is_killed(folder: &Path, mode: &str, file: &str) {
 #[test]
 fn a_call_kills_its_process_tree() {
     let modes = ["fork", "daemon", "daemon-clean", "fork-exit", "setsid-exit", "daemon-exit"];
-    let folder = workshop(&modes);
+    let folder = folder_with_tools(&modes);
     for mode in modes {
         assert_offspring_is_killed(folder.path(), mode, mode);
     }
@@ -648,7 +653,7 @@ fn a_call_kills_its_process_tree() {
 /// after that was killed: ten rounds, because this is a race.
 #[test]
 fn a_call_kills_processes_that_left_its_session() {
-    let folder = workshop(&["setsid"]);
+    let folder = folder_with_tools(&["setsid"]);
     for round in 0..10 {
         assert_offspring_is_killed(folder.path(), "setsid", &format!("pid-{round}"));
     }

@@ -1,5 +1,5 @@
-//! `check`, `explain`, `completions` and `man`: what is found, how it is shown, and what the exit
-//! code says. What `--fix` does is in `fixing`.
+//! `check`, `explain`, `completions` and `man`: findings, output formats and exit codes. Tests of
+//! `--fix` are in `fixing`.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -10,8 +10,7 @@ use crate::calling::run;
 use crate::client::{Upstream, misbehave};
 use crate::program::{Run, folder, run_in, toolwright};
 
-/// One finding of each weight; the error and the warning can be repaired, the note only with a
-/// risk.
+/// One finding of each severity; the error and the warning have safe fixes, the note an unsafe one.
 pub(crate) const MIXED: &str = r#"{
   "btcp": "1.0",
   "name": "page-tools",
@@ -30,7 +29,7 @@ pub(crate) const MIXED: &str = r#"{
 }
 "#;
 
-/// What is wrong with it, in order.
+/// Its findings, in order.
 const IN_MIXED: [&str; 3] = ["UNUSED_CAPABILITY", "OPEN_OBJECT", "CAPABILITY_NOT_DECLARED"];
 
 /// One note, on line 7.
@@ -44,7 +43,7 @@ pub(crate) const NOTES: &str = "tool:
   cli_specific: {executable: notes}
 ";
 
-/// Nothing to report.
+/// A definition without findings.
 const NOW: &str = r#"[{"name": "now", "description": "Returns the time", "inputSchema": {"type": "object", "properties": {}}}]"#;
 
 /// Checks `files` with `args`.
@@ -77,8 +76,8 @@ fn codes(run: &Run) -> Vec<String> {
     objects(run).iter().map(|o| o["code"].as_str().expect("a code").to_owned()).collect()
 }
 
-/// The run ended with 2, said one sentence with these words on stderr, and no more.
-fn one_sentence(run: &Run, words: &[&str]) {
+/// Asserts that a run ended with exit code 2 and one line on stderr, which contains these words.
+fn assert_one_line(run: &Run, words: &[&str]) {
     assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
     assert!(run.stderr.starts_with("toolwright: "), "{run:?}");
     for word in words {
@@ -100,7 +99,7 @@ fn every_output_format_has_its_snapshot() {
     assert!(run.stdout.contains("help: fix: remove `dom:write`"), "full is what one gets: {run:?}");
 }
 
-/// The shape that docs/record.md promises.
+/// The shape is that of docs/record.md.
 #[test]
 fn json_output_has_the_documented_keys() {
     let run = check(
@@ -148,7 +147,7 @@ fn sarif_output_is_one_document() {
         }
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
     }
-    // Who reads only the document learns, too, that something could not be looked at.
+    // The document also reports the sources that could not be read.
     let run = check(&[("now.json", NOW)], &["now.json", "gone.json", "--output-format", "sarif"]);
     assert_eq!(run.code, 2, "{run:?}");
     let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
@@ -194,7 +193,7 @@ fn the_summary_counts_tools_files_and_findings() {
         summary(&others, &["."]),
         "1 tool in 1 file: nothing to report | 1 file of no known format skipped | 1 file skipped that could not be parsed: ./torn.json"
     );
-    // A file that is named is a file that is checked.
+    // A file that is named is checked, even if it has no key of a definition.
     assert_eq!(summary(&others, &["now.json", "torn.json"]), "1 tool in 2 files: 1 error");
 }
 
@@ -252,7 +251,7 @@ fn fail_on_sets_the_exit_code() {
             assert_eq!((run.code, run.stderr.as_str()), (expected, ""), "{level}: {}", run.stdout);
         }
     }
-    // What cannot be read is no finding.
+    // A source that cannot be read is not a finding.
     assert_eq!(check(&[], &["nowhere.json", "--fail-on", "never"]).code, 2);
     let wrong = check(&[("now.json", NOW)], &["now.json", "--fail-on", "warnings"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("warning"), "{wrong:?}");
@@ -285,7 +284,7 @@ fn codes_are_selected_and_ignored() {
             ("ZZZ", "there is no code `ZZZ` (`toolwright explain` lists all codes)"),
         ] {
             let run = check(&[("page.json", MIXED)], &["page.json", option, code]);
-            one_sentence(&run, &[help]);
+            assert_one_line(&run, &[help]);
             assert_eq!(run.stdout, "");
         }
     }
@@ -341,20 +340,20 @@ fn files_folders_and_standard_input_are_checked_once() {
     assert_eq!(last(&["-"], NOTES), "1 tool in 1 file");
     assert_eq!(last(&["-", "-"], NOTES), "1 tool in 1 file");
     assert_eq!(last(&["-", "now.json"], MIXED), "2 tools in 2 files");
-    // A file is one file, however often it is named.
+    // A file that is named several times is checked once.
     assert_eq!(last(&["now.json", "./now.json", ".", "a/../now.json"], ""), "3 tools in 3 files");
     let stdin =
         run_in(folder.path(), &["check", "-", "--output-format", "concise"], NOTES.as_bytes());
     assert!(stdin.stdout.starts_with("<stdin>:7:14: info[MISSING_DESCRIPTION]"), "{stdin:?}");
     let missing = run(folder.path(), &["check", "nowhere.json", "a/page.json"]);
-    one_sentence(&missing, &["nowhere.json"]);
+    assert_one_line(&missing, &["nowhere.json"]);
     assert!(
         missing.stdout.contains("CAPABILITY_NOT_DECLARED"),
         "the others are still checked: {missing:?}"
     );
     std::fs::create_dir(folder.path().join("empty")).expect("a folder");
-    one_sentence(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
-    one_sentence(
+    assert_one_line(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
+    assert_one_line(
         &run(folder.path(), &["check"]),
         &["name what to check", "no `toolwright.toml` here or above"],
     );
@@ -382,14 +381,14 @@ fn without_arguments_the_sources_of_the_configuration_are_checked() {
     }
     let named = run(&below, &["check", "now.json"]);
     assert_eq!((named.code, named.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
-    one_sentence(
+    assert_one_line(
         &run(&below, &["check", "now.json", "--config", "no.toml"]),
         &["there is no configuration `no.toml`"],
     );
-    // `--format` holds for these sources, too.
+    // `--format` applies to these sources, too.
     let as_mcp = run(folder.path(), &["check", "--format", "mcp", "--output-format", "json"]);
     assert!(!codes(&as_mcp).contains(&"UNUSED_CAPABILITY".to_owned()), "{as_mcp:?}");
-    // A source that is wrong is told with the others, and they are checked.
+    // A source with a mistake is reported, and the others are checked.
     std::fs::write(
         folder.path().join("toolwright.toml"),
         format!("{config}\n[[source]]\nname = \"typo\"\npth = \"x\"\n"),
@@ -429,11 +428,11 @@ fn levels_of_the_configuration_set_severities() {
     assert_eq!(
         levels(off, &["--select", open]),
         (0, format!("{open} info")),
-        "who asks for it sees it"
+        "a selected code is shown"
     );
     assert_eq!(levels(off, &["--select", unused]), (0, format!("{unused} warning")));
     assert_eq!(levels(off, &["--fail-on", "info", "--ignore", unused]).0, 1);
-    // Found upwards from where one stands, or named.
+    // The configuration is found in a folder above, or named.
     let folder = folder(&[
         ("toolwright.toml", off.as_bytes()),
         ("loud.toml", b""),
@@ -475,11 +474,11 @@ fn unknown_levels_of_a_configuration_are_one_error() {
     for (config, place, words) in cases {
         for args in [&["now.json"][..], &[]] {
             let run = check(&[("toolwright.toml", config), ("now.json", NOW)], args);
-            one_sentence(&run, &[place, words]);
+            assert_one_line(&run, &[place, words]);
             assert_eq!(run.stdout, "");
         }
     }
-    // What is wrong elsewhere in it does not matter to who names a file.
+    // Other mistakes of the configuration do not matter when a file is named.
     let run = check(
         &[("toolwright.toml", "[limits]\ntimeout = \"x\"\n"), ("now.json", NOW)],
         &["now.json"],
@@ -487,7 +486,7 @@ fn unknown_levels_of_a_configuration_are_one_error() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
 }
 
-/// What the case is, the text, and the codes that are left with their lines.
+/// Name of the case, text, and the codes that are not silenced with their lines.
 type Silenced<'c> = (&'c str, String, &'c [(&'c str, u64)]);
 
 #[test]
@@ -522,7 +521,7 @@ fn a_comment_silences_one_code_at_one_place() {
         ("no reason", behind("ignore MISSING_DESCRIPTION"), &[(missing, 7), (reason, 7)]),
         ("only a dash", behind("ignore MISSING_DESCRIPTION - "), &[(missing, 7), (reason, 7)]),
         ("other words", behind("ignored MISSING_DESCRIPTION - so"), &[(missing, 7)]),
-        // Inside a text it is text.
+        // A comment inside a text is a part of the text.
         ("in a block", below_a_text("|\n    "), &[(missing, 9)]),
         ("in quotes", NOTES.replace("Keeps notes", &format!("\"{silence}\"")), &[(missing, 7)]),
     ];
@@ -535,13 +534,13 @@ fn a_comment_silences_one_code_at_one_place() {
         let mut crlf = found("notes.yaml", &text.replace('\n', "\r\n"), &[]);
         crlf.sort_by_key(|(code, line)| (*line, code.clone()));
         assert_eq!(crlf, expected, "{name}, CRLF");
-        // What is not asked for is silenced all the same.
+        // Codes that are not selected are silenced, too.
         if expected.is_empty() {
             assert_eq!(found("notes.yaml", text, &["--select", useless]), [], "{name}");
             assert_eq!(found("notes.yaml", text, &["--ignore", missing]), [], "{name}");
         }
     }
-    // JSON has no comments, so a text that looks like one is none.
+    // JSON has no comments: a text that looks like a comment is a text.
     let json = NOW.replace("Returns the time", &format!("Returns the time {silence}"));
     assert_eq!(found("now.json", &json, &[]), []);
 }
@@ -614,12 +613,12 @@ fn javascript_findings_point_into_their_file() {
     let run = checked(&of_a_tool, &["in/notes.yaml"]);
     assert_eq!(run.code, 1);
     insta::assert_snapshot!("javascript_of_a_local_tool", run.stdout);
-    // A script is one script, whoever names it.
+    // A script is checked once, however many definitions name it.
     let twice = checked(&of_a_tool, &["in/notes.yaml", "in/trim.js", "in/../in/trim.js"]);
     assert_eq!(twice.stdout.matches("INVALID_FUNCTION_SYNTAX").count(), 1, "{twice:?}");
     let missing = checked(&[("in/notes.yaml", &local("trim.js"))], &["in/notes.yaml"]);
     insta::assert_snapshot!("missing_script", missing.stdout);
-    // Only JavaScript is looked at, and only that of tools.
+    // Only JavaScript is checked, and only scripts of tools.
     let other = checked(
         &[("notes.yaml", &local("trim.py")), ("trim.py", TORN), ("other.js", TORN)],
         &["."],
@@ -628,13 +627,13 @@ fn javascript_findings_point_into_their_file() {
     let good =
         checked(&[("trim.mjs", "export const trim = (text) => text.trim();\n")], &["trim.mjs"]);
     assert_eq!((good.code, good.stdout.as_str()), (0, "0 tools in 1 file: nothing to report\n"));
-    one_sentence(&check(&[], &["no.js"]), &["cannot read `no.js`"]);
+    assert_one_line(&check(&[], &["no.js"]), &["cannot read `no.js`"]);
     let mixed = check(&[("now.json", NOW)], &["no.js", "now.json"]);
-    one_sentence(&mixed, &["cannot read `no.js`"]);
+    assert_one_line(&mixed, &["cannot read `no.js`"]);
     assert!(mixed.stdout.starts_with("1 tool in 1 file"), "{mixed:?}");
 }
 
-/// What `misbehave mcp bad-list` has wrong, by pointer into its answer.
+/// The mistakes of `misbehave mcp bad-list`, by pointer into its answer.
 fn in_the_bad_list(run: &Run, file: &str) {
     let errors: Vec<Json> = objects(run).into_iter().filter(|o| o["severity"] == "error").collect();
     let places: Vec<(&str, &str)> = errors
@@ -663,7 +662,7 @@ fn running_servers_are_checked() {
     );
     assert_eq!((command.code, command.stderr.as_str()), (1, ""));
     in_the_bad_list(&command, &format!("-- {program}"));
-    // A URL gives what the program gives.
+    // The server has the same findings over HTTP.
     let upstream = Upstream::start("good");
     let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
     let same =
@@ -677,7 +676,7 @@ fn running_servers_are_checked() {
     let configured = run(folder.path(), &["check", "--output-format", "json"]);
     assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
     in_the_bad_list(&configured, "up");
-    // There is no file to repair.
+    // There is no file to fix.
     let fixed =
         run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
     assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));
@@ -693,7 +692,7 @@ fn servers_files_are_checked_and_keep_their_secrets() {
         "far": {"url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": SECRET}},
         "unset": {"command": "${NOT_SET}", "env": {"TOKEN": SECRET}},
     }});
-    // On one line, so that a line that is shown shows all.
+    // The file is one line, so that showing any line would show all of it.
     let folder =
         folder(&[(".mcp.json", servers.to_string().as_bytes()), ("now.json", NOW.as_bytes())]);
     for form in ["full", "concise", "json", "sarif", "github"] {
@@ -716,9 +715,9 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     let concise =
         run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
     assert!(concise.stdout.contains("6 tools in 3 files"), "{concise:?}");
-    // One that cannot be reached is one sentence, and nobody else's problem.
+    // A server that cannot be reached is one line, and the others are checked.
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
-    one_sentence(&alone, &["UPSTREAM_UNAVAILABLE", "nobody listens there"]);
+    assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "nobody listens there"]);
     assert_eq!(alone.stdout, "1 tool in 1 file: nothing to report\n");
 }
 
@@ -740,7 +739,7 @@ fn explain_prints_the_manual_of_a_code() {
         ("zzz", "`toolwright explain` lists all codes"),
     ] {
         let run = explain(&[name]);
-        one_sentence(&run, &[help]);
+        assert_one_line(&run, &[help]);
         assert_eq!(run.stdout, "");
     }
     let list = explain(&[]);
@@ -751,7 +750,7 @@ fn explain_prints_the_manual_of_a_code() {
     all.sort_unstable();
     assert_eq!(listed, all);
     assert!(list.stdout.lines().all(|line| line.split_whitespace().count() > 4), "{}", list.stdout);
-    // One without a sample has words all the same.
+    // A code without a sample has a manual text, too.
     let bare = explain(&["LOOKALIKE_NAME"]);
     assert!(bare.code == 0 && bare.stdout.starts_with("LOOKALIKE_NAME (warning)\n\n"), "{bare:?}");
 }
@@ -764,7 +763,7 @@ fn completions_and_manual_pages_are_printed() {
         let completions = run(&["completions", shell]);
         assert_eq!((completions.code, completions.stderr.as_str()), (0, ""), "{shell}");
         for word in ["check", "explain", "unsafe-fixes"] {
-            assert!(completions.stdout.contains(word), "{shell} does not know {word}");
+            assert!(completions.stdout.contains(word), "{shell} lacks {word}");
         }
     }
     let unknown = run(&["completions", "csh"]);
@@ -783,8 +782,8 @@ fn completions_and_manual_pages_are_printed() {
         assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
     }
     let typo = run(&["man", "chekc"]);
-    one_sentence(&typo, &["there is no command `chekc` (did you mean `check`?)"]);
-    one_sentence(&run(&["man", "zzzzzz"]), &["there is no command `zzzzzz`"]);
+    assert_one_line(&typo, &["there is no command `chekc` (did you mean `check`?)"]);
+    assert_one_line(&run(&["man", "zzzzzz"]), &["there is no command `zzzzzz`"]);
     let command = run(&["chekc"]);
     assert!(
         command.code == 2 && command.stdout.is_empty() && command.stderr.contains("'check'"),

@@ -1,5 +1,5 @@
-//! `check` on whole files as authors write them, with all their mistakes. Every error and warning is
-//! listed with its place, so that one more or one less fails; notes are counted.
+//! `check` on whole files as authors write them, with all their mistakes. Every error and warning
+//! is listed with its place, so that one more or one less fails; notes are counted.
 //!
 //! The files of `crates/formats/tests/corpus` are always checked. The definitions that other people
 //! published are checked where `TOOLWRIGHT_SHARED` names their folder; their texts are not in this

@@ -7,8 +7,8 @@ use crate::calling::run;
 use crate::knowing::{board, judged_by};
 use crate::program::folder;
 
-/// A function that relies on the checks before it may crash where these have refused: the arguments
-/// are at fault.
+/// A validator whose `checks` failed may throw, because its function relies on them: that is a
+/// refusal of the arguments, not a broken validator.
 #[test]
 fn a_validator_that_throws_after_a_failed_check_is_a_refusal() {
     let text = "tool:
@@ -25,7 +25,7 @@ fn a_validator_that_throws_after_a_failed_check_is_a_refusal() {
         validates: go
         language: javascript
         function: |
-          module.exports = () => ({ valid: false, errors: ['a function speaks later'] })
+          module.exports = () => ({ valid: false, errors: ['a later function refuses'] })
       - id: short-name
         validates: go
         language: javascript
@@ -37,7 +37,7 @@ fn a_validator_that_throws_after_a_failed_check_is_a_refusal() {
         language: javascript
         checks: [{required_fields: [place]}]
         function: |
-          module.exports = () => ({ valid: false, errors: ['the function speaks last'] })
+          module.exports = () => ({ valid: false, errors: ['the last function refuses'] })
   examples:
     go:
       - scenario: failure_invalid_param
@@ -45,21 +45,21 @@ fn a_validator_that_throws_after_a_failed_check_is_a_refusal() {
         error: {message: name is required}
       - scenario: failure_other
         input: {}
-        error: {message: nothing that is said}
+        error: {message: an error that does not occur}
 ";
     let folder = folder(&[("names.yaml", text.as_bytes())]);
-    let told = run(folder.path(), &["test", "names.yaml"]);
-    assert!(told.code == 1 && told.stdout.contains("1 passed, 1 failed"), "{told:?}");
+    let tested = run(folder.path(), &["test", "names.yaml"]);
+    assert!(tested.code == 1 && tested.stdout.contains("1 passed, 1 failed"), "{tested:?}");
     // The checks of all validators come first.
-    let said = [
+    let errors = [
         "name is required",
         "place is required",
-        "a function speaks later",
-        "the function speaks last",
+        "a later function refuses",
+        "the last function refuses",
     ];
-    let places: Vec<Option<usize>> = said.iter().map(|words| told.stdout.find(words)).collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", told.stdout);
-    assert!(!told.stdout.contains("could not judge"), "{told:?}");
+    let places: Vec<Option<usize>> = errors.iter().map(|words| tested.stdout.find(words)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", tested.stdout);
+    assert!(!tested.stdout.contains("could not judge"), "{tested:?}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
     assert_eq!(failed.code, 1, "{failed:?}");
     let lines: Vec<Json> =
         failed.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let told: Vec<(&str, &str)> = lines[..lines.len() - 1]
+    let results: Vec<(&str, &str)> = lines[..lines.len() - 1]
         .iter()
         .map(|line| {
             (
@@ -97,7 +97,7 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
         })
         .collect();
     assert_eq!(
-        told,
+        results,
         [
             ("passed", ""),
             ("passed", ""),
@@ -115,7 +115,7 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
         (&json!(4), &json!(2), &json!(2)),
         "{sum}"
     );
-    // What tools answer is asked only with `--run`.
+    // Tools are called only with `--run`.
     let quiet = test(&["shop.json"]);
     assert!(quiet.code == 0 && quiet.stdout.contains("2 examples: 2 passed"), "{quiet:?}");
     let called = test(&["shop.json", "--run"]);
@@ -134,7 +134,7 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
         "{}",
         junit.stdout
     );
-    // What cannot be run is one sentence and exit 2.
+    // Runs that cannot start are one line and exit code 2.
     for (args, part) in [
         (&["shop.json", "--exact"][..], "only `--run`"),
         (&["-", "--run"], "name the file"),
@@ -171,7 +171,7 @@ fn examples_of_mcp_tools_are_tests() {
         run(folder.path(), &["test", "list.json", "--format", "mcp", "--output-format", "json"]);
     let lines: Vec<Json> =
         run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let told: Vec<(&str, &str)> = lines
+    let results: Vec<(&str, &str)> = lines
         .iter()
         .take(4)
         .map(|line| {
@@ -184,7 +184,7 @@ fn examples_of_mcp_tools_are_tests() {
         ("example 1 of its schema", "passed"),
         ("example 2 of its schema", "failed"),
     ];
-    assert_eq!((run.code, told.as_slice()), (1, &expected[..]), "{}", run.stdout);
+    assert_eq!((run.code, results.as_slice()), (1, &expected[..]), "{}", run.stdout);
     let place = text.lines().position(|line| line.contains("\"total\"")).expect("it is there");
     let line = lines[1]["line"].as_u64().expect("a number") as usize;
     assert!(line < place && place < line + 6, "{line}: {}", run.stdout);
@@ -251,7 +251,7 @@ fn an_example_is_not_tested_on_a_tool_of_the_same_id() {
 #[test]
 fn a_broken_validator_makes_an_example_fail() {
     let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
-    // One that throws what the example expects has refused it.
+    // A validator that throws the expected error has refused the arguments.
     let throws = "module.exports = () => { throw new Error('no validator likes this'); };";
     let folder_of = |code: &str| folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
     let run_of = |code: &str| run(folder_of(code).path(), &["test", "odd.yaml"]);

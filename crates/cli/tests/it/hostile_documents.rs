@@ -1,5 +1,5 @@
-//! Hostile documents: each is read within bounded processor time and memory, and ends with the right
-//! diagnostic.
+//! Hostile documents: each is read within bounded processor time and memory, and ends with the
+//! right diagnostic.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::program::{folder, toolwright};
 
-/// The most processor time that a document may take: two seconds for an optimised build, a few times
-/// as much without optimisation. Time on the clock would depend on what else runs on the machine.
+/// The most processor time that a document may take: two seconds for an optimised build, a few
+/// times as much without optimisation. Time on the clock would depend on what else runs on the
+/// machine.
 const SECONDS: u64 = if cfg!(debug_assertions) { 12 } else { 2 };
 /// The most memory that the process may use.
 const MEGABYTES: u64 = 300;
@@ -160,8 +161,8 @@ fn hostile_documents_are_read_within_bounded_time_and_memory() {
     assert!(!measured.is_zero(), "processor time is not measured");
 }
 
-/// Runs the program on a file; its diagnostics, its processor time, its peak memory in megabytes, and
-/// whether it ended with an exit code of its own.
+/// Runs the program on a file; its diagnostics, its processor time, its peak memory in megabytes,
+/// and whether it ended with an exit code of its own.
 fn measure(path: &Path, command: &str) -> (String, Duration, u64, bool) {
     let mut program = toolwright();
     program.arg(command).arg(path).stdout(Stdio::null()).stderr(Stdio::piped());

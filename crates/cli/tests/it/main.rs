@@ -1,4 +1,6 @@
-//! The program through its front door: arguments in, output and exit code out.
+//! The program `toolwright` as users run it: arguments in, output and exit code out. Every module
+//! starts the built binary, except those that check files of the repository (`architecture`, the
+//! pages of `codes` and `rules`) and those that compare findings in bulk (`mutations`, `rules`).
 
 mod architecture;
 mod btcp_tool_bodies;

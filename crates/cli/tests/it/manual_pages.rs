@@ -1,5 +1,5 @@
-//! `check` on the definitions in pages of manuals: whole ones as they are, sections put into a small
-//! tool. Functions of the pages are also run.
+//! `check` on the definitions in pages of manuals: whole ones as they are, sections put into a
+//! small tool. Functions of the pages are also run.
 //!
 //! Every test reads a page of `crates/formats/tests/corpus/pages`, and the page of the published
 //! specification where `TOOLWRIGHT_SHARED` names the folder that contains it.

@@ -1,6 +1,7 @@
 //! Every rule of the specifications, as rows of data in `tests/rules`: a document that keeps all
-//! rules, an edit that breaks one, and what is found then. The page docs/rules.md lists them; it is
-//! written by this test when `UPDATE_DOCS` is set, and held against the rows otherwise.
+//! rules, an edit that breaks one, and the finding that it gives. The page docs/rules.md lists
+//! them; it is written by this test when `UPDATE_DOCS` is set, and compared with the rows
+//! otherwise.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,7 +12,7 @@ use serde_json::Value as Json;
 use toolwright_catalog::{Reader, codes, read};
 use toolwright_source::{Document, Edit, Pointer, Severity, Syntax, plan, splice};
 
-use crate::program::{held, project};
+use crate::program::{assert_page, project};
 
 const SEEDS: [&str; 5] = ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"];
 
@@ -75,7 +76,7 @@ pub(crate) fn parse(file: &str, text: &str) -> Arc<Document> {
 /// Renames, then removes, then sets, one edit at a time.
 fn edited(file: &str, text: &str, edit: &Json) -> String {
     let mut text = text.to_owned();
-    let pointer = |p: &str| Pointer::parse(p).unwrap_or_else(|| panic!("{p} is no pointer"));
+    let pointer = |p: &str| Pointer::parse(p).unwrap_or_else(|| panic!("{p} is not a pointer"));
     let mut make = |edit: Edit| {
         let document = parse(file, &text);
         let edits = plan(&document, std::slice::from_ref(&edit))
@@ -107,7 +108,7 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
     text
 }
 
-/// What `check` finds in a document.
+/// The findings of `check` in a document.
 pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
     let document = parse(file, text);
     let loaded = read(&document, Reader { format: None, compat, rules: true });
@@ -123,7 +124,7 @@ fn serious(found: &[Found]) -> Vec<&Found> {
     found.iter().filter(|f| f.severity != Severity::Info.name()).collect()
 }
 
-/// What is wrong with a row, if anything is.
+/// How the findings of a row differ from what it expects.
 fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
     let text = |key: &str| rule[key].as_str().unwrap_or_default();
     let (code, severity, at) = (text("code"), text("severity"), text("at"));
@@ -246,7 +247,7 @@ fn the_page_of_rules_is_up_to_date() {
             }
         }
     }
-    held(&project().join("docs/rules.md"), &page);
+    assert_page(&project().join("docs/rules.md"), &page);
 }
 
 /// The edit of a row in a few words.

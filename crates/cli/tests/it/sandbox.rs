@@ -1,4 +1,4 @@
-//! The sandbox through this binary: `doctor`, and the worker that it is itself.
+//! The sandbox as this binary uses it: `doctor`, and workers, which are the same binary.
 
 use std::process::Command;
 
@@ -37,8 +37,8 @@ fn doctor_names_every_layer() {
     ");
 }
 
-/// Who is limited more than the jail wants keeps the jail whole; who is limited too much is told
-/// so.
+/// Limits of the shell that are stricter than those of the jail stay, and the jail is complete;
+/// under limits that are too strict for a worker, `doctor` names the layer.
 #[test]
 fn lower_limits_of_the_shell_are_kept_or_reported() {
     let doctor = |kilobytes: u64| {
@@ -66,7 +66,7 @@ fn lower_limits_of_the_shell_are_kept_or_reported() {
     );
 }
 
-/// However few files may be open, that is said, and nothing breaks.
+/// With few file descriptors, `doctor` succeeds or names the limit; it never crashes.
 #[test]
 fn too_few_file_descriptors_are_reported() {
     for descriptors in 4..16 {
@@ -77,15 +77,16 @@ fn too_few_file_descriptors_are_reported() {
             .output()
             .expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let is_told = stderr.contains("ulimit -n") || stderr.contains("Too many open files");
+        let is_reported = stderr.contains("ulimit -n") || stderr.contains("Too many open files");
         assert!(
-            output.status.success() || (output.status.code() == Some(2) && is_told),
+            output.status.success() || (output.status.code() == Some(2) && is_reported),
             "{descriptors}: {output:?}"
         );
     }
 }
 
-/// A kernel without landlock, as far as a thread and the programs that it starts can tell.
+/// Runs `work` on a thread whose system calls to landlock fail as on a kernel without it; programs
+/// that it starts inherit that.
 #[cfg(target_os = "linux")]
 fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
@@ -102,7 +103,7 @@ fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {
             seccompiler::apply_filter(&filter).expect("a filter that the kernel takes");
             work()
         });
-        thread.join().expect("nothing panics here")
+        thread.join().expect("the thread does not panic")
     })
 }
 
@@ -126,11 +127,11 @@ fn a_missing_layer_is_reported_and_refused_on_request() {
     ];
     let words = ["call", "--from", "examples/btcp/count-words.json", "countWords", "text=a b"];
     for command in [&helper[..], &words] {
-        let told = without_landlock(|| run(command));
-        assert_eq!(told.code, 0, "{told:?}");
+        let warned = without_landlock(|| run(command));
+        assert_eq!(warned.code, 0, "{warned:?}");
         assert!(
-            told.stderr.contains("the sandbox lacks the layer `landlock` of its jail"),
-            "{told:?}"
+            warned.stderr.contains("the sandbox lacks the layer `landlock` of its jail"),
+            "{warned:?}"
         );
         let strict: Vec<&str> = command.iter().copied().chain(["--require-jail"]).collect();
         let refused = without_landlock(|| run(&strict));
@@ -161,11 +162,14 @@ fn the_globals_of_the_checks_are_those_of_the_sandbox() {
         known.iter().filter(|name| !names.iter().any(|found| found == **name)).collect();
     assert!(
         missing.is_empty(),
-        "checks take these for known, and the sandbox lacks them: {missing:?}"
+        "the checks list these globals, and the sandbox lacks them: {missing:?}"
     );
     let unknown: Vec<&String> = names
         .iter()
         .filter(|name| !known.contains(&name.as_str()) && !matches!(name.as_str(), "undefined"))
         .collect();
-    assert!(unknown.is_empty(), "the sandbox has these, and checks do not know them: {unknown:?}");
+    assert!(
+        unknown.is_empty(),
+        "the sandbox has these globals, and the checks do not list them: {unknown:?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! `show` and `list`: what people and programs get to see.
+//! `show` and `list`: their output for people and for programs, and their exit codes.
 
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
@@ -65,7 +65,7 @@ fn show_prints_json_of_the_examples() {
     }
 }
 
-/// The keys a program can rely on, whatever the tool has of them.
+/// The keys of docs/record.md, which every tool has, whatever its format.
 #[test]
 fn every_tool_has_the_documented_keys() {
     let keys = [
@@ -220,7 +220,7 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
                        2 files skipped that could not be parsed: ./broken.json, ./latin1.yaml\n";
         assert_eq!(run.stderr, skipped);
     }
-    // Syntax errors count once it is clear whose they are.
+    // Syntax errors count in files that have keys of a definition.
     let broken = br#"{"name": "e", "inputSchema": {"type": "object"},}"#;
     std::fs::write(folder.path().join("e.json"), broken).expect("a file");
     let run = run_in(folder.path(), &["list", "."], b"");
@@ -249,7 +249,7 @@ fn sources_that_cannot_be_read_are_one_line_and_exit_code_2() {
             assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (2, "", message));
         }
     }
-    // The rest is still shown.
+    // The other files are still shown.
     let tool = folder.path().join("good.json");
     std::fs::write(&tool, br#"{"name": "a", "inputSchema": {}}"#).expect("a file");
     let run = run_in(folder.path(), &["list", "missing.json", "good.json"], b"");
@@ -267,7 +267,7 @@ fn a_permission_error_is_one_line_and_exit_code_2() {
     mode("", 0o755);
     mode("secret.json", 0o000);
     mode("closed", 0o000);
-    // Root may read everything, so the program is run as somebody else: from a copy that they can
+    // Root may read everything, so the program is run as another user: from a copy that they can
     // reach.
     let binary = folder.path().join("toolwright");
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &binary).expect("a copy");
@@ -335,7 +335,7 @@ fn without_arguments_help_is_printed() {
     insta::assert_snapshot!("help", help.stdout);
 }
 
-/// What a document says must not reach the terminal as anything but text, nor keys anybody's log.
+/// Texts of a document are printed without control characters, and secrets are not printed at all.
 #[test]
 fn documents_cannot_send_control_characters_or_show_secrets() {
     let hostile = r#"{"btcp": "1.0\u001b[31m", "name": "x", "version": "1.0.0", "capabilities": [],
@@ -377,7 +377,7 @@ fn fields_below_a_syntax_error_are_not_reported_as_missing() {
         "{}",
         run.stderr
     );
-    // In an object that is complete it is missing.
+    // In a complete object of the same document, a missing field is reported.
     let json = r#"{"tools": [{"name": "a"}, {"name": "b", "inputSchema": {}"#;
     let run = run_in(
         std::path::Path::new("/"),

@@ -1,4 +1,4 @@
-//! `validate`, for people and in batches.
+//! `validate`: diagnostics for people, and batches for programs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -202,7 +202,7 @@ fn hostile_lines_of_a_batch_get_results() {
     assert_eq!(results.len(), lines.len());
 }
 
-/// A program that waits for each answer before it asks again gets one.
+/// A program can wait for each result before it writes the next line.
 #[test]
 fn results_of_a_batch_are_flushed_before_it_waits_for_input() {
     let mut child = toolwright()

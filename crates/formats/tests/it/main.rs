@@ -1,4 +1,4 @@
-//! The readers from outside: documents in, records and findings out.
+//! The readers of all formats: documents in, records and findings out.
 
 mod corpus;
 mod detection;

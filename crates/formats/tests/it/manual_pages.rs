@@ -750,8 +750,8 @@ fn every_type_has_its_binding() {
 }
 
 /// One tool in version 1 and in version 2. The second has dots for what the page showed before: to
-/// the letter, `[...]` is a list of a text, `{...}` an object with the key `...`, and the dots under
-/// `scenario: success` a key without a colon, behind which no YAML parser goes on.
+/// the letter, `[...]` is a list of a text, `{...}` an object with the key `...`, and the dots
+/// under `scenario: success` a key without a colon, behind which no YAML parser goes on.
 fn assert_aios_versions(
     version_1: &str,
     version_2: &str,

@@ -1,4 +1,4 @@
-//! One small definition of each form, and the parts of the record it gives. No shared material.
+//! One small definition for each form of each format, and parts of the record that it gives.
 
 use serde_json::{Value as Json, json};
 
@@ -6,7 +6,7 @@ use crate::support::{assert_card, card, findings, read_as};
 
 /// Parts of a card by pointer.
 type Parts<'a> = &'a [(&'a str, Json)];
-/// Pointers into the record, and the pointers into the document they stand for.
+/// Pointers into the record, and the pointers into the document that they map to.
 type Pointers<'a> = &'a [(&'a str, &'a str)];
 
 /// Reads `text` as `format`, asserts that nothing is wrong with it, and gives its card.
@@ -128,7 +128,7 @@ fn mcp_tools_are_read_from_every_form() {
         );
     }
     assert_eq!(clean("mcp", "list.json", r#"{"tools": []}"#)["tools"], json!([]));
-    // An answer without tools is no tool itself.
+    // An answer without tools is not a tool itself.
     assert_eq!(any("mcp", "list.json", r#"{"result": {}}"#)["tools"], json!([]));
 }
 
@@ -197,7 +197,7 @@ fn an_aios_tool_has_id_title_version_and_description() {
             ("/description", json!("For tests")),
             ("/knowledge/strategy", json!("hybrid")),
             ("/ids", json!(["demo:go"])),
-            // A toolset's version is not its tools', and prose is no capability.
+            // The version of a toolset is not that of its tools, and prose is not a capability.
             ("/tools/0/version", json!(null)),
             ("/tools/0/needs", json!([])),
             ("/declares", json!(null)),
@@ -239,7 +239,7 @@ fn the_aios_schema_version_is_read_or_inferred() {
     }
 }
 
-/// Where commands come from: type, sections, names.
+/// The sections that commands are read from, by type.
 #[test]
 fn aios_commands_come_from_their_sections_in_order() {
     let validators = |of: &str| {
@@ -322,8 +322,8 @@ fn aios_commands_take_their_descriptions() {
             ("/tools/2/finishes", json!(true)),
         ],
     );
-    // Two descriptions of one name, or of none, are two commands: a rule says which one is too
-    // many.
+    // Two descriptions with one name, or without a name, are two commands; a rule reports the
+    // duplicate.
     let card = any(
         "aios",
         "tool.yaml",
@@ -335,7 +335,7 @@ fn aios_commands_take_their_descriptions() {
     let described: Vec<&Json> =
         card["tools"].as_array().expect("tools").iter().map(|t| &t["description"]).collect();
     assert_eq!(described, ["a", "b", "c", "d"]);
-    // `command` means nothing in `tools`, and is kept like any other unknown field.
+    // `command` has no meaning in `tools`, and is kept like any other unknown field.
     let card =
         any("aios", "tool.yaml", &aios("mcp", "tools: [{id: x, command: run x, inputSchema: {}}]"));
     assert_card(
@@ -426,7 +426,7 @@ fn every_aios_type_has_its_binding() {
     // The program alone has no words: they would be its first argument.
     let card = aios_card("cli", &format!("{cli}command_groups: {{a: [{{command: git}}]}}"));
     assert_card("git", &card, &[("/ids", json!(["demo:git"])), ("/tools/0/binding/2", json!([]))]);
-    // The words of a group belong to a command that was named before, too.
+    // A group also gives its words to a command that was named before.
     let card = aios_card("cli", &format!("commands: [remote_show]\n{cli}{groups}"));
     assert_eq!(card["tools"][0]["binding"][2], json!(["remote", "show"]));
     let card = aios_card(
@@ -623,7 +623,7 @@ cli_specific: {executable: other}
                     "type": "mcp", "x": 1, "executable_knowledge.a": 2, "api_complexity.c": 4,
                     "mcp_specific.f": 7, "mcp_specific.connection.g": 8, "mcp_specific.health_check.h": 9,
                     "mcp_specific.environment_variables.0.i": 10,
-                    // A section of another type is no binding here, and is not lost either.
+                    // A section of another type is not a binding, and is kept.
                     "cli_specific": {"executable": "other"},
                     "/beside": 11
                 }),
@@ -635,7 +635,7 @@ cli_specific: {executable: other}
     );
 }
 
-/// What is bad stays visible in the record, and is no tool; the rest of the draft is there.
+/// Invalid values are kept in the draft, which is then not a tool; its other fields are read.
 #[test]
 fn mistakes_leave_invalid_values_in_the_draft() {
     let cases: &[(&str, &str, Parts<'_>)] = &[
@@ -694,7 +694,7 @@ fn mistakes_leave_invalid_values_in_the_draft() {
     }
 }
 
-/// Every part of the record that a rule may speak of leads back to its place.
+/// Every part of the record that a rule can report has a location in the document.
 #[test]
 fn every_part_of_a_record_has_its_origin() {
     let aios = aios(
@@ -736,7 +736,7 @@ fn every_part_of_a_record_has_its_origin() {
             referring,
             &[
                 ("/knowledge/helpers/0/id", "/tool/executable_knowledge/helpers/1/id"),
-                // A check of the record is a member of one in the document.
+                // A check in the record is a member of an object in the document.
                 (
                     "/knowledge/validators/0/checks/0",
                     "/tool/executable_knowledge/validators/0/checks/0/a",
@@ -767,7 +767,7 @@ fn every_part_of_a_record_has_its_origin() {
             &[
                 ("/declares", "/capabilities"),
                 ("/limits/timeoutMs", "/config/timeout"),
-                // The first item is no tool.
+                // The first item is not a tool.
                 ("/tools/0/name", "/tools/1/name"),
                 ("/tools/0/limits/timeoutMs", "/tools/1/timeout"),
                 ("/tools/0/capabilities/0", "/tools/1/capabilities/0"),

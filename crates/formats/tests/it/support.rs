@@ -1,5 +1,5 @@
-//! The one place where the tests touch the API: text in, and out come the record as JSON (a
-//! "card") and the findings as lines of text.
+//! The only module that uses the API of the crate: text in; out come the record as JSON (a "card")
+//! and the findings as lines of text.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Arc<Document> {
     Arc::new(Document::parse(name, text, syntax))
 }
 
-/// The format a file is detected as, or the code and message of why it is none.
+/// The detected format of a file, or the code and message of the finding that it has none.
 pub(crate) fn detected(name: &str, text: &str) -> Result<&'static str, (&'static str, String)> {
     match detect(&parse(name, text)) {
         Detected::Format(format) => Ok(format.0),
@@ -40,7 +40,7 @@ pub(crate) fn read_as(id: &str, name: &str, text: impl Into<Vec<u8>>) -> Reading
     read(&parse(name, text), format(id))
 }
 
-/// Everything that is wrong with a text, with its place, in the order of the text.
+/// All diagnostics of a text, in the order of their locations.
 pub(crate) fn diagnose(reading: &Reading) -> Vec<Diagnostic> {
     let document = reading.origin.document();
     let whole = Origin::whole(document);
@@ -80,7 +80,7 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Holds parts of a card, by pointer, against what they should be.
+/// Compares parts of a card, by pointer, with the expected values.
 pub(crate) fn assert_card(what: &str, card: &Json, expected: &[(&str, Json)]) {
     for (pointer, expected) in expected {
         let found = card.pointer(pointer).unwrap_or(&Json::Null);
@@ -122,7 +122,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The definitions among them: not the scripts that lie beside some.
+/// The definitions among them, without the scripts beside some.
 pub(crate) fn definitions(folder: &Path) -> Vec<PathBuf> {
     let mut paths = files(folder);
     paths.retain(|path| path.extension().is_some_and(|ext| ext == "json" || ext == "yaml"));
@@ -137,7 +137,7 @@ fn given<T>(given: &Given<T>, show: impl FnOnce(&T) -> Json) -> Json {
     }
 }
 
-/// A toolset as JSON; what is missing is null, what is bad is `{"bad": …}`.
+/// A toolset as JSON; a missing value is null, an invalid one is `{"bad": …}`.
 pub(crate) fn card(reading: &Reading) -> Json {
     let set: &Toolset<Draft> = &reading.toolset;
     let namespace = set.namespace.ok();

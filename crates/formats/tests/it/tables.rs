@@ -31,7 +31,7 @@ fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static 
     out.push((path, fields));
 }
 
-/// The field itself, or what a list or map of it holds.
+/// The kind of the field itself, or of the items of its list or map.
 fn innermost(field: &Field) -> &Kind {
     let mut kind = &field.kind;
     while let Kind::List { of, .. } | Kind::Map(of) = kind {
@@ -109,7 +109,7 @@ fn bounds_patterns_and_words_make_sense() {
     }
 }
 
-/// A table as the part of a JSON Schema that it stands for.
+/// The part of a JSON Schema that a table describes.
 fn as_schema(fields: &'static [Field]) -> Json {
     let properties = fields.iter().map(|field| (field.name.to_owned(), kind_schema(&field.kind)));
     let required =
@@ -145,7 +145,7 @@ fn kind_schema(kind: &'static Kind) -> Json {
         }
         Kind::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         Kind::Choice { words, .. } => json!({"type": "string", "enum": words}),
-        // The pattern of a version has no end; the reading is: the pattern and SemVer.
+        // The published pattern of a version has no end; the reader also requires SemVer.
         Kind::Version { .. } => json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"}),
         Kind::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
         Kind::List { of, min } => {

@@ -1,4 +1,4 @@
-//! Edits by pointer: a table for each way of writing, and the rule behind it as a property.
+//! Edits by pointer: a table for each style of JSON and YAML, and property tests for all styles.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ fn rename(at: &str, name: &str) -> Edit {
     Edit::RenameKey(pointer(at), name.to_owned())
 }
 
-/// The same edits on the value, which is what the text must say afterwards.
+/// Makes the same edits on the value: the model that the edited text is compared with.
 fn model(value: &Json, edit: &Edit) -> Json {
     let mut value = value.clone();
     let up = |at: &Pointer| {
@@ -70,7 +70,7 @@ fn edited(text: &str, syntax: Syntax, edits: &[Edit]) -> Result<String, EditErro
     plan(&doc, edits).map(|planned| splice(text, &planned))
 }
 
-/// Makes the edits and holds the result against the table, the model and the order of members.
+/// Makes the edits and compares the result with the table, the model and the order of members.
 fn check(text: &str, syntax: Syntax, edits: &[Edit], expected: &str) {
     let result = edited(text, syntax, edits).expect("the edits can be made");
     assert_eq!(result, expected, "{text:?} {edits:?}");
@@ -141,7 +141,7 @@ fn edits_of_json() {
     .collect();
     for (text, edit, expected) in &cases {
         check(text, Syntax::Json, std::slice::from_ref(edit), expected);
-        // The same in other clothes: indents of four or of tabs, lines that end with CRLF.
+        // The same with indents of four spaces or of tabs, and with CRLF.
         if text.contains('\n') {
             for dress in [
                 |text: &str| text.replace("  ", "    "),
@@ -232,7 +232,7 @@ fn edits_of_unusual_yaml() {
         (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
         // A tab in a block of text is text.
         ("a: |\n  x\n  \ty\nb: 1\n", replace("/b", json!(2)), "a: |\n  x\n  \ty\nb: 2\n"),
-        // Nothing but a comment, or the marks of a document.
+        // Only a comment, or only the markers of a document.
         ("# c", replace("", json!(1)), "1 # c"),
         ("...", replace("", json!("new: value")), "\"new: value\"\n..."),
         ("---\n...\n", replace("", json!(1)), "--- 1\n...\n"),
@@ -331,7 +331,8 @@ fn edits_of_flow_style_yaml() {
     }
 }
 
-/// Members that a merge key brings in stand elsewhere; edits beside them must stay where they are.
+/// Members that a merge key brings in are written elsewhere; edits beside them leave them
+/// unchanged.
 #[test]
 fn edits_beside_merge_keys() {
     let block = "base: &b\n  x: 1\nm:\n  <<: *b\n  y: 2\nz: 3\n";
@@ -342,7 +343,7 @@ fn edits_beside_merge_keys() {
         (flow, insert("/m/w", json!(0)), "base: &b {x: 1}\nm: {<<: *b, y: 2, w: 0}\n"),
         (flow, remove("/m/y"), "base: &b {x: 1}\nm: {<<: *b}\n"),
         (flow, remove("/m/<<"), "base: &b {x: 1}\nm: {y: 2}\n"),
-        // Through the merge key or an alias an edit goes to where the words are.
+        // An edit through a merge key or an alias is made in the anchored text.
         (flow, replace("/m/x", json!(9)), "base: &b {x: 9}\nm: {<<: *b, y: 2}\n"),
         ("a: &a {}\nb: *a\n", insert("/b/x", json!(1)), "a: &a {x: 1}\nb: *a\n"),
         ("a: &a\n  k: 1\nb: *a\n", insert("/b/x", json!(1)), "a: &a\n  k: 1\n  x: 1\nb: *a\n"),
@@ -435,7 +436,7 @@ fn impossible_edits_are_refused() {
     assert_eq!(edited("- a\r\n", Syntax::Yaml, &[remove("/0")]), Ok("[]\r\n".to_owned()));
 }
 
-/// An edit that fits the value: what it does is up to `choices`.
+/// An edit that is possible on the value, picked by `choices`.
 fn some_edit(value: &Json, new: &Json, choices: &mut Choices) -> Edit {
     let mut places = vec![Pointer::root()];
     let mut next = 0;
@@ -463,8 +464,8 @@ fn some_edit(value: &Json, new: &Json, choices: &mut Choices) -> Edit {
     }
 }
 
-/// The text says afterwards what the model says, all else is as it was, and comments outside what
-/// was taken out are still there.
+/// The edited text has the value of the model, everything else is unchanged, and comments outside
+/// of removed parts are kept.
 fn assert_edit(text: &str, syntax: Syntax, value: &Json, edit: &Edit) {
     let doc = parse(text, syntax);
     assert_eq!(errors(&doc), [""; 0], "{text:?}");

@@ -21,7 +21,7 @@ fn annotations_have_lines_and_columns() {
         ("😀: x", "x", ",line=1,endLine=1,col=5,endColumn=6"),
         ("x: ä😀", "ä😀", ",line=1,endLine=1,col=4,endColumn=7"),
         ("a: {b: 1,\n  c: 2,\n  d: 3}\n", "{b: 1,\n  c: 2,\n  d: 3}", ",line=1,endLine=3"),
-        // With its line break, but without anything of the next line.
+        // A span with its line break ends on its own line.
         ("a: |\n  text\nb: 1\n", "|\n  text\n", ",line=1,endLine=2"),
         ("a: 1\nb: 2\n", "a: 1\n", ",line=1,endLine=1"),
         ("", "", ",line=1,endLine=1,col=1,endColumn=1"),
@@ -54,7 +54,7 @@ fn characters_with_a_meaning_are_escaped() {
         ("a b#c.yaml", "100%: a, b", "file=a b#c.yaml,", "::100%25: a, b"),
         ("C:a,b%0A.yaml", "::warning::x", "file=C%3Aa%2Cb%250A.yaml,", "::::warning::x"),
         ("https://h:1/mcp", "%0A", "file=https%3A//h%3A1/mcp,", "::%250A"),
-        // Shown, never obeyed: as in the other forms.
+        // Control characters are escaped, as in the other forms.
         (
             "a\u{1b}\n.yaml",
             "a\r\n\u{202e}b",

@@ -10,8 +10,8 @@ use toolwright_source::{
 /// quadratic or worse need minutes, so the bound tells them apart on a busy machine, too.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Does to a document what every command does, on a thread with a stack of 2 MiB, and returns the
-/// codes of its problems and whether the tree could be turned into JSON.
+/// Parses a document, converts it to JSON and renders its problems, as every command does, on a
+/// thread with a stack of 2 MiB. Returns the codes of its problems.
 fn codes(name: &str, bytes: impl Into<Vec<u8>>, syntax: Syntax) -> Vec<&'static str> {
     let bytes = bytes.into();
     let work = move || {
@@ -59,7 +59,7 @@ fn nesting_is_cut_off() {
             ["TOO_DEEP"]
         );
     }
-    // Keys that are no scalars are skipped, but not without end.
+    // Keys that are not scalars are skipped, up to the limit of depth.
     assert_eq!(yaml("explicit keys", "? ".repeat(100_000) + "a"), ["INVALID_SYNTAX", "TOO_DEEP"]);
     let stairs: String = (0..2000).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
     assert_eq!(yaml("indented maps", stairs), ["TOO_DEEP"]);
@@ -103,7 +103,7 @@ fn values_that_aliases_repeat_are_counted() {
     let big = "x,".repeat(20_000);
     let quadratic = format!("a: &a [{big}]\nb: [{}]", "*a,".repeat(20_000));
     assert_eq!(yaml("a quadratic bomb", quadratic), ["TOO_LARGE"]);
-    // What stays under the limit is fine, however often it is repeated.
+    // Aliases below the limit have no finding.
     let many = format!("a: &a x\nb: [{}]", "*a,".repeat(MAX_ALIASED_NODES - 1));
     assert_eq!(yaml("many small aliases", many), [""; 0]);
     let members: String = (0..100_000).map(|n| format!("k{n}: 1\n  ")).collect();
@@ -205,14 +205,14 @@ fn long_keys_are_read_in_bounded_time() {
     let long = "k".repeat(100_000);
     assert_eq!(json("a long key", format!("{{\"{long}\": 1, \"{long}\": 2}}")), ["DUPLICATE_KEY"]);
     assert_eq!(yaml("a long explicit key", format!("? {long}\n: 1\n")), [""; 0]);
-    // YAML wants the colon within 1024 characters.
+    // YAML requires the colon within 1024 characters.
     assert_eq!(yaml("a long key", format!("{long}: 1\n")), ["INVALID_SYNTAX"]);
     assert_eq!(yaml("a key that just fits", format!("{}: 1\n", "k".repeat(1000))), [""; 0]);
     let many: String = (0..100).map(|n| format!("\"{}{n}\": 1\n", "k".repeat(1000))).collect();
     assert_eq!(yaml("many long keys", many), [""; 0]);
 }
 
-/// A quarter of a megabyte of one thing after another: whatever the outcome, it comes soon.
+/// A quarter of a megabyte of one token after another, in bounded time, whatever the findings.
 #[test]
 fn token_soups_are_read_in_bounded_time() {
     let bits = [

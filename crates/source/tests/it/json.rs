@@ -1,4 +1,4 @@
-//! JSON: held against serde_json on text of every kind, and against a table of mistakes.
+//! JSON: compared with serde_json on generated texts, and with a table of mistakes.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -7,7 +7,7 @@ use toolwright_source::{Document, Kind, Node, Syntax};
 use crate::generate::{self, Choices};
 use crate::{assert_pointers_lead_back, assert_sound, brief, briefs, parse};
 
-/// serde_json reads decimals fast and a few units off; everything else must be equal.
+/// serde_json reads decimals with a small error, so they are compared with a tolerance.
 fn same(ours: &Json, theirs: &Json) -> bool {
     match (ours, theirs) {
         (Json::Array(a), Json::Array(b)) => {
@@ -24,7 +24,7 @@ fn same(ours: &Json, theirs: &Json) -> bool {
     }
 }
 
-/// Ours accepts what serde_json accepts, and reads the same.
+/// Our parser accepts the texts that serde_json accepts, and reads the same values.
 fn assert_agrees(text: &str) {
     let ours = parse(text, Syntax::Json);
     assert_sound(&ours);

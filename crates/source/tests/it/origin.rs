@@ -1,4 +1,4 @@
-//! From pointers to places: documents, records made from them, and what is missing.
+//! From pointers to locations: in documents, in records made from them, and for missing values.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn whole(text: &str, syntax: Syntax) -> Origin {
     Origin::whole(&Arc::new(doc))
 }
 
-/// What is pointed at, and the path that is named.
+/// The text at a location, and the path that is reported.
 fn pointed(finding: Finding, origin: &Origin) -> (String, String) {
     let found = locate(finding, origin);
     let span = found.span.expect("a place");
@@ -65,7 +65,7 @@ fn locations_of_values_keys_and_missing_fields() {
         (Syntax::Yaml, "/tools/1/a/b/c", Value, "i"),
         (Syntax::Yaml, "/tools/0/id/deeper", Key, "id"),
         (Syntax::Yaml, "/version", Value, "n"),
-        // Through aliases and merge keys to where the words are.
+        // Aliases and merge keys lead to the anchored text.
         (Syntax::Yaml, "/more/x", Value, "1"),
         (Syntax::Yaml, "/more/x", Key, "x"),
         (Syntax::Yaml, "/more/<<", Value, "*b"),
@@ -112,7 +112,7 @@ fn offsets_point_inside_the_text() {
     let found = locate(finding.clone(), &origin);
     assert_eq!(found.line_column(), Some((8, 8)), "the `w` of `two`");
     assert_eq!(found.span.map(|s| s.end - s.start), Some(1));
-    // An offset into something that is not there means nothing.
+    // An offset into a missing value is ignored.
     finding.at = pointer("/tools/1/gone");
     assert_eq!(pointed(finding, &origin).0, "i");
 }
@@ -165,7 +165,7 @@ fn edits_by_pointer_become_edits_of_bytes() {
     assert_eq!((fix.title.as_str(), fix.safe), ("put it right", false));
     let fixed = splice(document.source().text(), &fix.edits);
     assert_eq!(fixed, YAML.replace("id: é", "id: one").replace("[a, b]", "[a, b, c]"));
-    // All or none: one edit that cannot be made takes the others with it.
+    // A fix with an edit that cannot be made is dropped as a whole.
     let edits = vec![Edit::Replace(pointer("/id"), json!("one")), Edit::Remove(pointer("/gone"))];
     assert_eq!(locate(finding(edits), &origin).fix, None);
 }

@@ -25,7 +25,7 @@ fn about(text: &str, word: &str) -> Diagnostic {
     diagnostic(text, Span::new(at, at + word.len()))
 }
 
-/// The same with a second place.
+/// The same with a label at a second location.
 fn and(mut found: Diagnostic, word: &str, label: &str) -> Diagnostic {
     let at = found.source.text().find(word).expect("the word is in the text");
     found.labels.push(Label { span: Span::new(at, at + word.len()), text: label.to_owned() });
@@ -219,7 +219,7 @@ fn a_finding_without_a_location() {
     assert_snapshot!(render::concise(&found), @r#"dir/doc.yaml: error[TEST]: this is wrong"#);
 }
 
-/// What a document says is shown, never obeyed.
+/// Control characters are printed as escapes.
 #[test]
 fn control_characters_of_a_document_are_escaped() {
     let mut found = about("a: \u{1b}[2J\u{202e}evil\u{7}\n", "evil").help("not\u{1b}[31m red");

@@ -1,4 +1,4 @@
-//! Diagnostics as a SARIF document. `e2e/sarif.py` holds such documents against the published
+//! Diagnostics as a SARIF document. `e2e/sarif.py` validates such documents against the published
 //! schema.
 
 use std::sync::Arc;
@@ -153,7 +153,7 @@ fn names_are_uri_references() {
         ("https://example.com/mcp?key=a%20b&x=@:", "https://example.com/mcp?key=a%20b&x=@:"),
         ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
         ("http://u:p@[::1]:8080/mcp", "http://u:p@[::1]:8080/mcp"),
-        // Only almost URLs.
+        // Nearly URLs.
         ("http://", "http%3A"),
         ("http://h/a b", "http%3A/h/a%20b"),
         ("http://h/%zz", "http%3A/h/%25zz"),
@@ -263,7 +263,7 @@ fn a_pointer_is_a_logical_location() {
     );
 }
 
-/// Others store fingerprints, so the values themselves must stay.
+/// Services store fingerprints, so the values must not change.
 #[test]
 fn fingerprints_stay_when_lines_move() {
     let print =
@@ -275,7 +275,7 @@ fn fingerprints_stay_when_lines_move() {
     assert_eq!(print(&moved), print(&found));
     moved.path = pointer("/a");
     assert_ne!(print(&moved), print(&found));
-    // What one part loses another does not gain.
+    // Parts are separated: text cannot move from one to another.
     found.path = pointer("/aw");
     moved.message = "rong".to_owned();
     found.message = "rong".to_owned();

@@ -6,7 +6,7 @@ use toolwright_source::{Node, Syntax};
 use crate::generate::{self, Choices};
 use crate::parse;
 
-/// What stands at `byte` of the file, with escapes read.
+/// The character at `byte` of the file, with escapes decoded.
 fn written_at(text: &str, byte: usize) -> Option<char> {
     let rest = &text[byte..];
     let mut chars = rest.chars();
@@ -34,7 +34,7 @@ fn written_at(text: &str, byte: usize) -> Option<char> {
     }
 }
 
-/// Every character that is not white space is found where it is written.
+/// Every character that is not white space maps to the byte where it is written.
 fn assert_maps_back(node: Node<'_>, text: &str, quoted: bool) {
     let decoded = node.raw();
     let mut before = 0;
@@ -118,7 +118,7 @@ fn offsets_map_into_every_escape_of_json() {
         assert!(doc.problems().is_empty());
         assert_maps_back(doc.root(), text, true);
     }
-    // Without folding white space has an exact place too.
+    // Without folding, white space has an exact location, too.
     let doc = parse(r#""a\n\n  b""#, Syntax::Json);
     let places: Vec<usize> = (0..6).map(|offset| doc.root().byte_at(offset)).collect();
     assert_eq!(places, [1, 2, 4, 6, 7, 8]);

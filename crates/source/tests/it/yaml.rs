@@ -1,4 +1,4 @@
-//! YAML: values by the core schema, places of every style, and a table of mistakes.
+//! YAML: values by the core schema, locations in every style, and a table of mistakes.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -225,7 +225,7 @@ fn every_mistake_has_its_location() {
         ),
         ("1: a\n'1': b", &["2:1 DUPLICATE_KEY key `1` is used twice in one object"]),
         ("é: 1\r\nü: 2\r\nü: 3\r\n", &["3:1 DUPLICATE_KEY key `ü` is used twice in one object"]),
-        // Every unknown anchor is found, whatever it stands in.
+        // Every unknown anchor is found, wherever it is used.
         (
             "a: *u\nb: [*v, {c: *w}]\né: *x\n*k : 1\n<<: *m\n",
             &[
@@ -291,7 +291,7 @@ fn every_mistake_has_its_location() {
                 "4:4 NUMBER_PRECISION `0xFFFFFFFFFFFFFFFFFF` is beyond every number type",
             ],
         ),
-        // What the parser itself stops at.
+        // Mistakes at which the YAML parser stops.
         (
             "é:\n\tb: 1",
             &["2:2 INVALID_SYNTAX tabs disallowed within this context (block indentation)"],
@@ -433,7 +433,7 @@ proptest! {
         assert_reads(&generate::write_flow(&value, &mut choices), &value);
     }
 
-    /// Most JSON is YAML; what JSON writes in strings must not trip the reader.
+    /// Most JSON is YAML, with the escapes of its strings.
     #[test]
     fn json_is_read_as_yaml(value in generate::value()) {
         assert_reads(&generate::escape(&value.to_string()), &value);

@@ -45,7 +45,7 @@ fn corpora(test: &str) -> Vec<Corpus> {
         cases: OWN,
         notes: OWN_NOTES,
         server: ("office-server", 12),
-        examples: [0, 0, 0],
+        examples: [14, 2, 3],
     };
     let shared = shared(test).map(|folder| Corpus {
         folder: folder.join("corpus"),
@@ -139,7 +139,22 @@ const OWN: &[Case] = &[
     },
 ];
 
-const OWN_NOTES: &[NoteCounts] = &[("aios", &[]), ("btcp", &[]), ("mcp", &[]), ("webmcp", &[])];
+const OWN_NOTES: &[NoteCounts] = &[
+    ("aios", &[("MISSING_CATEGORY", 1), ("MISSING_SCENARIO", 4), ("UNKNOWN_FIELD", 19)]),
+    (
+        "btcp",
+        &[
+            ("MISSING_OUTPUT_SCHEMA", 6),
+            ("MISSING_PARAMETER_DESCRIPTION", 1),
+            ("NAMING_CONVENTION", 6),
+            ("OPEN_OBJECT", 4),
+            ("UNKNOWN_FIELD", 8),
+            ("VENDOR_INCOMPATIBLE", 2),
+        ],
+    ),
+    ("mcp", &[("OPEN_OBJECT", 11)]),
+    ("webmcp", &[("MISSING_PARAMETER_DESCRIPTION", 1), ("OPEN_OBJECT", 3)]),
+];
 
 const SHARED: &[Case] = &[
     // All published version 1 tools have `declarative`.

@@ -12,7 +12,7 @@ use toolwright_source::{Diagnostic, Span, TextEdit, splice};
 use crate::calling::run;
 use crate::checking::{MIXED, NOTES};
 use crate::program::{Run, folder, run_in};
-use crate::rules::{Seed, parse};
+use crate::rules::{RuleTable, parse};
 
 /// A tag with a fix, in JSON and in YAML of both styles.
 const JSON: &str = r#"{ "name" : "now",
@@ -429,11 +429,11 @@ fn documents() -> Vec<(String, String, String)> {
         all.extend(sample.map(|(file, text)| (code.name.to_owned(), file, text)));
     }
     for name in ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"] {
-        let seed = Seed::load(name);
+        let table = RuleTable::load(name);
         for rule in
-            seed.rules().iter().filter(|rule| rule["text"].is_string() || rule["on"].is_string())
+            table.rules().iter().filter(|rule| rule["text"].is_string() || rule["on"].is_string())
         {
-            let (file, text) = seed.mutant(rule, rule);
+            let (file, text) = table.mutant(rule, rule);
             all.push((format!("{name}: {}", rule["rule"]), file, text));
         }
     }

@@ -14,7 +14,8 @@ use toolwright_source::{Document, Edit, Pointer, Severity, Syntax, plan, splice}
 
 use crate::program::{assert_page, project};
 
-const SEEDS: [&str; 5] = ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"];
+const SPECIFICATIONS: [&str; 5] =
+    ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"];
 
 /// A finding, as rows write it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,18 +26,18 @@ pub(crate) struct Found {
 }
 
 /// A file of rows.
-pub(crate) struct Seed {
+pub(crate) struct RuleTable {
     pub(crate) name: String,
     rows: Json,
 }
 
-impl Seed {
-    pub(crate) fn load(name: &str) -> Seed {
+impl RuleTable {
+    pub(crate) fn load(name: &str) -> RuleTable {
         let path = folder().join(format!("{name}.yaml"));
         let text = std::fs::read(&path).expect("the rows are there");
         let document = Document::parse(name, text, Syntax::Yaml);
         assert!(document.problems().is_empty(), "{name}: {:?}", document.problems());
-        Seed { name: name.to_owned(), rows: document.root().to_json() }
+        RuleTable { name: name.to_owned(), rows: document.root().to_json() }
     }
 
     pub(crate) fn rules(&self) -> &[Json] {
@@ -125,10 +126,10 @@ fn serious(found: &[Found]) -> Vec<&Found> {
 }
 
 /// How the findings of a row differ from what it expects.
-fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
+fn failures(table: &RuleTable, rule: &Json) -> Vec<String> {
     let text = |key: &str| rule[key].as_str().unwrap_or_default();
     let (code, severity, at) = (text("code"), text("severity"), text("at"));
-    let name = format!("{}: {}", seed.name, text("rule"));
+    let name = format!("{}: {}", table.name, text("rule"));
     let mut wrong = Vec::new();
     if code.is_empty() || !(rule["text"].is_string() || rule["on"].is_string()) {
         return vec![format!("{name}: no code enforces it, or no document shows it")];
@@ -136,7 +137,7 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
     if codes::find(code).is_err() {
         wrong.push(format!("{name}: there is no code {code}"));
     }
-    let (file, broken) = seed.mutant(rule, rule);
+    let (file, broken) = table.mutant(rule, rule);
     let found = check(&file, &broken, false);
     let expected = Found { code: code.into(), severity: severity.into(), at: at.into() };
     if found.iter().filter(|f| **f == expected).count() != 1 {
@@ -159,7 +160,7 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
         }
     }
     for (n, accepted) in rule["accepts"].as_array().into_iter().flatten().enumerate() {
-        let (file, near) = seed.mutant(rule, accepted);
+        let (file, near) = table.mutant(rule, accepted);
         let found = check(&file, &near, false);
         if found.iter().any(|f| f.code == code && f.severity == severity) {
             wrong.push(format!("{name}: near miss {n} is found, too: {found:?}"));
@@ -169,10 +170,10 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
 }
 
 fn walk(name: &str) {
-    let seed = Seed::load(name);
+    let table = RuleTable::load(name);
     let mut wrong = Vec::new();
-    for (document, _) in seed.rows["documents"].as_object().expect("documents") {
-        let (file, text) = seed.document(document);
+    for (document, _) in table.rows["documents"].as_object().expect("documents") {
+        let (file, text) = table.document(document);
         let found = check(file, text, false);
         if !serious(&found).is_empty() {
             wrong.push(format!(
@@ -181,7 +182,7 @@ fn walk(name: &str) {
             ));
         }
     }
-    wrong.extend(seed.rules().iter().flat_map(|rule| failures(&seed, rule)));
+    wrong.extend(table.rules().iter().flat_map(|rule| failures(&table, rule)));
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -214,17 +215,17 @@ fn every_rule_of_ikigai_is_enforced() {
 #[test]
 fn the_page_of_rules_is_up_to_date() {
     let mut page = "# The rules\n\nEvery rule that the specifications of the four tool systems state about a definition, the code that enforces it, and\nthe row that shows it: a document that keeps all rules is broken in this one way, and exactly this is found. The rows are\nin `crates/cli/tests/rules`, and `cargo nextest run -p toolwright rules` runs them. This page is made from them\n(`UPDATE_DOCS=1 cargo nextest run -p toolwright rules`).\n".to_owned();
-    for name in SEEDS {
-        let seed = Seed::load(name);
-        let title = seed.rows["seed"].as_str().unwrap_or(name);
+    for name in SPECIFICATIONS {
+        let table = RuleTable::load(name);
+        let title = table.rows["specification"].as_str().unwrap_or(name);
         let _ = write!(
             page,
             "\n## {title}\n\n{} rules, shown by the test `rules::{}`.\n\n",
-            seed.rules().len(),
+            table.rules().len(),
             name.replace('-', "_")
         );
         page += "| rule | where | level | code | weight | breaks it |\n|---|---|---|---|---|---|\n";
-        for rule in seed.rules() {
+        for rule in table.rules() {
             let cell =
                 |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");
             let code = cell("code");
@@ -238,7 +239,7 @@ fn the_page_of_rules_is_up_to_date() {
                 how(rule)
             );
         }
-        let skipped = seed.rows["not_checked"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let skipped = table.rows["not_checked"].as_array().map(Vec::as_slice).unwrap_or_default();
         if !skipped.is_empty() {
             page += "\nNot about a definition, and therefore not checked here:\n\n";
             for rule in skipped {

@@ -1,5 +1,5 @@
 //! Detection of the format: every rule with a document that it matches and a near miss, and the
-//! order of rules where two match. The numbers are those of docs/formats.md.
+//! order of rules where two match.
 
 use toolwright_formats::{FORMATS, LOOKED_FOR};
 

@@ -8,7 +8,7 @@ use toolwright_catalog::{Reader, read};
 
 use super::tables::{FIELDS, FOLLOWS, KNOWN};
 use crate::program::project;
-use crate::rules::{Seed, parse};
+use crate::rules::{RuleTable, parse};
 
 /// Replaces the lines `range` of the base by `lines`. A finding on one of them moves to line `heir`
 /// of the new ones, or disappears.
@@ -77,7 +77,7 @@ impl Base {
                 let path = project().join("examples").join(name);
                 (name.to_owned(), std::fs::read_to_string(path).expect("an example"))
             }
-            _ => Seed::load(source).mutant(&json!({"on": name}), &json!({})),
+            _ => RuleTable::load(source).mutant(&json!({"on": name}), &json!({})),
         };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let keys = outline(&lines, file.ends_with(".json"));

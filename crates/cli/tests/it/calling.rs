@@ -629,33 +629,41 @@ fn a_server_that_hangs_does_not_delay_calls_of_other_sources() {
     }
 }
 
-/// Calls a tool that starts a process of its own; that process ends with the call. It would live
-/// for 55 seconds, so waiting `LONG` for its end still shows that it was killed.
-fn assert_offspring_is_killed(folder: &Path, mode: &str, file: &str) {
-    let file = folder.join(file);
-    let argument = format!("file={}", file.display());
-    let run = run(folder, &["call", &mode.replace('-', "_"), &argument, "--timeout", "400"]);
-    assert_eq!(run.code, i32::from(!mode.ends_with("-exit")), "{mode}: {run:?}");
-    gone(mode, pid_in(&file), LONG);
-}
+/// Modes of `misbehave` whose tools start a process and do not answer, and such that answer. The
+/// process sleeps for 55 seconds, so waiting `LONG` for its end still shows that it was killed.
+const HANGING_MODES: [&str; 4] = ["fork", "setsid", "daemon", "daemon-clean"];
+const ANSWERING_MODES: [&str; 3] = ["fork-exit", "setsid-exit", "daemon-exit"];
 
-/// A call kills its process tree, whichever way it ends.
+/// A call kills its process tree, whether the tool answers or the deadline passes.
 #[test]
 fn a_call_kills_its_process_tree() {
-    let modes = ["fork", "daemon", "daemon-clean", "fork-exit", "setsid-exit", "daemon-exit"];
-    let folder = folder_with_tools(&modes);
-    for mode in modes {
-        assert_offspring_is_killed(folder.path(), mode, mode);
+    let folder = folder_with_tools(&[&HANGING_MODES[..], &ANSWERING_MODES].concat());
+    let hanging = HANGING_MODES.map(|mode| (mode, "3000", 1));
+    let answering = ANSWERING_MODES.map(|mode| (mode, "20000", 0));
+    for (mode, timeout, code) in hanging.into_iter().chain(answering) {
+        let file = folder.path().join(mode);
+        let argument = format!("file={}", file.display());
+        let tool = mode.replace('-', "_");
+        let run = run(folder.path(), &["call", &tool, &argument, "--timeout", timeout]);
+        assert_eq!(run.code, code, "{mode}: {run:?}");
+        gone(mode, pid_in(&file), LONG);
     }
 }
 
 /// A process in a session of its own becomes our child only when its parent has died, a moment
 /// after that was killed: ten rounds, because this is a race.
 #[test]
-fn a_call_kills_processes_that_left_its_session() {
+fn an_interrupted_call_kills_processes_that_left_its_session() {
     let folder = folder_with_tools(&["setsid"]);
     for round in 0..10 {
-        assert_offspring_is_killed(folder.path(), "setsid", &format!("pid-{round}"));
+        let file = folder.path().join(format!("pid-{round}"));
+        let argument = format!("file={}", file.display());
+        let running = Running::start(folder.path(), &["call", "setsid", &argument], &[]);
+        let pid = pid_in(&file);
+        signal(running.pid(), "INT");
+        let run = running.end(LONG);
+        assert_eq!(run.code, 1, "{run:?}");
+        gone("setsid", pid, LONG);
     }
 }
 
@@ -670,7 +678,7 @@ fn no_server_outlives_the_call_that_started_it() {
             file.display()
         );
         std::fs::write(folder.path().join("toolwright.toml"), text).expect("a file");
-        run(folder.path(), &["call", "up:echo", "--timeout", "1500"]);
+        run(folder.path(), &["call", "up:echo", "--timeout", "4000"]);
         gone(mode, pid_in(&file.with_extension("server")), LONG);
         if mode == "forks" {
             gone("its child", pid_in(&file), LONG);

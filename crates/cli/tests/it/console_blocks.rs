@@ -283,7 +283,7 @@ fn commands_and_outputs_are_found_in_a_page() {
     assert_eq!(shells, [vec!["first \\\n    --long", "second"], vec!["third"]]);
     let outputs: Vec<Range<usize>> =
         blocks.iter().flatten().map(|command| command.output.clone()).collect();
-    assert_eq!(outputs, [5..7, 9..9, 19..22]);
+    assert_eq!(outputs, [5..7, 9..9, 18..21]);
 }
 
 #[test]

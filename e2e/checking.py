@@ -1,5 +1,5 @@
-"""`check` on the foreign servers: what is found is true of what the servers answer, and the same on
-standard streams and over HTTP. SARIF is held against the published schema by sarif.py.
+"""`check` on third-party servers: every finding is true of the answer of the server, and the same on
+standard streams and over HTTP. sarif.py validates the SARIF output.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from peers import Peers, Tally, connect
 PEERS = Peers(sys.argv[1], sys.argv[2])
 TALLY = Tally()
 
-# The tools that a reader of the servers' source would agree about, by code. What a vendor makes of a schema is
-# held against the schema below.
+# The tools with a finding, by code, as the source of the servers shows them. Findings about vendors are compared
+# with the schema below.
 EXPECTED = {
     "everything": {
         # Descriptions are missing for one parameter of one tool.
@@ -33,7 +33,7 @@ EXPECTED = {
     },
     # Written by hand, without `additionalProperties`.
     "time": {"OPEN_OBJECT": {"get_current_time", "convert_time"}},
-    # Functions whose parameters nobody described.
+    # Functions whose parameters have no descriptions.
     "kinds": {"MISSING_PARAMETER_DESCRIPTION": {"add", "forecast", "count", "fail"}},
 }
 
@@ -51,7 +51,7 @@ def check(source):
 
 
 def agrees(name, findings, tools):
-    """Whether every finding is one that the answer of the server bears out."""
+    """Whether the answer of the server shows every finding."""
     by_code = collections.defaultdict(set)
     for finding in findings:
         code, words = finding["code"], finding["path"].split("/")
@@ -59,7 +59,7 @@ def agrees(name, findings, tools):
         what = f"{name}: {finding['path']}: {finding['message']}"
         TALLY.check(finding["severity"] == "info", what)
         if code == "VENDOR_INCOMPATIBLE":
-            # The keyword that it speaks of is in the schema.
+            # The keyword in its message is in the schema.
             keyword = finding["message"].split("`")[1]
             TALLY.check(f'"{keyword}"' in json.dumps(tool.input_schema), what)
         else:

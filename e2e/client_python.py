@@ -35,7 +35,7 @@ async def progress(client, source, where):
 
     await client.call_tool_mcp(f"{source}__count", {"to": 5}, progress_handler=handler)
     wanted = [(done, 5, f"{done} of 5") for done in range(1, 6)]
-    TALLY.check(seen == wanted, f"{where}: {source} told {seen} on the way to 5")
+    TALLY.check(seen == wanted, f"{where}: {source} reported {seen} on the way to 5")
 
 
 async def cancellation(client, source, where):

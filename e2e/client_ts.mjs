@@ -66,7 +66,7 @@ async function progress(sdk, client, source, where) {
   const onprogress = ({ progress, total, message }) => seen.push(`${progress}/${total} ${message}`);
   await sdk.call(client, { name: `${source}__count`, arguments: { to: 5 } }, { onprogress });
   const wanted = [1, 2, 3, 4, 5].map((done) => `${done}/5 ${done} of 5`);
-  check(seen.join() === wanted.join(), () => `${where}: ${source} told ${seen} on the way to 5`);
+  check(seen.join() === wanted.join(), () => `${where}: ${source} reported ${seen} on the way to 5`);
 }
 
 async function cancellation(sdk, client, source, where) {
@@ -98,7 +98,7 @@ for (const [version, sdk] of Object.entries(clients)) {
       const transport =
         how === 'http' ? new sdk.Http(new URL(served.url)) : new sdk.Stdio({ command, args, stderr: 'ignore' });
       await client.connect(transport);
-      // A transport of 1.x on standard streams does not know it.
+      // The transport of 1.x on standard streams does not have it.
       const revision = sdk.revision(client, transport);
       if (revision) revisions.add(revision);
       await calls(sdk, client, served, where);

@@ -1,6 +1,6 @@
-"""Serves the examples and the foreign servers, and lets the clients of both official SDKs at them.
+"""Serves the examples and third-party servers, and runs the clients of both official SDKs against them.
 
-The plan, which a client gets as a file, holds what is served, where, and every call to make.
+The plan, which a client gets as a file, lists what is served, where, and every call to make.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ def main():
                     "url": url,
                     "names": [name for name, _, _ in there],
                     "calls": plan(there, examples),
-                    # Sources with tools that count, hang, and tell how often they were cancelled.
+                    # Sources with tools that report progress, hang, and count how often they were cancelled.
                     "counting": [name for name in sources if name.startswith("kinds")] if what == "foreign" else [],
                 }
             )

@@ -1,7 +1,7 @@
-"""The official conformance suite against `toolwright serve --http`, for every revision it knows.
+"""The official conformance suite against `toolwright serve --http`, for every revision that it supports.
 
-What Toolwright promises must pass; what it does not do must fail as `conformance-expected.yml` says,
-and a line there that nothing needs any more is an error as well.
+Scenarios that Toolwright supports must pass; the others must fail as listed in
+`conformance-expected.yml`, and a line of that file that is not needed any more is an error as well.
 """
 
 import pathlib
@@ -20,7 +20,7 @@ TOOLS = """tools-list tools-call-simple-text tools-call-image tools-call-audio t
     tools-call-mixed-content tools-call-error tools-call-with-progress""".split()
 SESSIONS = ["server-initialize", "server-session-lifecycle", "ping"]
 SINCE_2025_11 = ["json-schema-2020-12", "server-sse-multiple-streams", "dns-rebinding-protection"]
-# What must run and pass. `None` is the suite's own choice, which has the extensions too.
+# The scenarios that must run and pass. `None` is the default of the suite, which includes extensions.
 PROMISED = {
     "2025-06-18": [*SESSIONS, *TOOLS],
     "2025-11-25": [*SESSIONS, *TOOLS, *SINCE_2025_11, "server-sse-polling"],
@@ -62,7 +62,7 @@ def main():
             used |= set(re.findall(r"^  ~ (\S+)", summary, re.M))
             ran, passed = ran + len(marks), passed + len(marks) - len(failed)
         tally.check(used == entries, f"lines of {EXPECTED.name} that nothing needs: {sorted(entries - used)}")
-        # The suite does complain about a line too many.
+        # The suite does fail for a line that is not needed.
         with tempfile.TemporaryDirectory() as folder:
             stale = pathlib.Path(folder, "stale.yml")
             stale.write_text("server:\n  - ping\n")

@@ -1,7 +1,7 @@
 """The tools that the official conformance suite calls, as an MCP server on standard streams.
 
-It stands behind Toolwright, which the suite talks to: so what is tested is what Toolwright makes of
-a server that does everything right. Standard library only; revision 2025-11-25.
+The suite talks to Toolwright, which serves the tools of this server: so the suite tests how
+Toolwright passes on a server that does everything right. Standard library only; revision 2025-11-25.
 """
 
 import json
@@ -75,7 +75,7 @@ def progresses(_arguments, token):
 
 
 def changes(_arguments, _token):
-    """Adds a tool to the list, or takes it away again."""
+    """Adds a tool to the list, or removes it again."""
     if TOOLS.pop("test_added", None) is None:
         TOOLS["test_added"] = ("Comes and goes.", None, lambda *_: text("here"))
     notify("tools/list_changed")
@@ -98,7 +98,7 @@ MIXED = [
     resource("test://mixed-content-resource", "application/json", "{}"),
 ]
 
-# Name: what it is for, the schema of its arguments, what it does.
+# Name: description, input schema, implementation.
 TOOLS = {
     "test_simple_text": ("Text.", None, lambda *_: text("This is a simple text response for testing.")),
     "test_image_content": ("An image.", None, lambda *_: {"content": [IMAGE]}),

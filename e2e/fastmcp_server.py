@@ -1,4 +1,4 @@
-"""A FastMCP server with the kinds of tools that there are: on standard streams, or over HTTP on a free
+"""A FastMCP server with one tool of every kind: on standard streams, or over HTTP on a free
 loopback port with `--http`."""
 
 import asyncio

@@ -1,4 +1,4 @@
-"""An AIOS definition in front of a server that is not ours: its validators refuse bad calls before they leave,
+"""An AIOS definition in front of a third-party server: its validators refuse bad calls before they are sent,
 its processor reshapes what the server answers, on the command line and for FastMCP's client.
 """
 
@@ -89,7 +89,7 @@ def main():
     TALLY.check(good.structured_content == structured, f"an agent was given {good}")
     TALLY.check(bad.is_error and "full name" in bad.content[0].text, f"an agent was not refused: {bad}")
     TALLY.check(not other.is_error and "datetime" in other.content[0].text, f"another command gave {other}")
-    TALLY.end("knowledge in front of a foreign server")
+    TALLY.end("knowledge in front of a third-party server")
 
 
 main()

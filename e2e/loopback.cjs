@@ -1,4 +1,4 @@
-// Preloaded into a server that would listen everywhere: it listens on a free port of loopback, and says which.
+// Preloaded into a server that would listen on all interfaces: it listens on a free loopback port, and prints it.
 const net = require('node:net');
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (_port, ...rest) {

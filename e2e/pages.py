@@ -1,5 +1,5 @@
 """Pages of Debian's documentation packages as Markdown: no heading, list item, table, code block or word of the page is lost.
-The pages are parsed by html5lib and the Markdown by markdown-it, so that no part of ours judges itself."""
+The pages are parsed by html5lib and the Markdown by markdown-it, so that no part of Toolwright checks itself."""
 
 import collections
 import concurrent.futures
@@ -16,9 +16,9 @@ BINARY, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 PER_PACKAGE = int(os.environ.get("E2E_PAGES", "60"))
 HIDDEN = {"{http://www.w3.org/2000/svg}svg", "head", "nav", "script", "style", "template", "noscript", "noembed", "noframes", "datalist", "svg", "base", "title", "meta", "link"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-# What makes a table without headers a means of layout.
+# Signs that a table without headers is used for layout.
 ARRANGED = HEADINGS | {"table", "pre", "ul", "ol", "menu", "dir", "blockquote", "hr"}
-# What a summary holds that is worth more than one line.
+# Elements that make a summary longer than one line.
 LEADING = HEADINGS | {"a", "img", "iframe", "frame", "video", "audio", "embed", "object"}
 LAYOUT = {"presentation", "none"}
 RENDER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
@@ -86,7 +86,7 @@ def is_data(table):
 
 
 class Counts:
-    """What a page holds, in order."""
+    """The headings, items, tables, code blocks and words of a page, in order."""
 
     def __init__(self):
         self.headings, self.code, self.tables, self.items = [], [], 0, 0
@@ -126,14 +126,14 @@ class Counts:
 
 
 def examine(path):
-    """What is wrong with a page, and what it holds."""
+    """The differences of a page from its Markdown, and its contents."""
     run = subprocess.run([BINARY, "md", str(path)], capture_output=True, timeout=60)
     if run.returncode != 0 or run.stderr:
         return [f"exit {run.returncode}: {run.stderr.decode(errors='replace')}"], Counts()
     markdown = run.stdout.decode()
     page = path.read_bytes()
     try:
-        # html5lib guesses too little: what can be read as UTF-8 is.
+        # html5lib does not detect UTF-8 without a declaration.
         page = page.decode()
     except UnicodeDecodeError:
         pass

@@ -1,5 +1,5 @@
-"""What the end-to-end drivers share: the foreign servers, how processes are started and ended, and
-which arguments every tool is called with."""
+"""Used by all end-to-end drivers: the third-party servers, starting and ending processes, and the
+arguments that every tool is called with."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 
 # Arguments and, where it is always the same, a part of the result. Tools that are not named here are
-# called with their first example, or else with what their schema asks for.
+# called with their first example, or else with the properties that their schema requires.
 CALLS = {
     "echo": ({"message": "grüße"}, "Echo: grüße"),
     "get-annotated-message": ({"messageType": "success", "includeImage": True}, "image/png"),
@@ -28,7 +28,7 @@ CALLS = {
     "get-structured-content": ({"location": "Chicago"}, "temperature"),
     "get-sum": ({"a": 2, "b": 40}, "42"),
     "get-tiny-image": ({}, "image/png"),
-    # Without `data` it would reach for the network.
+    # Without `data` it would use the network.
     "gzip-file-as-resource": (
         {"name": "hello.gz", "data": "data:text/plain;base64,aGVsbG8=", "outputType": "resource"},
         "application/gzip",
@@ -58,7 +58,7 @@ CALLS = {
     "web_search_brave": ({"query": "tides"}, "BRAVE_API_KEY not found"),
     "web_search_google": ({"query": "tides"}, "GOOGLE_SEARCH_ENGINE_ID not found"),
 }
-# Tools whose result says that they failed, with any arguments. The second is a task, which no plain call can start.
+# Tools whose result is an error, with any arguments. The second is a task, which an ordinary call cannot start.
 FAILING = {"fail", "simulate-research-query", "web_fetch", "web_search_brave", "web_search_google"}
 # Never answers.
 HANGING = "hang"
@@ -67,7 +67,7 @@ UNSTABLE = {"get-env", "hung", "toggle-simulated-logging", "toggle-subscriber-up
 
 
 class Peers:
-    """Where the program under test and everything foreign are."""
+    """The paths of the program under test and of the third-party programs."""
 
     def __init__(self, binary, work):
         self.binary, self.work = str(pathlib.Path(binary).resolve()), pathlib.Path(work).resolve()
@@ -92,7 +92,7 @@ class Peers:
 
     @contextlib.contextmanager
     def sources(self):
-        """All foreign servers, those over HTTP running: name to command or URL."""
+        """All third-party servers, by name: the command to start, or the URL of one that is running."""
         with contextlib.ExitStack() as stack:
             found = {}
             for name, (command, http) in self.servers.items():
@@ -117,11 +117,11 @@ class Peers:
         return [self.binary, "serve", *arguments]
 
     def serving(self, *arguments):
-        """`toolwright serve --http`, running: a context that gives the URL."""
+        """Runs `toolwright serve --http`: a context manager that returns the URL."""
         return listening(self.serve("--http", "127.0.0.1:0", *arguments))
 
     def run(self, *arguments):
-        """What the program prints."""
+        """The output of the program."""
         command = [self.binary, *arguments]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         return run.returncode, run.stdout, run.stderr
@@ -146,11 +146,11 @@ class Peers:
 
 
 async def quiet(_message):
-    """Takes what a server logs."""
+    """Receives the log messages of a server."""
 
 
 def connect(source, mode="auto"):
-    """FastMCP's client of a URL or a command. What the command says on standard error is not for us."""
+    """FastMCP's client of a URL or a command. The standard error of the command is discarded."""
     if not isinstance(source, str):
         source = StdioTransport(source[0], source[1:], keep_alive=False, log_file=pathlib.Path(os.devnull))
     return Client(source, timeout=60, mode=mode, log_handler=quiet)
@@ -158,7 +158,7 @@ def connect(source, mode="auto"):
 
 @contextlib.contextmanager
 def listening(command):
-    """Runs a server that says where it listens; ends it and nothing else."""
+    """Runs a server that prints its address, and ends that process only."""
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
@@ -188,7 +188,7 @@ def listening(command):
 
 
 def arguments(schema):
-    """Something that the schema takes: its required properties."""
+    """A value that is valid for the schema: its required properties."""
     given = {}
     for name in schema.get("required", []):
         rule = schema.get("properties", {}).get(name, {})
@@ -222,7 +222,7 @@ def plan(tools, examples):
 
 
 def plain(result):
-    """A result without what is different every time: time, session ids, the server's name."""
+    """A result without the parts that differ between runs: time, session ids, the name of the server."""
     if isinstance(result, dict):
         meta = {k: v for k, v in result.get("_meta", {}).items() if k != "io.modelcontextprotocol/serverInfo"}
         rest = {k: plain(v) for k, v in result.items() if k not in ("_meta", "resultType") and v is not None}
@@ -237,7 +237,7 @@ def plain(result):
 
 
 class Tally:
-    """Counts what was right, prints what was wrong."""
+    """Counts the checks that passed, and prints those that failed."""
 
     def __init__(self):
         self.right = self.wrong = 0

@@ -1,9 +1,9 @@
-"""Holds SARIF documents against the schema that OASIS published, and their places against the files.
+"""Validates SARIF documents against the schema of OASIS, and compares their regions with the files.
 
     sarif.py SCHEMA ROOT DOCUMENT…
 
-The schema cannot say that a rule's index leads to that rule, nor that lines and columns name the same text as
-bytes do. This does, for every file that a relative URI names below ROOT. Exit 1 if anything is wrong.
+The schema cannot express that a rule's index belongs to that rule, nor that lines and columns name the same text
+as bytes do. This is checked here, for every file that a relative URI names below ROOT. Exit 1 if anything is wrong.
 """
 
 import json
@@ -20,13 +20,13 @@ def validator(path):
     schema = json.loads(path.read_text(encoding="utf-8"))
     assert schema["$id"] == OASIS, f"{path} is not the schema of OASIS"
     kind = jsonschema.validators.validator_for(schema)
-    # Without the package rfc3986-validator these formats would pass unseen.
-    assert {"uri", "uri-reference"} <= kind.FORMAT_CHECKER.checkers.keys(), "nobody checks URIs"
+    # Without the package rfc3986-validator these formats would not be checked.
+    assert {"uri", "uri-reference"} <= kind.FORMAT_CHECKER.checkers.keys(), "URIs are not checked"
     return kind(schema, format_checker=kind.FORMAT_CHECKER)
 
 
 def regions(value):
-    """Every place in a result, with the URI of its file."""
+    """Every region in a result, with the URI of its file."""
     if isinstance(value, list):
         for item in value:
             yield from regions(item)
@@ -65,7 +65,7 @@ def rule_mistakes(run):
 
 
 def places(run, root):
-    """The text of every place in a file below `root`, by columns and by bytes."""
+    """The text of every region of a file below `root`, by columns and by bytes."""
     for uri, region in regions(run["results"]):
         file = root / urllib.parse.unquote(uri)
         if not urllib.parse.urlsplit(uri).scheme and file.is_file():

@@ -1,7 +1,6 @@
-"""Three foreign servers, on standard streams and over HTTP, are listed, called and served.
+"""Three third-party servers, on standard streams and over HTTP, are listed, called and served.
 
-Whatever Toolwright says about them is held against what FastMCP's client sees when it talks to them
-directly.
+Lists and results are compared with those that FastMCP's client gets from the servers directly.
 """
 
 import asyncio
@@ -27,7 +26,7 @@ async def directly(source):
 
 
 def listed_and_called(name, source, names, calls):
-    """What the command line makes of a source."""
+    """Lists, shows and calls the tools of a source on the command line."""
     given = [source] if isinstance(source, str) else ["--", *source]
     code, out, err = PEERS.run("list", *given)
     seen = [line.split()[0] for line in out.splitlines()]
@@ -43,7 +42,7 @@ def listed_and_called(name, source, names, calls):
 
 
 async def served(how, source, direct):
-    """All of them behind one server."""
+    """All servers behind one `toolwright serve`."""
     async with connect(source) as client:
         tools = {tool.name: tool for tool in await client.list_tools()}
         wanted = {f"{name}__{tool}": f"{name}:{tool}" for name, (names, _) in direct.items() for tool in names}

@@ -1,4 +1,4 @@
-"""The web tools as an agent gets them: through `call` and `serve` on the examples' own configuration, against a server here."""
+"""The web tools through `call` and `serve`, with the configuration of the examples, against a local server."""
 
 import asyncio
 import http.server

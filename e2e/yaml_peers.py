@@ -1,7 +1,7 @@
 """Reads YAML with Toolwright, PyYAML and js-yaml and compares the values.
 
 The files are the examples, and texts made here that use every scalar style, anchors, merge keys
-and comments. PyYAML speaks YAML 1.1, so the texts stay clear of what changed since.
+and comments. PyYAML reads YAML 1.1, so the texts avoid what YAML 1.2 changed.
 """
 
 import json
@@ -32,7 +32,7 @@ process.stdout.write(JSON.stringify(yaml.load(text)));
 
 
 def reads_as(text, value):
-    """Whether Toolwright reads `text` as `value`: a schema that nothing else matches says so."""
+    """Whether Toolwright reads `text` as `value`: it validates against a schema that only `value` matches."""
     with tempfile.TemporaryDirectory() as folder:
         instance, schema = pathlib.Path(folder, "instance.yaml"), pathlib.Path(folder, "schema.json")
         instance.write_bytes(text.encode())

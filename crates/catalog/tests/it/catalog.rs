@@ -1,4 +1,5 @@
-//! Sources become tools in a runner: what is bad stays out alone, and what changes is loaded again.
+//! The catalog: sources become tools of a runner. A bad source, file or tool is left out alone, and
+//! changes are loaded while the catalog runs.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,8 +14,9 @@ use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{CallLimits, Log, Parts, Quiet, Request, Runner, Standing};
 use toolwright_workspace::{SourcePlan, Workspace};
 
-/// How long a test waits for what must happen soon: files are looked at once a second.
-const SOON: Duration = Duration::from_secs(15);
+/// How long a test waits for an event before it fails. Files are polled once a second; the rest is
+/// for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The fixture program of `toolwright-exec`, which building the workspace puts beside the tests.
 fn misbehave() -> String {
@@ -29,24 +31,24 @@ fn misbehave() -> String {
 }
 
 /// A folder with a configuration, and the catalog of it.
-struct Bench {
+struct TestCatalog {
     folder: TempDir,
     catalog: Arc<Catalog>,
     events: Arc<Mutex<Vec<String>>>,
     _until: DropGuard,
 }
 
-impl Bench {
+impl TestCatalog {
     /// Files in a folder, one of them `toolwright.toml`. They are loaded and followed.
-    async fn follow(files: &[(&str, &str)]) -> Bench {
+    async fn follow(files: &[(&str, &str)]) -> TestCatalog {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             write(&folder.path().join(name), text);
         }
-        Bench::over(folder).await
+        TestCatalog::over(folder).await
     }
 
-    async fn over(folder: TempDir) -> Bench {
+    async fn over(folder: TempDir) -> TestCatalog {
         let events = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&events);
         let listener =
@@ -60,15 +62,15 @@ impl Bench {
         let catalog = Catalog::new(runner, Workspace::default(), planner, listener);
         let until = CancellationToken::new();
         catalog.follow(&until);
-        Bench { folder, catalog, events, _until: until.drop_guard() }
+        TestCatalog { folder, catalog, events, _until: until.drop_guard() }
     }
 
-    /// The same, when every source has been tried.
-    async fn settled(files: &[(&str, &str)]) -> Bench {
-        let bench = Bench::follow(files).await;
-        bench.catalog.settled(SOON).await;
-        assert!(bench.catalog.is_settled());
-        bench
+    /// The same, after every source was loaded or failed.
+    async fn settled(files: &[(&str, &str)]) -> TestCatalog {
+        let fixture = TestCatalog::follow(files).await;
+        fixture.catalog.settled(PATIENCE).await;
+        assert!(fixture.catalog.is_settled());
+        fixture
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -79,7 +81,7 @@ impl Bench {
         write(&self.path(name), text);
     }
 
-    /// The ids of tools that can be called; those set aside have a `!` in front.
+    /// The ids of all tools, with `!` in front of those in quarantine.
     fn ids(&self) -> Vec<String> {
         let toolbox = self.catalog.runner().toolbox();
         let id = |entry: &toolwright_exec::Entry| match &entry.standing {
@@ -114,8 +116,8 @@ impl Bench {
         self.events.lock().unwrap().iter().filter(|event| event.contains(part)).cloned().collect()
     }
 
-    async fn until(&self, what: &str, mut check: impl FnMut(&Bench) -> bool) {
-        let end = Instant::now() + SOON;
+    async fn until(&self, what: &str, mut check: impl FnMut(&TestCatalog) -> bool) {
+        let end = Instant::now() + PATIENCE;
         while !check(self) {
             let events = self.events.lock().unwrap().join("\n");
             assert!(
@@ -127,7 +129,7 @@ impl Bench {
         }
     }
 
-    /// Processes that came from here, by their command lines.
+    /// The command lines of the processes that this catalog started.
     fn running(&self) -> Vec<String> {
         let mark = format!("BENCH={}", self.folder.path().display());
         let has_mark =
@@ -162,7 +164,8 @@ fn describe(event: &CatalogEvent) -> String {
     }
 }
 
-/// A file that appears at once, as editors write them. Names that end in `-tool` can be executed.
+/// Writes a file and renames it into place, as editors do. Names that end in `-tool` become
+/// executable.
 fn write(path: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -199,7 +202,7 @@ const ANYTHING: &str = "{type: object}";
 
 #[tokio::test]
 async fn definitions_of_all_formats_are_tools() {
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("shelf", &[("take", ANYTHING), ("put", ANYTHING)])),
@@ -212,7 +215,7 @@ async fn definitions_of_all_formats_are_tools() {
         ("tools/readme.md", "# Not looked at"),
     ])
     .await;
-    assert_eq!(bench.ids(), ["convert", "now", "page:count", "shelf:put", "shelf:take"]);
+    assert_eq!(fixture.ids(), ["convert", "now", "page:count", "shelf:put", "shelf:take"]);
     for (id, code) in [
         ("shelf:take", "ok"),
         ("shelf:put", "ok"),
@@ -220,14 +223,14 @@ async fn definitions_of_all_formats_are_tools() {
         ("now", "NOT_RUNNABLE"),
         ("page:count", "NOT_RUNNABLE"),
     ] {
-        assert_eq!(bench.code(id).await, code, "{id}");
+        assert_eq!(fixture.code(id).await, code, "{id}");
     }
-    assert_eq!(bench.call("shelf:take", json!({})).await, Ok(json!({"command": "take"})));
-    assert_eq!(bench.events(""), ["loaded defs: 5 ready, 0 aside"]);
+    assert_eq!(fixture.call("shelf:take", json!({})).await, Ok(json!({"command": "take"})));
+    assert_eq!(fixture.events(""), ["loaded defs: 5 ready, 0 aside"]);
 }
 
 #[tokio::test]
-async fn a_tool_with_an_error_is_set_aside_alone() {
+async fn a_tool_with_an_error_is_quarantined_alone() {
     let commands = [
         ("good", ANYTHING),
         ("bad_type", "{type: 12}"),
@@ -235,14 +238,14 @@ async fn a_tool_with_an_error_is_set_aside_alone() {
         ("other_draft", "{$schema: 'http://json-schema.org/draft-03/schema#', type: object}"),
         ("fine", ANYTHING),
     ];
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("it", &commands)),
     ])
     .await;
     assert_eq!(
-        bench.ids(),
+        fixture.ids(),
         ["!it:bad_type", "!it:elsewhere", "it:fine", "it:good", "!it:other_draft"]
     );
     for (id, code, why) in [
@@ -252,21 +255,21 @@ async fn a_tool_with_an_error_is_set_aside_alone() {
         ("it:good", "ok", ""),
         ("it:fine", "ok", ""),
     ] {
-        let answer = bench.call(id, json!({})).await;
+        let answer = fixture.call(id, json!({})).await;
         assert_eq!(answer.is_ok(), code == "ok", "{id}: {answer:?}");
         let text = answer.err().unwrap_or_default();
         assert!(code == "ok" || text.starts_with(code) && text.contains(why), "{id}: {text}");
     }
-    let problems = bench.events("EXTERNAL_REF");
+    let problems = fixture.events("EXTERNAL_REF");
     assert!(
         matches!(&problems[..], [one] if one.starts_with("error EXTERNAL_REF /tool/tools/2/inputSchema/properties/x")),
         "{problems:?}"
     );
-    assert_eq!(bench.events("loaded"), ["loaded defs: 2 ready, 3 aside"]);
+    assert_eq!(fixture.events("loaded"), ["loaded defs: 2 ready, 3 aside"]);
 }
 
 #[tokio::test]
-async fn an_error_of_the_whole_sets_everything_in_it_aside() {
+async fn an_error_outside_of_tools_quarantines_the_document() {
     let tool = |name: &str| {
         format!(
             r#"{{"name": "{name}", "description": "Counts the words", "inputSchema": {{"type": "object"}}, "capabilities": []}}"#
@@ -277,39 +280,39 @@ async fn an_error_of_the_whole_sets_everything_in_it_aside() {
         tool("one"),
         tool("two")
     );
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("it", &[("good", ANYTHING)])),
         ("tools/b.json", &nameless),
     ])
     .await;
-    assert_eq!(bench.ids(), ["it:good", "!one", "!two"]);
-    assert_eq!(bench.code("one").await, "QUARANTINED");
-    assert_eq!(bench.code("two").await, "QUARANTINED");
-    assert_eq!(bench.code("it:good").await, "ok");
+    assert_eq!(fixture.ids(), ["it:good", "!one", "!two"]);
+    assert_eq!(fixture.code("one").await, "QUARANTINED");
+    assert_eq!(fixture.code("two").await, "QUARANTINED");
+    assert_eq!(fixture.code("it:good").await, "ok");
 }
 
 #[tokio::test]
-async fn of_two_with_one_id_the_first_stays() {
+async fn the_first_of_two_tools_with_one_id_is_used() {
     let second = local("it", &[("twice", ANYTHING)]).replace("./answer.sh", "./none.sh");
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("it", &[("twice", ANYTHING), ("once", ANYTHING)])),
         ("tools/b.yaml", &second),
     ])
     .await;
-    assert_eq!(bench.ids(), ["it:once", "it:twice"]);
-    assert_eq!(bench.call("it:twice", json!({})).await, Ok(json!({"command": "twice"})));
+    assert_eq!(fixture.ids(), ["it:once", "it:twice"]);
+    assert_eq!(fixture.call("it:twice", json!({})).await, Ok(json!({"command": "twice"})));
     assert_eq!(
-        bench.events("note"),
+        fixture.events("note"),
         ["note: `it:twice` is there twice; the first stays (DUPLICATE_ID)"]
     );
 }
 
 #[tokio::test]
-async fn a_bad_program_leaves_the_others_alone() {
+async fn a_bad_program_leaves_the_others_loaded() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     for mode in ["echo", "add", "schema-hang", "schema-garbage", "schema-big", "schema-exit"] {
@@ -322,10 +325,10 @@ async fn a_bad_program_leaves_the_others_alone() {
         &folder.path().join("toolwright.toml"),
         "[[source]]\nname = \"bin\"\nexecutables = \"bin\"\n",
     );
-    let bench = Bench::over(folder).await;
-    bench.catalog.settled(SOON).await;
-    assert_eq!(bench.ids(), ["add", "echo"]);
-    assert_eq!(bench.call("add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
+    let fixture = TestCatalog::over(folder).await;
+    fixture.catalog.settled(PATIENCE).await;
+    assert_eq!(fixture.ids(), ["add", "echo"]);
+    assert_eq!(fixture.call("add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
     for (program, why) in [
         ("schema-hang", "TOOL_FAILED: `--schema` printed nothing within"),
         ("schema-garbage", "TOOL_FAILED: `--schema` printed no description of a tool"),
@@ -336,160 +339,174 @@ async fn a_bad_program_leaves_the_others_alone() {
         ),
         ("empty", "SPAWN_FAILED"),
     ] {
-        let told = bench.events(&format!("bin/{program}-tool: "));
+        let events = fixture.events(&format!("bin/{program}-tool: "));
         assert!(
-            matches!(&told[..], [one] if one.starts_with("unloaded") && one.contains(why)),
-            "{program}: {told:?}"
+            matches!(&events[..], [one] if one.starts_with("unloaded") && one.contains(why)),
+            "{program}: {events:?}"
         );
     }
-    assert_eq!(bench.running(), Vec::<String>::new());
+    assert_eq!(fixture.running(), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn bad_servers_leave_the_others_alone() {
+async fn bad_servers_do_not_delay_the_others() {
     let bad = ["exit-start", "hang-start", "garbage-only", "close-stdout-start"];
     let config: String = bad.iter().chain(&["bad-list", "good"]).map(|mode| server(mode)).collect();
-    let start = Instant::now();
-    let bench = Bench::follow(&[("toolwright.toml", &config)]).await;
-    bench
-        .until("the good server is there", |bench| {
-            bench.has("good:echo") && bench.has("bad-list:echo")
+    let fixture = TestCatalog::follow(&[("toolwright.toml", &config)]).await;
+    fixture
+        .until("the good server is there", |fixture| {
+            fixture.has("good:echo") && fixture.has("bad-list:echo")
         })
         .await;
-    assert!(start.elapsed() < Duration::from_secs(4), "it took {:?}", start.elapsed());
-    assert_eq!(bench.call("good:add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
+    // Nothing waited for the server that hangs: it has not failed yet.
+    assert_eq!(fixture.events("unloaded hang-start"), Vec::<String>::new());
+    assert_eq!(fixture.call("good:add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
     let of_bad_list: Vec<String> =
-        bench.ids().into_iter().filter(|id| id.contains("bad-list")).collect();
+        fixture.ids().into_iter().filter(|id| id.contains("bad-list")).collect();
     assert_eq!(
         of_bad_list,
         ["bad-list:echo", "!bad-list:external_ref", "!bad-list:no_schema", "bad-list:odd_fields"]
     );
-    bench
-        .until("it is said what is missing", |bench| {
-            !bench.events("unloaded exit-start").is_empty()
+    fixture
+        .until("the failure is reported", |fixture| {
+            !fixture.events("unloaded exit-start").is_empty()
         })
         .await;
-    assert!(bench.events("unloaded exit-start")[0].contains("cannot find the database"));
-    assert!(!bench.catalog.is_settled(), "two are still starting");
-    bench.catalog.settled(Duration::from_millis(50)).await;
-    bench.catalog.runner().close().await;
+    assert!(fixture.events("unloaded exit-start")[0].contains("cannot find the database"));
+    assert!(!fixture.catalog.is_settled(), "two are still starting");
+    fixture.catalog.settled(Duration::from_millis(50)).await;
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn files_that_change_appear_and_vanish() {
-    let bench = Bench::settled(&[
+async fn files_are_reloaded_when_they_change_appear_or_vanish() {
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("a", &[("one", ANYTHING)])),
         ("tools/b.yaml", &local("b", &[("one", ANYTHING)])),
     ])
     .await;
-    assert_eq!(bench.ids(), ["a:one", "b:one"]);
-    let mut changes = bench.catalog.changes();
+    assert_eq!(fixture.ids(), ["a:one", "b:one"]);
+    let mut changes = fixture.catalog.changes();
     changes.mark_unchanged();
-    bench.write("tools/a.yaml", &local("a", &[("one", ANYTHING), ("two", ANYTHING)]));
-    bench.until("a changed file is read", |bench| bench.ids() == ["a:one", "a:two", "b:one"]).await;
+    fixture.write("tools/a.yaml", &local("a", &[("one", ANYTHING), ("two", ANYTHING)]));
+    fixture
+        .until("a changed file is read", |fixture| fixture.ids() == ["a:one", "a:two", "b:one"])
+        .await;
     assert!(changes.has_changed().unwrap());
-    assert_eq!(bench.code("a:two").await, "ok");
-    bench.write("tools/deep/c.yaml", &local("c", &[("one", ANYTHING)]));
-    std::fs::remove_file(bench.path("tools/b.yaml")).unwrap();
-    bench
-        .until("a new file is read, an old one forgotten", |bench| {
-            bench.ids() == ["a:one", "a:two", "c:one"]
+    assert_eq!(fixture.code("a:two").await, "ok");
+    fixture.write("tools/deep/c.yaml", &local("c", &[("one", ANYTHING)]));
+    std::fs::remove_file(fixture.path("tools/b.yaml")).unwrap();
+    fixture
+        .until("a new file is read, an old one forgotten", |fixture| {
+            fixture.ids() == ["a:one", "a:two", "c:one"]
         })
         .await;
-    assert_eq!(bench.code("b:one").await, "TOOL_NOT_FOUND");
-    bench.write("tools/a.yaml", &local("a", &[("one", "{type: 12}")]));
-    bench
-        .until("a tool that was spoilt is set aside", |bench| bench.ids() == ["!a:one", "c:one"])
+    assert_eq!(fixture.code("b:one").await, "TOOL_NOT_FOUND");
+    fixture.write("tools/a.yaml", &local("a", &[("one", "{type: 12}")]));
+    fixture
+        .until("a tool that was spoilt is set aside", |fixture| {
+            fixture.ids() == ["!a:one", "c:one"]
+        })
         .await;
-    std::fs::remove_dir_all(bench.path("tools")).unwrap();
-    bench.until("nothing is left", |bench| bench.ids().is_empty()).await;
-    bench.write(SCRIPT.0, SCRIPT.1);
-    bench.write("tools/a.yaml", &local("a", &[("one", ANYTHING)]));
-    bench.until("it is there again", |bench| bench.ids() == ["a:one"]).await;
-    assert_eq!(bench.code("a:one").await, "ok");
+    std::fs::remove_dir_all(fixture.path("tools")).unwrap();
+    fixture.until("nothing is left", |fixture| fixture.ids().is_empty()).await;
+    fixture.write(SCRIPT.0, SCRIPT.1);
+    fixture.write("tools/a.yaml", &local("a", &[("one", ANYTHING)]));
+    fixture.until("it is there again", |fixture| fixture.ids() == ["a:one"]).await;
+    assert_eq!(fixture.code("a:one").await, "ok");
 }
 
 #[tokio::test]
-async fn programs_that_change_and_appear() {
+async fn programs_are_reloaded_when_they_change_or_appear() {
     let program = |name: &str| {
         format!(
             "#!/bin/sh\necho '{{\"name\": \"{name}\", \"description\": \"A program for tests\", \"parameters\": {{\"type\": \"object\"}}}}'\n"
         )
     };
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", "[[source]]\nname = \"bin\"\nexecutables = \"bin\"\n"),
         ("bin/one-tool", &program("one")),
     ])
     .await;
-    assert_eq!(bench.ids(), ["one"]);
-    bench.write("bin/two-tool", &program("two"));
-    bench.until("a new program is there", |bench| bench.ids() == ["one", "two"]).await;
-    bench.write("bin/one-tool", &program("uno"));
-    bench.until("a changed program is asked again", |bench| bench.ids() == ["two", "uno"]).await;
+    assert_eq!(fixture.ids(), ["one"]);
+    fixture.write("bin/two-tool", &program("two"));
+    fixture.until("a new program is there", |fixture| fixture.ids() == ["one", "two"]).await;
+    fixture.write("bin/one-tool", &program("uno"));
+    fixture
+        .until("the schema of a changed program is read again", |fixture| {
+            fixture.ids() == ["two", "uno"]
+        })
+        .await;
 }
 
 #[tokio::test]
-async fn a_configuration_that_changes() {
+async fn a_changed_configuration_is_loaded() {
     let good = server("good");
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", &good),
         SCRIPT,
         ("tools/a.yaml", &local("a", &[("one", ANYTHING)])),
     ])
     .await;
-    let pid = bench.call("good:pid", json!({})).await.unwrap();
-    assert!(!bench.has("a:one"));
+    let pid = fixture.call("good:pid", json!({})).await.unwrap();
+    assert!(!fixture.has("a:one"));
 
     // Sources are added; one of them in front.
-    bench.write("toolwright.toml", &format!("{TOOLS}{good}{}", server("paged")));
-    bench
-        .until("new sources are there", |bench| bench.has("a:one") && bench.has("paged:echo"))
+    fixture.write("toolwright.toml", &format!("{TOOLS}{good}{}", server("paged")));
+    fixture
+        .until("new sources are there", |fixture| fixture.has("a:one") && fixture.has("paged:echo"))
         .await;
-    assert_eq!(bench.catalog.sources(), 3);
-    assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
-    assert_eq!(bench.code("paged:echo").await, "ok");
+    assert_eq!(fixture.catalog.sources(), 3);
+    assert_eq!(fixture.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
+    assert_eq!(fixture.code("paged:echo").await, "ok");
 
-    // And removed; limits hold at once.
-    bench.write("toolwright.toml", &format!("{good}[limits]\ntimeout = 150\n"));
-    bench
-        .until("old sources are gone", |bench| !bench.has("a:one") && !bench.has("paged:echo"))
+    // And removed; new limits apply at once.
+    fixture.write("toolwright.toml", &format!("{good}[limits]\ntimeout = 2000\n"));
+    fixture
+        .until("old sources are gone", |fixture| {
+            !fixture.has("a:one") && !fixture.has("paged:echo")
+        })
         .await;
-    bench.until("their servers too", |bench| bench.running().len() == 1).await;
-    assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
-    let late = bench.call("good:sleep", json!({"ms": 5_000})).await.unwrap_err();
-    assert!(late.ends_with("did not answer within 150 ms"), "{late}");
+    fixture.until("their servers too", |fixture| fixture.running().len() == 1).await;
+    assert_eq!(fixture.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
+    let late = fixture.call("good:sleep", json!({"ms": 110_000})).await.unwrap_err();
+    assert!(late.ends_with("did not answer within 2000 ms"), "{late}");
 
-    // Changed, it is another server.
-    bench.write("toolwright.toml", &format!("{good}env = {{ X = \"1\" }}\n"));
-    bench.until("the server is a new one", |bench| bench.events("loaded good").len() == 2).await;
-    assert_ne!(bench.call("good:pid", json!({})).await.unwrap(), pid);
-    bench.until("and the old one is gone", |bench| bench.running().len() == 1).await;
-    bench.catalog.runner().close().await;
+    // A changed source is another server.
+    fixture.write("toolwright.toml", &format!("{good}env = {{ X = \"1\" }}\n"));
+    fixture
+        .until("the server is a new one", |fixture| fixture.events("loaded good").len() == 2)
+        .await;
+    assert_ne!(fixture.call("good:pid", json!({})).await.unwrap(), pid);
+    fixture.until("and the old one is gone", |fixture| fixture.running().len() == 1).await;
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_configuration_that_breaks_changes_nothing() {
+async fn a_broken_configuration_changes_nothing() {
     let good = server("good");
-    let bench = Bench::settled(&[("toolwright.toml", &good)]).await;
-    let before = bench.ids();
-    let pid = bench.call("good:pid", json!({})).await.unwrap();
+    let fixture = TestCatalog::settled(&[("toolwright.toml", &good)]).await;
+    let before = fixture.ids();
+    let pid = fixture.call("good:pid", json!({})).await.unwrap();
     let stays = "note: the configuration cannot be read; the one before it stays";
-    bench.write("toolwright.toml", "[[source]\nname =");
-    bench.until("it is said once", |bench| bench.events(stays).len() == 1).await;
-    std::fs::remove_file(bench.path("toolwright.toml")).unwrap();
-    bench.until("it is said again", |bench| bench.events(stays).len() == 2).await;
-    assert_eq!(bench.ids(), before);
-    assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid);
-    bench.write("toolwright.toml", &format!("{good}{}", server("paged")));
-    bench.until("it is whole again", |bench| bench.has("paged:echo")).await;
-    assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid);
-    bench.catalog.runner().close().await;
+    fixture.write("toolwright.toml", "[[source]\nname =");
+    fixture.until("the failure is reported once", |fixture| fixture.events(stays).len() == 1).await;
+    std::fs::remove_file(fixture.path("toolwright.toml")).unwrap();
+    fixture
+        .until("the failure is reported again", |fixture| fixture.events(stays).len() == 2)
+        .await;
+    assert_eq!(fixture.ids(), before);
+    assert_eq!(fixture.call("good:pid", json!({})).await.unwrap(), pid);
+    fixture.write("toolwright.toml", &format!("{good}{}", server("paged")));
+    fixture.until("it is whole again", |fixture| fixture.has("paged:echo")).await;
+    assert_eq!(fixture.call("good:pid", json!({})).await.unwrap(), pid);
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_servers_file_that_changes() {
+async fn a_changed_servers_file_is_loaded() {
     let servers = |modes: &[&str]| {
         let entry = |mode: &&str| {
             (mode.to_string(), json!({"command": misbehave(), "args": ["mcp", mode]}))
@@ -497,92 +514,96 @@ async fn a_servers_file_that_changes() {
         json!({"mcpServers": modes.iter().map(entry).collect::<serde_json::Map<_, _>>()})
             .to_string()
     };
-    let bench = Bench::settled(&[
+    let fixture = TestCatalog::settled(&[
         ("toolwright.toml", "[[source]]\nname = \"all\"\nmcp = \"mcp.json\"\n"),
         ("mcp.json", &servers(&["good"])),
     ])
     .await;
-    let pid = bench.call("good:pid", json!({})).await.unwrap();
-    bench.write("mcp.json", &servers(&["paged", "good"]));
-    bench.until("the new server is there", |bench| bench.has("paged:pid")).await;
-    assert_eq!(bench.call("good:pid", json!({})).await.unwrap(), pid);
-    bench.write("mcp.json", &servers(&["paged"]));
-    bench
-        .until("the old one is gone", |bench| !bench.has("good:pid") && bench.running().len() == 1)
+    let pid = fixture.call("good:pid", json!({})).await.unwrap();
+    fixture.write("mcp.json", &servers(&["paged", "good"]));
+    fixture.until("the new server is there", |fixture| fixture.has("paged:pid")).await;
+    assert_eq!(fixture.call("good:pid", json!({})).await.unwrap(), pid);
+    fixture.write("mcp.json", &servers(&["paged"]));
+    fixture
+        .until("the old one is gone", |fixture| {
+            !fixture.has("good:pid") && fixture.running().len() == 1
+        })
         .await;
-    bench.catalog.runner().close().await;
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
 async fn a_source_that_is_still_starting_when_the_configuration_changes_is_loaded_once() {
     let slow = format!("{}env = {{ START_MS = \"3500\" }}\n", server("slow-start"));
-    let bench = Bench::follow(&[
+    let fixture = TestCatalog::follow(&[
         ("toolwright.toml", &slow),
         SCRIPT,
         ("tools/a.yaml", &local("a", &[("one", ANYTHING)])),
     ])
     .await;
-    bench.until("the server is starting", |bench| bench.running().len() == 1).await;
-    bench.write("toolwright.toml", &format!("{slow}\n{TOOLS}"));
-    bench.until("the new source is there", |bench| bench.has("a:one")).await;
-    assert!(!bench.has("slow-start:echo"), "it is still starting");
-    bench.until("the slow one too", |bench| bench.has("slow-start:echo")).await;
-    // Whatever else it would be told comes from one more change of another source.
-    std::fs::remove_file(bench.path("tools/a.yaml")).unwrap();
-    bench.until("the file is forgotten", |bench| !bench.has("a:one")).await;
-    assert_eq!(bench.events("loaded slow-start").len(), 1, "{:#?}", bench.events(""));
-    bench.catalog.runner().close().await;
+    fixture.until("the server is starting", |fixture| fixture.running().len() == 1).await;
+    fixture.write("toolwright.toml", &format!("{slow}\n{TOOLS}"));
+    fixture.until("the new source is there", |fixture| fixture.has("a:one")).await;
+    assert!(!fixture.has("slow-start:echo"), "it is still starting");
+    fixture.until("the slow one too", |fixture| fixture.has("slow-start:echo")).await;
+    // A change of another source shows that no further event of the first one follows.
+    std::fs::remove_file(fixture.path("tools/a.yaml")).unwrap();
+    fixture.until("the file is forgotten", |fixture| !fixture.has("a:one")).await;
+    assert_eq!(fixture.events("loaded slow-start").len(), 1, "{:#?}", fixture.events(""));
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_server_that_changes_its_list() {
+async fn a_changed_tool_list_of_a_server_is_loaded() {
     for mode in ["changing", "changing-bad"] {
-        let bench = Bench::settled(&[("toolwright.toml", &server(mode))]).await;
+        let fixture = TestCatalog::settled(&[("toolwright.toml", &server(mode))]).await;
         let added = format!("{mode}:added");
-        assert!(!bench.has(&added));
-        assert_eq!(bench.code(&format!("{mode}:echo")).await, "ok");
-        bench.until("the new tool is there", |bench| bench.has(&added)).await;
-        assert_eq!(bench.code(&added).await, "ok");
+        assert!(!fixture.has(&added));
+        assert_eq!(fixture.code(&format!("{mode}:echo")).await, "ok");
+        fixture.until("the new tool is there", |fixture| fixture.has(&added)).await;
+        assert_eq!(fixture.code(&added).await, "ok");
         if mode == "changing-bad" {
             let aside: Vec<String> =
-                bench.ids().into_iter().filter(|id| id.starts_with('!')).collect();
+                fixture.ids().into_iter().filter(|id| id.starts_with('!')).collect();
             assert_eq!(aside, ["!changing-bad:bad_type", "!changing-bad:no_schema"]);
-            assert_eq!(bench.code(&format!("{mode}:echo")).await, "ok", "the first of two stays");
+            assert_eq!(fixture.code(&format!("{mode}:echo")).await, "ok", "the first of two stays");
         }
-        bench.catalog.runner().close().await;
+        fixture.catalog.runner().close().await;
     }
 }
 
 #[tokio::test]
-async fn a_server_that_comes_up_late() {
+async fn a_server_that_starts_late_is_loaded_then() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("late-tool");
     let source = format!("[[source]]\nname = \"late\"\ncommand = ['{}']\n", program.display());
     write(&folder.path().join("toolwright.toml"), &format!("{source}{}", server("good")));
-    let bench = Bench::over(folder).await;
-    bench.catalog.settled(SOON).await;
-    assert!(bench.has("good:echo") && !bench.has("late:echo"));
-    assert!(bench.events("unloaded late")[0].contains("SPAWN_FAILED"));
+    let fixture = TestCatalog::over(folder).await;
+    fixture.catalog.settled(PATIENCE).await;
+    assert!(fixture.has("good:echo") && !fixture.has("late:echo"));
+    assert!(fixture.events("unloaded late")[0].contains("SPAWN_FAILED"));
     write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
-    bench.until("it is there at last", |bench| bench.has("late:echo")).await;
-    assert_eq!(bench.code("late:echo").await, "ok");
-    bench.catalog.runner().close().await;
+    fixture.until("the server is loaded", |fixture| fixture.has("late:echo")).await;
+    assert_eq!(fixture.code("late:echo").await, "ok");
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_for_a_moment_keeps_its_place() {
-    let bench = Bench::settled(&[("toolwright.toml", &server("good"))]).await;
-    let before = bench.ids();
-    assert_eq!(bench.code("good:exit").await, "UPSTREAM_UNAVAILABLE");
-    assert_eq!(bench.ids(), before);
-    let end = Instant::now() + SOON;
-    while bench.code("good:echo").await != "ok" {
-        assert!(Instant::now() < end, "it never comes back");
+async fn a_server_that_reconnects_keeps_its_tools() {
+    let fixture = TestCatalog::settled(&[("toolwright.toml", &server("good"))]).await;
+    let before = fixture.ids();
+    assert_eq!(fixture.code("good:exit").await, "UPSTREAM_UNAVAILABLE");
+    assert_eq!(fixture.ids(), before);
+    let end = Instant::now() + PATIENCE;
+    while fixture.code("good:echo").await != "ok" {
+        assert!(Instant::now() < end, "the server does not come back");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    bench.until("its list is read again", |bench| bench.events("loaded good").len() == 2).await;
-    assert_eq!(bench.ids(), before);
-    bench.catalog.runner().close().await;
+    fixture
+        .until("its list is read again", |fixture| fixture.events("loaded good").len() == 2)
+        .await;
+    assert_eq!(fixture.ids(), before);
+    fixture.catalog.runner().close().await;
 }
 
 /// An aios definition of a server in the mcp mode.
@@ -595,7 +616,7 @@ fn served(mode: &str) -> String {
     )
 }
 
-/// The same, with commands that only their server can say more about.
+/// The same, with commands whose schemas only the server has.
 fn served_with(mode: &str, commands: &str) -> String {
     let written = served(mode);
     let (head, _) = written.split_once("  tools:").unwrap();
@@ -603,11 +624,12 @@ fn served_with(mode: &str, commands: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_a_definition_leaves_open_its_server_says() {
+async fn schemas_missing_in_a_definition_come_from_its_server() {
     let defs = served_with("changing", "[echo, add, vanished]");
-    let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
+    let fixture =
+        TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     let described = |id: &str| {
-        let toolbox = bench.catalog.runner().toolbox();
+        let toolbox = fixture.catalog.runner().toolbox();
         let tool = &toolbox.get(id).unwrap().tool;
         (tool.input.to_json(), tool.output.is_some(), tool.description.is_some())
     };
@@ -615,37 +637,45 @@ async fn what_a_definition_leaves_open_its_server_says() {
     assert_eq!(input["required"], json!(["a", "b"]));
     assert!(output && description);
     assert!(
-        bench.call("served:add", json!({"a": 1})).await.unwrap_err().starts_with("INPUT_INVALID")
+        fixture.call("served:add", json!({"a": 1})).await.unwrap_err().starts_with("INPUT_INVALID")
     );
-    assert_eq!(bench.call("served:add", json!({"a": 1, "b": 2})).await.unwrap(), json!({"sum": 3}));
-    // What the server has not is set aside alone, at its place; what else it has is there as well.
-    assert!(bench.has("!served:vanished") && bench.has("served:pid"), "{:?}", bench.ids());
-    let said = bench.call("served:vanished", json!({})).await.unwrap_err();
-    assert!(said.contains("QUARANTINED") && said.contains("COMMAND_NOT_ON_SERVER"), "{said}");
-    let problem = bench.events("COMMAND_NOT_ON_SERVER");
+    assert_eq!(
+        fixture.call("served:add", json!({"a": 1, "b": 2})).await.unwrap(),
+        json!({"sum": 3})
+    );
+    // A command that the server lacks is quarantined alone; other tools of the server are listed.
+    assert!(fixture.has("!served:vanished") && fixture.has("served:pid"), "{:?}", fixture.ids());
+    let failure = fixture.call("served:vanished", json!({})).await.unwrap_err();
+    assert!(
+        failure.contains("QUARANTINED") && failure.contains("COMMAND_NOT_ON_SERVER"),
+        "{failure}"
+    );
+    let problem = fixture.events("COMMAND_NOT_ON_SERVER");
     assert!(
         problem.len() == 1
             && problem[0].contains("/tool/commands/2: the server has no tool `vanished`"),
         "{problem:?}"
     );
-    assert!(!bench.has("served:added"));
-    assert_eq!(bench.code("served:echo").await, "ok");
-    bench.until("a change of the server is followed", |bench| bench.has("served:added")).await;
-    // A change of the file as well, without a moment in which the server's tools are not there.
-    bench.write("tools/a.yaml", &served_with("changing", "[echo, add]"));
-    bench
-        .until("it is read again", |bench| {
-            assert!(bench.has("served:added"));
-            bench.ids().iter().all(|id| !id.contains("vanished"))
+    assert!(!fixture.has("served:added"));
+    assert_eq!(fixture.code("served:echo").await, "ok");
+    fixture
+        .until("a change of the server is followed", |fixture| fixture.has("served:added"))
+        .await;
+    // A change of the file is loaded, and the tools of the server stay listed meanwhile.
+    fixture.write("tools/a.yaml", &served_with("changing", "[echo, add]"));
+    fixture
+        .until("it is read again", |fixture| {
+            assert!(fixture.has("served:added"));
+            fixture.ids().iter().all(|id| !id.contains("vanished"))
         })
         .await;
-    assert_eq!(bench.running().len(), 1);
-    bench.catalog.runner().close().await;
+    assert_eq!(fixture.running().len(), 1);
+    fixture.catalog.runner().close().await;
 }
 
-/// A server that is away, or lists nothing, must not hold off what the definition says.
+/// A server that is unreachable, or lists no tools, must not delay a change of its definition.
 #[tokio::test]
-async fn a_changed_definition_holds_while_its_server_is_away() {
+async fn a_definition_changes_while_its_server_is_unreachable() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("some-tool");
     write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
@@ -655,67 +685,73 @@ async fn a_changed_definition_holds_while_its_server_is_away() {
     };
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs("[echo, vanished]"));
-    let bench = Bench::over(folder).await;
-    bench.catalog.settled(SOON).await;
-    assert!(bench.has("!served:vanished") && bench.has("served:pid"), "{:?}", bench.ids());
+    let fixture = TestCatalog::over(folder).await;
+    fixture.catalog.settled(PATIENCE).await;
+    assert!(fixture.has("!served:vanished") && fixture.has("served:pid"), "{:?}", fixture.ids());
     std::fs::remove_file(&program).unwrap();
-    assert_eq!(bench.code("served:exit").await, "UPSTREAM_UNAVAILABLE");
-    bench.write("tools/a.yaml", &defs("[echo]"));
-    bench
-        .until("the definition is read again", |bench| {
-            bench.ids().iter().all(|id| !id.contains("vanished"))
+    assert_eq!(fixture.code("served:exit").await, "UPSTREAM_UNAVAILABLE");
+    fixture.write("tools/a.yaml", &defs("[echo]"));
+    fixture
+        .until("the definition is read again", |fixture| {
+            fixture.ids().iter().all(|id| !id.contains("vanished"))
         })
         .await;
-    // What the server said of its own tools still holds.
-    assert!(bench.has("served:pid") && bench.has("served:echo"), "{:?}", bench.ids());
-    bench.catalog.runner().close().await;
+    // The last list of the server still describes its other tools.
+    assert!(fixture.has("served:pid") && fixture.has("served:echo"), "{:?}", fixture.ids());
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_tool_that_its_server_describes_badly_is_set_aside() {
+async fn a_tool_with_an_invalid_schema_of_its_server_is_quarantined() {
     let defs = served_with("changing-bad", "[echo, bad_type]");
-    let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
-    assert_eq!(bench.code("served:echo").await, "ok");
-    bench.until("the server has the tool", |bench| bench.has("served:added")).await;
-    let said = bench.call("served:bad_type", json!({})).await.unwrap_err();
-    assert!(said.contains("QUARANTINED") && said.contains("on the server: "), "{said}");
-    bench.catalog.runner().close().await;
+    let fixture =
+        TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
+    assert_eq!(fixture.code("served:echo").await, "ok");
+    fixture.until("the server has the tool", |fixture| fixture.has("served:added")).await;
+    let failure = fixture.call("served:bad_type", json!({})).await.unwrap_err();
+    assert!(failure.contains("QUARANTINED") && failure.contains("on the server: "), "{failure}");
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
+async fn a_definition_has_its_own_tools_until_its_server_starts() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("late-tool");
     let defs = served_with("good", "[add]")
         .replace(&format!("{} mcp good", misbehave()), &program.display().to_string());
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs);
-    let bench = Bench::over(folder).await;
-    bench.catalog.settled(SOON).await;
-    assert_eq!(bench.ids(), ["served:add"]);
-    assert!(bench.events("unloaded served")[0].contains("SPAWN_FAILED"), "{:?}", bench.events(""));
-    assert_eq!(bench.code("served:add").await, "SPAWN_FAILED");
+    let fixture = TestCatalog::over(folder).await;
+    fixture.catalog.settled(PATIENCE).await;
+    assert_eq!(fixture.ids(), ["served:add"]);
+    assert!(
+        fixture.events("unloaded served")[0].contains("SPAWN_FAILED"),
+        "{:?}",
+        fixture.events("")
+    );
+    assert_eq!(fixture.code("served:add").await, "SPAWN_FAILED");
     write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
-    bench.until("its server is there at last", |bench| bench.has("served:echo")).await;
-    assert_eq!(bench.code("served:add").await, "INPUT_INVALID");
-    bench.catalog.runner().close().await;
+    fixture.until("the tools of the server are listed", |fixture| fixture.has("served:echo")).await;
+    assert_eq!(fixture.code("served:add").await, "INPUT_INVALID");
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn a_definition_that_names_another_server_lets_go_of_the_first() {
-    let bench =
-        Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))]).await;
-    assert!(bench.has("served:pid"), "{:#?}", bench.events(""));
-    let pid = bench.call("served:pid", json!({})).await.unwrap();
-    bench.write("tools/a.yaml", &served("paged"));
-    bench.until("it is read again", |bench| bench.events("loaded defs").len() == 2).await;
-    assert_ne!(bench.call("served:pid", json!({})).await.unwrap(), pid);
-    bench.until("the first server is gone", |bench| bench.running().len() == 1).await;
-    bench.catalog.runner().close().await;
+async fn a_definition_that_names_another_server_stops_the_first() {
+    let fixture =
+        TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))])
+            .await;
+    assert!(fixture.has("served:pid"), "{:#?}", fixture.events(""));
+    let pid = fixture.call("served:pid", json!({})).await.unwrap();
+    fixture.write("tools/a.yaml", &served("paged"));
+    fixture.until("it is read again", |fixture| fixture.events("loaded defs").len() == 2).await;
+    assert_ne!(fixture.call("served:pid", json!({})).await.unwrap(), pid);
+    fixture.until("the first server is gone", |fixture| fixture.running().len() == 1).await;
+    fixture.catalog.runner().close().await;
 }
 
 #[tokio::test]
-async fn only_what_a_tool_needs_is_loaded_for_it() {
+async fn only_the_source_of_a_called_tool_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let config = format!("{}{}{TOOLS}", server("good"), server("paged"));
     write(&folder.path().join("toolwright.toml"), &config);
@@ -730,8 +766,8 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
     for (id, loaded) in [
         ("a:one", vec!["defs"]),
         ("one", vec!["defs"]),
-        // Whose schema is written needs no server yet; whose is not, its own; an unknown one as
-        // well.
+        // A tool whose schema is in its definition needs no server to be listed; the others and
+        // unknown names need the server of their definition.
         ("served:pid", vec!["defs"]),
         ("pid", vec!["defs"]),
         ("open:image", vec!["defs", "open"]),

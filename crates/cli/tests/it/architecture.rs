@@ -1,4 +1,5 @@
-//! The map, held against the manifests: which crate may name which, and which licences are fine.
+//! The layers of ARCHITECTURE.md compared with the manifests: which crate may depend on which, and
+//! which licences dependencies may have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -7,8 +8,8 @@ use serde_json::Value as Json;
 
 use crate::program::project;
 
-/// Who may name whom. `dev` dependencies count too, but for `TESTS`. This is the table of
-/// ARCHITECTURE.md.
+/// Which crate may depend on which, dev-dependencies included except for `TESTS`. This is the table
+/// of ARCHITECTURE.md.
 const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-source", &[]),
     ("toolwright-model", &[]),
@@ -41,10 +42,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-bench", ALL),
 ];
 
-/// Who may name whom in tests only: a rule is tried on documents, so somebody must read them.
+/// What a crate may depend on in its tests only: rules are tested on documents, which a format
+/// reads.
 const TESTS: (&str, &str) = ("toolwright-check", "toolwright-formats");
 
-/// The binary and the benchmarks stand above everything.
+/// The binary and the benchmarks may depend on every crate.
 const ALL: &[&str] = &[
     "toolwright-source",
     "toolwright-model",
@@ -59,7 +61,7 @@ const ALL: &[&str] = &[
     "toolwright-web",
 ];
 
-/// MIT-0 is MIT without the duty to attribute.
+/// The licences that dependencies may have. MIT-0 is MIT without the duty of attribution.
 const LICENCES: &[&str] = &[
     "MIT",
     "MIT-0",
@@ -73,7 +75,8 @@ const LICENCES: &[&str] = &[
     "Unicode-DFS-2016",
 ];
 
-/// What is built where Toolwright runs. A dependency may name others for systems that are not ours.
+/// The packages that are built for the systems of Toolwright; dependencies name further packages
+/// for other systems.
 const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
 fn metadata(platform: &str) -> Json {
@@ -99,7 +102,7 @@ fn text<'a>(json: &'a Json, key: &str) -> &'a str {
 }
 
 #[test]
-fn crates_name_only_whom_they_may() {
+fn crates_depend_only_on_lower_layers() {
     let metadata = metadata(PLATFORMS[0]);
     let members: BTreeSet<&str> = metadata["workspace_members"]
         .as_array()
@@ -130,7 +133,7 @@ fn crates_name_only_whom_they_may() {
 }
 
 #[test]
-fn every_licence_is_one_we_take() {
+fn every_licence_is_on_the_allow_list() {
     let built = PLATFORMS.map(metadata);
     let packages: Vec<&Json> = built
         .iter()
@@ -150,12 +153,12 @@ fn is_fine(expression: &str) -> bool {
         let term = term.trim().trim_matches(['(', ')']).trim();
         LICENCES.contains(&term.split(" WITH ").next().unwrap_or_default())
     };
-    // `(A OR B) AND C`: every group joined by AND must have a fine alternative.
+    // `(A OR B) AND C`: every group joined by AND must have an allowed alternative.
     alternatives.split(" AND ").all(|group| group.split(" OR ").any(one))
 }
 
 #[test]
-fn licence_expressions() {
+fn licence_expressions_are_evaluated() {
     for fine in [
         "MIT",
         "MIT OR Apache-2.0",
@@ -172,7 +175,7 @@ fn licence_expressions() {
 }
 
 #[test]
-fn every_dependency_says_why_it_is_here() {
+fn every_dependency_has_a_comment() {
     let manifest = std::fs::read_to_string(project().join("Cargo.toml")).expect("the manifest");
     let (_, dependencies) = manifest.split_once("[workspace.dependencies]").expect("a table");
     let dependencies = dependencies.split("\n[").next().expect("its end");

@@ -1,5 +1,5 @@
-//! `check`, `explain`, `completions` and `man`: what is found, how it is shown, and what the exit
-//! code says. What `--fix` does is in `fixing`.
+//! `check`, `explain`, `completions` and `man`: findings, output formats and exit codes. Tests of
+//! `--fix` are in `fixing`.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -10,8 +10,7 @@ use crate::calling::run;
 use crate::client::{Upstream, misbehave};
 use crate::program::{Run, folder, run_in, toolwright};
 
-/// One finding of each weight; the error and the warning can be repaired, the note only with a
-/// risk.
+/// One finding of each severity; the error and the warning have safe fixes, the note an unsafe one.
 pub(crate) const MIXED: &str = r#"{
   "btcp": "1.0",
   "name": "page-tools",
@@ -30,7 +29,7 @@ pub(crate) const MIXED: &str = r#"{
 }
 "#;
 
-/// What is wrong with it, in order.
+/// Its findings, in order.
 const IN_MIXED: [&str; 3] = ["UNUSED_CAPABILITY", "OPEN_OBJECT", "CAPABILITY_NOT_DECLARED"];
 
 /// One note, on line 7.
@@ -44,7 +43,7 @@ pub(crate) const NOTES: &str = "tool:
   cli_specific: {executable: notes}
 ";
 
-/// Nothing to report.
+/// A definition without findings.
 const NOW: &str = r#"[{"name": "now", "description": "Returns the time", "inputSchema": {"type": "object", "properties": {}}}]"#;
 
 /// Checks `files` with `args`.
@@ -77,8 +76,8 @@ fn codes(run: &Run) -> Vec<String> {
     objects(run).iter().map(|o| o["code"].as_str().expect("a code").to_owned()).collect()
 }
 
-/// The run ended with 2, said one sentence with these words on stderr, and no more.
-fn one_sentence(run: &Run, words: &[&str]) {
+/// Asserts that a run ended with exit code 2 and one line on stderr, which contains these words.
+fn assert_one_line(run: &Run, words: &[&str]) {
     assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
     assert!(run.stderr.starts_with("toolwright: "), "{run:?}");
     for word in words {
@@ -87,7 +86,7 @@ fn one_sentence(run: &Run, words: &[&str]) {
 }
 
 #[test]
-fn outputs() {
+fn every_output_format_has_its_snapshot() {
     for form in ["full", "concise", "json", "sarif", "github"] {
         let run = check(&[("page.json", MIXED)], &["page.json", "--output-format", form]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""), "{form}");
@@ -100,9 +99,9 @@ fn outputs() {
     assert!(run.stdout.contains("help: fix: remove `dom:write`"), "full is what one gets: {run:?}");
 }
 
-/// The shape that docs/record.md promises.
+/// The shape is that of docs/record.md.
 #[test]
-fn json_has_the_promised_shape() {
+fn json_output_has_the_documented_keys() {
     let run = check(
         &[("page.json", &format!("\u{feff}{MIXED}"))],
         &["page.json", "--output-format", "json"],
@@ -131,7 +130,7 @@ fn json_has_the_promised_shape() {
 }
 
 #[test]
-fn sarif_is_one_document() {
+fn sarif_output_is_one_document() {
     for (text, expected) in [(MIXED, &IN_MIXED[..]), (NOW, &[])] {
         let run = check(&[("a b.json", text)], &["a b.json", "--output-format", "sarif"]);
         let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
@@ -148,7 +147,7 @@ fn sarif_is_one_document() {
         }
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
     }
-    // Who reads only the document learns, too, that something could not be looked at.
+    // The document also reports the sources that could not be read.
     let run = check(&[("now.json", NOW)], &["now.json", "gone.json", "--output-format", "sarif"]);
     assert_eq!(run.code, 2, "{run:?}");
     let log: Json = serde_json::from_str(&run.stdout).expect("JSON");
@@ -160,7 +159,7 @@ fn sarif_is_one_document() {
 }
 
 #[test]
-fn the_summary_counts() {
+fn the_summary_counts_tools_files_and_findings() {
     let summary = |files: &[(&str, &str)], args: &[&str]| {
         let run = check(files, &[&["--output-format", "concise"], args].concat());
         assert_eq!(run.stderr, "", "{run:?}");
@@ -194,12 +193,12 @@ fn the_summary_counts() {
         summary(&others, &["."]),
         "1 tool in 1 file: nothing to report | 1 file of no known format skipped | 1 file skipped that could not be parsed: ./torn.json"
     );
-    // A file that is named is a file that is checked.
+    // A file that is named is checked, even if it has no key of a definition.
     assert_eq!(summary(&others, &["now.json", "torn.json"]), "1 tool in 2 files: 1 error");
 }
 
 #[test]
-fn many_findings_are_cut_short_only_for_people() {
+fn only_the_full_output_is_cut_after_200_findings() {
     let tool = |n: usize| {
         format!(r#"{{"name": "t{n}", "description": "Tool", "inputSchema": {{"type": 12}}}}"#)
     };
@@ -219,7 +218,7 @@ fn many_findings_are_cut_short_only_for_people() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let tool = r#"{"name": "t", "description": "Tool", "inputSchema": {"type": 12}}"#;
     let text = format!("[{}]", vec![tool; 9_000].join(",\n"));
     let folder = folder(&[("many.json", text.as_bytes())]);
@@ -252,7 +251,7 @@ fn fail_on_sets_the_exit_code() {
             assert_eq!((run.code, run.stderr.as_str()), (expected, ""), "{level}: {}", run.stdout);
         }
     }
-    // What cannot be read is no finding.
+    // A source that cannot be read is not a finding.
     assert_eq!(check(&[], &["nowhere.json", "--fail-on", "never"]).code, 2);
     let wrong = check(&[("now.json", NOW)], &["now.json", "--fail-on", "warnings"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("warning"), "{wrong:?}");
@@ -285,14 +284,14 @@ fn codes_are_selected_and_ignored() {
             ("ZZZ", "there is no code `ZZZ` (`toolwright explain` lists all codes)"),
         ] {
             let run = check(&[("page.json", MIXED)], &["page.json", option, code]);
-            one_sentence(&run, &[help]);
+            assert_one_line(&run, &[help]);
             assert_eq!(run.stdout, "");
         }
     }
 }
 
 #[test]
-fn formats_and_compat() {
+fn format_and_compat_change_what_is_found() {
     let extra = "more: 1\n".to_owned() + NOTES;
     let severity = |args: &[&str]| {
         let run = check(
@@ -315,7 +314,7 @@ fn formats_and_compat() {
 }
 
 #[test]
-fn files_folders_and_standard_input() {
+fn files_folders_and_standard_input_are_checked_once() {
     let files: &[(&str, &[u8])] = &[
         ("a/page.json", MIXED.as_bytes()),
         ("a/deep/notes.yaml", NOTES.as_bytes()),
@@ -341,27 +340,27 @@ fn files_folders_and_standard_input() {
     assert_eq!(last(&["-"], NOTES), "1 tool in 1 file");
     assert_eq!(last(&["-", "-"], NOTES), "1 tool in 1 file");
     assert_eq!(last(&["-", "now.json"], MIXED), "2 tools in 2 files");
-    // A file is one file, however often it is named.
+    // A file that is named several times is checked once.
     assert_eq!(last(&["now.json", "./now.json", ".", "a/../now.json"], ""), "3 tools in 3 files");
     let stdin =
         run_in(folder.path(), &["check", "-", "--output-format", "concise"], NOTES.as_bytes());
     assert!(stdin.stdout.starts_with("<stdin>:7:14: info[MISSING_DESCRIPTION]"), "{stdin:?}");
     let missing = run(folder.path(), &["check", "nowhere.json", "a/page.json"]);
-    one_sentence(&missing, &["nowhere.json"]);
+    assert_one_line(&missing, &["nowhere.json"]);
     assert!(
         missing.stdout.contains("CAPABILITY_NOT_DECLARED"),
         "the others are still checked: {missing:?}"
     );
     std::fs::create_dir(folder.path().join("empty")).expect("a folder");
-    one_sentence(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
-    one_sentence(
+    assert_one_line(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
+    assert_one_line(
         &run(folder.path(), &["check"]),
         &["name what to check", "no `toolwright.toml` here or above"],
     );
 }
 
 #[test]
-fn the_configuration_names_what_is_checked() {
+fn without_arguments_the_sources_of_the_configuration_are_checked() {
     let config = "[[source]]\nname = \"page\"\npath = \"tools\"\n";
     let folder = folder(&[
         ("toolwright.toml", config.as_bytes()),
@@ -382,14 +381,14 @@ fn the_configuration_names_what_is_checked() {
     }
     let named = run(&below, &["check", "now.json"]);
     assert_eq!((named.code, named.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
-    one_sentence(
+    assert_one_line(
         &run(&below, &["check", "now.json", "--config", "no.toml"]),
         &["there is no configuration `no.toml`"],
     );
-    // `--format` holds for these sources, too.
+    // `--format` applies to these sources, too.
     let as_mcp = run(folder.path(), &["check", "--format", "mcp", "--output-format", "json"]);
     assert!(!codes(&as_mcp).contains(&"UNUSED_CAPABILITY".to_owned()), "{as_mcp:?}");
-    // A source that is wrong is told with the others, and they are checked.
+    // A source with a mistake is reported, and the others are checked.
     std::fs::write(
         folder.path().join("toolwright.toml"),
         format!("{config}\n[[source]]\nname = \"typo\"\npth = \"x\"\n"),
@@ -405,7 +404,7 @@ fn the_configuration_names_what_is_checked() {
 }
 
 #[test]
-fn levels_of_the_configuration_hold() {
+fn levels_of_the_configuration_set_severities() {
     let levels = |text: &str, args: &[&str]| {
         let files = [("toolwright.toml", text), ("in/page.json", MIXED)];
         let run = check(&files, &[&["in/page.json", "--output-format", "json"], args].concat());
@@ -429,11 +428,11 @@ fn levels_of_the_configuration_hold() {
     assert_eq!(
         levels(off, &["--select", open]),
         (0, format!("{open} info")),
-        "who asks for it sees it"
+        "a selected code is shown"
     );
     assert_eq!(levels(off, &["--select", unused]), (0, format!("{unused} warning")));
     assert_eq!(levels(off, &["--fail-on", "info", "--ignore", unused]).0, 1);
-    // Found upwards from where one stands, or named.
+    // The configuration is found in a folder above, or named.
     let folder = folder(&[
         ("toolwright.toml", off.as_bytes()),
         ("loud.toml", b""),
@@ -451,7 +450,7 @@ fn levels_of_the_configuration_hold() {
 }
 
 #[test]
-fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
+fn unknown_levels_of_a_configuration_are_one_error() {
     let cases = [
         (
             "[levels]\nINVALID_SHEMA = \"off\"\n",
@@ -475,11 +474,11 @@ fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
     for (config, place, words) in cases {
         for args in [&["now.json"][..], &[]] {
             let run = check(&[("toolwright.toml", config), ("now.json", NOW)], args);
-            one_sentence(&run, &[place, words]);
+            assert_one_line(&run, &[place, words]);
             assert_eq!(run.stdout, "");
         }
     }
-    // What is wrong elsewhere in it does not matter to who names a file.
+    // Other mistakes of the configuration do not matter when a file is named.
     let run = check(
         &[("toolwright.toml", "[limits]\ntimeout = \"x\"\n"), ("now.json", NOW)],
         &["now.json"],
@@ -487,11 +486,11 @@ fn a_configuration_whose_levels_are_unknown_is_one_sentence() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
 }
 
-/// What the case is, the text, and the codes that are left with their lines.
+/// Name of the case, text, and the codes that are not silenced with their lines.
 type Silenced<'c> = (&'c str, String, &'c [(&'c str, u64)]);
 
 #[test]
-fn comments_silence_one_code_at_one_place() {
+fn a_comment_silences_one_code_at_one_place() {
     const NOTE: &str = "  commands: [add_note]\n";
     let silence = "# toolwright: ignore MISSING_DESCRIPTION - the name says it all";
     let with = |text: &str| NOTES.replace(NOTE, text);
@@ -522,7 +521,7 @@ fn comments_silence_one_code_at_one_place() {
         ("no reason", behind("ignore MISSING_DESCRIPTION"), &[(missing, 7), (reason, 7)]),
         ("only a dash", behind("ignore MISSING_DESCRIPTION - "), &[(missing, 7), (reason, 7)]),
         ("other words", behind("ignored MISSING_DESCRIPTION - so"), &[(missing, 7)]),
-        // Inside a text it is text.
+        // A comment inside a text is a part of the text.
         ("in a block", below_a_text("|\n    "), &[(missing, 9)]),
         ("in quotes", NOTES.replace("Keeps notes", &format!("\"{silence}\"")), &[(missing, 7)]),
     ];
@@ -535,19 +534,19 @@ fn comments_silence_one_code_at_one_place() {
         let mut crlf = found("notes.yaml", &text.replace('\n', "\r\n"), &[]);
         crlf.sort_by_key(|(code, line)| (*line, code.clone()));
         assert_eq!(crlf, expected, "{name}, CRLF");
-        // What is not asked for is silenced all the same.
+        // Codes that are not selected are silenced, too.
         if expected.is_empty() {
             assert_eq!(found("notes.yaml", text, &["--select", useless]), [], "{name}");
             assert_eq!(found("notes.yaml", text, &["--ignore", missing]), [], "{name}");
         }
     }
-    // JSON has no comments, so a text that looks like one is none.
+    // JSON has no comments: a text that looks like a comment is a text.
     let json = NOW.replace("Returns the time", &format!("Returns the time {silence}"));
     assert_eq!(found("now.json", &json, &[]), []);
 }
 
 #[test]
-fn silences_hold_for_what_is_found_between_files() {
+fn comments_silence_findings_between_files() {
     let silenced = NOTES.replace(
         "[add_note]",
         "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces the other",
@@ -564,7 +563,7 @@ fn tool(name: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_between_files() {
+fn findings_between_files_are_reported() {
     let (latin, cyrillic, same) = (tool("read_file"), tool("re\u{430}d_file"), tool("read_file"));
     let args = ["one.json", "two.json", "--select", "LOOKALIKE_NAME,DUPLICATE_ID"];
     let run = check(&[("one.json", &latin), ("two.json", &cyrillic)], &args);
@@ -596,7 +595,7 @@ fn local(entry_point: &str) -> String {
 }
 
 #[test]
-fn javascript_is_shown_where_it_stands() {
+fn javascript_findings_point_into_their_file() {
     let select = ["--select", "INVALID_FUNCTION_SYNTAX,UNRESOLVED_REFERENCE"];
     let checked = |files: &[(&str, &str)], args: &[&str]| {
         let run = check(files, &[args, &select[..]].concat());
@@ -614,12 +613,12 @@ fn javascript_is_shown_where_it_stands() {
     let run = checked(&of_a_tool, &["in/notes.yaml"]);
     assert_eq!(run.code, 1);
     insta::assert_snapshot!("javascript_of_a_local_tool", run.stdout);
-    // A script is one script, whoever names it.
+    // A script is checked once, however many definitions name it.
     let twice = checked(&of_a_tool, &["in/notes.yaml", "in/trim.js", "in/../in/trim.js"]);
     assert_eq!(twice.stdout.matches("INVALID_FUNCTION_SYNTAX").count(), 1, "{twice:?}");
     let missing = checked(&[("in/notes.yaml", &local("trim.js"))], &["in/notes.yaml"]);
     insta::assert_snapshot!("missing_script", missing.stdout);
-    // Only JavaScript is looked at, and only that of tools.
+    // Only JavaScript is checked, and only scripts of tools.
     let other = checked(
         &[("notes.yaml", &local("trim.py")), ("trim.py", TORN), ("other.js", TORN)],
         &["."],
@@ -628,13 +627,13 @@ fn javascript_is_shown_where_it_stands() {
     let good =
         checked(&[("trim.mjs", "export const trim = (text) => text.trim();\n")], &["trim.mjs"]);
     assert_eq!((good.code, good.stdout.as_str()), (0, "0 tools in 1 file: nothing to report\n"));
-    one_sentence(&check(&[], &["no.js"]), &["cannot read `no.js`"]);
+    assert_one_line(&check(&[], &["no.js"]), &["cannot read `no.js`"]);
     let mixed = check(&[("now.json", NOW)], &["no.js", "now.json"]);
-    one_sentence(&mixed, &["cannot read `no.js`"]);
+    assert_one_line(&mixed, &["cannot read `no.js`"]);
     assert!(mixed.stdout.starts_with("1 tool in 1 file"), "{mixed:?}");
 }
 
-/// What `misbehave mcp bad-list` has wrong, by pointer into its answer.
+/// The mistakes of `misbehave mcp bad-list`, by pointer into its answer.
 fn in_the_bad_list(run: &Run, file: &str) {
     let errors: Vec<Json> = objects(run).into_iter().filter(|o| o["severity"] == "error").collect();
     let places: Vec<(&str, &str)> = errors
@@ -663,7 +662,7 @@ fn running_servers_are_checked() {
     );
     assert_eq!((command.code, command.stderr.as_str()), (1, ""));
     in_the_bad_list(&command, &format!("-- {program}"));
-    // A URL gives what the program gives.
+    // The server has the same findings over HTTP.
     let upstream = Upstream::start("good");
     let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
     let same =
@@ -677,7 +676,7 @@ fn running_servers_are_checked() {
     let configured = run(folder.path(), &["check", "--output-format", "json"]);
     assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
     in_the_bad_list(&configured, "up");
-    // There is no file to repair.
+    // There is no file to fix.
     let fixed =
         run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
     assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));
@@ -693,7 +692,7 @@ fn servers_files_are_checked_and_keep_their_secrets() {
         "far": {"url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": SECRET}},
         "unset": {"command": "${NOT_SET}", "env": {"TOKEN": SECRET}},
     }});
-    // On one line, so that a line that is shown shows all.
+    // The file is one line, so that showing any line would show all of it.
     let folder =
         folder(&[(".mcp.json", servers.to_string().as_bytes()), ("now.json", NOW.as_bytes())]);
     for form in ["full", "concise", "json", "sarif", "github"] {
@@ -716,14 +715,14 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     let concise =
         run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
     assert!(concise.stdout.contains("6 tools in 3 files"), "{concise:?}");
-    // One that cannot be reached is one sentence, and nobody else's problem.
+    // A server that cannot be reached is one line, and the others are checked.
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
-    one_sentence(&alone, &["UPSTREAM_UNAVAILABLE", "nobody listens there"]);
+    assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "nobody listens there"]);
     assert_eq!(alone.stdout, "1 tool in 1 file: nothing to report\n");
 }
 
 #[test]
-fn explain_tells_what_a_code_means() {
+fn explain_prints_the_manual_of_a_code() {
     let folder = folder(&[]);
     let explain = |args: &[&str]| run(folder.path(), &[&["explain"], args].concat());
     let upper = explain(&["INVALID_SCHEMA"]);
@@ -740,7 +739,7 @@ fn explain_tells_what_a_code_means() {
         ("zzz", "`toolwright explain` lists all codes"),
     ] {
         let run = explain(&[name]);
-        one_sentence(&run, &[help]);
+        assert_one_line(&run, &[help]);
         assert_eq!(run.stdout, "");
     }
     let list = explain(&[]);
@@ -751,20 +750,20 @@ fn explain_tells_what_a_code_means() {
     all.sort_unstable();
     assert_eq!(listed, all);
     assert!(list.stdout.lines().all(|line| line.split_whitespace().count() > 4), "{}", list.stdout);
-    // One without a sample has words all the same.
+    // A code without a sample has a manual text, too.
     let bare = explain(&["LOOKALIKE_NAME"]);
     assert!(bare.code == 0 && bare.stdout.starts_with("LOOKALIKE_NAME (warning)\n\n"), "{bare:?}");
 }
 
 #[test]
-fn completions_and_manual_pages() {
+fn completions_and_manual_pages_are_printed() {
     let folder = folder(&[]);
     let run = |args: &[&str]| run(folder.path(), args);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let completions = run(&["completions", shell]);
         assert_eq!((completions.code, completions.stderr.as_str()), (0, ""), "{shell}");
         for word in ["check", "explain", "unsafe-fixes"] {
-            assert!(completions.stdout.contains(word), "{shell} does not know {word}");
+            assert!(completions.stdout.contains(word), "{shell} lacks {word}");
         }
     }
     let unknown = run(&["completions", "csh"]);
@@ -783,8 +782,8 @@ fn completions_and_manual_pages() {
         assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
     }
     let typo = run(&["man", "chekc"]);
-    one_sentence(&typo, &["there is no command `chekc` (did you mean `check`?)"]);
-    one_sentence(&run(&["man", "zzzzzz"]), &["there is no command `zzzzzz`"]);
+    assert_one_line(&typo, &["there is no command `chekc` (did you mean `check`?)"]);
+    assert_one_line(&run(&["man", "zzzzzz"]), &["there is no command `zzzzzz`"]);
     let command = run(&["chekc"]);
     assert!(
         command.code == 2 && command.stdout.is_empty() && command.stderr.contains("'check'"),
@@ -793,7 +792,7 @@ fn completions_and_manual_pages() {
 }
 
 #[test]
-fn a_broken_definition_in_a_folder_is_no_secret() {
+fn a_broken_definition_in_a_folder_is_reported() {
     let good = "name: good\ndescription: Does it\ninputSchema: {type: object, properties: {}}\n";
     let files = folder(&[
         ("good.yaml", good.as_bytes()),
@@ -819,7 +818,7 @@ fn a_broken_definition_in_a_folder_is_no_secret() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_is_no_configuration() {
+fn a_configuration_that_cannot_be_read_is_an_error() {
     let files = folder(&[
         ("toolwright.toml", b"[levels]\nOPEN_OBJECT = \"error\" # caf\xe9\n"),
         ("notes.yaml", NOTES.as_bytes()),

@@ -1,26 +1,26 @@
-//! Every code: a document that has the mistake, one that has not, and its page in docs/codes, where
-//! the full rendering stands. The pages are written when `UPDATE_DOCS` is set.
+//! Every code of `check`: a document with the mistake, the same document without it, and the page
+//! in docs/codes that shows both. The pages are written when `UPDATE_DOCS` is set.
 
 use serde_json::Value as Json;
 use toolwright_workspace::codes;
 
-use crate::program::{folder, held, project, run, run_in};
+use crate::program::{assert_page, folder, project, run, run_in};
 
-/// Codes that no pair of small documents shows, and the file whose tests do.
+/// Codes that no pair of small documents can show, and the file with the tests that do.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("TOO_DEEP", "cli/tests/it/codes.rs"),
     ("TOO_LARGE", "cli/tests/it/codes.rs"),
     ("INVALID_ENCODING", "cli/tests/it/codes.rs"),
-    // It takes two documents.
+    // Needs two documents.
     ("LOOKALIKE_NAME", "cli/tests/it/checking.rs"),
-    // Those of the configuration and of servers files.
+    // Codes of the configuration and of servers files.
     ("UNKNOWN_KEY", "catalog/tests/it/config.rs"),
     ("DUPLICATE_SOURCE", "cli/tests/it/sources.rs"),
     ("INVALID_SOURCE", "catalog/tests/it/config.rs"),
     ("UNSET_VARIABLE", "catalog/tests/it/config.rs"),
     ("INVALID_REFERENCE", "catalog/tests/it/config.rs"),
     ("SUSPICIOUS_COMMAND", "catalog/tests/it/servers.rs"),
-    // It takes a server.
+    // Needs a server.
     ("COMMAND_NOT_ON_SERVER", "catalog/tests/it/catalog.rs"),
     ("IGNORED_SETTING", "catalog/tests/it/servers.rs"),
 ];
@@ -76,7 +76,7 @@ fn every_code_is_shown_by_a_document_and_a_near_miss() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Documents that are too large to stand in a manual: with the mistake, and a hair away from it.
+/// Documents that are too large for a manual: one with the mistake, and one just below the limit.
 #[test]
 fn codes_of_large_documents_have_near_misses() {
     let nested = |levels: usize| {
@@ -129,14 +129,14 @@ fn codes_are_declared_once() {
 }
 
 #[test]
-fn the_pages_of_codes_are_not_stale() {
+fn the_pages_of_codes_are_up_to_date() {
     let pages = project().join("docs/codes");
     let mut expected = vec!["README.md".to_owned()];
-    held(&pages.join("README.md"), &run(&["explain", "--markdown"]).stdout);
+    assert_page(&pages.join("README.md"), &run(&["explain", "--markdown"]).stdout);
     for code in codes::all() {
         let page = run(&["explain", code.name, "--markdown"]);
         assert_eq!(page.code, 0, "{}", page.stderr);
-        held(&pages.join(format!("{}.md", code.name)), &page.stdout);
+        assert_page(&pages.join(format!("{}.md", code.name)), &page.stdout);
         expected.push(format!("{}.md", code.name));
     }
     for entry in std::fs::read_dir(&pages).expect("the pages are there").flatten() {

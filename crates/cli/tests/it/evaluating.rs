@@ -321,7 +321,7 @@ fn a_worker_that_is_killed_has_its_code() {
 /// nothing.
 #[test]
 fn real_functions_run() {
-    let Some(shared) = crate::wild::shared("real_functions") else { return };
+    let Some(shared) = crate::corpus::shared("real_functions") else { return };
     let corpus = Path::new(&shared).join("corpus/aios");
     let shown = run(&corpus, &["show", "--json", "--compat", "."]);
     let shown: Json = serde_json::from_str(&shown.stdout).expect("JSON");

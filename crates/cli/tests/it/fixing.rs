@@ -1,4 +1,4 @@
-//! `check --fix`, `--unsafe-fixes` and `--diff`: what is repaired, and that nothing else changes.
+//! `check --fix`, `--unsafe-fixes` and `--diff`: what is fixed, and that nothing else changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,9 +12,9 @@ use toolwright_workspace::{ReadOptions, Workspace, codes};
 use crate::calling::run;
 use crate::checking::{MIXED, NOTES};
 use crate::program::{Run, folder, run_in};
-use crate::rules::{Seed, parse};
+use crate::rules::{RuleTable, parse};
 
-/// A tag that is repaired safely, in JSON and in YAML of both styles.
+/// A tag with a fix, in JSON and in YAML of both styles.
 const JSON: &str = r#"{ "name" : "now",
   "description":"Returns the time",   "tags": [ "Größe A" ,"b" ],
 	"inputSchema": {"type": "object", "properties": {}} }
@@ -36,7 +36,7 @@ const FLOW: &str = "{name: now, # behind
  inputSchema: {type: object, properties: {}}}
 ";
 
-/// What a fix leaves of a file, and the run.
+/// The bytes of a file after a run with these arguments, and the run.
 fn fixed(name: &str, text: &[u8], args: &[&str]) -> (Vec<u8>, Run) {
     let folder = folder(&[(name, text)]);
     let args: Vec<&str> = ["check", name].iter().chain(args).copied().collect();
@@ -58,7 +58,7 @@ fn last(run: &Run) -> &str {
 }
 
 #[test]
-fn fixes_reach_a_fixpoint() {
+fn fixes_are_repeated_until_none_is_left() {
     let expected = MIXED.replace("\"dom:write\"", "\"dom:observe\"");
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--fix"]);
     assert_eq!(String::from_utf8_lossy(&after), expected);
@@ -67,7 +67,7 @@ fn fixes_reach_a_fixpoint() {
     let (again, run) = fixed("page.json", &after, &["--fix"]);
     assert_eq!(again, after);
     assert_eq!(last(&run), "1 tool in 1 file: 1 note, 1 fixable with `--unsafe-fixes`");
-    // Repairs at one place are made one after the other.
+    // Fixes at one place are made one after the other.
     let many =
         MIXED.replace("\"dom:observe\"", "\"dom:observe\", \"dom:shadow\", \"storage:local:read\"");
     let (after, run) = fixed("page.json", many.as_bytes(), &["--fix"]);
@@ -81,7 +81,7 @@ fn fixes_reach_a_fixpoint() {
 }
 
 #[test]
-fn every_other_byte_stays() {
+fn fixes_change_no_other_byte() {
     for (name, text) in [("now.json", JSON), ("now.yaml", BLOCK), ("flow.yaml", FLOW)] {
         let crlf = text.replace('\n', "\r\n");
         let bare = text.trim_end().to_owned();
@@ -95,7 +95,7 @@ fn every_other_byte_stays() {
             let (after, run) =
                 fixed(name, text.as_bytes(), &["--fix", "--select", "TAG_NOT_NORMALIZED"]);
             let after = String::from_utf8(after).expect("UTF-8");
-            // Where other characters than white space and capitals go, somebody has to look.
+            // A fix that drops other characters than white space and capitals is unsafe.
             assert_eq!(after, text, "{run:?}");
             let safe = text.replace("Größe A", "Many Ways");
             let (after, run) = fixed(name, safe.as_bytes(), &["--fix"]);
@@ -113,7 +113,7 @@ fn every_other_byte_stays() {
 }
 
 #[test]
-fn risky_repairs_are_made_only_on_request() {
+fn unsafe_fixes_are_made_only_on_request() {
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--unsafe-fixes"]);
     let after = String::from_utf8_lossy(&after);
     assert_eq!(last(&run), "1 tool in 1 file: 3 fixed, 1 note", "{run:?}");
@@ -126,7 +126,7 @@ fn risky_repairs_are_made_only_on_request() {
 }
 
 #[test]
-fn only_what_is_selected_is_repaired() {
+fn only_selected_codes_are_fixed() {
     for (args, expected) in [
         (&["--fix", "--select", "UNUSED_CAPABILITY"][..], MIXED.replace(", \"dom:write\"", "")),
         (
@@ -139,7 +139,7 @@ fn only_what_is_selected_is_repaired() {
         let (after, run) = fixed("page.json", MIXED.as_bytes(), args);
         assert_eq!(String::from_utf8_lossy(&after), expected, "{run:?}");
     }
-    // What is switched off is left alone, too.
+    // Codes that are switched off are not fixed either.
     let folder = folder(&[
         ("page.json", MIXED.as_bytes()),
         ("toolwright.toml", b"[levels]\nUNUSED_CAPABILITY = \"off\"\n"),
@@ -150,7 +150,7 @@ fn only_what_is_selected_is_repaired() {
 }
 
 #[test]
-fn a_diff_changes_nothing() {
+fn diff_prints_changes_and_writes_none() {
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--diff"]);
     assert_eq!(String::from_utf8_lossy(&after), MIXED);
     assert_eq!((run.code, run.stderr.as_str()), (1, ""));
@@ -163,7 +163,7 @@ fn a_diff_changes_nothing() {
     );
     let (after, with_fix) = fixed("page.json", MIXED.as_bytes(), &["--diff", "--fix"]);
     assert_eq!((String::from_utf8_lossy(&after).as_ref(), with_fix.stdout), (MIXED, run.stdout));
-    // That there is something to repair is exit 1, even if there is no error.
+    // A fix that would be made is exit code 1, even where there is no error.
     let warning = MIXED.replace(", \"dom:observe\"", "");
     assert_eq!(fixed("page.json", warning.as_bytes(), &["--diff"]).1.code, 1);
     let (_, none) = fixed("notes.yaml", NOTES.as_bytes(), &["--diff"]);
@@ -171,20 +171,20 @@ fn a_diff_changes_nothing() {
 }
 
 #[test]
-fn standard_input_is_only_read() {
+fn standard_input_is_not_fixed() {
     let folder = folder(&[]);
     for option in ["--fix", "--unsafe-fixes", "--diff"] {
         let run = run_in(folder.path(), &["check", "-", option], MIXED.as_bytes());
         let note = "toolwright: what comes from standard input is not repaired: name its file\n";
         assert_eq!((run.code, run.stderr.as_str()), (1, note), "{option}");
-        // Nothing of it is called fixable: there is no file to write.
+        // Nothing is counted as fixable: there is no file to write.
         assert_eq!(last(&run), "1 tool in 1 file: 1 error, 1 warning, 1 note", "{option}");
         assert_eq!(names(folder.path()), [""; 0]);
     }
 }
 
 #[test]
-fn permissions_and_links_stay() {
+fn fixes_keep_permissions_and_links() {
     let folder = folder(&[("real/page.json", MIXED.as_bytes())]);
     let (file, link) = (folder.path().join("real/page.json"), folder.path().join("link.json"));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
@@ -198,43 +198,43 @@ fn permissions_and_links_stay() {
     assert_eq!(names(&folder.path().join("real")), ["page.json"]);
 }
 
-/// The run could not write `name`, said so, and fixed the other file.
-fn refused(folder: &Path, name: &str, other: &str) {
+/// Asserts that a run reports that it cannot write `name`, and fixes the other file.
+fn assert_not_written(folder: &Path, name: &str, other: &str) {
     let run = run(folder, &["check", name, other, "--fix", "--output-format", "concise"]);
     assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
     assert!(run.stderr.starts_with(&format!("toolwright: cannot write `{name}`")), "{run:?}");
     assert_eq!(fs::read_to_string(folder.join(name)).expect("a file"), MIXED);
     assert!(!fs::read_to_string(folder.join(other)).expect("a file").contains("dom:write"));
-    // What was not written is still wrong.
+    // The file that was not written still has its findings.
     let summary = "2 tools in 2 files: 2 fixed, 1 error, 1 warning, 2 notes, 2 fixable, 2 more with `--unsafe-fixes`";
     assert_eq!(last(&run), summary);
 }
 
 #[test]
-fn what_cannot_be_written_is_left_whole() {
+fn a_file_that_cannot_be_written_stays_whole() {
     let other = MIXED.replace("page-tools", "other-tools");
-    // No file fits beside one with so long a name.
+    // The name of the temporary file beside it would be too long.
     let long = format!("{}.json", "x".repeat(245));
     let files: &[(&str, &[u8])] = &[(&long, MIXED.as_bytes()), ("other.json", other.as_bytes())];
     let crowded = folder(files);
-    refused(crowded.path(), &long, "other.json");
+    assert_not_written(crowded.path(), &long, "other.json");
     assert_eq!(names(crowded.path()), ["other.json", &long]);
     let locked = folder(&[("in/page.json", MIXED.as_bytes()), ("other.json", other.as_bytes())]);
     let inside = locked.path().join("in");
     fs::set_permissions(&inside, fs::Permissions::from_mode(0o555)).expect("ours");
-    // The administrator may write everywhere.
+    // The administrator may write in any folder.
     if fs::write(inside.join("probe"), "").is_err() {
-        refused(locked.path(), "in/page.json", "other.json");
+        assert_not_written(locked.path(), "in/page.json", "other.json");
         assert_eq!(names(&inside), ["page.json"]);
     }
     fs::set_permissions(&inside, fs::Permissions::from_mode(0o755)).expect("ours");
 }
 
-/// Sources are read in order, so the program runs between the reading of the file and its repair.
+/// Sources are read in order, so the program runs between the reading of the file and its fix.
 #[test]
-fn a_file_that_changed_meanwhile_is_left_alone() {
+fn a_file_that_changed_since_it_was_read_is_not_fixed() {
     let folder = folder(&[("page.json", MIXED.as_bytes())]);
-    let edit = "printf 'somebody else was here' > page.json";
+    let edit = "printf 'written by another program' > page.json";
     let run = run(folder.path(), &["check", "page.json", "--fix", "--", "/bin/sh", "-c", edit]);
     assert_eq!(run.code, 2, "{run:?}");
     let words = "toolwright: `page.json` has changed since it was read, and was left alone (run it again)\n";
@@ -244,12 +244,12 @@ fn a_file_that_changed_meanwhile_is_left_alone() {
         "{run:?}"
     );
     let after = fs::read_to_string(folder.path().join("page.json")).expect("a file");
-    assert_eq!(after, "somebody else was here");
+    assert_eq!(after, "written by another program");
     assert_eq!(names(folder.path()), ["page.json"]);
 }
 
 #[test]
-fn useless_silences_are_removed() {
+fn unsafe_fixes_remove_useless_comments() {
     let useless = "# toolwright: ignore OPEN_OBJECT - so";
     for text in [NOTES.to_owned(), NOTES.replace('\n', "\r\n")] {
         let end = if text.contains('\r') { "\r\n" } else { "\n" };
@@ -266,10 +266,10 @@ fn useless_silences_are_removed() {
     }
 }
 
-/// What only all files together, or the files beside it, show is silenced by comments that `--fix`
-/// must not take for useless.
+/// Comments that silence findings between files, or about files beside the definition, are not
+/// useless to a check of one file alone.
 #[test]
-fn silences_of_what_lies_outside_are_kept() {
+fn comments_about_other_files_are_kept() {
     let script = NOTES.replace("type: cli", "type: local").replace(
         "cli_specific: {executable: notes}",
         "local_specific:\n    runtime: node\n    # toolwright: ignore UNRESOLVED_REFERENCE - built later\n    entry_point: notes.js",
@@ -282,42 +282,42 @@ fn silences_of_what_lies_outside_are_kept() {
     let both = run_in(folder.path(), &["check", "a.yaml", "b.yaml", "--fix"], b"");
     assert_eq!(last(&both), "2 tools in 2 files: 2 notes", "{both:?}");
     assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).expect("a file"), twin);
-    // Alone, there is no twin; the reason is somebody's words all the same.
+    // Checked alone, the comment is useless; removing the reason that a person wrote is unsafe.
     let alone = run_in(folder.path(), &["check", "b.yaml", "--fix"], b"");
     let words = "1 tool in 1 file: 1 warning, 1 note, 1 fixable with `--unsafe-fixes`";
     assert_eq!(last(&alone), words, "{alone:?}");
     assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).expect("a file"), twin);
-    // What lies outside is still told after a repair.
+    // Findings about other files are still reported after a fix.
     let useless = script.replace(" UNRESOLVED_REFERENCE", " OPEN_OBJECT");
     let (_, run) = fixed("notes.yaml", useless.as_bytes(), &["--unsafe-fixes"]);
     assert_eq!(last(&run), "1 tool in 1 file: 1 fixed, 1 warning, 1 note", "{run:?}");
 }
 
 #[test]
-fn a_safe_repair_that_would_add_a_finding_is_not_made() {
+fn a_safe_fix_that_would_add_a_finding_is_not_made() {
     let tool = |key: &str| {
         format!(
             "name: x\n{key}: n\ndescription: Does it\ninputSchema: {{type: object, properties: {{}}}}\n"
         )
     };
     let (wrong, right) = (tool("namespce"), tool("namespace"));
-    // With its namespace back it would have the id of the other file's tool.
+    // With its namespace fixed, it would have the id of a tool in the other file.
     let files = folder(&[
         ("b.yaml", wrong.as_bytes()),
         ("c.yaml", right.as_bytes()),
         ("d.yaml", tool("namespac").as_bytes()),
     ]);
     let repaired = run(files.path(), &["check", "--fix", "."]);
-    // The two without a namespace had one id before.
+    // The two tools without a namespace had one id before.
     assert_eq!(repaired.stdout.matches("DUPLICATE_ID").count(), 1, "{repaired:?}");
     assert!(!repaired.stdout.contains("`n:x`"), "{repaired:?}");
     assert_eq!(fs::read_to_string(files.path().join("b.yaml")).expect("the file"), wrong);
-    // What was taken back is not called safe again.
+    // A fix that was undone is not offered as safe again.
     assert!(last(&repaired).ends_with("2 fixable with `--unsafe-fixes`"), "{}", last(&repaired));
     let alone = folder(&[("b.yaml", wrong.as_bytes())]);
     assert!(run(alone.path(), &["check", "--fix", "."]).stdout.contains("1 fixed"));
 
-    // The same words at another place are another error.
+    // The same message at another place is another finding.
     let broken =
         r#"{"type": "object", "properties": {"p": {"type": "strin", "description": "p"}}}"#;
     let good = r#"{"type": "object", "properties": {}}"#;
@@ -328,16 +328,16 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     let (after, repaired) = fixed("m.json", text.as_bytes(), &["--fix"]);
     assert_eq!(after, text.as_bytes(), "{repaired:?}");
 
-    // Nor one that brings notes to light, unless the configuration has them off; and it is not
-    // called safe.
+    // A fix that would add notes is not made either, unless the configuration switches them off,
+    // and it is not offered as safe.
     let text = "name: x\ndescription: Does it\ninputSchma: {type: object, properties: {p: {type: string}}}\n";
     let levels = "[levels]\nOPEN_OBJECT = \"off\"\nMISSING_PARAMETER_DESCRIPTION = \"off\"\n";
     for (config, safe) in [("", false), (levels, true)] {
         let files = folder(&[("toolwright.toml", config.as_bytes()), ("lv.yaml", text.as_bytes())]);
         let check = |option| run(files.path(), &["check", option, "--format", "mcp", "lv.yaml"]);
         let offer = if safe { "1 fixable" } else { "1 fixable with `--unsafe-fixes`" };
-        let told = check("--fail-on=never");
-        assert!(last(&told).ends_with(offer), "{told:?}");
+        let checked = check("--fail-on=never");
+        assert!(last(&checked).ends_with(offer), "{checked:?}");
         let repaired = check("--fix");
         let now = fs::read_to_string(files.path().join("lv.yaml")).expect("the file");
         assert_eq!(now != text, safe, "{repaired:?}");
@@ -349,10 +349,9 @@ fn a_safe_repair_that_would_add_a_finding_is_not_made() {
     }
 }
 
-/// Where the summary calls something fixable, `--fix` repairs it, and nothing else is found
-/// afterwards.
+/// `--fix` makes every fix that the summary counts, and no further finding appears.
 #[test]
-fn what_is_called_fixable_is_repaired() {
+fn everything_counted_as_fixable_is_fixed() {
     let tool = |n: usize, key: &str, more: &str| {
         let schema = format!(
             r#"{{"type": "object", "properties": {{{more}}}, "additionalProperties": false}}"#
@@ -360,7 +359,7 @@ fn what_is_called_fixable_is_repaired() {
         format!(r#"{{"name": "tool_{n}", "{key}": "Does it", "inputSchema": {schema}}}"#)
     };
     let list = |tools: Vec<String>| format!("[{}]", tools.join(",\n "));
-    // More notes than are told: one that goes makes room for another.
+    // More notes than are reported: a note that is fixed makes room for another.
     let noted = |n| tool(n, if n == 7 { "descripton" } else { "description" }, "");
     let many = list((0..510).map(noted).collect());
     let (after, run) = fixed("cap.json", many.as_bytes(), &["--fix"]);
@@ -370,8 +369,8 @@ fn what_is_called_fixable_is_repaired() {
         "{}",
         last(&run)
     );
-    // One that holds behind dozens that do not: the schema that they misspell has a parameter
-    // without description.
+    // A fix that can be made behind dozens that cannot: under its right name, the schema has a
+    // parameter without a description.
     let bad = |n: usize| {
         tool(n, "description", r#""p": {"type": "string"}"#).replace("inputSchema", "inputSchma")
     };
@@ -386,32 +385,32 @@ fn what_is_called_fixable_is_repaired() {
     );
     assert!(last(&run).contains("1 fixed") && !last(&run).contains("fixable, "), "{}", last(&run));
 
-    // A script that is not there is told elsewhere than what a reader finds.
+    // A missing script is reported by another check than the findings of the reader.
     let local = "tool:\n  id: t\n  type: local\n  name: T\n  version: 1.0.0\n  description: Does it\n  \
                  local_specific:\n    entry_pont: ./missing.js\n";
     let (after, run) = fixed("t.yaml", local.as_bytes(), &["--fix"]);
     assert_eq!(after, local.as_bytes(), "{run:?}");
-    // What is not asked for counts, too.
+    // Codes that are not selected count, too.
     let (after, run) = fixed(
         "mixed.json",
         list(vec![bad(1)]).as_bytes(),
         &["--fix", "--select", "MISSPELLED_FIELD"],
     );
     assert!(String::from_utf8_lossy(&after).contains("inputSchma"), "{run:?}");
-    // And what comes from standard input is tried like a file.
-    let told = run_in(
+    // Fixes of standard input are tried like those of a file.
+    let checked = run_in(
         folder(&[]).path(),
         &["check", "-", "--format", "mcp", "--output-format", "json"],
         list(vec![bad(1)]).as_bytes(),
     );
     assert!(
-        told.stdout.contains(r#""safe":false"#) && !told.stdout.contains(r#""safe":true"#),
-        "{told:?}"
+        checked.stdout.contains(r#""safe":false"#) && !checked.stdout.contains(r#""safe":true"#),
+        "{checked:?}"
     );
 }
 
 #[test]
-fn the_settings_of_a_source_hold_after_a_repair() {
+fn settings_of_a_source_apply_to_the_check_after_a_fix() {
     let text = format!("more: 1\n# toolwright: ignore OPEN_OBJECT - so\n{NOTES}");
     let config = "[[source]]\nname = \"notes\"\npath = \"notes.yaml\"\ncompat = true\n";
     let folder = folder(&[("toolwright.toml", config.as_bytes()), ("notes.yaml", text.as_bytes())]);
@@ -421,7 +420,7 @@ fn the_settings_of_a_source_hold_after_a_repair() {
     assert_eq!(run(folder.path(), &["check"]).code, 0);
 }
 
-/// Every document that shows a code or a rule, by where it comes from.
+/// Every document that shows a code or a rule, with its name.
 fn documents() -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for code in codes::all() {
@@ -430,11 +429,11 @@ fn documents() -> Vec<(String, String, String)> {
         all.extend(sample.map(|(file, text)| (code.name.to_owned(), file, text)));
     }
     for name in ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"] {
-        let seed = Seed::load(name);
+        let table = RuleTable::load(name);
         for rule in
-            seed.rules().iter().filter(|rule| rule["text"].is_string() || rule["on"].is_string())
+            table.rules().iter().filter(|rule| rule["text"].is_string() || rule["on"].is_string())
         {
-            let (file, text) = seed.mutant(rule, rule);
+            let (file, text) = table.mutant(rule, rule);
             all.push((format!("{name}: {}", rule["rule"]), file, text));
         }
     }
@@ -450,7 +449,7 @@ fn diagnostics(file: &str, text: &str) -> Vec<Diagnostic> {
     found
 }
 
-/// How often each is there. What stands behind a removed item has another index.
+/// How often each finding occurs. Items behind a removed one have another index.
 fn counted<'d>(
     found: impl IntoIterator<Item = &'d Diagnostic>,
 ) -> BTreeMap<(String, String, String), usize> {
@@ -486,8 +485,8 @@ fn a_safe_fix_removes_its_own_diagnostic_and_adds_none() {
             continue;
         }
         let folder = folder(&[(file.as_str(), text.as_bytes())]);
-        let told = run(folder.path(), &["check", &file, "--output-format", "json"]);
-        for line in told.stdout.lines() {
+        let checked = run(folder.path(), &["check", &file, "--output-format", "json"]);
+        for line in checked.stdout.lines() {
             let d: Json = serde_json::from_str(line).expect("JSON");
             let (code, path, message) =
                 (text_of(&d["code"]), text_of(&d["path"]), text_of(&d["message"]));
@@ -521,7 +520,7 @@ fn text_of(json: &Json) -> String {
 }
 
 #[test]
-fn all_fixes_together_reach_a_fixpoint() {
+fn all_fixes_together_end() {
     let documents = documents();
     let names: Vec<String> =
         documents.iter().enumerate().map(|(n, (_, file, _))| format!("{n}/{file}")).collect();
@@ -562,7 +561,7 @@ fn all_fixes_together_reach_a_fixpoint() {
     }
 }
 
-/// What a hard review found: each of these was a safe fix that did harm.
+/// Regressions: each of these was offered as a safe fix and changed the meaning.
 #[test]
 fn a_fix_that_could_do_harm_is_not_safe() {
     let manifest = |declared: &str, tools: &str| {
@@ -576,14 +575,14 @@ fn a_fix_that_could_do_harm_is_not_safe() {
         )
     };
     let cases: &[(&str, String)] = &[
-        // Under its right name the value would be wrong.
+        // Under its right name the value would have the wrong type.
         ("a.json", r#"{"name": "getThing", "inputSchema": {"type": "object"}, "icon": "x.png"}"#.to_owned()),
         (
             "b.json",
             r#"{"name": "getThing", "description": "Gets the thing", "inputSchema": {"type": "object"}, "capabilities": [], "timout": 5}"#
                 .to_owned(),
         ),
-        // It would add an error of a rule.
+        // The fix would add an error.
         (
             "c.json",
             r#"{"name": "getThing", "description": "Gets the thing", "inputSchema": {"type": "object", "required": ["b"]}, "capabilities": [], "exampels": [{"input": {"a": 1}}]}"#
@@ -597,7 +596,7 @@ fn a_fix_that_could_do_harm_is_not_safe() {
                 &(tool("readPage", "*all") + &tool("readClipboard", "[dom:read, clipboard:read]")),
             ),
         ),
-        // Somebody's words would go with it.
+        // The fix would remove a comment.
         (
             "e.yaml",
             manifest(

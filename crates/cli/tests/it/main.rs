@@ -1,25 +1,29 @@
-//! The program through its front door: arguments in, output and exit code out.
+//! The program `toolwright` as users run it: arguments in, output and exit code out. Every module
+//! starts the built binary, except those that check files of the repository (`architecture`, the
+//! pages of `codes` and `rules`) and those that compare findings in bulk (`mutations`, `rules`).
 
 mod architecture;
-mod bodies;
+mod btcp_tool_bodies;
 mod calling;
 mod checking;
 mod client;
 mod codes;
-mod definitions;
+mod console_blocks;
+mod corpus;
 mod evaluating;
-mod examples;
+mod examples_as_tests;
 mod fixing;
-mod hostile;
+mod hostile_documents;
 mod knowing;
-mod md;
+mod manual_pages;
+mod markdown_and_web_tools;
 mod mutations;
 mod program;
 mod rules;
 mod sandbox;
 mod serving;
 mod serving_http;
-mod silencing;
+mod show_and_list;
+mod silencing_comments;
 mod sources;
 mod validation;
-mod wild;

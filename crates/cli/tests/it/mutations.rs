@@ -1,9 +1,16 @@
-//! Valid documents, broken in one place and in two, and what is found then: each mutant gets the
-//! expected code on the expected line, and nothing else changes.
+//! Valid documents with one mistake, and with two: each mutant gets the expected code on the
+//! expected line, and no other finding changes.
 //!
-//! What is expected does not come from the program: lines, keys and blocks are told apart by
-//! indentation, edits are made to lines of text, and what each field holds is written down here
-//! once more.
+//! The expectations do not come from the program: keys and blocks are found by their indentation,
+//! edits are made to lines of text, and the fields of the formats are written down in `tables` once
+//! more.
+//!
+//! ```text
+//! document ─ lines and keys (document) ─▶ mutants: an edit, the codes it should give and where
+//!                                              │ one, or two that are independent
+//!                                              ▼
+//!                            mutated text ─ check ─▶ findings = those before + those expected
+//! ```
 
 mod document;
 mod tables;
@@ -16,18 +23,18 @@ use document::Place::{At, Own};
 use document::{Base, Edit, Line, Place, Turns, check};
 use tables::{CODE, DOCUMENTS, KNOWN, VALUES};
 
-/// A document with one thing broken.
+/// A mutation of a document, and the findings that it should give.
 struct Mutant {
     kind: &'static str,
     path: String,
     what: String,
     edit: Edit,
     expect: Vec<(&'static str, Place)>,
-    /// Lines that another mutation must leave alone for both to be told as if alone.
+    /// Lines that a second mutation must not touch, so that each has the findings it has alone.
     scope: Vec<Range<usize>>,
-    /// Findings that may go with it: a code, or all, on these lines.
+    /// Findings of the valid document that it may remove: a code, or any, on these lines.
     silenced: Vec<(&'static str, Range<usize>)>,
-    /// Whether the format is no longer told, and with it nothing else.
+    /// Whether the format cannot be detected any more, so that this is the only finding.
     alone: bool,
 }
 
@@ -52,16 +59,15 @@ impl Mutant {
         expect: Vec<(&'static str, Place)>,
     ) -> Mutant {
         let mut scope = vec![line.at..line.end, edit.range.clone()];
-        // Where it is told is part of it, but for an object that lacks a field, which only has to
-        // be there.
-        let told = expect.iter().filter_map(|(code, place)| match place {
+        // The lines of its findings belong to it, except that of an object that lacks a field: that
+        // object only has to exist.
+        let finding_lines = expect.iter().filter_map(|(code, place)| match place {
             At(at) if *code != "MISSING_REQUIRED_FIELD" => Some(*at..*at + 1),
             _ => None,
         });
-        scope.extend(told);
+        scope.extend(finding_lines);
         let what = format!("{kind} `{}` on line {}", line.path, line.at + 1);
-        // Which commands there are, and who describes them, is told by the type and for some by the
-        // id.
+        // The commands and their descriptions depend on the type, and for some types on the id.
         let codes: &[&str] = match line.path.as_str() {
             "tool.type" => &["MISSING_SCENARIO", "MISSING_DESCRIPTION"],
             "tool.id" => &["MISSING_SCENARIO"],
@@ -71,25 +77,25 @@ impl Mutant {
         Mutant { kind, path: line.path.clone(), what, edit, expect, scope, silenced, alone: false }
     }
 
-    /// It is told only if this field is whole.
+    /// Its findings occur only if this field is unchanged.
     fn needs(mut self, line: &Line) -> Mutant {
         self.scope.push(line.at..line.end);
         self
     }
 }
 
-/// Drop, misspell, retype, blank, duplicate, and a field that nobody knows.
+/// Mutations of the shape: drop, misspell, retype, blank, duplicate, and add an unknown field.
 fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mutant>) {
     let block = line.at..line.end;
     let owner = if line.owner == line.at { Own(0) } else { At(line.owner) };
     let missing = required.then_some(("MISSING_REQUIRED_FIELD", owner));
     let absent: Vec<_> = missing.into_iter().chain(base.follows(line)).collect();
-    // An id that cannot be read is not there for those who refer to it.
+    // References to an id that cannot be read are unresolved.
     let unread = if line.key == "id" { base.follows(line) } else { Vec::new() };
     let mut add = |kind, edit: Edit, expect| match base.turns(line, kind) {
         Turns::Nothing => {
-            // One of them is enough to tell a tool of BTCP; commands are told by one list or the
-            // other.
+            // One of these keys is enough to detect a BTCP tool, and one of two lists names the
+            // commands: a mutation needs the others unchanged.
             let own = ["capabilities", "examples", "deprecated", "timeout"];
             let group: &[&str] = match line.key.as_str() {
                 "commands" => &["tools"],
@@ -156,7 +162,7 @@ fn wrong(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Two letters change places.
+/// The key with two letters swapped.
 fn misspelled(key: &str) -> String {
     let mut letters: Vec<char> = key.chars().collect();
     let first = usize::from(letters[1] != letters[2]);
@@ -164,8 +170,8 @@ fn misspelled(key: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// The field is taken out; the next one of a YAML item then starts it. The only one of an item
-/// stays.
+/// Removes a field; the next field of a YAML item then starts it. The only field of an item is
+/// kept.
 fn dropped(base: &Base, line: &Line) -> Option<Edit> {
     if !line.dash {
         return Some(Edit::new(line.at..line.end, vec![]));
@@ -178,7 +184,7 @@ fn dropped(base: &Base, line: &Line) -> Option<Edit> {
     Some(Edit::new(line.at..next.at + 1, vec![start]))
 }
 
-/// What `VALUES` says.
+/// The mutations of `VALUES`.
 fn values(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
     for row in VALUES.lines().filter(|row| !row.is_empty()) {
         let words: Vec<&'static str> = row.splitn(5, ' ').collect();
@@ -191,7 +197,7 @@ fn values(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
             let value = long.map_or(value.to_owned(), |count| format!("\"{}\"", "a".repeat(count)));
             let mut mutant = Mutant::new(kind, line, base.with(line, &value), vec![(code, Own(0))]);
             if kind == "schema" {
-                // What is no schema is not judged as one.
+                // Rules about schemas skip an invalid one.
                 let schema =
                     base.keys.iter().rfind(|above| above.at == line.owner).expect("its schema");
                 mutant.silenced.push(("", schema.at..schema.end));
@@ -201,13 +207,13 @@ fn values(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
     }
 }
 
-/// What relates two values: code, examples, capabilities, names.
+/// Mutations that break a relation of two values: code, examples, capabilities, names.
 fn relations(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
     let first = base.keys.iter().find(|other| other.path == line.path && other.at < line.at);
     match (line.key.as_str(), first) {
         ("capabilities", _) if base.format == "btcp" => capabilities(base, line, all),
         ("input", _) => all.extend(example(base, line)),
-        // With namespaces a name may be there twice.
+        // With namespaces, two tools may have one name.
         ("name" | "id", Some(first)) if !base.keys.iter().any(|line| line.key == "namespace") => {
             let code = if base.format == "btcp" { "DUPLICATE_TOOL_NAME" } else { "DUPLICATE_ID" };
             let expect = [vec![(code, Own(0))], base.follows(line)].concat();
@@ -224,7 +230,7 @@ fn relations(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
                 vec![(name, Own(0))],
             )
         })),
-        // The other failure is enough of one.
+        // One example of a failure is enough, and there is another.
         ("scenario", _) if line.value != "failure_invalid_param" => {
             let inside = |text: &&String| text.starts_with(&" ".repeat(line.column));
             let end = line.at + 1 + base.lines[line.at + 1..].iter().take_while(inside).count();
@@ -259,7 +265,8 @@ fn example(base: &Base, line: &Line) -> Option<Mutant> {
     Some(Mutant::new("example", line, base.with(line, &value), expect).needs(schema))
 }
 
-/// One capability more, and in a manifest one less, which is told at the first tool that needs it.
+/// One capability more, and in a manifest one less, which is reported at the first tool that needs
+/// it.
 fn capabilities(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
     let lists: Vec<&Line> = base.keys.iter().filter(|line| line.key == "capabilities").collect();
     let mut add = |kind, items: &[&str], code, place| {
@@ -285,7 +292,7 @@ fn capabilities(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
     }
 }
 
-/// The place of what was found before, among the mutants.
+/// Stands for the findings of the valid document, where an index of a mutant is expected.
 const BEFORE: usize = usize::MAX;
 
 /// The text with all edits made, and where each line of the base and of each edit then is, from 1.
@@ -333,7 +340,7 @@ fn commas(lines: &mut [String]) {
     }
 }
 
-/// What is wrong with a mutant, if anything is.
+/// How the findings of a mutated document differ from the expected ones, if they do.
 fn failure(base: &Base, mutants: &[&Mutant]) -> Option<String> {
     let (text, place) = mutated(base, mutants);
     let mut found = check(&base.file, &text);
@@ -387,9 +394,9 @@ fn everything() -> Vec<(Base, Vec<Mutant>)> {
     documents.map(|base| (mutants(&base), base)).map(|(mutants, base)| (base, mutants)).collect()
 }
 
-/// Runs all cases, prints how many there are of each kind, and fails with all that went wrong.
-/// Returns the rows of `KNOWN` that still are.
-#[expect(clippy::print_stdout, reason = "the counts are part of what this shows")]
+/// Runs all cases, prints how many there are of each kind, and fails with all differences. Returns
+/// the rows of `KNOWN` that still differ.
+#[expect(clippy::print_stdout, reason = "the counts show how much is tested")]
 fn run(cases: &[(&Base, Vec<&Mutant>)]) -> BTreeSet<&'static str> {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
@@ -409,7 +416,7 @@ fn run(cases: &[(&Base, Vec<&Mutant>)]) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn one_thing_is_broken() {
+fn one_mutation_gives_exactly_its_findings() {
     let all = everything();
     let cases = all
         .iter()
@@ -417,12 +424,12 @@ fn one_thing_is_broken() {
     let known = run(&cases.collect::<Vec<_>>());
     let steady = KNOWN.lines().filter(|row| !row.is_empty());
     let right: Vec<&str> = steady.filter(|row| !known.contains(row)).collect();
-    assert!(right.is_empty(), "no longer wrong, and to be taken out of `KNOWN`: {right:?}");
+    assert!(right.is_empty(), "these are right now: remove them from `KNOWN`: {right:?}");
 }
 
 /// Each mutant with another one of the same document, of another kind and at another place.
 #[test]
-fn two_things_are_broken() {
+fn two_mutations_give_the_findings_of_both() {
     let all = everything();
     let mut cases = Vec::new();
     for (base, mutants) in &all {
@@ -430,7 +437,7 @@ fn two_things_are_broken() {
         let mutants: Vec<&Mutant> = mutants.iter().filter(|mutant| !known(mutant)).collect();
         let count = mutants.len();
         for (n, &one) in mutants.iter().enumerate() {
-            // A stride that reaches near and far ones.
+            // The stride varies, so that near and distant mutants are combined.
             let mut others = (1..count).map(|step| mutants[(n + step * (n % 7 + 1)) % count]);
             let other = others.find(|other| is_independent(one, other));
             cases.extend(other.map(|other| (base, vec![one, other])));

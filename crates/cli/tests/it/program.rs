@@ -1,10 +1,10 @@
-//! Runs the binary. Every other module goes through here.
+//! Starts the binary, and makes the folders that it works in.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a run printed, and how it ended.
+/// The output and the exit code of one run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) stdout: String,
@@ -37,7 +37,7 @@ pub(crate) fn run_in(folder: &Path, args: &[&str], stdin: &[u8]) -> Run {
     let stdin = stdin.to_vec();
     let writer = std::thread::spawn(move || drop(input.write_all(&stdin)));
     let output = child.wait_with_output().expect("the binary ends");
-    writer.join().expect("nothing panics here");
+    writer.join().expect("the writer does not panic");
     Run {
         stdout: String::from_utf8(output.stdout).expect("UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("UTF-8"),
@@ -50,8 +50,9 @@ pub(crate) fn run(args: &[&str]) -> Run {
     run_in(&project(), args, b"")
 }
 
-/// Holds a page of the docs against what it is made from, or writes it if `UPDATE_DOCS` is set.
-pub(crate) fn held(page: &Path, made: &str) {
+/// Asserts that a generated page of the docs has this text, after writing it if `UPDATE_DOCS` is
+/// set.
+pub(crate) fn assert_page(page: &Path, made: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(page.parent().expect("in a folder")).expect("a folder");
         std::fs::write(page, made).expect("the page can be written");

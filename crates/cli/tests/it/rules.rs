@@ -1,6 +1,7 @@
 //! Every rule of the specifications, as rows of data in `tests/rules`: a document that keeps all
-//! rules, an edit that breaks one, and what is found then. The page docs/rules.md lists them; it is
-//! written by this test when `UPDATE_DOCS` is set, and held against the rows otherwise.
+//! rules, an edit that breaks one, and the finding that it gives. The page docs/rules.md lists
+//! them; it is written by this test when `UPDATE_DOCS` is set, and compared with the rows
+//! otherwise.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use toolwright_source::{Document, DocumentPath, Edit, Severity, Syntax, plan, splice};
 use toolwright_workspace::{ReadOptions, Workspace, codes};
+use toolwright_source::{Document, Edit, DocumentPath, Severity, Syntax, plan, splice};
 
-use crate::program::{held, project};
+use crate::program::{assert_page, project};
 
-const SEEDS: [&str; 5] = ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"];
+const SPECIFICATIONS: [&str; 5] =
+    ["btcp-manifest", "btcp-tool", "aios", "toolfoundation", "ikigai"];
 
 /// A finding, as rows write it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,18 +26,18 @@ pub(crate) struct Found {
 }
 
 /// A file of rows.
-pub(crate) struct Seed {
+pub(crate) struct RuleTable {
     pub(crate) name: String,
     rows: Json,
 }
 
-impl Seed {
-    pub(crate) fn load(name: &str) -> Seed {
+impl RuleTable {
+    pub(crate) fn load(name: &str) -> RuleTable {
         let path = folder().join(format!("{name}.yaml"));
         let text = std::fs::read(&path).expect("the rows are there");
         let document = Document::parse(name, text, Syntax::Yaml);
         assert!(document.problems().is_empty(), "{name}: {:?}", document.problems());
-        Seed { name: name.to_owned(), rows: document.root().to_json() }
+        RuleTable { name: name.to_owned(), rows: document.root().to_json() }
     }
 
     pub(crate) fn rules(&self) -> &[Json] {
@@ -75,7 +77,7 @@ pub(crate) fn parse(file: &str, text: &str) -> Arc<Document> {
 /// Renames, then removes, then sets, one edit at a time.
 fn edited(file: &str, text: &str, edit: &Json) -> String {
     let mut text = text.to_owned();
-    let pointer = |p: &str| DocumentPath::parse(p).unwrap_or_else(|| panic!("{p} is no pointer"));
+    let pointer = |p: &str| DocumentPath::parse(p).unwrap_or_else(|| panic!("{p} is not a pointer"));
     let mut make = |edit: Edit| {
         let document = parse(file, &text);
         let edits = plan(&document, std::slice::from_ref(&edit))
@@ -92,9 +94,8 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
         let at = pointer(at);
         let document = parse(file, &text);
         let (root, parent) = (document.root(), at.parent().expect("not the root"));
-        let is_list = root
-            .find(&parent)
-            .is_some_and(|node| node.kind() == toolwright_source::ValueKind::List);
+        let is_list =
+            root.find(&parent).is_some_and(|node| node.kind() == toolwright_source::ValueKind::List);
         let edit = match root.find(&at) {
             Some(_) => Edit::Replace(at, value.clone()),
             // An index behind the last item adds one.
@@ -108,11 +109,10 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
     text
 }
 
-/// What `check` finds in a document.
+/// The findings of `check` in a document.
 pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
     let document = parse(file, text);
-    let loaded =
-        Workspace::default().read(&document, ReadOptions { format: None, compat, rules: true });
+    let loaded = Workspace::default().read(&document, ReadOptions { format: None, compat, rules: true });
     let found = loaded.diagnostics.iter().map(|d| Found {
         code: d.code.name.to_owned(),
         severity: d.severity.name().to_owned(),
@@ -125,11 +125,11 @@ fn serious(found: &[Found]) -> Vec<&Found> {
     found.iter().filter(|f| f.severity != Severity::Info.name()).collect()
 }
 
-/// What is wrong with a row, if anything is.
-fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
+/// How the findings of a row differ from what it expects.
+fn failures(table: &RuleTable, rule: &Json) -> Vec<String> {
     let text = |key: &str| rule[key].as_str().unwrap_or_default();
     let (code, severity, at) = (text("code"), text("severity"), text("at"));
-    let name = format!("{}: {}", seed.name, text("rule"));
+    let name = format!("{}: {}", table.name, text("rule"));
     let mut wrong = Vec::new();
     if code.is_empty() || !(rule["text"].is_string() || rule["on"].is_string()) {
         return vec![format!("{name}: no code enforces it, or no document shows it")];
@@ -137,7 +137,7 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
     if codes::find(code).is_err() {
         wrong.push(format!("{name}: there is no code {code}"));
     }
-    let (file, broken) = seed.mutant(rule, rule);
+    let (file, broken) = table.mutant(rule, rule);
     let found = check(&file, &broken, false);
     let expected = Found { code: code.into(), severity: severity.into(), at: at.into() };
     if found.iter().filter(|f| **f == expected).count() != 1 {
@@ -160,7 +160,7 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
         }
     }
     for (n, accepted) in rule["accepts"].as_array().into_iter().flatten().enumerate() {
-        let (file, near) = seed.mutant(rule, accepted);
+        let (file, near) = table.mutant(rule, accepted);
         let found = check(&file, &near, false);
         if found.iter().any(|f| f.code == code && f.severity == severity) {
             wrong.push(format!("{name}: near miss {n} is found, too: {found:?}"));
@@ -170,10 +170,10 @@ fn failures(seed: &Seed, rule: &Json) -> Vec<String> {
 }
 
 fn walk(name: &str) {
-    let seed = Seed::load(name);
+    let table = RuleTable::load(name);
     let mut wrong = Vec::new();
-    for (document, _) in seed.rows["documents"].as_object().expect("documents") {
-        let (file, text) = seed.document(document);
+    for (document, _) in table.rows["documents"].as_object().expect("documents") {
+        let (file, text) = table.document(document);
         let found = check(file, text, false);
         if !serious(&found).is_empty() {
             wrong.push(format!(
@@ -182,50 +182,50 @@ fn walk(name: &str) {
             ));
         }
     }
-    wrong.extend(seed.rules().iter().flat_map(|rule| failures(&seed, rule)));
+    wrong.extend(table.rules().iter().flat_map(|rule| failures(&table, rule)));
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn btcp_manifest() {
+fn every_rule_of_btcp_manifests_is_enforced() {
     walk("btcp-manifest");
 }
 
 #[test]
-fn btcp_tool() {
+fn every_rule_of_btcp_tools_is_enforced() {
     walk("btcp-tool");
 }
 
 #[test]
-fn aios() {
+fn every_rule_of_aios_is_enforced() {
     walk("aios");
 }
 
 #[test]
-fn toolfoundation() {
+fn every_rule_of_toolfoundation_is_enforced() {
     walk("toolfoundation");
 }
 
 #[test]
-fn ikigai() {
+fn every_rule_of_ikigai_is_enforced() {
     walk("ikigai");
 }
 
 /// The page that lists every rule.
 #[test]
-fn the_page_of_rules_is_not_stale() {
+fn the_page_of_rules_is_up_to_date() {
     let mut page = "# The rules\n\nEvery rule that the specifications of the four tool systems state about a definition, the code that enforces it, and\nthe row that shows it: a document that keeps all rules is broken in this one way, and exactly this is found. The rows are\nin `crates/cli/tests/rules`, and `cargo nextest run -p toolwright rules` runs them. This page is made from them\n(`UPDATE_DOCS=1 cargo nextest run -p toolwright rules`).\n".to_owned();
-    for name in SEEDS {
-        let seed = Seed::load(name);
-        let title = seed.rows["seed"].as_str().unwrap_or(name);
+    for name in SPECIFICATIONS {
+        let table = RuleTable::load(name);
+        let title = table.rows["specification"].as_str().unwrap_or(name);
         let _ = write!(
             page,
             "\n## {title}\n\n{} rules, shown by the test `rules::{}`.\n\n",
-            seed.rules().len(),
+            table.rules().len(),
             name.replace('-', "_")
         );
         page += "| rule | where | level | code | weight | breaks it |\n|---|---|---|---|---|---|\n";
-        for rule in seed.rules() {
+        for rule in table.rules() {
             let cell =
                 |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");
             let code = cell("code");
@@ -239,7 +239,7 @@ fn the_page_of_rules_is_not_stale() {
                 how(rule)
             );
         }
-        let skipped = seed.rows["not_checked"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let skipped = table.rows["not_checked"].as_array().map(Vec::as_slice).unwrap_or_default();
         if !skipped.is_empty() {
             page += "\nNot about a definition, and therefore not checked here:\n\n";
             for rule in skipped {
@@ -248,7 +248,7 @@ fn the_page_of_rules_is_not_stale() {
             }
         }
     }
-    held(&project().join("docs/rules.md"), &page);
+    assert_page(&project().join("docs/rules.md"), &page);
 }
 
 /// The edit of a row in a few words.

@@ -1,4 +1,4 @@
-//! The sandbox through this binary: `doctor`, and the worker that it is itself.
+//! The sandbox as this binary uses it: `doctor`, and workers, which are the same binary.
 
 use std::process::Command;
 
@@ -37,10 +37,10 @@ fn doctor_names_every_layer() {
     ");
 }
 
-/// Who is limited more than the jail wants keeps the jail whole; who is limited too much is told
-/// so.
+/// Limits of the shell that are stricter than those of the jail stay, and the jail is complete;
+/// under limits that are too strict for a worker, `doctor` names the layer.
 #[test]
-fn limits_of_the_shell_are_kept() {
+fn lower_limits_of_the_shell_are_kept_or_reported() {
     let doctor = |kilobytes: u64| {
         let script = format!("ulimit -v {kilobytes}; exec \"$0\" doctor");
         let run = Command::new("/bin/sh")
@@ -66,26 +66,29 @@ fn limits_of_the_shell_are_kept() {
     );
 }
 
-/// However few files may be open, that is said, and nothing breaks.
+/// With few file descriptors, `doctor` succeeds or names the limit; it never crashes.
 #[test]
-fn too_few_descriptors_are_named() {
+fn too_few_file_descriptors_are_reported() {
     for descriptors in 4..16 {
-        let script = format!("ulimit -n {descriptors}; exec \"$0\" doctor");
+        // Descriptors that the test runner was started with would count; they are closed first.
+        let close = "for fd in 3 4 5 6 7 8 9; do eval \"exec $fd>&-\"; done";
+        let script = format!("{close}; ulimit -n {descriptors}; exec \"$0\" doctor");
         let mut command = Command::new("/bin/sh");
         let output = command
             .args(["-c", &script, env!("CARGO_BIN_EXE_toolwright")])
             .output()
             .expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let is_told = stderr.contains("ulimit -n") || stderr.contains("Too many open files");
+        let is_reported = stderr.contains("ulimit -n") || stderr.contains("Too many open files");
         assert!(
-            output.status.success() || (output.status.code() == Some(2) && is_told),
+            output.status.success() || (output.status.code() == Some(2) && is_reported),
             "{descriptors}: {output:?}"
         );
     }
 }
 
-/// A kernel without landlock, as far as a thread and the programs that it starts can tell.
+/// Runs `work` on a thread whose system calls to landlock fail as on a kernel without it; programs
+/// that it starts inherit that.
 #[cfg(target_os = "linux")]
 fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
@@ -102,13 +105,13 @@ fn without_landlock<T: Send>(work: impl FnOnce() -> T + Send) -> T {
             seccompiler::apply_filter(&filter).expect("a filter that the kernel takes");
             work()
         });
-        thread.join().expect("nothing panics here")
+        thread.join().expect("the thread does not panic")
     })
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_missing_layer_is_told_or_refused() {
+fn a_missing_layer_is_reported_and_refused_on_request() {
     let doctor = without_landlock(|| run(&["doctor"]));
     assert_eq!((doctor.code, doctor.stderr.as_str()), (1, ""), "{doctor:?}");
     assert!(doctor.stdout.contains("  landlock           missing  "), "{doctor:?}");
@@ -126,11 +129,11 @@ fn a_missing_layer_is_told_or_refused() {
     ];
     let words = ["call", "--from", "examples/btcp/count-words.json", "countWords", "text=a b"];
     for command in [&helper[..], &words] {
-        let told = without_landlock(|| run(command));
-        assert_eq!(told.code, 0, "{told:?}");
+        let warned = without_landlock(|| run(command));
+        assert_eq!(warned.code, 0, "{warned:?}");
         assert!(
-            told.stderr.contains("the sandbox lacks the layer `landlock` of its jail"),
-            "{told:?}"
+            warned.stderr.contains("the sandbox lacks the layer `landlock` of its jail"),
+            "{warned:?}"
         );
         let strict: Vec<&str> = command.iter().copied().chain(["--require-jail"]).collect();
         let refused = without_landlock(|| run(&strict));
@@ -142,12 +145,12 @@ fn a_missing_layer_is_told_or_refused() {
 }
 
 #[test]
-fn this_binary_is_a_worker() {
+fn this_binary_runs_as_a_worker() {
     assert_eq!(value(&pool(), "module.exports = () => [1, 'a']"), json!([1, "a"]));
 }
 
 #[test]
-fn the_names_that_checks_know_are_those_of_the_sandbox() {
+fn the_globals_of_the_checks_are_those_of_the_sandbox() {
     let names =
         value(&pool(), "module.exports = () => Object.getOwnPropertyNames(globalThis).sort()");
     let names: Vec<String> = serde_json::from_value(names).expect("names");
@@ -161,11 +164,14 @@ fn the_names_that_checks_know_are_those_of_the_sandbox() {
         known.iter().filter(|name| !names.iter().any(|found| found == **name)).collect();
     assert!(
         missing.is_empty(),
-        "checks take these for known, and the sandbox lacks them: {missing:?}"
+        "the checks list these globals, and the sandbox lacks them: {missing:?}"
     );
     let unknown: Vec<&String> = names
         .iter()
         .filter(|name| !known.contains(&name.as_str()) && !matches!(name.as_str(), "undefined"))
         .collect();
-    assert!(unknown.is_empty(), "the sandbox has these, and checks do not know them: {unknown:?}");
+    assert!(
+        unknown.is_empty(),
+        "the sandbox has these globals, and the checks do not list them: {unknown:?}"
+    );
 }

@@ -1,20 +1,20 @@
 //! Where tools come from, for `call`, `show` and `list`: the configuration, servers files and live
-//! servers, the environment that programs see, and the secrets that nobody does.
+//! servers, the environment of programs, and secrets, which are never shown.
 
 use serde_json::{Value as Json, json};
 
-use crate::calling::{PAGE, run, workshop};
+use crate::calling::{PAGE, folder_with_tools, run};
 use crate::client::{Upstream, add_tools, configured, misbehave, run_with, script};
 use crate::program::{Run, folder};
 
 #[test]
-fn the_configuration_is_found_and_read() {
-    let folder = workshop(&["echo"]);
+fn the_nearest_configuration_is_used() {
+    let folder = folder_with_tools(&["echo"]);
     let deep = folder.path().join("a/b/c");
     std::fs::create_dir_all(&deep).expect("folders");
     let from_below = run(&deep, &["call", "echo", "x=1"]);
     assert_eq!((from_below.code, from_below.stderr.as_str()), (0, ""));
-    // The nearest one holds, even when it has nothing.
+    // The nearest configuration is used, even when it is empty.
     std::fs::write(folder.path().join("a/toolwright.toml"), "").expect("a file");
     let empty = run(&deep, &["call", "echo"]);
     assert_eq!((empty.code, empty.stdout.as_str()), (2, ""), "{empty:?}");
@@ -53,7 +53,7 @@ fn the_configuration_is_found_and_read() {
 }
 
 #[test]
-fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
+fn mistakes_in_the_configuration_leave_the_other_sources_loaded() {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"typo\"\nexecutabels = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"good\"]\n\n\
@@ -68,7 +68,7 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
     ] {
         assert!(call.stderr.contains(words), "{words}: {}", call.stderr);
     }
-    // A limit that cannot be read would be looser than it was meant: nothing runs.
+    // Without a limit that cannot be read, calls would have a looser one: nothing runs.
     let good =
         format!("[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n", misbehave());
     for (limit, words) in [
@@ -98,7 +98,7 @@ fn mistakes_in_the_configuration_are_told_and_the_rest_works() {
     }
 }
 
-/// Whoever mistypes a key is told which one was meant, wherever the configuration is read.
+/// A misspelled key gets a suggestion from every command that reads the configuration.
 #[test]
 fn an_unknown_key_comes_with_a_suggestion() {
     let (folder, _) = configured(&format!(
@@ -114,7 +114,7 @@ fn an_unknown_key_comes_with_a_suggestion() {
 }
 
 #[test]
-fn programs_see_only_what_is_allowed() {
+fn programs_get_only_the_documented_environment() {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\nenv = {{ ALLOWED = \"yes\", FILLED = \"${{SECRET}}!\" }}\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\nenv = {{ ALLOWED = \"also\" }}\n",
@@ -145,7 +145,7 @@ fn programs_see_only_what_is_allowed() {
             .collect();
         assert!(others.is_empty(), "{id} sees {others:?}");
     }
-    // Without a configuration nothing is allowed.
+    // Without a configuration, no further variable is passed on.
     let bare = run_with(
         folder.path(),
         &["call", "echo_env", "--from", "tools/echo-env-tool"],
@@ -158,9 +158,9 @@ fn programs_see_only_what_is_allowed() {
     );
 }
 
-/// A secret of the configuration must not reach anybody's terminal or log.
+/// A secret of the configuration is neither printed nor logged.
 #[test]
-fn secrets_are_never_shown() {
+fn secrets_of_the_configuration_are_never_shown() {
     const SECRET: &str = "tok-9f8e7d6c";
     let token = Upstream::start("token");
     let broken = Upstream::start("500");
@@ -286,7 +286,7 @@ fn secrets_of_servers_files_are_never_shown() {
     ]);
 }
 
-/// The lines of a servers file that a diagnostic shows are lines with secrets in them.
+/// Diagnostics of servers files do not show lines, because those have secrets.
 #[test]
 fn lines_of_servers_files_are_not_shown_with_their_secrets() {
     no_secret_is_shown(&[&["list", "mcp.json"]]);
@@ -430,7 +430,7 @@ fn an_unset_variable_leaves_one_server_out() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_is_one_sentence_and_exit_2() {
+fn a_server_that_cannot_be_reached_is_one_line_and_exit_code_2() {
     let folder = folder(&[("page.json", PAGE.replace("12", "\"object\"").as_bytes())]);
     let [broken, html, token, garbage, dropped] =
         ["500", "html", "token", "garbage", "drop"].map(Upstream::start);
@@ -478,7 +478,7 @@ fn programs_are_run_only_when_they_are_named() {
             marker.display()
         ),
     );
-    // Inside a folder that is only looked at, nothing is run.
+    // No program of a folder that is listed is run.
     for command in
         [&["list", "tools"][..], &["show", "tools"], &["call", "marks", "--from", "tools"]]
     {
@@ -490,7 +490,7 @@ fn programs_are_run_only_when_they_are_named() {
     assert_eq!((named.code, ids(&named).as_slice()), (0, &["marks"][..]), "{named:?}");
     assert!(marker.exists());
     std::fs::remove_file(&marker).expect("it is there");
-    // Nor is what may not be executed, or has another name.
+    // Files that are not executable, or have another name, are not run either.
     let text = std::fs::read(&program).expect("ours");
     std::fs::write(folder.path().join("plain-tool"), &text).expect("a file");
     script(&folder.path().join("marking"), &String::from_utf8(text).expect("UTF-8"));
@@ -501,7 +501,7 @@ fn programs_are_run_only_when_they_are_named() {
             assert!(run.stderr.contains(name), "{command:?}: {run:?}");
         }
     }
-    // One that cannot describe itself is one sentence.
+    // A program without a schema is one line.
     add_tools(folder.path(), &["schema-exit", "schema-garbage", "schema-hang", "schema-big"]);
     for (mode, words) in [
         ("exit", "`--schema`: the program ended with status 1: cannot tell the schema"),

@@ -1,4 +1,4 @@
-//! `validate`, for people and in batches.
+//! `validate`: diagnostics for people, and batches for programs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -15,7 +15,7 @@ const SCHEMA: &str = r#"{
 }"#;
 
 #[test]
-fn a_valid_instance_is_said_so() {
+fn a_valid_instance_is_reported_with_exit_code_0() {
     let folder =
         folder(&[("schema.json", SCHEMA.as_bytes()), ("good.yaml", b"path: src\ndepth: 2\n")]);
     let run = run_in(folder.path(), &["validate", "schema.json", "good.yaml"], b"");
@@ -71,7 +71,7 @@ fn formats_are_checked_on_request_only() {
 }
 
 #[test]
-fn what_cannot_be_read_is_exit_2() {
+fn inputs_that_cannot_be_read_are_exit_code_2() {
     let folder = folder(&[("schema.json", SCHEMA.as_bytes())]);
     let cases: [(&[&str], &str); 4] = [
         (
@@ -104,7 +104,7 @@ fn batch(lines: &str) -> (Vec<Json>, i32) {
 }
 
 #[test]
-fn a_batch_answers_line_by_line() {
+fn a_batch_has_one_result_per_line() {
     let lines = [
         r#"{"schema": {"type": "string"}, "instance": "x"}"#,
         r#"{"schema": {"required": ["a"], "properties": {"b": {"type": "string"}}}, "instance": {"b": 1}}"#,
@@ -146,7 +146,7 @@ fn a_batch_answers_line_by_line() {
 }
 
 #[test]
-fn a_line_that_is_no_pair_is_said_so_and_the_rest_goes_on() {
+fn an_invalid_line_of_a_batch_does_not_end_it() {
     let (results, code) =
         batch("nonsense\n[]\n{\"schema\": {}}\n{\"schema\": {}, \"instance\": 1}\n");
     assert_eq!(code, 2);
@@ -155,7 +155,7 @@ fn a_line_that_is_no_pair_is_said_so_and_the_rest_goes_on() {
 }
 
 #[test]
-fn hostile_lines_end_in_an_answer() {
+fn hostile_lines_of_a_batch_get_results() {
     let deep = "[".repeat(100_000);
     let long = "x".repeat(17 << 20);
     let fan_out = {
@@ -202,9 +202,9 @@ fn hostile_lines_end_in_an_answer() {
     assert_eq!(results.len(), lines.len());
 }
 
-/// A program that waits for each answer before it asks again gets one.
+/// A program can wait for each result before it writes the next line.
 #[test]
-fn answers_are_not_held_back() {
+fn results_of_a_batch_are_flushed_before_it_waits_for_input() {
     let mut child = toolwright()
         .args(["validate", "--batch"])
         .stdin(Stdio::piped())

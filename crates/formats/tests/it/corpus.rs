@@ -1,10 +1,17 @@
-//! Definitions from the wild, mistakes included: format, tools and the exact findings of each file.
-//! The expectations were derived from the readings, file by file.
+//! Whole files as authors write them, mistakes included: the format, the tools and the exact
+//! findings of each. `tests/corpus` is always read; the definitions that other people published are
+//! read where `TOOLWRIGHT_SHARED` names their folder. Every expectation was derived from the
+//! specification of the format, file by file, before the reader was run.
 
-use crate::support::{card, definitions, detected, findings, lines, read_as, shared};
+use std::path::Path;
 
-/// What a file should give: its format (or the code of why it has none), its tools by id, in
-/// order, and its findings as `CODE path`. `UNKNOWN_FIELD` is written `?`.
+use serde_json::{Value as Json, json};
+
+use crate::support::{card, definitions, detected, findings, lines, own_corpus, read_as, shared};
+
+/// What a file should give: its format (or the code that says why it has none), the ids of its
+/// tools in order, and its findings as `CODE path`. `UNKNOWN_FIELD` is written `?`, and `(compat)`
+/// marks what compat mode tolerates.
 struct Case {
     file: &'static str,
     format: Result<&'static str, &'static str>,
@@ -12,8 +19,164 @@ struct Case {
     findings: &'static str,
 }
 
-const CASES: &[Case] = &[
-    // All version 1 tools in the wild say `declarative`; prose sections are unknown fields.
+/// The files of `tests/corpus`.
+const OWN: &[Case] = &[
+    Case {
+        file: "archive-cli.yaml",
+        format: Ok("aios"),
+        ids: "archive-cli: box_create box_list verify",
+        findings: "INVALID_ENUM_VALUE /tool/knowledge_strategy (compat)
+                   ? /tool/cli_specific/settings
+                   ? /tool/command_groups/boxes/0/flags
+                   ? /tool/command_groups/checks/0/usage
+                   ? /tool/installation",
+    },
+    // Steps of a workflow have no scenario, so they define no command; the second one has no input
+    // either. `people` is a group of mappings, `column_name` neither a group nor a mapping.
+    Case {
+        file: "boards.yaml",
+        format: Ok("aios"),
+        ids: "boards: add_card move_card",
+        findings: "MISSING_REQUIRED_FIELD /tool/api_complexity/field_mappings/column_name (compat)
+                   MISSING_REQUIRED_FIELD /tool/examples/monday_routine/0/scenario (compat)
+                   MISSING_REQUIRED_FIELD /tool/examples/monday_routine/1/input (compat)
+                   MISSING_REQUIRED_FIELD /tool/examples/monday_routine/1/scenario (compat)
+                   ? /tool/anti_patterns/0/severity
+                   ? /tool/examples/monday_routine/0/action
+                   ? /tool/examples/monday_routine/0/command
+                   ? /tool/examples/monday_routine/0/step
+                   ? /tool/examples/monday_routine/1/action
+                   ? /tool/examples/monday_routine/1/command
+                   ? /tool/examples/monday_routine/1/step",
+    },
+    // Without a type there is no command named by the id.
+    Case {
+        file: "choosing.yaml",
+        format: Ok("aios"),
+        ids: "",
+        findings: "EXTRA_ROOT_KEY /history (compat)
+                   EXTRA_ROOT_KEY /models (compat)
+                   EXTRA_ROOT_KEY /prices (compat)
+                   MISSING_REQUIRED_FIELD /tool/type
+                   ? /tool/topic",
+    },
+    Case {
+        file: "feeds.yaml",
+        format: Ok("aios"),
+        ids: "feeds: list_feeds read_feed",
+        findings: "",
+    },
+    Case {
+        file: "library.yaml",
+        format: Ok("aios"),
+        ids: "library: find-book reserve-book",
+        findings: "INVALID_ENUM_VALUE /tool/knowledge_strategy (compat)
+                   ? /tool/best_practices
+                   ? /tool/limitations
+                   ? /tool/tools/0/remarks
+                   ? /tool/tools/1/remarks
+                   ? /tool/use_cases",
+    },
+    Case {
+        file: "nameless.yaml",
+        format: Ok("aios"),
+        ids: "",
+        findings: "MISSING_REQUIRED_FIELD /tool/description
+                   MISSING_REQUIRED_FIELD /tool/id",
+    },
+    Case {
+        file: "stock.yaml",
+        format: Ok("aios"),
+        ids: "stock: count_item correct_count",
+        findings: "",
+    },
+    // Checks that no program runs are reported by a rule, not by the reader.
+    Case {
+        file: "tables.yaml",
+        format: Ok("aios"),
+        ids: "tables: insert_rows read_rows drop_table",
+        findings: "? /tool/api_complexity/sharing_rules
+                   ? /tool/mcp_specific/login",
+    },
+    Case {
+        file: "weather.yaml",
+        format: Ok("aios"),
+        ids: "weather: forecast warnings",
+        findings: "INVALID_ENUM_VALUE /tool/knowledge_strategy (compat)",
+    },
+    Case {
+        file: "browser-tools.json",
+        format: Ok("btcp"),
+        ids: "tab_list tab_open tab_close",
+        findings: "MISSING_REQUIRED_FIELD /0/capabilities
+                   MISSING_REQUIRED_FIELD /1/capabilities
+                   MISSING_REQUIRED_FIELD /1/examples/0/input
+                   MISSING_REQUIRED_FIELD /1/examples/1/input
+                   MISSING_REQUIRED_FIELD /2/capabilities
+                   MISSING_REQUIRED_FIELD /2/examples/0/input
+                   ? /1/examples/0/name
+                   ? /1/examples/0/params
+                   ? /1/examples/1/name
+                   ? /1/examples/1/params
+                   ? /2/examples/0/name
+                   ? /2/examples/0/params",
+    },
+    Case {
+        file: "capability-fragment.json",
+        format: Ok("btcp"),
+        ids: "saveBed",
+        findings: "MISSING_REQUIRED_FIELD /description
+                   MISSING_REQUIRED_FIELD /inputSchema",
+    },
+    Case {
+        file: "garden-manifest.json",
+        format: Ok("btcp"),
+        ids: "garden-tools: listPlants saveBed",
+        findings: "",
+    },
+    // `name` and `description` alone belong to no format.
+    Case { file: "name-fragment.json", format: Err("UNKNOWN_FORMAT"), ids: "", findings: "" },
+    Case {
+        file: "provider-fragment.json",
+        format: Ok("btcp"),
+        ids: "",
+        findings: "MISSING_REQUIRED_FIELD /capabilities
+                   MISSING_REQUIRED_FIELD /name
+                   MISSING_REQUIRED_FIELD /tools
+                   MISSING_REQUIRED_FIELD /version",
+    },
+    // Well-formed capabilities that no runtime has are reported by a rule, not by the reader.
+    Case {
+        file: "server-tools.json",
+        format: Ok("btcp"),
+        ids: "repeat compute page_text",
+        findings: "MISSING_REQUIRED_FIELD /0/capabilities",
+    },
+    Case {
+        file: "transport-fragment.json",
+        format: Ok("btcp"),
+        ids: "",
+        findings: "MISSING_REQUIRED_FIELD /capabilities
+                   MISSING_REQUIRED_FIELD /tools
+                   MISSING_REQUIRED_FIELD /version
+                   ? /config/address
+                   ? /config/transport",
+    },
+    // Pages register tools in the shape of MCP, where a null schema is an invalid one.
+    Case {
+        file: "checkout.json",
+        format: Ok("mcp"),
+        ids: "payOrder emptyBasket",
+        findings: "INVALID_SCHEMA /tools/0/outputSchema
+                   INVALID_SCHEMA /tools/1/inputSchema",
+    },
+    Case { file: "invitations.json", format: Ok("mcp"), ids: "invite", findings: "" },
+    Case { file: "seats.json", format: Ok("mcp"), ids: "freeSeats takeSeat", findings: "" },
+];
+
+/// The files that other people published, in the folder of shared material.
+const SHARED: &[Case] = &[
+    // All published version 1 tools have `declarative`; sections of prose are unknown fields.
     Case {
         file: "browser.yaml",
         format: Ok("aios"),
@@ -131,7 +294,7 @@ const CASES: &[Case] = &[
                    ? /tool/api_complexity/multi_service_integration
                    ? /tool/api_complexity/oauth_scopes",
     },
-    // Nearly everything stands beside `tool`; without a type there is no command named by id.
+    // Nearly everything is beside `tool`; without a type there is no command named by the id.
     Case {
         file: "llm-routing.yaml",
         format: Ok("aios"),
@@ -149,7 +312,7 @@ const CASES: &[Case] = &[
                    MISSING_REQUIRED_FIELD /tool/type
                    ? /tool/category",
     },
-    // Unknown check keys (`sql_injection_prevention`) are for a rule to warn about.
+    // Unknown checks (`sql_injection_prevention`) are reported by a rule, not by the reader.
     Case {
         file: "supabase.yaml",
         format: Ok("aios"),
@@ -183,8 +346,7 @@ const CASES: &[Case] = &[
         ids: "test-complex: create_item update_item",
         findings: "",
     },
-    // 27 tools without capabilities; their examples have `name` and `params` for `input`: see
-    // below.
+    // 27 tools without capabilities; their examples have `name` and `params` instead of `input`.
     Case {
         file: "btcp-chrome_tools.json",
         format: Ok("btcp"),
@@ -198,7 +360,7 @@ const CASES: &[Case] = &[
               chrome_gif_recorder",
         findings: CHROME,
     },
-    // Well-formed capabilities outside the list are for a rule.
+    // Well-formed capabilities outside the list are reported by a rule, not by the reader.
     Case {
         file: "btcp-server_builtin-tools.json",
         format: Ok("btcp"),
@@ -297,7 +459,7 @@ const CASES: &[Case] = &[
         findings: "MISSING_REQUIRED_FIELD /description
                    MISSING_REQUIRED_FIELD /inputSchema",
     },
-    // Pages register tools in mcp's shape, and a null schema is an invalid one there.
+    // Pages register tools in the shape of MCP, where a null schema is an invalid one.
     Case {
         file: "webmcp-evals_examples_address-form_schema.json",
         format: Ok("mcp"),
@@ -354,12 +516,12 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Stands for the findings that `chrome` builds.
-const CHROME: &str = "see chrome()";
+/// Stands for the findings that `findings_of_chrome_tools` builds.
+const CHROME: &str = "see findings_of_chrome_tools";
 
-/// Each tool lacks capabilities; so many examples of it have `name` and `params` instead of
-/// `input`.
-fn chrome() -> Vec<String> {
+/// Every tool lacks capabilities; every example has `name` and `params` instead of `input`.
+fn findings_of_chrome_tools() -> Vec<String> {
+    /// How many examples each tool has.
     const EXAMPLES: [usize; 27] =
         [0, 0, 0, 0, 2, 4, 3, 2, 0, 0, 1, 0, 2, 0, 1, 1, 0, 0, 1, 3, 2, 0, 2, 2, 0, 0, 0];
     let mut lines = Vec::new();
@@ -384,50 +546,59 @@ fn ids(text: &str) -> Vec<String> {
     names.split_whitespace().map(|name| format!("{prefix}{name}")).collect()
 }
 
-#[test]
-fn every_file_gives_its_tools_and_its_findings() {
-    let Some(shared) = shared("corpus::every_file_gives_its_tools_and_its_findings") else {
-        return;
-    };
-    let mut tried = 0;
-    for path in definitions(&shared.join("corpus")) {
+/// Reads the definitions below a folder, except `skipped`, and compares each with its case.
+fn assert_files(folder: &Path, cases: &[Case], skipped: &str) {
+    let mut compared = 0;
+    for path in definitions(folder) {
         let name = path.file_name().and_then(|n| n.to_str()).expect("a name");
-        if name == "github-mcp-server.json" {
+        if name == skipped {
             continue;
         }
-        let case = CASES.iter().find(|case| case.file == name);
+        let case = cases.iter().find(|case| case.file == name);
         let case = case.unwrap_or_else(|| panic!("{name}: no expectation for this file"));
-        tried += 1;
+        compared += 1;
         let text = std::fs::read_to_string(&path).expect("the file is there");
         let found = detected(name, &text).map_err(|(code, _)| code);
         assert_eq!(found, case.format, "{name}");
         let Ok(format) = found else { continue };
         let reading = read_as(format, name, text);
-        assert_eq!(card(&reading)["ids"], serde_json::json!(ids(case.ids)), "{name}");
+        assert_eq!(card(&reading)["ids"], json!(ids(case.ids)), "{name}");
         let expected = match case.findings {
-            CHROME => chrome(),
+            CHROME => findings_of_chrome_tools(),
             text => lines(&text.replace("? /", "UNKNOWN_FIELD /")),
         };
         assert_eq!(findings(&reading), expected, "{name}");
     }
-    assert_eq!(tried, CASES.len(), "a file of the corpus is gone");
+    assert_eq!(compared, cases.len(), "a file of the corpus is missing");
 }
 
 #[test]
-fn the_tools_of_a_large_server_are_clean_and_complete() {
-    let Some(shared) = shared("corpus::the_tools_of_a_large_server_are_clean_and_complete") else {
-        return;
-    };
-    let path = shared.join("corpus/mcp/github-mcp-server.json");
+fn every_file_gives_its_tools_and_its_findings() {
+    assert_files(&own_corpus(), OWN, "office-server.json");
+    if let Some(shared) = shared("corpus::every_file_gives_its_tools_and_its_findings") {
+        assert_files(&shared.join("corpus"), SHARED, "github-mcp-server.json");
+    }
+}
+
+#[test]
+fn the_tools_of_a_server_are_read_without_findings_and_without_loss() {
+    assert_server(&own_corpus().join("mcp/office-server.json"), 12);
+    if let Some(shared) = shared("corpus::the_tools_of_a_server") {
+        assert_server(&shared.join("corpus/mcp/github-mcp-server.json"), 117);
+    }
+}
+
+/// The answer of a server to `tools/list`: every tool is read with all that it has.
+fn assert_server(path: &Path, count: usize) {
     let text = std::fs::read_to_string(path).expect("the file is there");
-    let written: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let written: Json = serde_json::from_str(&text).expect("JSON");
     assert_eq!(detected("server.json", &text), Ok("mcp"));
     let reading = read_as("mcp", "server.json", text);
     assert_eq!(findings(&reading), [""; 0]);
     let card = card(&reading);
     let (read, written) =
         (card["tools"].as_array().expect("tools"), written["tools"].as_array().expect("tools"));
-    assert_eq!((read.len(), written.len()), (117, 117));
+    assert_eq!((read.len(), written.len()), (count, count));
     for (read, written) in read.iter().zip(written) {
         assert_eq!(read["name"], written["name"]);
         assert_eq!(read["description"], written["description"]);
@@ -442,17 +613,67 @@ fn the_tools_of_a_large_server_are_clean_and_complete() {
     }
 }
 
-/// Parts of a few records that only real files have.
+/// The record of an AIOS file.
+fn aios_card(folder: &Path, file: &str) -> Json {
+    let text = std::fs::read_to_string(folder.join("aios").join(file)).expect("the file is there");
+    card(&read_as("aios", file, text))
+}
+
+/// The paths of a record's field mappings.
+fn mapping_paths(card: &Json) -> Vec<Json> {
+    let mappings = card["knowledge"]["mappings"].as_array().expect("mappings");
+    mappings.iter().map(|mapping| mapping[0].clone()).collect()
+}
+
 #[test]
-fn parts_of_real_records() {
-    let Some(shared) = shared("corpus::parts_of_real_records") else { return };
-    let card_of = |file: &str| {
-        let text = std::fs::read_to_string(shared.join("corpus/aios").join(file))
-            .expect("the file is there");
-        card(&read_as("aios", file, text))
-    };
+fn bindings_examples_mappings_and_unknown_fields_are_in_the_record() {
+    let card_of = |file: &str| aios_card(&own_corpus(), file);
+    for (file, part, expected) in [
+        ("library.yaml", 2, json!(["sse", "https://library.example.org/events"])),
+        ("library.yaml", 3, json!([["LIBRARY_CARD", true, "The number of a library card", null]])),
+        ("library.yaml", 4, json!(["tool_call", "find-book", null, "A list of books", 4000])),
+        (
+            "weather.yaml",
+            2,
+            json!(["stdio", ["uvx", "weather-server", "--stations", "north,south"]]),
+        ),
+        ("tables.yaml", 2, json!(["sse", "https://tables.example.org/mcp"])),
+        ("archive-cli.yaml", 2, json!(["box", "create"])),
+    ] {
+        assert_eq!(card_of(file)["tools"][0]["binding"][part], expected, "{file}");
+    }
+    let boards = card_of("boards.yaml");
+    assert_eq!(boards["stray"][0][0], "monday_routine");
+    assert_eq!(boards["stray"][0][1].as_array().map(Vec::len), Some(2));
+    assert_eq!(boards["tools"][0]["examples"].as_array().map(Vec::len), Some(4));
+    assert_eq!(boards["tools"][0]["examples"][2]["error"][3], json!({"http_status": 404}));
+    assert_eq!(
+        mapping_paths(&boards),
+        [
+            json!(["people", "create"]),
+            json!(["people", "update"]),
+            json!(["due"]),
+            json!(["column_name"])
+        ]
+    );
+    assert_eq!(card_of("library.yaml")["knowledge"]["strategy"], "embedded");
+    // Unknown fields are kept, so that a definition can be written back.
+    for (file, key, expected) in [
+        ("tables.yaml", "mcp_specific.login", json!("browser")),
+        ("archive-cli.yaml", "cli_specific.settings", json!({"cache": "arc cache clear"})),
+        ("choosing.yaml", "/history", json!({"issue": 12})),
+    ] {
+        assert_eq!(card_of(file)["rest"][key], expected, "{file}");
+    }
+    if let Some(shared) = shared("corpus::bindings_examples_mappings_and_unknown_fields") {
+        assert_published_records(&shared.join("corpus"));
+    }
+}
+
+/// The same parts of the files that other people published.
+fn assert_published_records(corpus: &Path) {
+    let card_of = |file: &str| aios_card(corpus, file);
     let binding = |file: &str, part: usize| card_of(file)["tools"][0]["binding"][part].clone();
-    use serde_json::json;
     let exa = json!([
         "stdio",
         [
@@ -482,14 +703,8 @@ fn parts_of_real_records() {
     assert_eq!(clickup["stray"][0][1].as_array().map(Vec::len), Some(2));
     assert_eq!(clickup["tools"][0]["examples"].as_array().map(Vec::len), Some(4));
     assert_eq!(clickup["tools"][0]["examples"][2]["error"][3], json!({"http_status": 404}));
-    let paths: Vec<_> = clickup["knowledge"]["mappings"]
-        .as_array()
-        .expect("mappings")
-        .iter()
-        .map(|m| m[0].clone())
-        .collect();
     assert_eq!(
-        paths,
+        mapping_paths(&clickup),
         [
             json!(["assignees", "create_format"]),
             json!(["assignees", "update_format"]),
@@ -498,7 +713,7 @@ fn parts_of_real_records() {
             json!(["list_id"])
         ]
     );
-    // Everything unknown is kept for the way back.
+    // Unknown fields are kept, so that a definition can be written back.
     assert_eq!(card_of("browser.yaml")["knowledge"]["strategy"], "embedded");
     assert_eq!(card_of("supabase.yaml")["rest"]["/tool/mcp_specific/auth"], "oauth");
     assert_eq!(

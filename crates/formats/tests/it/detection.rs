@@ -1,11 +1,11 @@
-//! Which format a document is in: every rule of the order with a hit and a near miss, and which
-//! rule comes first where two would hit.
+//! Detection of the format: every rule with a document that it matches and a near miss, and the
+//! order of rules where two match.
 
 use toolwright_formats::{FORMATS, LOOKED_FOR};
 
 use crate::support::{definitions, detected, examples, findings, read_as};
 
-/// A format that is read; `openai!` and the like for one that is recognised and cannot be read yet.
+/// The name of a format; `openai!` and the like for a format that is recognised and not read yet.
 fn found(text: &str) -> String {
     let name = if text.starts_with(['{', '[']) { "x.json" } else { "x.yaml" };
     match detected(name, text) {
@@ -22,7 +22,7 @@ fn found(text: &str) -> String {
 const RULES: &[(&str, &str, &str)] = &[
     // 1
     ("root btcp", r#"{"btcp": "1.0"}"#, "btcp"),
-    ("btcp, whatever it holds", r#"{"btcp": null}"#, "btcp"),
+    ("btcp with any value", r#"{"btcp": null}"#, "btcp"),
     ("btcp below the root", r#"{"x": {"btcp": "1.0"}}"#, "unknown"),
     ("btcp in a list", r#"[{"btcp": "1.0"}]"#, "unknown"),
     // 2
@@ -178,11 +178,11 @@ fn keys_that_an_alias_or_a_merge_key_brings_in_count() {
 }
 
 #[test]
-fn what_no_rule_knows_says_what_was_looked_for() {
+fn an_unknown_document_lists_the_keys_that_were_looked_for() {
     let document = crate::support::parse("x.json", "{}");
     let toolwright_formats::Detected::Unreadable(finding) = toolwright_formats::detect(&document)
     else {
-        panic!("an empty object is no definition");
+        panic!("an empty object is not a definition");
     };
     assert_eq!(finding.at.as_str(), "");
     assert!(finding.help.iter().any(|help| help.contains(LOOKED_FOR)), "{:?}", finding.help);
@@ -194,7 +194,7 @@ fn what_no_rule_knows_says_what_was_looked_for() {
     }
 }
 
-/// Each folder of the project's examples holds documents of the format it is named after, and
+/// Each folder of the project's examples contains documents of the format it is named after, and
 /// nothing is wrong with them.
 #[test]
 fn examples_are_of_their_format_and_clean() {
@@ -220,14 +220,14 @@ fn examples_are_of_their_format_and_clean() {
 }
 
 #[test]
-fn broken_texts_that_were_meant_as_definitions() {
+fn broken_texts_with_keys_of_definitions_are_recognised() {
     for (text, meant) in [
         ("name: x\ndescription: a: b\ninputSchema: {}\n", true),
         ("{\"name\": \"x\", \"inputSchema\" : {", true),
         ("{'btcp':'1.0',", true),
         ("tool:\n  id: [a\n", true),
         ("id: a\nmeta_specific:\n\tb: c\n", true),
-        // A word is no key, nor is a part of one.
+        // A word in a text is not a key, and neither is a part of a key.
         ("note: the inputSchema is: a: b\n", false),
         ("my_inputSchema: a: b\n", false),
         ("tools: [a\n", false),

@@ -1,11 +1,11 @@
-//! The readers from outside: documents in, records and findings out.
+//! The readers of all formats: documents in, records and findings out.
 
 mod corpus;
 mod detection;
-mod hostile;
+mod large_documents;
+mod manual_pages;
 mod mistakes;
 mod mutations;
 mod records;
-mod seeds;
 mod support;
 mod tables;

@@ -1,6 +1,7 @@
-//! Several mistakes in one document: all are found, each at its own place. A fixture carries
-//! `«CODE /path»` right before the character a finding should point at; the markers are taken out
-//! before it is read. Every fixture is also read with CRLF and with a byte order mark.
+//! Several mistakes in one document: all are found, each at its own location. A fixture has a
+//! marker `«CODE /path»` right before the character that a finding should point at; markers are
+//! removed before the text is read. Every fixture is also read with CRLF and with a byte order
+//! mark.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use toolwright_formats::codes;
 
 use crate::support::{findings, places, read_as};
 
-/// Takes the markers out: the text, and what is expected as `line:column CODE /path`.
+/// Removes the markers: the text, and the expected findings as `line:column CODE /path`.
 fn unmark(marked: &str) -> (String, Vec<String>) {
     let (mut text, mut expected) = (String::new(), Vec::new());
     let mut rest = marked;
@@ -204,7 +205,7 @@ tool:
 
 const ANCHORS: &[(&str, &str, &str, &str)] = &[
     (
-        "a mistake in anchored text is told once, where the words are",
+        "a mistake under an anchor is reported once, at the anchored text",
         "aios",
         "t.yaml",
         "\
@@ -302,12 +303,12 @@ fn all_mistakes_are_found_each_at_its_place() {
 }
 
 #[test]
-fn under_anchors_aliases_merge_keys_and_duplicates() {
+fn mistakes_are_found_under_anchors_aliases_merge_keys_and_duplicates() {
     ANCHORS.iter().for_each(check);
 }
 
 #[test]
-fn the_cases_have_every_code_of_this_crate() {
+fn every_code_of_this_crate_has_a_case() {
     let mut seen = BTreeSet::new();
     for (_, _, _, marked) in CASES.iter().chain(ANCHORS) {
         let (_, expected) = unmark(marked);
@@ -320,9 +321,9 @@ fn the_cases_have_every_code_of_this_crate() {
     }
 }
 
-/// For each code, documents that come close and have no finding at all.
+/// For each code, documents that nearly have the mistake, and have no finding at all.
 #[test]
-fn near_misses() {
+fn near_misses_have_no_findings() {
     let long = |n: usize| "é".repeat(n);
     let manifest = |more: &str| {
         format!(
@@ -433,9 +434,9 @@ fn near_misses() {
     }
 }
 
-/// Weights that differ from what the code has by itself, or might.
+/// Severities that depend on the value, not on the code alone.
 #[test]
-fn severities() {
+fn severities_depend_on_the_value() {
     let manifest = |btcp: &str| {
         format!(
             r#"{{"btcp": "{btcp}", "name": "m", "version": "1.0.0", "capabilities": [], "tools": [{{"name": "t", "description": "does a thing", "inputSchema": {{}}, "capabilities": []}}]}}"#
@@ -463,9 +464,9 @@ fn severities() {
     }
 }
 
-/// One step beyond each bound.
+/// Values one step beyond each bound.
 #[test]
-fn bounds() {
+fn values_beyond_their_bounds_are_reported() {
     let tool = |description: &str, name: &str, timeout: &str| {
         format!(
             r#"{{"name": "{name}", "description": "{description}", "inputSchema": {{}}, "capabilities": [], "timeout": {timeout}}}"#
@@ -495,9 +496,9 @@ fn bounds() {
     assert_eq!(findings(&read_as("mcp", "t.json", mcp("t".repeat(129)))), ["INVALID_LENGTH /name"]);
 }
 
-/// Findings that compat mode turns into warnings, and their like that it does not.
+/// Findings that compat mode turns into warnings, and similar ones that stay errors.
 #[test]
-fn tolerable_findings() {
+fn compat_mode_tolerates_exactly_these_findings() {
     let aios = |more: &str| {
         format!("tool: {{id: x, type: mcp, name: X, version: 1.0.0, description: d{more}}}\n")
     };
@@ -556,9 +557,9 @@ fn tolerable_findings() {
     }
 }
 
-/// What a finding offers: help, and repairs that say whether they are safe.
+/// The help of findings, and their fixes, safe and unsafe.
 #[test]
-fn help_and_repairs() {
+fn findings_have_help_and_fixes() {
     let repaired = |format: &str, name: &str, text: &str| {
         let reading = read_as(format, name, text);
         let finding = &reading.findings[0];

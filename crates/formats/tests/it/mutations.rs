@@ -1,6 +1,6 @@
-//! What `make test` carries in place of fuzzing: a few thousand deterministic mutations of good and
-//! bad documents, each read in every way there is. Nothing may panic, and every place that is
-//! reported must lie in the text.
+//! A small replacement for fuzzing in `make test`: a few thousand deterministic mutations of valid
+//! and invalid documents, each read as every format and in both syntaxes. Nothing may panic, and
+//! every location that is reported must be inside the text.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::support::{definitions, examples, format, format_ids};
 
 const ROUNDS: usize = 3_000;
 
-/// xorshift64*: small, and the same everywhere.
+/// xorshift64*: small, and the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// Words and characters that mean something to a parser or a reader.
+/// Words and characters with a meaning to a parser or a reader.
 const TOKENS: &[&str] = &[
     "{",
     "}",
@@ -127,7 +127,7 @@ fn mutate(text: &[u8], random: &mut Random, others: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// Exchanges two runs between line breaks, colons and commas.
+/// Swaps two runs of bytes between line breaks, colons and commas.
 fn swap_words(bytes: &mut [u8], random: &mut Random) {
     let mut word = || {
         let start = random.below(bytes.len());
@@ -171,7 +171,7 @@ fn assert_inside(diagnostic: &Diagnostic) {
     }
 }
 
-/// Reads a text in every way there is.
+/// Reads a text as every format and in both syntaxes.
 fn exercise(bytes: &[u8]) {
     for syntax in [Syntax::Json, Syntax::Yaml] {
         let document = Arc::new(Document::parse("mutant", bytes.to_vec(), syntax));

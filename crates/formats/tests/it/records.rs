@@ -1,4 +1,4 @@
-//! One small definition of each form, and the parts of the record it gives. No shared material.
+//! One small definition for each form of each format, and parts of the record that it gives.
 
 use serde_json::{Value as Json, json};
 
@@ -6,7 +6,7 @@ use crate::support::{assert_card, card, findings, read_as};
 
 /// Parts of a card by pointer.
 type Parts<'a> = &'a [(&'a str, Json)];
-/// Pointers into the record, and the pointers into the document they stand for.
+/// Pointers into the record, and the pointers into the document that they map to.
 type Pointers<'a> = &'a [(&'a str, &'a str)];
 
 /// Reads `text` as `format`, asserts that nothing is wrong with it, and gives its card.
@@ -34,7 +34,7 @@ fn aios_card(kind: &str, more: &str) -> Json {
 }
 
 #[test]
-fn btcp_manifest() {
+fn a_btcp_manifest_fills_the_record() {
     let text = r#"{
         "btcp": "1.0", "name": "shop", "version": "2.0.0-rc.1", "description": "A shop",
         "provider": {"name": "Shop", "url": "https://shop.example", "contact": "a@shop.example"},
@@ -83,7 +83,7 @@ fn btcp_manifest() {
 }
 
 #[test]
-fn btcp_tools_without_a_manifest() {
+fn btcp_tools_are_read_without_a_manifest() {
     let tool =
         r#"{"name": "t", "description": "does a thing", "inputSchema": {}, "capabilities": []}"#;
     for text in [tool.to_owned(), format!("[{tool}]"), format!(r#"{{"tools": [{tool}]}}"#)] {
@@ -103,7 +103,7 @@ fn btcp_tools_without_a_manifest() {
 }
 
 #[test]
-fn mcp_forms() {
+fn mcp_tools_are_read_from_every_form() {
     let tool = r#"{"name": "t", "inputSchema": {"type": "object"}}"#;
     for (text, rest) in [
         (tool.to_owned(), json!({})),
@@ -128,12 +128,12 @@ fn mcp_forms() {
         );
     }
     assert_eq!(clean("mcp", "list.json", r#"{"tools": []}"#)["tools"], json!([]));
-    // An answer without tools is no tool itself.
+    // An answer without tools is not a tool itself.
     assert_eq!(any("mcp", "list.json", r#"{"result": {}}"#)["tools"], json!([]));
 }
 
 #[test]
-fn mcp_fields() {
+fn every_field_of_an_mcp_tool_is_read() {
     let text = r#"{
         "name": "Read.File_v-2", "namespace": "fs", "version": "v1.2.3", "title": "Read", "description": "Reads",
         "tags": ["A b", "C#"], "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"},
@@ -167,7 +167,7 @@ fn mcp_fields() {
 }
 
 #[test]
-fn ikigai_forms() {
+fn ikigai_tools_are_read_from_every_form() {
     let tool = r#"{"name": "t", "description": "d", "parameters": {"type": "object"}}"#;
     for text in [tool.to_owned(), format!("[{tool}]"), format!(r#"{{"tools": [{tool}]}}"#)] {
         assert_card(
@@ -183,7 +183,7 @@ fn ikigai_forms() {
 }
 
 #[test]
-fn aios_identity() {
+fn an_aios_tool_has_id_title_version_and_description() {
     assert_card(
         "core",
         &aios_card(
@@ -197,7 +197,7 @@ fn aios_identity() {
             ("/description", json!("For tests")),
             ("/knowledge/strategy", json!("hybrid")),
             ("/ids", json!(["demo:go"])),
-            // A toolset's version is not its tools', and prose is no capability.
+            // The version of a toolset is not that of its tools, and prose is not a capability.
             ("/tools/0/version", json!(null)),
             ("/tools/0/needs", json!([])),
             ("/declares", json!(null)),
@@ -207,7 +207,7 @@ fn aios_identity() {
 }
 
 #[test]
-fn aios_schema_versions() {
+fn the_aios_schema_version_is_read_or_inferred() {
     let cases: &[(&str, &str)] = &[
         ("", "1.0"),
         ("schema_version: 1", "1.0"),
@@ -239,9 +239,9 @@ fn aios_schema_versions() {
     }
 }
 
-/// Where commands come from: type, sections, names.
+/// The sections that commands are read from, by type.
 #[test]
-fn aios_commands() {
+fn aios_commands_come_from_their_sections_in_order() {
     let validators = |of: &str| {
         format!(
             "executable_knowledge:\n  validators:\n    - {{id: v, validates: {of}, language: javascript, function: x}}\n"
@@ -299,7 +299,7 @@ fn aios_commands() {
 }
 
 #[test]
-fn aios_descriptions_of_commands() {
+fn aios_commands_take_their_descriptions() {
     let schema = "{type: object, properties: {q: {type: string}}}";
     let card = aios_card(
         "mcp",
@@ -322,8 +322,8 @@ fn aios_descriptions_of_commands() {
             ("/tools/2/finishes", json!(true)),
         ],
     );
-    // Two descriptions of one name, or of none, are two commands: a rule says which one is too
-    // many.
+    // Two descriptions with one name, or without a name, are two commands; a rule reports the
+    // duplicate.
     let card = any(
         "aios",
         "tool.yaml",
@@ -335,7 +335,7 @@ fn aios_descriptions_of_commands() {
     let described: Vec<&Json> =
         card["tools"].as_array().expect("tools").iter().map(|t| &t["description"]).collect();
     assert_eq!(described, ["a", "b", "c", "d"]);
-    // `command` means nothing in `tools`, and is kept like any other unknown field.
+    // `command` has no meaning in `tools`, and is kept like any other unknown field.
     let card =
         any("aios", "tool.yaml", &aios("mcp", "tools: [{id: x, command: run x, inputSchema: {}}]"));
     assert_card(
@@ -346,7 +346,7 @@ fn aios_descriptions_of_commands() {
 }
 
 #[test]
-fn aios_bindings() {
+fn every_aios_type_has_its_binding() {
     let mcp = |more: &str| {
         let card = aios_card("mcp", &format!("commands: [go]\n{more}"));
         card["tools"][0]["binding"].clone()
@@ -426,7 +426,7 @@ fn aios_bindings() {
     // The program alone has no words: they would be its first argument.
     let card = aios_card("cli", &format!("{cli}command_groups: {{a: [{{command: git}}]}}"));
     assert_card("git", &card, &[("/ids", json!(["demo:git"])), ("/tools/0/binding/2", json!([]))]);
-    // The words of a group belong to a command that was named before, too.
+    // A group also gives its words to a command that was named before.
     let card = aios_card("cli", &format!("commands: [remote_show]\n{cli}{groups}"));
     assert_eq!(card["tools"][0]["binding"][2], json!(["remote", "show"]));
     let card = aios_card(
@@ -457,7 +457,7 @@ fn aios_bindings() {
 }
 
 #[test]
-fn aios_knowledge() {
+fn the_knowledge_of_an_aios_tool_is_read() {
     let text = "\
 executable_knowledge:
   helpers:
@@ -528,7 +528,7 @@ anti_patterns:
 }
 
 #[test]
-fn aios_examples() {
+fn the_examples_of_an_aios_tool_are_read() {
     let text = "\
 commands: [go]
 examples:
@@ -559,7 +559,7 @@ examples:
 }
 
 #[test]
-fn unknown_fields_are_kept_wherever_they_stand() {
+fn unknown_fields_are_kept_at_every_level() {
     let manifest = r#"{"btcp": "1.0", "name": "m", "version": "1.0.0", "capabilities": [], "x": 1,
         "config": {"transport": "t"}, "provider": {"name": "p", "logo": [1]},
         "tools": [{"name": "t", "description": "does a thing", "inputSchema": {}, "capabilities": [], "y": {"z": null},
@@ -625,7 +625,7 @@ cli_specific: {executable: other}
                     "/tool/mcp_specific/connection/g": 8,
                     "/tool/mcp_specific/health_check/h": 9,
                     "/tool/mcp_specific/environment_variables/0/i": 10,
-                    // A section of another type is no binding here, and is not lost either.
+                    // A section of another type is not a binding, and is kept.
                     "/tool/cli_specific": {"executable": "other"},
                     "/beside": 11
                 }),
@@ -637,9 +637,9 @@ cli_specific: {executable: other}
     );
 }
 
-/// What is bad stays visible in the record, and is no tool; the rest of the draft is there.
+/// Invalid values are kept in the draft, which is then not a tool; its other fields are read.
 #[test]
-fn drafts_with_mistakes() {
+fn mistakes_leave_invalid_values_in_the_draft() {
     let cases: &[(&str, &str, Parts<'_>)] = &[
         (
             "mcp",
@@ -696,9 +696,9 @@ fn drafts_with_mistakes() {
     }
 }
 
-/// Every part of the record that a rule may speak of leads back to its place.
+/// Every part of the record that a rule can report has a location in the document.
 #[test]
-fn origins() {
+fn every_part_of_a_record_has_its_origin() {
     let aios = aios(
         "mcp",
         "commands: [a]\ntools: [{id: b, inputSchema: {}}]\nexamples: {a: [{scenario: success, input: 1}]}",
@@ -738,7 +738,7 @@ fn origins() {
             referring,
             &[
                 ("/knowledge/helpers/0/id", "/tool/executable_knowledge/helpers/1/id"),
-                // A check of the record is a member of one in the document.
+                // A check in the record is a member of an object in the document.
                 (
                     "/knowledge/validators/0/checks/0",
                     "/tool/executable_knowledge/validators/0/checks/0/a",
@@ -769,7 +769,7 @@ fn origins() {
             &[
                 ("/declares", "/capabilities"),
                 ("/limits/timeoutMs", "/config/timeout"),
-                // The first item is no tool.
+                // The first item is not a tool.
                 ("/tools/0/name", "/tools/1/name"),
                 ("/tools/0/limits/timeoutMs", "/tools/1/timeout"),
                 ("/tools/0/capabilities/0", "/tools/1/capabilities/0"),

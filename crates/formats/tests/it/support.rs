@@ -1,5 +1,5 @@
-//! The one place where the tests touch the API: text in, and out come the record as JSON (a
-//! "card") and the findings as lines of text.
+//! The only module that uses the API of the crate: text in; out come the record as JSON (a "card")
+//! and the findings as lines of text.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Arc<Document> {
     Arc::new(Document::parse(name, text, syntax))
 }
 
-/// The format a file is detected as, or the code and message of why it is none.
+/// The detected format of a file, or the code and message of the finding that it has none.
 pub(crate) fn detected(name: &str, text: &str) -> Result<&'static str, (&'static str, String)> {
     match detect(&parse(name, text)) {
         Detected::Format(format) => Ok(format.0),
@@ -40,7 +40,7 @@ pub(crate) fn read_as(id: &str, name: &str, text: impl Into<Vec<u8>>) -> Reading
     read(&parse(name, text), format(id))
 }
 
-/// Everything that is wrong with a text, with its place, in the order of the text.
+/// All diagnostics of a text, in the order of their locations.
 pub(crate) fn diagnose(reading: &Reading) -> Vec<Diagnostic> {
     let document = reading.origin.document();
     let mut all = document.problems().to_vec();
@@ -79,7 +79,7 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Holds parts of a card, by pointer, against what they should be.
+/// Compares parts of a card, by pointer, with the expected values.
 pub(crate) fn assert_card(what: &str, card: &Json, expected: &[(&str, Json)]) {
     for (pointer, expected) in expected {
         let found = card.pointer(pointer).unwrap_or(&Json::Null);
@@ -87,12 +87,20 @@ pub(crate) fn assert_card(what: &str, card: &Json, expected: &[(&str, Json)]) {
     }
 }
 
-/// The folder of shared material; says loudly when it is not there.
+/// The definitions of this project that tests read: `tests/corpus`.
+pub(crate) fn own_corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+}
+
+/// The folder of definitions and specifications by other people, which the repository does not
+/// contain. Where `TOOLWRIGHT_SHARED` does not name it, standard error says that the test read only
+/// our own files.
 pub(crate) fn shared(test: &str) -> Option<PathBuf> {
     let found = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from);
     if found.is_none() {
-        // Past the harness, which hides what a passing test prints.
-        let _ = writeln!(std::io::stderr(), "SKIPPED {test}: TOOLWRIGHT_SHARED is not set");
+        // `eprintln!` would be captured by the harness, which hides the output of passing tests.
+        let line = format!("{test}: only our own files, TOOLWRIGHT_SHARED is not set");
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
     found
 }
@@ -113,7 +121,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The definitions among them: not the scripts that lie beside some.
+/// The definitions among them, without the scripts beside some.
 pub(crate) fn definitions(folder: &Path) -> Vec<PathBuf> {
     let mut paths = files(folder);
     paths.retain(|path| path.extension().is_some_and(|ext| ext == "json" || ext == "yaml"));
@@ -128,7 +136,7 @@ fn given<T>(given: &FieldValue<T>, show: impl FnOnce(&T) -> Json) -> Json {
     }
 }
 
-/// A toolset as JSON; what is missing is null, what is bad is `{"bad": …}`.
+/// A toolset as JSON; a missing value is null, an invalid one is `{"bad": …}`.
 pub(crate) fn card(reading: &Reading) -> Json {
     let set: &Toolset<Draft> = &reading.toolset;
     let namespace = set.namespace.ok();

@@ -1,4 +1,4 @@
-//! What holds for every table of fields, and that BTCP's say what its published schemas say.
+//! Rules that every table of fields keeps, and the BTCP tables compared with the BTCP schemas.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +23,7 @@ fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static 
         loop {
             match kind {
                 FieldKind::List { of, .. } | FieldKind::Map(of) => kind = of,
-                FieldKind::Object(inner) => {
-                    break walk(format!("{path}/{}", field.name), inner, out);
-                }
+                FieldKind::Object(inner) => break walk(format!("{path}/{}", field.name), inner, out),
                 _ => break,
             }
         }
@@ -33,7 +31,7 @@ fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static 
     out.push((path, fields));
 }
 
-/// The field itself, or what a list or map of it holds.
+/// The kind of the field itself, or of the items of its list or map.
 fn innermost(field: &Field) -> &FieldKind {
     let mut kind = &field.kind;
     while let FieldKind::List { of, .. } | FieldKind::Map(of) = kind {
@@ -59,7 +57,7 @@ fn formats_have_distinct_names_and_a_line_about_them() {
 fn fields_are_unique_and_described() {
     for (path, fields) in objects() {
         let names: BTreeSet<&str> = fields.iter().map(|field| field.name).collect();
-        assert_eq!(names.len(), fields.len(), "{path}: a name twice");
+        assert_eq!(names.len(), fields.len(), "{path}: two fields have one name");
         for field in fields {
             let at = format!("{path}/{}", field.name);
             assert!(!field.name.is_empty() && !field.name.contains(char::is_whitespace), "{at}");
@@ -111,7 +109,7 @@ fn bounds_patterns_and_words_make_sense() {
     }
 }
 
-/// A table as the part of a JSON Schema that it stands for.
+/// The part of a JSON Schema that a table describes.
 fn as_schema(fields: &'static [Field]) -> Json {
     let properties = fields.iter().map(|field| (field.name.to_owned(), kind_schema(&field.kind)));
     let required =
@@ -145,14 +143,10 @@ fn kind_schema(kind: &'static FieldKind) -> Json {
             }
             schema
         }
-        FieldKind::Integer { min, max } => {
-            json!({"type": "integer", "minimum": min, "maximum": max})
-        }
+        FieldKind::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         FieldKind::Choice { words, .. } => json!({"type": "string", "enum": words}),
-        // The pattern of a version has no end; the reading is: the pattern and SemVer.
-        FieldKind::Version { .. } => {
-            json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"})
-        }
+        // The published pattern of a version has no end; the reader also requires SemVer.
+        FieldKind::Version { .. } => json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"}),
         FieldKind::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
         FieldKind::List { of, min } => {
             let mut schema = json!({"type": "array", "items": kind_schema(of)});
@@ -167,14 +161,14 @@ fn kind_schema(kind: &'static FieldKind) -> Json {
     }
 }
 
-/// A published schema with its references put in and its prose and defaults left out.
-fn plain(schema: &Json, root: &Json, tool: &Json) -> Json {
+/// A published schema with its references replaced by their targets, without prose and defaults.
+fn without_prose(schema: &Json, root: &Json, tool: &Json) -> Json {
     let Some(object) = schema.as_object() else { return schema.clone() };
     match object.get("$ref").and_then(Json::as_str) {
-        Some("tool.json") => return plain(tool, tool, tool),
+        Some("tool.json") => return without_prose(tool, tool, tool),
         Some(local) if local.starts_with("#/") => {
             let target = root.pointer(&local[1..]).expect("a definition");
-            return plain(target, root, tool);
+            return without_prose(target, root, tool);
         }
         _ => {}
     }
@@ -184,9 +178,11 @@ fn plain(schema: &Json, root: &Json, tool: &Json) -> Json {
             "description" | "default" | "title" | "$schema" | "$id" | "$defs" => continue,
             "properties" => {
                 let members = value.as_object().expect("properties").iter();
-                Json::Object(members.map(|(k, v)| (k.clone(), plain(v, root, tool))).collect())
+                Json::Object(
+                    members.map(|(k, v)| (k.clone(), without_prose(v, root, tool))).collect(),
+                )
             }
-            "items" => plain(value, root, tool),
+            "items" => without_prose(value, root, tool),
             "required" => {
                 let names: BTreeSet<&str> =
                     value.as_array().expect("a list").iter().filter_map(Json::as_str).collect();
@@ -199,28 +195,10 @@ fn plain(schema: &Json, root: &Json, tool: &Json) -> Json {
     Json::Object(out)
 }
 
+/// The tables as a schema, against the names and bounds that the BTCP specification prescribes, and
+/// against its published schemas where they are at hand.
 #[test]
-fn btcp_tables_say_what_the_published_schemas_say() {
-    let Some(shared) = shared("tables::btcp_tables_say_what_the_published_schemas_say") else {
-        return;
-    };
-    let published = |seed: &str| -> Json {
-        let text =
-            std::fs::read_to_string(shared.join("seeds").join(seed)).expect("the seed is there");
-        let block =
-            text.split("```json\n").nth(1).and_then(|t| t.split("```").next()).expect("a block");
-        serde_json::from_str(block).expect("JSON")
-    };
-    let (manifest, tool) = (published("btcp-manifest.md"), published("btcp-tool.md"));
-    let btcp = toolwright_formats::by_name("btcp").expect("btcp is a format");
-    let ours = as_schema(btcp.fields());
-    assert_eq!(ours, plain(&manifest, &manifest, &tool));
-    assert_eq!(ours["properties"]["tools"]["items"], plain(&tool, &tool, &tool));
-}
-
-/// The same without the seeds: the numbers and names that BTCP's pages give.
-#[test]
-fn btcp_tables_in_numbers() {
+fn btcp_tables_match_the_published_schemas() {
     let btcp = toolwright_formats::by_name("btcp").expect("btcp is a format");
     let schema = as_schema(btcp.fields());
     for (pointer, expected) in [
@@ -247,4 +225,15 @@ fn btcp_tables_in_numbers() {
     ] {
         assert_eq!(schema.pointer(pointer), Some(&expected), "{pointer}");
     }
+    let Some(shared) = shared("tables::btcp_tables_match_the_published_schemas") else { return };
+    let published = |page: &str| -> Json {
+        let text =
+            std::fs::read_to_string(shared.join("seeds").join(page)).expect("the page is there");
+        let block =
+            text.split("```json\n").nth(1).and_then(|t| t.split("```").next()).expect("a block");
+        serde_json::from_str(block).expect("JSON")
+    };
+    let (manifest, tool) = (published("btcp-manifest.md"), published("btcp-tool.md"));
+    assert_eq!(schema, without_prose(&manifest, &manifest, &tool));
+    assert_eq!(schema["properties"]["tools"]["items"], without_prose(&tool, &tool, &tool));
 }

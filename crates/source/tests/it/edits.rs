@@ -1,4 +1,4 @@
-//! Edits by pointer: a table for each way of writing, and the rule behind it as a property.
+//! Edits by pointer: a table for each style of JSON and YAML, and property tests for all styles.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ fn rename(at: &str, name: &str) -> Edit {
     Edit::RenameKey(pointer(at), name.to_owned())
 }
 
-/// The same edits on the value, which is what the text must say afterwards.
+/// Makes the same edits on the value: the model that the edited text is compared with.
 fn model(value: &Json, edit: &Edit) -> Json {
     let mut value = value.clone();
     let up = |at: &DocumentPath| {
@@ -70,7 +70,7 @@ fn edited(text: &str, syntax: Syntax, edits: &[Edit]) -> Result<String, EditErro
     plan(&doc, edits).map(|planned| splice(text, &planned))
 }
 
-/// Makes the edits and holds the result against the table, the model and the order of members.
+/// Makes the edits and compares the result with the table, the model and the order of members.
 fn check(text: &str, syntax: Syntax, edits: &[Edit], expected: &str) {
     let result = edited(text, syntax, edits).expect("the edits can be made");
     assert_eq!(result, expected, "{text:?} {edits:?}");
@@ -82,7 +82,7 @@ fn check(text: &str, syntax: Syntax, edits: &[Edit], expected: &str) {
 }
 
 #[test]
-fn json() {
+fn edits_of_json() {
     let compact = r#"{"a":1,"b":[1,2,3],"c":{}}"#;
     let line = r#"{"a": 1, "b": [1, 2, 3], "c": {}, "d": []}"#;
     let two =
@@ -141,7 +141,7 @@ fn json() {
     .collect();
     for (text, edit, expected) in &cases {
         check(text, Syntax::Json, std::slice::from_ref(edit), expected);
-        // The same in other clothes: indents of four or of tabs, lines that end with CRLF.
+        // The same with indents of four spaces or of tabs, and with CRLF.
         if text.contains('\n') {
             for dress in [
                 |text: &str| text.replace("  ", "    "),
@@ -165,7 +165,7 @@ fn the_byte_order_mark_stays() {
 }
 
 #[test]
-fn yaml_block() {
+fn edits_of_block_style_yaml() {
     let text = "\
 # top
 name: Rex # the dog
@@ -226,13 +226,13 @@ last:
 }
 
 #[test]
-fn yaml_in_corners() {
+fn edits_of_unusual_yaml() {
     let cases: Vec<(&str, Edit, &str)> = vec![
         // A block scalar without an indent is the whole document.
         (">\n:::y:3\n2 {3: x", replace("", json!("b")), "\"b\""),
         // A tab in a block of text is text.
         ("a: |\n  x\n  \ty\nb: 1\n", replace("/b", json!(2)), "a: |\n  x\n  \ty\nb: 2\n"),
-        // Nothing but a comment, or the marks of a document.
+        // Only a comment, or only the markers of a document.
         ("# c", replace("", json!(1)), "1 # c"),
         ("...", replace("", json!("new: value")), "\"new: value\"\n..."),
         ("---\n...\n", replace("", json!(1)), "--- 1\n...\n"),
@@ -292,7 +292,7 @@ fn yaml_in_corners() {
 }
 
 #[test]
-fn yaml_flow() {
+fn edits_of_flow_style_yaml() {
     let cases: Vec<(&str, Edit, &str)> = vec![
         ("{a: 1, b: [x, y]}", replace("/b/0", json!("p, q")), "{a: 1, b: [\"p, q\", y]}"),
         ("{a: 1, b: [x, y]}", insert("/c", json!("z")), "{a: 1, b: [x, y], c: z}"),
@@ -331,9 +331,10 @@ fn yaml_flow() {
     }
 }
 
-/// Members that a merge key brings in stand elsewhere; edits beside them must stay where they are.
+/// Members that a merge key brings in are written elsewhere; edits beside them leave them
+/// unchanged.
 #[test]
-fn beside_merge_keys() {
+fn edits_beside_merge_keys() {
     let block = "base: &b\n  x: 1\nm:\n  <<: *b\n  y: 2\nz: 3\n";
     let flow = "base: &b {x: 1}\nm: {<<: *b, y: 2}\n";
     let cases: Vec<(&str, Edit, &str)> = vec![
@@ -342,7 +343,7 @@ fn beside_merge_keys() {
         (flow, insert("/m/w", json!(0)), "base: &b {x: 1}\nm: {<<: *b, y: 2, w: 0}\n"),
         (flow, remove("/m/y"), "base: &b {x: 1}\nm: {<<: *b}\n"),
         (flow, remove("/m/<<"), "base: &b {x: 1}\nm: {y: 2}\n"),
-        // Through the merge key or an alias an edit goes to where the words are.
+        // An edit through a merge key or an alias is made in the anchored text.
         (flow, replace("/m/x", json!(9)), "base: &b {x: 9}\nm: {<<: *b, y: 2}\n"),
         ("a: &a {}\nb: *a\n", insert("/b/x", json!(1)), "a: &a {x: 1}\nb: *a\n"),
         ("a: &a\n  k: 1\nb: *a\n", insert("/b/x", json!(1)), "a: &a\n  k: 1\n  x: 1\nb: *a\n"),
@@ -353,7 +354,7 @@ fn beside_merge_keys() {
 }
 
 #[test]
-fn several_at_once() {
+fn several_edits_of_one_document() {
     let cases: Vec<(&str, Syntax, Vec<Edit>, &str)> = vec![
         (
             r#"{"a": 1}"#,
@@ -400,7 +401,7 @@ fn several_at_once() {
 }
 
 #[test]
-fn what_cannot_be_edited() {
+fn impossible_edits_are_refused() {
     let text = r#"{"a": {"b": [1, 2]}, "s": "x"}"#;
     let nothing = |at: &str| EditError::NoSuchPlace(pointer(at));
     let cases: Vec<(Vec<Edit>, EditError)> = vec![
@@ -435,7 +436,7 @@ fn what_cannot_be_edited() {
     assert_eq!(edited("- a\r\n", Syntax::Yaml, &[remove("/0")]), Ok("[]\r\n".to_owned()));
 }
 
-/// An edit that fits the value: what it does is up to `choices`.
+/// An edit that is possible on the value, picked by `choices`.
 fn some_edit(value: &Json, new: &Json, choices: &mut Choices) -> Edit {
     let mut places = vec![DocumentPath::root()];
     let mut next = 0;
@@ -463,8 +464,8 @@ fn some_edit(value: &Json, new: &Json, choices: &mut Choices) -> Edit {
     }
 }
 
-/// The text says afterwards what the model says, all else is as it was, and comments outside what
-/// was taken out are still there.
+/// The edited text has the value of the model, everything else is unchanged, and comments outside
+/// of removed parts are kept.
 fn assert_edit(text: &str, syntax: Syntax, value: &Json, edit: &Edit) {
     let doc = parse(text, syntax);
     assert_eq!(errors(&doc), [""; 0], "{text:?}");

@@ -1,10 +1,10 @@
-//! Texts for the property tests: JSON written in a hundred ways, text that is nearly JSON or YAML,
-//! and YAML documents as people write them.
+//! Generators for the property tests: JSON with arbitrary white space and escapes, text that is
+//! nearly JSON or YAML, and YAML as people write it.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json};
 
-/// Decides for the writers below; when it runs out, everything is plain.
+/// The random decisions of the writers below; when they run out, the simplest form is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
     bytes: Vec<u8>,
@@ -33,7 +33,7 @@ impl Choices {
     }
 }
 
-/// Strings with what parsers stumble over.
+/// Strings with characters that are hard for parsers.
 pub(crate) fn string() -> impl Strategy<Value = String> {
     let pieces = [
         "a", "b c", "é", "ü", "😀", "漢", "\\", "\"", "'", "/", ":", ": ", " #", "#", "- ", ",",
@@ -82,7 +82,7 @@ pub(crate) fn value() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A value that has members: something to edit.
+/// A list or an object, as the target of edits.
 pub(crate) fn container() -> impl Strategy<Value = Json> {
     value().prop_filter("has members", |v| match v {
         Json::Array(items) => !items.is_empty(),
@@ -185,12 +185,12 @@ pub(crate) fn soup(tokens: &'static [&'static str]) -> impl Strategy<Value = Str
     prop::collection::vec(prop::sample::select(tokens), 0..30).prop_map(|tokens| tokens.concat())
 }
 
-/// What YAML takes only as an escape.
+/// Characters that YAML allows only as escapes.
 fn is_unprintable(c: char) -> bool {
     c.is_control() || c == '\u{feff}'
 }
 
-/// JSON text as YAML can read it.
+/// JSON text that is also YAML.
 pub(crate) fn escape(json: &str) -> String {
     let escaped =
         |c: char| if is_unprintable(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() };
@@ -271,7 +271,7 @@ fn yaml_block(out: &mut String, value: &Json, indent: usize, choices: &mut Choic
                 out.push(':');
                 if is_block(item) {
                     out.push_str(choices.of(&["\n", "\n", " # about it\n", "  \n"]));
-                    // A list may stand at the column of its key.
+                    // A list may start at the column of its key.
                     let step = if item.is_array() && choices.pick(2) == 0 { 0 } else { 2 };
                     remark(out, indent + step, choices);
                     yaml_block(out, item, indent + step, choices);
@@ -299,7 +299,7 @@ fn yaml_key(key: &str, choices: &mut Choices) -> String {
     }
 }
 
-/// What follows a `:` or `-`, with its line break.
+/// The text behind a `:` or `-`, with its line break.
 fn yaml_value(out: &mut String, value: &Json, indent: usize, choices: &mut Choices) {
     choices.kept = false;
     if value.is_null() && choices.pick(2) == 0 {

@@ -12,7 +12,7 @@ fn about(name: &str, text: &str, word: &str) -> Diagnostic {
 }
 
 #[test]
-fn places() {
+fn annotations_have_lines_and_columns() {
     let cases = [
         ("a: 1\nb: 22\n", "22", ",line=2,endLine=2,col=4,endColumn=6"),
         ("a: 1\r\nb: 22\r\n", "22", ",line=2,endLine=2,col=4,endColumn=6"),
@@ -21,7 +21,7 @@ fn places() {
         ("😀: x", "x", ",line=1,endLine=1,col=5,endColumn=6"),
         ("x: ä😀", "ä😀", ",line=1,endLine=1,col=4,endColumn=7"),
         ("a: {b: 1,\n  c: 2,\n  d: 3}\n", "{b: 1,\n  c: 2,\n  d: 3}", ",line=1,endLine=3"),
-        // With its line break, but without anything of the next line.
+        // A span with its line break ends on its own line.
         ("a: |\n  text\nb: 1\n", "|\n  text\n", ",line=1,endLine=2"),
         ("a: 1\nb: 2\n", "a: 1\n", ",line=1,endLine=1"),
         ("", "", ",line=1,endLine=1,col=1,endColumn=1"),
@@ -36,7 +36,7 @@ fn places() {
 }
 
 #[test]
-fn severities_have_their_commands() {
+fn every_severity_has_its_workflow_command() {
     for (severity, command) in [
         (Severity::Error, "::error "),
         (Severity::Warning, "::warning "),
@@ -49,12 +49,12 @@ fn severities_have_their_commands() {
 }
 
 #[test]
-fn what_has_a_meaning_is_escaped() {
+fn characters_with_a_meaning_are_escaped() {
     let cases = [
         ("a b#c.yaml", "100%: a, b", "file=a b#c.yaml,", "::100%25: a, b"),
         ("C:a,b%0A.yaml", "::warning::x", "file=C%3Aa%2Cb%250A.yaml,", "::::warning::x"),
         ("https://h:1/mcp", "%0A", "file=https%3A//h%3A1/mcp,", "::%250A"),
-        // Shown, never obeyed: as in the other forms.
+        // Control characters are escaped, as in the other forms.
         (
             "a\u{1b}\n.yaml",
             "a\r\n\u{202e}b",
@@ -73,7 +73,7 @@ fn what_has_a_meaning_is_escaped() {
 }
 
 #[test]
-fn help_stands_on_lines_of_its_own() {
+fn help_is_on_lines_of_its_own() {
     let found = about("a.yaml", "a: 1", "1").help("say 50%").help("or\nnothing");
     assert!(render::github(&found).ends_with("::wrong%0Ahelp: say 50%25%0Ahelp: or\\u{a}nothing"));
 }

@@ -1,4 +1,4 @@
-//! JSON: held against serde_json on text of every kind, and against a table of mistakes.
+//! JSON: compared with serde_json on generated texts, and with a table of mistakes.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -7,7 +7,7 @@ use toolwright_source::{Document, Node, Syntax, ValueKind};
 use crate::generate::{self, Choices};
 use crate::{assert_pointers_lead_back, assert_sound, brief, briefs, parse};
 
-/// serde_json reads decimals fast and a few units off; everything else must be equal.
+/// serde_json reads decimals with a small error, so they are compared with a tolerance.
 fn same(ours: &Json, theirs: &Json) -> bool {
     match (ours, theirs) {
         (Json::Array(a), Json::Array(b)) => {
@@ -24,7 +24,7 @@ fn same(ours: &Json, theirs: &Json) -> bool {
     }
 }
 
-/// Ours accepts what serde_json accepts, and reads the same.
+/// Our parser accepts the texts that serde_json accepts, and reads the same values.
 fn assert_agrees(text: &str) {
     let ours = parse(text, Syntax::Json);
     assert_sound(&ours);
@@ -133,7 +133,7 @@ fn assert_slices_parse_back(doc: &Document) {
 }
 
 #[test]
-fn kinds_and_values() {
+fn every_kind_of_value_is_read() {
     let doc = parse(
         r#"{"n": null, "b": false, "i": -0, "s": "\u00e9\n", "l": [], "m": {}}"#,
         Syntax::Json,
@@ -161,13 +161,13 @@ fn kinds_and_values() {
 type Mistake = (usize, usize, &'static str, &'static str);
 
 #[test]
-fn numbers_that_are_held_exactly_are_not_mentioned() {
+fn exact_numbers_have_no_findings() {
     let text = "[0.30000000000000004, 150000000000000000e-17, 0.0001234567890123, 1e300, -0, 0e99999, 1E-7, 9007199254740993]";
     assert_eq!(briefs(&parse(text, Syntax::Json)), [""; 0]);
 }
 
 #[test]
-fn mistakes_and_their_places() {
+fn every_mistake_has_its_location() {
     const S: &str = "INVALID_SYNTAX";
     let cases: &[(&str, &[Mistake])] = &[
         ("", &[(1, 1, S, "the document is empty")]),
@@ -341,7 +341,7 @@ fn mistakes_and_their_places() {
 }
 
 #[test]
-fn reading_goes_on_after_a_mistake() {
+fn reading_continues_after_a_mistake() {
     let cases = [
         (r#"{"a": tru, "b": 2}"#, json!({"a": "tru", "b": 2})),
         (r#"{"a" 1, "b": [1 2, 3,], "c": }"#, json!({"a": 1, "b": [1, 2, 3], "c": null})),
@@ -406,7 +406,7 @@ fn problems_are_capped() {
 }
 
 #[test]
-fn the_language_is_sniffed() {
+fn the_syntax_of_an_unnamed_text_is_detected() {
     let cases: [(&str, Syntax); 9] = [
         ("{\"a\": 1}", Syntax::Json),
         (" \n[1]", Syntax::Json),

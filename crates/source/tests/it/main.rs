@@ -1,10 +1,10 @@
-//! The crate as its users see it: parse text, look at places, edit by pointer, render.
+//! The public API of the crate: parse text, locate pointers, edit by pointer, render diagnostics.
 
 mod edits;
 mod generate;
 mod github;
+mod hostile_documents;
 mod json;
-mod limits;
 mod origin;
 mod render;
 mod sarif;
@@ -53,8 +53,8 @@ fn nodes(document: &Document) -> Vec<Node<'_>> {
     found
 }
 
-/// What holds for every document, however broken: places lie inside the text and on characters,
-/// and nothing that can be asked panics.
+/// Asserts what is true of every document, however broken: locations are inside the text and on
+/// boundaries of characters, and no method panics.
 fn assert_sound(document: &Document) {
     let text = document.source().text();
     let check = |span: Span, what: &str| {
@@ -100,7 +100,7 @@ fn assert_sound(document: &Document) {
     let _ = document.root().to_json();
 }
 
-/// In a document without problems every pointer leads back to its value and every key is right.
+/// In a document without problems, every pointer resolves to its value, and every key is right.
 fn assert_pointers_lead_back(document: &Document) {
     let mut todo = vec![document.root()];
     while let Some(node) = todo.pop() {

@@ -1,21 +1,17 @@
-//! From pointers to places: documents, records made from them, and what is missing.
+//! From pointers to locations: in documents, in records made from them, and for missing values.
 
 use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_source::{
-    DiagnosticCode, Document, Edit, Finding, Origin, RecordFinding, RecordPath, Safety, Severity,
-    Syntax, locate, render, splice,
+    DiagnosticCode, Document, Edit, Finding, Origin, RecordFinding, RecordPath, Safety, Severity, Syntax, locate, render,
+    splice,
 };
 
 use crate::{parse, pointer};
 
-static TEST: DiagnosticCode = DiagnosticCode {
-    name: "TEST",
-    severity: Severity::Warning,
-    manual: "For tests.",
-    sample: None,
-};
+static TEST: DiagnosticCode =
+    DiagnosticCode { name: "TEST", severity: Severity::Warning, manual: "For tests.", sample: None };
 
 const YAML: &str = "\
 name: Rex
@@ -44,7 +40,7 @@ fn whole(text: &str, syntax: Syntax) -> Origin {
     Origin::whole(&Arc::new(doc))
 }
 
-/// What is pointed at, and the path that is named.
+/// The text at a location, and the path that is reported.
 fn pointed(finding: RecordFinding, origin: &Origin) -> (String, String) {
     let found = locate(origin.in_document(finding), origin.document());
     let span = found.span.expect("a place");
@@ -52,7 +48,7 @@ fn pointed(finding: RecordFinding, origin: &Origin) -> (String, String) {
 }
 
 #[test]
-fn values_keys_and_what_is_missing() {
+fn locations_of_values_keys_and_missing_fields() {
     enum On {
         Value,
         Key,
@@ -73,7 +69,7 @@ fn values_keys_and_what_is_missing() {
         (Syntax::Yaml, "/tools/1/a/b/c", Value, "i"),
         (Syntax::Yaml, "/tools/0/id/deeper", Key, "id"),
         (Syntax::Yaml, "/version", Value, "n"),
-        // Through aliases and merge keys to where the words are.
+        // Aliases and merge keys lead to the anchored text.
         (Syntax::Yaml, "/more/x", Value, "1"),
         (Syntax::Yaml, "/more/x", Key, "x"),
         (Syntax::Yaml, "/more/<<", Value, "*b"),
@@ -99,7 +95,7 @@ fn values_keys_and_what_is_missing() {
 }
 
 #[test]
-fn places_say_whether_they_are_exact() {
+fn locations_are_exact_or_the_nearest_parent() {
     let origin = whole(JSON, Syntax::Json);
     let slice = |span| origin.document().source().slice(span).to_owned();
     let exact = origin.location(&record("/tools/0/id"));
@@ -120,7 +116,7 @@ fn offsets_point_inside_the_text() {
     let found = locate(origin.in_document(finding.clone()), origin.document());
     assert_eq!(found.line_column(), Some((8, 8)), "the `w` of `two`");
     assert_eq!(found.span.map(|s| s.end - s.start), Some(1));
-    // An offset into something that is not there means nothing.
+    // An offset into a missing value is ignored.
     finding.at = record("/tools/1/gone");
     assert_eq!(pointed(finding, &origin).0, "i");
 }
@@ -152,16 +148,16 @@ fn records_point_into_the_document_they_came_from() {
 }
 
 #[test]
-fn repairs_become_fixes_of_bytes() {
+fn edits_by_pointer_become_edits_of_bytes() {
     let document = Arc::new(parse(YAML, Syntax::Yaml));
     let mut origin = Origin::whole(&document);
-    origin
-        .note(RecordPath::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
+    origin.note(RecordPath::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
     let finding = |edits| {
-        RecordFinding::new(&TEST, record("/id"), "wrong")
-            .help("do it")
-            .severity(Severity::Info)
-            .repair(Safety::Unsafe, "put it right", edits)
+        RecordFinding::new(&TEST, record("/id"), "wrong").help("do it").severity(Severity::Info).repair(
+            Safety::Unsafe,
+            "put it right",
+            edits,
+        )
     };
     let edits = vec![
         Edit::Replace(record("/id"), json!("one")),
@@ -173,13 +169,13 @@ fn repairs_become_fixes_of_bytes() {
     assert_eq!((fix.title.as_str(), fix.safe), ("put it right", false));
     let fixed = splice(document.source().text(), &fix.edits);
     assert_eq!(fixed, YAML.replace("id: é", "id: one").replace("[a, b]", "[a, b, c]"));
-    // All or none: one edit that cannot be made takes the others with it.
+    // A fix with an edit that cannot be made is dropped as a whole.
     let edits = vec![Edit::Replace(record("/id"), json!("one")), Edit::Remove(record("/gone"))];
     assert_eq!(locate(origin.in_document(finding(edits)), &document).fix, None);
 }
 
 #[test]
-fn a_document_that_is_not_there_still_has_a_place() {
+fn a_document_without_text_has_a_location() {
     for document in [
         Document::parse("big.json", vec![b' '; (16 << 20) + 1], Syntax::Json),
         Document::parse("bad.yaml", b"\xFF".as_slice(), Syntax::Yaml),

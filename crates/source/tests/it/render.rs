@@ -5,8 +5,8 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use serde_json::{Value as Json, json};
 use toolwright_source::{
-    Diagnostic, DiagnosticCode, Document, Edit, Finding, Fix, Label, Safety, Severity, Source,
-    Span, Syntax, TextEdit, locate, render,
+    DiagnosticCode, Diagnostic, Document, Edit, Finding, Fix, Label, Safety, Severity, Source, Span,
+    Syntax, TextEdit, locate, render,
 };
 
 use crate::{parse, pointer};
@@ -25,7 +25,7 @@ fn about(text: &str, word: &str) -> Diagnostic {
     diagnostic(text, Span::new(at, at + word.len()))
 }
 
-/// The same with a second place.
+/// The same with a label at a second location.
 fn and(mut found: Diagnostic, word: &str, label: &str) -> Diagnostic {
     let at = found.source.text().find(word).expect("the word is in the text");
     found.labels.push(Label { span: Span::new(at, at + word.len()), text: label.to_owned() });
@@ -37,7 +37,7 @@ fn full(d: &Diagnostic) -> String {
 }
 
 #[test]
-fn the_plain_case() {
+fn one_finding_with_a_caret() {
     let found = about("a: 1\nname: Rex\nb: 2\n", "Rex").help("say `Max`").help("or nothing");
     assert_snapshot!(full(&found), @r#"
     error[TEST]: this is wrong
@@ -52,7 +52,7 @@ fn the_plain_case() {
 }
 
 #[test]
-fn severities_have_their_words() {
+fn every_severity_has_its_word() {
     for (severity, word) in [(Severity::Warning, "warning"), (Severity::Info, "info")] {
         let mut found = about("a: 1", "1");
         found.severity = severity;
@@ -63,7 +63,7 @@ fn severities_have_their_words() {
 }
 
 #[test]
-fn behind_other_alphabets() {
+fn carets_behind_other_alphabets() {
     assert_snapshot!(full(&about("é漢😀: Rex # c\n", "Rex")), @r#"
     error[TEST]: this is wrong
      --> dir/doc.yaml:1:6
@@ -74,7 +74,7 @@ fn behind_other_alphabets() {
 }
 
 #[test]
-fn crlf() {
+fn carets_in_crlf_files() {
     assert_snapshot!(full(&and(about("a: 1\r\nb: 2\r\nc: 3\r\n", "3"), "1", "first")), @r#"
     error[TEST]: this is wrong
      --> dir/doc.yaml:3:4
@@ -88,7 +88,7 @@ fn crlf() {
 }
 
 #[test]
-fn tabs() {
+fn carets_behind_tabs() {
     assert_snapshot!(full(&about("{\n\t\"a\":\ttrue\n}", "true")), @r#"
     error[TEST]: this is wrong
      --> dir/doc.yaml:2:7
@@ -99,7 +99,7 @@ fn tabs() {
 }
 
 #[test]
-fn over_several_lines() {
+fn a_span_of_several_lines() {
     assert_snapshot!(full(&about("x: 0\na: {b: 1,\n  c: 2,\n  d: 3}\ny: 0\n", "{b: 1,\n  c: 2,\n  d: 3}")), @r#"
     error[TEST]: this is wrong
      --> dir/doc.yaml:2:4
@@ -113,7 +113,7 @@ fn over_several_lines() {
 }
 
 #[test]
-fn over_many_lines_only_the_first_is_shown() {
+fn only_the_first_line_of_a_long_span_is_shown() {
     let list = format!("[\n{}]", "  1,\n".repeat(50));
     assert_snapshot!(full(&about(&format!("a: {list}\n"), &list)), @r#"
     error[TEST]: this is wrong
@@ -125,7 +125,7 @@ fn over_many_lines_only_the_first_is_shown() {
 }
 
 #[test]
-fn a_long_line_is_a_window() {
+fn a_long_line_is_cut_around_the_caret() {
     let text = format!("a: [{}HERE, {}]\n", "xé, ".repeat(1200), "y, ".repeat(1800));
     let found = about(&text, "HERE");
     assert_snapshot!(full(&found), @r#"
@@ -140,7 +140,7 @@ fn a_long_line_is_a_window() {
 }
 
 #[test]
-fn a_long_place_in_a_long_line() {
+fn a_long_span_in_a_long_line_is_cut() {
     let long = "x".repeat(9000);
     assert_snapshot!(full(&about(&format!("a: '{long}', # é\n"), &long)), @r#"
     error[TEST]: this is wrong
@@ -152,7 +152,7 @@ fn a_long_place_in_a_long_line() {
 }
 
 #[test]
-fn a_label_nearby_shares_the_window() {
+fn a_label_near_the_caret_is_in_the_same_excerpt() {
     assert_snapshot!(full(&and(about("a: 1\nb: 2\na: 3\n", "a: 3"), "a: 1", "first used here")), @r#"
     error[TEST]: this is wrong
      --> dir/doc.yaml:3:1
@@ -166,7 +166,7 @@ fn a_label_nearby_shares_the_window() {
 }
 
 #[test]
-fn a_label_far_away_has_its_own() {
+fn a_distant_label_has_an_excerpt_of_its_own() {
     let text = format!("first: 1\n{}again: 2\n", "x: 0\n".repeat(500));
     assert_snapshot!(full(&and(about(&text, "again"), "first", "first used here")), @r#"
     error[TEST]: this is wrong
@@ -183,7 +183,7 @@ fn a_label_far_away_has_its_own() {
 }
 
 #[test]
-fn the_end_of_the_file() {
+fn a_caret_at_the_end_of_the_file() {
     assert_snapshot!(full(&diagnostic("a: 1\n", Span::new(5, 5))), @r#"
     error[TEST]: this is wrong
      --> dir/doc.yaml:2:1
@@ -201,7 +201,7 @@ fn the_end_of_the_file() {
 }
 
 #[test]
-fn an_empty_file() {
+fn a_caret_in_an_empty_file() {
     assert_snapshot!(full(&diagnostic("", Span::new(0, 0))), @r#"
     error[TEST]: this is wrong
     --> dir/doc.yaml
@@ -209,7 +209,7 @@ fn an_empty_file() {
 }
 
 #[test]
-fn no_place_at_all() {
+fn a_finding_without_a_location() {
     let mut found = diagnostic("a: 1", Span::new(0, 0));
     found.span = None;
     assert_snapshot!(full(&found), @r#"
@@ -219,9 +219,9 @@ fn no_place_at_all() {
     assert_snapshot!(render::concise(&found), @r#"dir/doc.yaml: error[TEST]: this is wrong"#);
 }
 
-/// What a document says is shown, never obeyed.
+/// Control characters are printed as escapes.
 #[test]
-fn nothing_in_a_document_moves_the_cursor() {
+fn control_characters_of_a_document_are_escaped() {
     let mut found = about("a: \u{1b}[2J\u{202e}evil\u{7}\n", "evil").help("not\u{1b}[31m red");
     found.message = "line one\nline\r two \u{1b}[31mred\u{202e}\u{2066}\u{200b}\u{feff}".to_owned();
     found.fix = Some(Fix { title: "do\nit".to_owned(), safe: true, edits: Vec::new() });
@@ -262,7 +262,7 @@ fn fixes_are_named() {
 }
 
 #[test]
-fn an_unsafe_fix_gives_way_to_help() {
+fn an_unsafe_fix_is_not_named_beside_help() {
     let doc = Arc::new(parse("a: 1\nb: 2\n", Syntax::Yaml));
     let edits = vec![Edit::Remove(pointer("/b"))];
     let finding = Finding::new(&TEST, pointer("/b"), "wrong").help("think").repair(
@@ -274,7 +274,7 @@ fn an_unsafe_fix_gives_way_to_help() {
 }
 
 #[test]
-fn on_one_line() {
+fn the_concise_form_is_one_line() {
     let doc = Document::parse("dir/é.json", "{\n  \"é\" 1,\n}", Syntax::Json);
     let lines: Vec<String> = doc.problems().iter().map(render::concise).collect();
     assert_snapshot!(lines.join("\n"), @r#"
@@ -284,7 +284,7 @@ fn on_one_line() {
 }
 
 #[test]
-fn as_json() {
+fn the_json_form_has_all_parts() {
     let doc = Document::parse("é.json", "\u{feff}{\"é\": 1, \"b\": [2,\r\n 3]}", Syntax::Json);
     let finding = Finding::new(&TEST, pointer("/b/1"), "a \"quoted\"\nmessage")
         .help("one")
@@ -320,7 +320,7 @@ fn as_json() {
 }
 
 #[test]
-fn as_json_it_is_one_line_for_every_reader() {
+fn the_json_form_is_one_line() {
     let mut found = about("a: 1", "1");
     found.message = "a\n\u{85}\u{2028}\u{2029}b".to_owned();
     let text = render::json(&found);
@@ -330,7 +330,7 @@ fn as_json_it_is_one_line_for_every_reader() {
 }
 
 #[test]
-fn as_json_without_place_or_fix() {
+fn the_json_form_without_location_and_fix() {
     let mut found = about("a: 1", "1");
     found.span = None;
     let value: Json = serde_json::from_str(&render::json(&found)).expect("it is JSON");
@@ -342,7 +342,7 @@ fn as_json_without_place_or_fix() {
 }
 
 #[test]
-fn places_inside_a_character_or_past_the_end_do_no_harm() {
+fn invalid_spans_are_rendered_without_panic() {
     for (start, end) in [(1, 2), (3, 4), (2, 99), (99, 120), (7, 7)] {
         let found = diagnostic("é: 漢\n", Span::new(start, end));
         let _ = (full(&found), render::concise(&found), render::json(&found));
@@ -350,7 +350,7 @@ fn places_inside_a_character_or_past_the_end_do_no_harm() {
 }
 
 #[test]
-fn order() {
+fn findings_are_sorted_by_location() {
     let at = |file: &str, byte: usize, code: &'static DiagnosticCode| {
         let source = Arc::new(Source::new(file, "0123456789".to_owned()));
         Diagnostic::at(code, &source, Span::new(byte, byte + 1), "")
@@ -379,7 +379,7 @@ fn order() {
 }
 
 #[test]
-fn edits_of_a_fix_keep_their_text() {
+fn edits_of_a_fix_are_rendered_unchanged() {
     let mut found = about("a: 1", "1");
     let edit = TextEdit { span: Span::new(0, 1), text: "é\n".to_owned() };
     found.fix = Some(Fix { title: "t".to_owned(), safe: true, edits: vec![edit] });

@@ -1,4 +1,4 @@
-//! Diagnostics as a SARIF document. `e2e/sarif.py` holds such documents against the published
+//! Diagnostics as a SARIF document. `e2e/sarif.py` validates such documents against the published
 //! schema.
 
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn region(numbers: [usize; 6]) -> Json {
 }
 
 #[test]
-fn the_whole_document() {
+fn the_whole_document_has_its_snapshot() {
     let text = "# ä😀\nname: a\nlegs: 4\nname: b\nsize: 1e999\n";
     let doc = Arc::new(Document::parse("my pets/#1.yaml", text, Syntax::Yaml));
     let finding = Finding::new(&codes::NUMBER_PRECISION, pointer("/legs"), "`4` is `four`")
@@ -70,7 +70,7 @@ fn nothing_found_is_a_run_without_results() {
 }
 
 #[test]
-fn places() {
+fn regions_have_lines_columns_and_bytes() {
     let cases = [
         ("a: 1\nb: 22\n", "22", [2, 4, 2, 6, 8, 2]),
         ("a: 1\r\nb: 22\r\n", "22", [2, 4, 2, 6, 9, 2]),
@@ -107,7 +107,7 @@ fn a_byte_order_mark_has_bytes_but_no_column() {
 }
 
 #[test]
-fn places_inside_a_character_or_past_the_end_are_whole_and_inside() {
+fn invalid_spans_are_moved_to_characters_of_the_text() {
     let cases = [
         ((1, 2), [1, 1, 1, 2, 0, 2]),
         ((3, 5), [1, 3, 1, 5, 3, 4]),
@@ -124,7 +124,7 @@ fn places_inside_a_character_or_past_the_end_are_whole_and_inside() {
 }
 
 #[test]
-fn without_a_place_the_file_is_all() {
+fn a_finding_without_a_location_names_only_its_file() {
     let mut found = about("a.yaml", "a: 1", "1");
     found.span = None;
     assert_eq!(
@@ -153,7 +153,7 @@ fn names_are_uri_references() {
         ("https://example.com/mcp?key=a%20b&x=@:", "https://example.com/mcp?key=a%20b&x=@:"),
         ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
         ("http://u:p@[::1]:8080/mcp", "http://u:p@[::1]:8080/mcp"),
-        // Only almost URLs.
+        // Nearly URLs.
         ("http://", "http%3A"),
         ("http://h/a b", "http%3A/h/a%20b"),
         ("http://h/%zz", "http%3A/h/%25zz"),
@@ -200,7 +200,7 @@ fn every_code_is_one_rule() {
 }
 
 #[test]
-fn messages_show_what_is_hidden_and_make_no_links() {
+fn messages_escape_hidden_characters_and_links() {
     let mut found =
         about("a", "a: 1", "1").help("use `}`").help("see [docs](https://evil.example)");
     found.message = "a\n\u{202e}b [x](0)".to_owned();
@@ -263,7 +263,7 @@ fn a_pointer_is_a_logical_location() {
     );
 }
 
-/// Others store fingerprints, so the values themselves must stay.
+/// Services store fingerprints, so the values must not change.
 #[test]
 fn fingerprints_stay_when_lines_move() {
     let print =
@@ -275,7 +275,7 @@ fn fingerprints_stay_when_lines_move() {
     assert_eq!(print(&moved), print(&found));
     moved.path = pointer("/a");
     assert_ne!(print(&moved), print(&found));
-    // What one part loses another does not gain.
+    // Parts are separated: text cannot move from one to another.
     found.path = pointer("/aw");
     moved.message = "rong".to_owned();
     found.message = "rong".to_owned();

@@ -6,7 +6,7 @@ use toolwright_source::{Node, Syntax};
 use crate::generate::{self, Choices};
 use crate::parse;
 
-/// What stands at `byte` of the file, with escapes read.
+/// The character at `byte` of the file, with escapes decoded.
 fn written_at(text: &str, byte: usize) -> Option<char> {
     let rest = &text[byte..];
     let mut chars = rest.chars();
@@ -34,7 +34,7 @@ fn written_at(text: &str, byte: usize) -> Option<char> {
     }
 }
 
-/// Every character that is not white space is found where it is written.
+/// Every character that is not white space maps to the byte where it is written.
 fn assert_maps_back(node: Node<'_>, text: &str, quoted: bool) {
     let decoded = node.raw();
     let mut before = 0;
@@ -50,7 +50,7 @@ fn assert_maps_back(node: Node<'_>, text: &str, quoted: bool) {
 }
 
 #[test]
-fn every_style_of_yaml() {
+fn offsets_map_into_every_style_of_yaml() {
     let cases: &[(&str, &str)] = &[
         ("plain text", "plain text"),
         ("two\n  lines é\n\n  and  three", "two lines é\nand  three"),
@@ -106,7 +106,7 @@ fn every_style_of_yaml() {
 }
 
 #[test]
-fn every_escape_of_json() {
+fn offsets_map_into_every_escape_of_json() {
     let cases = [
         r#""plain""#,
         r#""é\u00e9\n\"x\"\\ \/ \b\f\r\t.""#,
@@ -118,7 +118,7 @@ fn every_escape_of_json() {
         assert!(doc.problems().is_empty());
         assert_maps_back(doc.root(), text, true);
     }
-    // Without folding white space has an exact place too.
+    // Without folding, white space has an exact location, too.
     let doc = parse(r#""a\n\n  b""#, Syntax::Json);
     let places: Vec<usize> = (0..6).map(|offset| doc.root().byte_at(offset)).collect();
     assert_eq!(places, [1, 2, 4, 6, 7, 8]);
@@ -160,7 +160,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn strings_of_json(text in generate::string(), mut choices in Choices::any()) {
+    fn offsets_map_into_any_json_string(text in generate::string(), mut choices in Choices::any()) {
         let written = generate::write_json(&text.clone().into(), &mut choices);
         let doc = parse(&written, Syntax::Json);
         prop_assert_eq!(doc.root().raw(), text);
@@ -168,7 +168,7 @@ proptest! {
     }
 
     #[test]
-    fn folded_and_literal_blocks(
+    fn offsets_map_into_any_folded_or_literal_block(
         blank in 0usize..3,
         first in "[aé#:][ ]?[b-d€]{0,2}[ ]{0,2}",
         rest in prop::collection::vec("[ ]{0,2}[aé#: ]{0,3}[b-d€]{0,2}", 0..6),

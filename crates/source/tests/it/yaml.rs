@@ -1,4 +1,4 @@
-//! YAML: values by the core schema, places of every style, and a table of mistakes.
+//! YAML: values by the core schema, locations in every style, and a table of mistakes.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ fn yaml(text: &str) -> Document {
 }
 
 #[test]
-fn values() {
+fn every_style_of_value_is_read() {
     let cases: Vec<(&str, Json)> = vec![
         // Typing by the core schema: YAML 1.1's words and dates are strings.
         ("[null, ~, Null, NULL, nUll]", json!([null, null, null, null, "nUll"])),
@@ -161,7 +161,7 @@ fn spans_of_every_style() {
 }
 
 #[test]
-fn what_is_not_written_stands_behind_its_mark() {
+fn empty_values_are_located_behind_their_indicator() {
     let cases: &[(&str, &str, usize)] = &[
         ("a:\nb: 1", "/a", 2),
         ("a: # c\n\n# d\nb: 1", "/a", 2),
@@ -210,7 +210,7 @@ fn comments_are_collected() {
 }
 
 #[test]
-fn mistakes_and_their_places() {
+fn every_mistake_has_its_location() {
     let cases: &[(&str, &[&str])] = &[
         (
             "a: 1\né: {c: 1, c: 2}\n\"a\": 3",
@@ -225,7 +225,7 @@ fn mistakes_and_their_places() {
         ),
         ("1: a\n'1': b", &["2:1 DUPLICATE_KEY key `1` is used twice in one object"]),
         ("é: 1\r\nü: 2\r\nü: 3\r\n", &["3:1 DUPLICATE_KEY key `ü` is used twice in one object"]),
-        // Every unknown anchor is found, whatever it stands in.
+        // Every unknown anchor is found, wherever it is used.
         (
             "a: *u\nb: [*v, {c: *w}]\né: *x\n*k : 1\n<<: *m\n",
             &[
@@ -291,7 +291,7 @@ fn mistakes_and_their_places() {
                 "4:4 NUMBER_PRECISION `0xFFFFFFFFFFFFFFFFFF` is beyond every number type",
             ],
         ),
-        // What the parser itself stops at.
+        // Mistakes at which the YAML parser stops.
         (
             "é:\n\tb: 1",
             &["2:2 INVALID_SYNTAX tabs disallowed within this context (block indentation)"],
@@ -329,7 +329,7 @@ fn duplicates_show_both_places() {
 }
 
 #[test]
-fn reading_goes_on_where_it_can() {
+fn reading_continues_after_some_mistakes() {
     let cases = [
         ("a: *u\nb: 2", json!({"a": null, "b": 2})),
         ("a: &a [1, *a]\nb: *a", json!({"a": [1, null], "b": [1, null]})),
@@ -346,7 +346,7 @@ fn reading_goes_on_where_it_can() {
 }
 
 #[test]
-fn the_usual_mistakes_get_a_hint() {
+fn common_mistakes_get_help() {
     let cases = [
         ("a:\n\tb: 1", "indent with spaces"),
         ("a: x\n\tb: 1", "indent with spaces"),
@@ -433,7 +433,7 @@ proptest! {
         assert_reads(&generate::write_flow(&value, &mut choices), &value);
     }
 
-    /// Most JSON is YAML; what JSON writes in strings must not trip the reader.
+    /// Most JSON is YAML, with the escapes of its strings.
     #[test]
     fn json_is_read_as_yaml(value in generate::value()) {
         assert_reads(&generate::escape(&value.to_string()), &value);

@@ -1,4 +1,4 @@
-//! The configuration: what it means, and what is said about one that is wrong.
+//! The configuration file: its sources and limits, and the findings of one with mistakes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ fn parse(text: impl Into<Vec<u8>>) -> (Config, Vec<Diagnostic>) {
 
 fn good(text: &str) -> Config {
     let (config, problems) = parse(text);
-    let said: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
-    assert!(said.is_empty(), "{text}\n{said:?}");
+    let messages: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+    assert!(messages.is_empty(), "{text}\n{messages:?}");
     config
 }
 
-/// `line:column CODE path`, and the text at the place.
+/// `line:column CODE path`, and the text at that location.
 fn places(text: &str) -> Vec<String> {
     let place = |d: &Diagnostic| {
         let (line, column) = d.line_column().expect("every diagnostic has a place");
@@ -37,13 +37,13 @@ fn rendered(text: impl Into<Vec<u8>>) -> String {
     parse(text).1.iter().map(|d| full(d, Colour::Off)).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A source that is good but for what is added.
+/// A valid source, with further lines.
 fn with(line: &str) -> String {
     format!("[[source]]\nname = \"a\"\n{line}\n")
 }
 
 #[test]
-fn every_kind_of_source() {
+fn every_kind_of_source_is_read() {
     let absolute = if cfg!(windows) { "C:/x" } else { "/x" };
     let in_project = |path: &str| Path::new("/project").join(path);
     let words = |list: &[&str]| list.iter().map(|word| word.to_string()).collect::<Vec<_>>();
@@ -85,7 +85,7 @@ fn every_kind_of_source() {
 }
 
 #[test]
-fn sources_keep_their_order_and_say_where_they_stand() {
+fn sources_keep_their_order_and_location() {
     let text = "\
 [[source]]
 name = 'z'
@@ -114,7 +114,7 @@ env = { B = '1', A = '${TOKEN}', C = '${NONE:-x}' }
 }
 
 #[test]
-fn the_same_in_other_spellings() {
+fn other_spellings_of_toml_give_the_same_sources() {
     let plain =
         good("[[source]]\nname = 'a'\ncommand = 'x'\nenv = { A = '1' }\n[limits]\ntimeout = 5\n");
     for text in [
@@ -130,7 +130,7 @@ fn the_same_in_other_spellings() {
 }
 
 #[test]
-fn an_empty_file_has_no_sources_and_the_usual_limits() {
+fn an_empty_file_has_no_sources_and_default_limits() {
     for text in ["", "\n", "# nothing yet\n", "\u{feff}", "source = []", "[limits]"] {
         assert_eq!(good(text), Config::default(), "{text:?}");
     }
@@ -169,7 +169,7 @@ fn limits_are_read() {
         (Duration::from_millis(20), Duration::from_millis(30))
     );
     assert_eq!((functions.memory, functions.body_memory), (2_000_000, 3_000_000));
-    // The cap holds for the default that nobody wrote.
+    // The cap also bounds the default.
     assert_eq!(good("limits.max_timeout = 7").limits.timeout, Duration::from_millis(7));
 }
 
@@ -194,8 +194,8 @@ fn limits_have_bounds() {
         let texts = [bound(min - 1), bound(max + 1), line(&huge), line("-9223372036854775808")];
         for text in texts {
             let (config, problems) = parse(text.as_str());
-            let said: Vec<&str> = problems.iter().map(|p| p.code.name).collect();
-            assert_eq!(said, ["OUT_OF_RANGE"], "{text}");
+            let codes: Vec<&str> = problems.iter().map(|p| p.code.name).collect();
+            assert_eq!(codes, ["OUT_OF_RANGE"], "{text}");
             assert!(problems[0].message.len() < 200, "{}", problems[0].message);
             assert_eq!(config.limits.queue, 1024, "a bad limit keeps its default");
         }
@@ -206,7 +206,7 @@ fn limits_have_bounds() {
 }
 
 #[test]
-fn one_mistake_each_at_its_place() {
+fn every_mistake_has_its_finding_at_its_place() {
     let cases: &[(&str, &[&str])] = &[
         ("souce = []", &["1:1 UNKNOWN_KEY /souce souce"]),
         ("source = 5", &["1:10 INVALID_TYPE /source 5"]),
@@ -284,7 +284,7 @@ fn one_mistake_each_at_its_place() {
 }
 
 #[test]
-fn everything_is_found_in_one_pass() {
+fn all_mistakes_are_found_in_one_pass() {
     let text = r#"
 timeout = 5
 
@@ -331,12 +331,12 @@ max_concurent = 3
 }
 
 #[test]
-fn one_bracket_too_few() {
+fn a_missing_bracket_of_a_source_is_explained() {
     insta::assert_snapshot!(rendered("[source]\nname = 'a'\npth = 'x'\n"));
 }
 
 #[test]
-fn places_behind_what_is_not_ascii() {
+fn columns_count_characters_behind_other_alphabets() {
     let text = "# Ünïcödé 🦀\r\n[[source]]\r\nname = \"日本\"\r\nenv = { \"ключ\" = \"é\", B = \"${NONE}\" }\r\ncommand = 'x'\r\n";
     let plain = rendered(text);
     assert_eq!(rendered(format!("\u{feff}{text}")), plain);
@@ -351,14 +351,14 @@ fn places_behind_what_is_not_ascii() {
 }
 
 #[test]
-fn text_that_is_not_toml() {
+fn text_that_is_not_toml_is_one_finding() {
     let text = "[[source]]\nname = \nenv = { A = 'x' B = 'y' }\nurl = \"https://h\n\n[[source]\nname = 'b'\n";
     assert_eq!(parse(text).0, Config::default());
     insta::assert_snapshot!(rendered(text));
 }
 
 #[test]
-fn duplicate_keys_do_not_end_the_reading() {
+fn reading_continues_after_a_duplicate_key() {
     let text =
         "[[source]]\nname = 'a'\nname = 'b'\npath = 'x'\nfoo = 1\n[limits]\nqueue = 1\n[limits]\n";
     assert_eq!(
@@ -382,7 +382,7 @@ fn hostile_text_is_bounded() {
 }
 
 #[test]
-fn secrets_stay_out_of_messages() {
+fn secrets_are_never_in_messages() {
     let text = "[[source]]
 name = 'a'
 url = 'https://h'
@@ -390,20 +390,20 @@ headers = { A = 'hunter2 ${NONE}', B = 'hunter2 ${hunter2!}', C = 'hunter2 ${hun
 env = { A = ['hunter2'] }
 ";
     for problem in parse(text).1 {
-        let said = format!("{} {:?} {:?}", problem.message, problem.help, problem.labels);
-        assert!(!said.contains("hunter2"), "{said}");
+        let shown = format!("{} {:?} {:?}", problem.message, problem.help, problem.labels);
+        assert!(!shown.contains("hunter2"), "{shown}");
     }
 }
 
 #[test]
-fn the_nearest_file_is_found() {
+fn the_nearest_configuration_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let deep = folder.path().join("a/b/c");
     std::fs::create_dir_all(&deep).expect("folders");
     assert_eq!(Config::find(&deep), None);
     let file = folder.path().join("a/toolwright.toml");
     std::fs::write(&file, "").expect("a file");
-    // A folder of that name is no file.
+    // A folder of that name is not a configuration.
     std::fs::create_dir(deep.join("toolwright.toml")).expect("a folder");
     assert_eq!(Config::find(&deep), Some(file.clone()));
     assert_eq!(Config::find(&folder.path().join("a")), Some(file));

@@ -1,4 +1,4 @@
-//! References to variables, as tables.
+//! Expansion of references to variables: tables of texts and results.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) fn scope() -> VariableScope<'static> {
 }
 
 #[test]
-fn what_can_be_filled_in() {
+fn references_are_expanded() {
     let slash = std::path::MAIN_SEPARATOR;
     let cases = [
         ("", ""),
@@ -36,7 +36,7 @@ fn what_can_be_filled_in() {
         ("${NONE:-}", ""),
         ("${NONE:-a:-b}", "a:-b"),
         ("${EMPTY}", ""),
-        // Set to nothing is set.
+        // A variable that is set to the empty text is set.
         ("${EMPTY:-x}", ""),
         ("${env:TOKEN}", "s3cret"),
         ("${env:ProgramFiles(x86)}", "/programs"),
@@ -45,10 +45,10 @@ fn what_can_be_filled_in() {
         ("${workspaceFolder}/x", "/project/my app/x"),
         ("${workspaceFolderBasename}", "my app"),
         ("a${pathSeparator}b${/}c", &format!("a{slash}b{slash}c")),
-        // Not references to anybody.
+        // Not references.
         ("$TOKEN $$ $ $(x) {TOKEN} }", "$TOKEN $$ $ $(x) {TOKEN} }"),
         ("$${TOKEN}", "$s3cret"),
-        // What was filled in is not looked at again.
+        // The value of a variable is not expanded again.
         ("${REF}", "${TOKEN}"),
         ("${NONE:-$TOKEN}", "$TOKEN"),
     ];
@@ -58,14 +58,14 @@ fn what_can_be_filled_in() {
 }
 
 #[test]
-fn what_cannot() {
+fn invalid_references_are_errors() {
     use ExpandError::*;
     let name = |text: &str| text.to_owned();
     let cases = [
         ("a ${NONE}", Unset(name("NONE"))),
         ("${env:NONE}", Unset(name("NONE"))),
         ("${TOKEN} ${NONE}", Unset(name("NONE"))),
-        // Names of variables have their case.
+        // Names of variables are case-sensitive.
         ("${token}", Unset(name("token"))),
         ("${input:github-token}", Input(name("github-token"))),
         ("${input:id:-x}", Input(name("id"))),
@@ -88,8 +88,8 @@ fn what_cannot() {
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
-    let said = |text| {
+fn errors_have_help() {
+    let rendered = |text| {
         let error = expand(text, &scope()).expect_err(text);
         format!("{}: {error}; {}", error.code().name, error.help())
     };
@@ -103,11 +103,11 @@ fn mistakes_say_what_to_do() {
         "${x",
         "${A:-${B}}",
     ];
-    insta::assert_snapshot!(cases.map(said).join("\n"));
+    insta::assert_snapshot!(cases.map(rendered).join("\n"));
 }
 
 #[test]
-fn without_a_home_the_variable_is_named() {
+fn a_missing_home_is_reported_as_an_unset_variable() {
     let scope = VariableScope { variables: &|_| None, workspace: Path::new("/") };
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     assert_eq!(expand("${userHome}", &scope), Err(ExpandError::Unset(home.to_owned())));
@@ -115,7 +115,7 @@ fn without_a_home_the_variable_is_named() {
 }
 
 #[test]
-fn the_workspace_of_a_servers_file() {
+fn the_workspace_folder_is_that_of_the_servers_file() {
     for (file, folder) in [
         ("/p/.mcp.json", "/p"),
         ("/p/.vscode/mcp.json", "/p"),

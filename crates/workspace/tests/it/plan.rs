@@ -1,4 +1,5 @@
-//! SourceTarget is to be loaded, from a configuration or from the command line. Nothing is started here.
+//! The plan of sources to load, from a configuration or from the command line. Making a plan
+//! starts nothing.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
+use toolwright_workspace::{SourceArgument, SourcePlan, ReadOptions, SourceSpec, SourceTarget};
 use toolwright_model::{Connection, Server, Variable};
-use toolwright_workspace::{ReadOptions, SourceArgument, SourcePlan, SourceSpec, SourceTarget};
 
 /// A folder with these files; names that end in `-tool` can be executed.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -27,7 +28,7 @@ fn variables(name: &str) -> Option<String> {
     (name == "TOKEN").then(|| "sesame".to_owned())
 }
 
-/// The plan, line by line: `name = what` and whatever was wrong, without the folder's own name.
+/// The plan, line by line: `name = source`, then the failures, with `~` for the folder.
 fn lines(plan: &SourcePlan, folder: &TempDir) -> Vec<String> {
     let specs = plan.specs.iter().map(line);
     let diagnostics =
@@ -84,7 +85,7 @@ const SERVERS: &str = r#"{"mcpServers": {
 }}"#;
 
 #[test]
-fn everything_a_configuration_can_name() {
+fn every_source_of_a_configuration_is_planned() {
     let folder = folder(&[
         (
             "toolwright.toml",
@@ -144,7 +145,7 @@ fn everything_a_configuration_can_name() {
 }
 
 #[test]
-fn a_configuration_with_mistakes_gives_what_is_right_in_it() {
+fn the_valid_sources_of_a_configuration_with_mistakes_are_planned() {
     for (text, expected) in [
         ("", vec![]),
         (
@@ -168,7 +169,7 @@ fn a_configuration_with_mistakes_gives_what_is_right_in_it() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read() {
+fn an_unreadable_configuration_is_an_error() {
     let folder = folder(&[("folder/x", "")]);
     let bytes = folder.path().join("bytes");
     std::fs::write(&bytes, b"name = \"\xff\"").unwrap();
@@ -189,7 +190,7 @@ fn a_configuration_that_cannot_be_read() {
 }
 
 #[test]
-fn words_of_the_command_line() {
+fn arguments_of_the_command_line_are_classified() {
     for (word, expected) in [
         ("http://h/mcp", SourceArgument::Url("http://h/mcp".into())),
         ("HTTPS://h", SourceArgument::Url("HTTPS://h".into())),
@@ -204,7 +205,7 @@ fn words_of_the_command_line() {
 }
 
 #[test]
-fn everything_a_command_line_can_name() {
+fn every_source_of_a_command_line_is_planned() {
     let folder = folder(&[
         ("tools/a.json", "{}"),
         ("b.yaml", ""),
@@ -244,17 +245,13 @@ fn everything_a_command_line_can_name() {
         (at("talks-about.json"), none, vec!["~/talks-about.json = definitions ~/talks-about.json"]),
         (at("mcp.json"), as_mcp, vec!["~/mcp.json = definitions ~/mcp.json as mcp false"]),
         (SourceArgument::Path(PathBuf::from("-")), none, vec!["<stdin> = definitions -"]),
-        // SourceTarget follows the path may be a secret; it is asked for all the same.
+        // The query may be a secret: it is sent, and not shown.
         (
             SourceArgument::Url("http://h/mcp?key=k#f".into()),
             none,
             vec!["http://h/mcp = server - http http://h/mcp?key=k#f"],
         ),
-        (
-            SourceArgument::Command(vec!["srv".into(), "-x".into()]),
-            none,
-            vec!["-- srv = server - srv -x"],
-        ),
+        (SourceArgument::Command(vec!["srv".into(), "-x".into()]), none, vec!["-- srv = server - srv -x"]),
     ] {
         let plan = SourcePlan::of_named(std::slice::from_ref(&named), reader, &variables);
         assert_eq!(lines(&plan, &folder), expected, "{named:?}");
@@ -262,7 +259,7 @@ fn everything_a_command_line_can_name() {
 }
 
 #[test]
-fn what_has_to_be_asked() {
+fn paths_of_programs_and_servers_files_are_live() {
     let folder = folder(&[
         ("echo-tool", ""),
         ("mcp.json", SERVERS),
@@ -276,10 +273,6 @@ fn what_has_to_be_asked() {
         ("folder-tool", false),
         ("none-tool", false),
     ] {
-        assert_eq!(
-            SourcePlan::is_live(&folder.path().join(name), ReadOptions::default()),
-            expected,
-            "{name}"
-        );
+        assert_eq!(SourcePlan::is_live(&folder.path().join(name), ReadOptions::default()), expected, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! The servers files of other clients.
+//! The files in which other MCP clients keep their servers.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn read(text: &str) -> (Vec<NamedServer>, Vec<Finding>) {
     read_servers(&document(text), &scope())
 }
 
-/// What is found, as `SEVERITY CODE path`.
+/// The findings, as `SEVERITY CODE path`.
 fn findings(text: &str) -> Vec<String> {
     let line = |f: &Finding| format!("{} {} {}", f.severity.name(), f.code.name, f.at);
     read(text).1.iter().map(line).collect()
@@ -49,7 +49,7 @@ fn variable(name: &str, value: &str) -> Variable {
 }
 
 #[test]
-fn which_files_are_servers_files() {
+fn servers_files_are_recognised() {
     for (text, expected) in [
         (r#"{"mcpServers": {}}"#, true),
         (r#"{"mcpServers": []}"#, true),
@@ -72,7 +72,7 @@ fn which_files_are_servers_files() {
 }
 
 #[test]
-fn every_shape_gives_the_same_servers() {
+fn every_client_has_its_own_shape_of_the_same_servers() {
     let servers = r#"{"b": {"command": "x"}, "a": {"url": "https://h"}}"#;
     for (text, at) in [
         (format!(r#"{{"mcpServers": {servers}}}"#), "/mcpServers/b"),
@@ -89,7 +89,7 @@ fn every_shape_gives_the_same_servers() {
 }
 
 #[test]
-fn ways_to_a_server() {
+fn commands_and_urls_become_connections() {
     let url = || "https://h/mcp".to_owned();
     let cases = [
         (r#"{"command": "npx", "args": ["-y", "x", ""]}"#, stdio(&["npx", "-y", "x", ""])),
@@ -130,7 +130,7 @@ fn ways_to_a_server() {
 }
 
 #[test]
-fn references_are_filled_in_everywhere() {
+fn variables_are_expanded_in_every_field() {
     let local = good(
         r#"{"command": "${userHome}/x", "args": ["--dir=${workspaceFolder}", "${NONE:-d}"],
             "env": {"T": "${TOKEN}", "R": "${REF}", "N": 8080, "B": true, "GONE": null},
@@ -180,7 +180,7 @@ fn disabled_servers_are_listed_and_need_no_variables() {
 }
 
 #[test]
-fn settings_of_other_clients_are_known() {
+fn settings_of_other_clients_are_accepted() {
     let entry = good(
         r#"{"command": "x", "disabledTools": [], "autoApprove": [], "alwaysAllow": [], "timeout": 60,
             "description": "d", "oauth": {}, "gallery": true, "version": "1", "dev": {}, "sandbox": {},
@@ -190,7 +190,7 @@ fn settings_of_other_clients_are_known() {
 }
 
 #[test]
-fn one_mistake_each() {
+fn every_mistake_has_its_finding() {
     let cases = [
         ("5", "INVALID_TYPE", ""),
         ("null", "INVALID_TYPE", ""),
@@ -231,7 +231,7 @@ fn one_mistake_each() {
 }
 
 #[test]
-fn what_is_odd_keeps_the_server() {
+fn warnings_keep_the_server() {
     for (entry, expected) in [
         (r#"{"command": "npx -y x"}"#, "warning SUSPICIOUS_COMMAND /mcpServers/a/command"),
         (r#"{"command": "x", "envFile": ".env"}"#, "warning IGNORED_SETTING /mcpServers/a/envFile"),
@@ -246,7 +246,7 @@ fn what_is_odd_keeps_the_server() {
 }
 
 #[test]
-fn a_bad_server_does_not_take_others_with_it() {
+fn a_bad_server_leaves_the_others_loaded() {
     let text = r#"{
   "mcpServers": {
     "good": {"command": "x"},
@@ -272,7 +272,7 @@ fn a_bad_server_does_not_take_others_with_it() {
 }
 
 #[test]
-fn of_duplicates_the_last_counts() {
+fn the_last_of_duplicate_servers_is_used() {
     let (list, findings) =
         read(r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#);
     assert_eq!(findings, []);
@@ -290,8 +290,8 @@ fn secrets_stay_out_of_findings() {
     let findings = read(&text).1;
     assert_eq!(findings.len(), 7);
     for finding in findings {
-        let said = format!("{} {:?}", finding.message, finding.help);
-        assert!(!said.contains("hunter2") && !said.contains("s3cret"), "{said}");
+        let shown = format!("{} {:?}", finding.message, finding.help);
+        assert!(!shown.contains("hunter2") && !shown.contains("s3cret"), "{shown}");
     }
 }
 
@@ -306,7 +306,7 @@ fn hostile_files_are_bounded() {
 }
 
 #[test]
-fn yaml_reads_the_same() {
+fn yaml_and_json_give_the_same_servers() {
     let text = "mcpServers:\n  a: &a\n    command: x\n    args: [-y]\n  b: *a\n";
     let document = Document::parse("mcp.yaml", text, Syntax::Yaml);
     let (list, findings) = read_servers(&document, &scope());

@@ -1,5 +1,5 @@
-//! A document as its lines tell: keys, blocks and paths by indentation, without any parser of the
-//! program.
+//! A document as lines of text: keys, blocks and paths are found by indentation, without a parser
+//! of the program.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use toolwright_workspace::{ReadOptions, Workspace};
 
 use super::tables::{FIELDS, FOLLOWS, KNOWN};
 use crate::program::project;
-use crate::rules::{Seed, parse};
+use crate::rules::{RuleTable, parse};
 
-/// Lines `range` of the base become `lines`. A finding on one of them moves to the line `heir` of
-/// these, or is gone.
+/// Replaces the lines `range` of the base by `lines`. A finding on one of them moves to line `heir`
+/// of the new ones, or disappears.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
@@ -25,7 +25,7 @@ impl Edit {
     }
 }
 
-/// What a document turns into when the field that tells its format is broken.
+/// What becomes of a document when a field that its format is detected by is broken.
 pub(super) enum Turns {
     Nothing,
     Unknown,
@@ -33,7 +33,7 @@ pub(super) enum Turns {
     Other,
 }
 
-/// A line in the mutant: one of the base, or one of its edit.
+/// A line of the mutated text: one of the base, or one of the edit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     At(usize),
@@ -41,7 +41,7 @@ pub(super) enum Place {
 }
 use Place::At;
 
-/// A line with a key, as indentation tells it. Lines are counted from 0.
+/// A line with a key. Lines are counted from 0.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) at: usize,
@@ -51,7 +51,7 @@ pub(super) struct Line {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) path: String,
-    /// The line of the object it stands in.
+    /// The line of the object around it.
     pub(super) owner: usize,
     /// Whether a list item starts here, in YAML.
     pub(super) dash: bool,
@@ -77,7 +77,7 @@ impl Base {
                 let path = project().join("examples").join(name);
                 (name.to_owned(), std::fs::read_to_string(path).expect("an example"))
             }
-            _ => Seed::load(source).mutant(&json!({"on": name}), &json!({})),
+            _ => RuleTable::load(source).mutant(&json!({"on": name}), &json!({})),
         };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let keys = outline(&lines, file.ends_with(".json"));
@@ -102,7 +102,7 @@ impl Base {
         }
     }
 
-    /// Whether a path of this document is one that the tables write so.
+    /// Whether a path of this document matches a path of the tables.
     pub(super) fn is(&self, line: &str, path: &str) -> bool {
         let spelled = self.spelled(line);
         let (mut have, mut want) = (spelled.split('.'), path.split('.'));
@@ -117,7 +117,7 @@ impl Base {
         }
     }
 
-    /// What a field holds and whether it is required, if the tables know it.
+    /// The type of a field and whether it is required, if it is in the tables.
     pub(super) fn field(&self, line: &Line) -> Option<(&'static str, bool)> {
         FIELDS.lines().filter(|row| !row.is_empty()).find_map(|row| {
             let mut words = row.split(' ');
@@ -155,7 +155,7 @@ impl Base {
         self.keys.iter().find(|other| other.path == path && other.owner == line.owner)
     }
 
-    /// What else is to be said when this field is not there.
+    /// Further findings when this field is absent.
     pub(super) fn follows(&self, line: &Line) -> Vec<(&'static str, Place)> {
         let mut follows = Vec::new();
         for row in FOLLOWS.lines().filter(|row| !row.is_empty()) {
@@ -196,8 +196,7 @@ impl Base {
         follows
     }
 
-    /// The names that are gone with a field: ids of functions, and commands that are not described
-    /// elsewhere.
+    /// The names that a field defines and nothing else does: ids of functions, and commands.
     fn named(&self, line: &Line) -> Vec<&str> {
         if line.path == "tool.commands" && self.keys.iter().any(|other| other.path == "tool.tools")
         {
@@ -222,7 +221,7 @@ impl Base {
         })
     }
 
-    /// What a document turns into when this field is broken.
+    /// What becomes of the document when this field is broken.
     pub(super) fn turns(&self, line: &Line, kind: &str) -> Turns {
         let has = |keys: &[&str]| {
             self.keys.iter().filter(|other| keys.contains(&other.key.as_str())).count()
@@ -234,7 +233,7 @@ impl Base {
             }
             ("mcp", "inputSchema") if absent && has(&["inputSchema"]) == 1 => Turns::Unknown,
             ("ikigai", "parameters") if absent => Turns::Unknown,
-            // It is all that tells the smallest tool of BTCP from one of MCP.
+            // The smallest BTCP tool differs from an MCP tool in this field only.
             ("btcp", "capabilities")
                 if absent
                     && has(&["btcp", "examples", "timeout"]) == 0
@@ -247,8 +246,7 @@ impl Base {
     }
 }
 
-/// The lines with keys. Good for block style YAML, and JSON with one member on a line or one
-/// object.
+/// The lines with keys. Reads YAML in block style, and JSON with one member or one object per line.
 fn outline(lines: &[String], json: bool) -> Vec<Line> {
     let indent = |text: &str| text.len() - text.trim_start().len();
     let mut keys: Vec<Line> = Vec::new();
@@ -291,7 +289,7 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
     keys
 }
 
-/// What `check` finds.
+/// The findings of `check`.
 pub(super) fn check(file: &str, text: &str) -> Vec<Found> {
     let loaded = Workspace::default()
         .read(&parse(file, text), ReadOptions { format: None, compat: false, rules: true });

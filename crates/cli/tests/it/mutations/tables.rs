@@ -1,5 +1,5 @@
-//! What the formats say about their fields, once more and apart from the program, and what breaks
-//! them.
+//! The fields of the formats, written down a second time and independent of the program, and values
+//! that are wrong for them.
 
 /// The valid documents: those of the rows in `tests/rules`, by name, and files below `examples`.
 pub(super) const DOCUMENTS: &[(&str, &str, &str)] = &[
@@ -14,7 +14,7 @@ pub(super) const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("aios", "examples", "aios/git.yaml aios/slugs.yaml aios/tickets.yaml aios/triage.yaml"),
 ];
 
-/// Format, object, and its fields by what they hold; `!` is required. `@` is a tool, which may be
+/// Format, object, and its fields by their type; `!` is required. `@` is a tool, which may be
 /// the whole document or an item of a list; `.` is the object around that list, `*` any key.
 pub(super) const FIELDS: &str = "
 btcp . text: btcp! name! description version: version! object: provider config list: tools! capabilities!
@@ -98,7 +98,7 @@ aios tool.executable_knowledge.processors[].id naming NAMING_CONVENTION "two_wor
 aios tool.executable_knowledge.*[].processes reference UNRESOLVED_REFERENCE nothing_there
 aios tool.executable_knowledge.validators[].validates reference UNRESOLVED_REFERENCE nothing_there
 aios tool.api_complexity.payload_schemas[].detection reference UNRESOLVED_REFERENCE helpers.none
-aios tool.api_complexity.payload_schemas[].detection detection UNKNOWN_DETECTION who knows
+aios tool.api_complexity.payload_schemas[].detection detection UNKNOWN_DETECTION by its looks
 aios tool.api_complexity.field_mappings.*.extraction reference UNRESOLVED_REFERENCE helpers.none
 aios tool.anti_patterns[].category naming NAMING_CONVENTION "API Usage"
 aios tool.mcp_specific.transport word INVALID_ENUM_VALUE "http"
@@ -106,8 +106,8 @@ aios tool.mcp_specific.health_check.command reference UNRESOLVED_REFERENCE nothi
 aios tool.mcp_specific.health_check.timeout_ms range OUT_OF_RANGE -1
 "#;
 
-/// What the absence of a field leaves to be said, and where: at the object that lacks it (`.`), or
-/// at another field.
+/// Further findings when a field is absent, and their place: the object that lacks it (`.`), or
+/// another field.
 pub(super) const FOLLOWS: &str = "
 btcp @.outputSchema MISSING_OUTPUT_SCHEMA .
 mcp @.description MISSING_DESCRIPTION name
@@ -127,8 +127,8 @@ aios tool.meta_specific NOT_RUNNABLE type
 aios tool.meta_specific.orchestration NOT_RUNNABLE ..type
 ";
 
-/// What is told otherwise, because without its name a BTCP tool is read as MCP: format, what is
-/// broken, field. A row of which nothing is told otherwise any more must go.
+/// Mutations with other findings, because a BTCP tool without its name is read as MCP: format,
+/// mutation, field. A row that has become right must be removed.
 pub(super) const KNOWN: &str = "
 btcp drop @.name
 btcp misspell @.name

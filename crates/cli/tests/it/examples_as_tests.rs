@@ -1,18 +1,16 @@
 //! `toolwright test`: the examples of definitions as tests.
 
-use std::path::Path;
-
 use serde_json::{Value as Json, json};
 
-use crate::bodies::{SHOP, TOTAL};
+use crate::btcp_tool_bodies::{SHOP, TOTAL};
 use crate::calling::run;
 use crate::knowing::{board, judged_by};
 use crate::program::folder;
 
-/// A function that relies on the checks before it may crash where these have refused: the arguments
-/// are at fault.
+/// A validator whose `checks` failed may throw, because its function relies on them: that is a
+/// refusal of the arguments, not a broken validator.
 #[test]
-fn a_validator_may_rely_on_its_checks() {
+fn a_validator_that_throws_after_a_failed_check_is_a_refusal() {
     let text = "tool:
   id: names
   type: mcp
@@ -27,7 +25,7 @@ fn a_validator_may_rely_on_its_checks() {
         validates: go
         language: javascript
         function: |
-          module.exports = () => ({ valid: false, errors: ['a function speaks later'] })
+          module.exports = () => ({ valid: false, errors: ['a later function refuses'] })
       - id: short-name
         validates: go
         language: javascript
@@ -39,7 +37,7 @@ fn a_validator_may_rely_on_its_checks() {
         language: javascript
         checks: [{required_fields: [place]}]
         function: |
-          module.exports = () => ({ valid: false, errors: ['the function speaks last'] })
+          module.exports = () => ({ valid: false, errors: ['the last function refuses'] })
   examples:
     go:
       - scenario: failure_invalid_param
@@ -47,25 +45,25 @@ fn a_validator_may_rely_on_its_checks() {
         error: {message: name is required}
       - scenario: failure_other
         input: {}
-        error: {message: nothing that is said}
+        error: {message: an error that does not occur}
 ";
     let folder = folder(&[("names.yaml", text.as_bytes())]);
-    let told = run(folder.path(), &["test", "names.yaml"]);
-    assert!(told.code == 1 && told.stdout.contains("1 passed, 1 failed"), "{told:?}");
+    let tested = run(folder.path(), &["test", "names.yaml"]);
+    assert!(tested.code == 1 && tested.stdout.contains("1 passed, 1 failed"), "{tested:?}");
     // The checks of all validators come first.
-    let said = [
+    let errors = [
         "name is required",
         "place is required",
-        "a function speaks later",
-        "the function speaks last",
+        "a later function refuses",
+        "the last function refuses",
     ];
-    let places: Vec<Option<usize>> = said.iter().map(|words| told.stdout.find(words)).collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", told.stdout);
-    assert!(!told.stdout.contains("could not judge"), "{told:?}");
+    let places: Vec<Option<usize>> = errors.iter().map(|words| tested.stdout.find(words)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", tested.stdout);
+    assert!(!tested.stdout.contains("could not judge"), "{tested:?}");
 }
 
 #[test]
-fn examples_are_tests() {
+fn examples_of_aios_and_btcp_tools_are_tests() {
     let folder = folder(&[
         ("shop.json", SHOP.as_bytes()),
         ("total.js", TOTAL.as_bytes()),
@@ -89,7 +87,7 @@ fn examples_are_tests() {
     assert_eq!(failed.code, 1, "{failed:?}");
     let lines: Vec<Json> =
         failed.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let told: Vec<(&str, &str)> = lines[..lines.len() - 1]
+    let results: Vec<(&str, &str)> = lines[..lines.len() - 1]
         .iter()
         .map(|line| {
             (
@@ -99,7 +97,7 @@ fn examples_are_tests() {
         })
         .collect();
     assert_eq!(
-        told,
+        results,
         [
             ("passed", ""),
             ("passed", ""),
@@ -117,7 +115,7 @@ fn examples_are_tests() {
         (&json!(4), &json!(2), &json!(2)),
         "{sum}"
     );
-    // What tools answer is asked only with `--run`.
+    // Tools are called only with `--run`.
     let quiet = test(&["shop.json"]);
     assert!(quiet.code == 0 && quiet.stdout.contains("2 examples: 2 passed"), "{quiet:?}");
     let called = test(&["shop.json", "--run"]);
@@ -136,7 +134,7 @@ fn examples_are_tests() {
         "{}",
         junit.stdout
     );
-    // What cannot be run is one sentence and exit 2.
+    // Runs that cannot start are one line and exit code 2.
     for (args, part) in [
         (&["shop.json", "--exact"][..], "only `--run`"),
         (&["-", "--run"], "name the file"),
@@ -173,7 +171,7 @@ fn examples_of_mcp_tools_are_tests() {
         run(folder.path(), &["test", "list.json", "--format", "mcp", "--output-format", "json"]);
     let lines: Vec<Json> =
         run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let told: Vec<(&str, &str)> = lines
+    let results: Vec<(&str, &str)> = lines
         .iter()
         .take(4)
         .map(|line| {
@@ -186,14 +184,14 @@ fn examples_of_mcp_tools_are_tests() {
         ("example 1 of its schema", "passed"),
         ("example 2 of its schema", "failed"),
     ];
-    assert_eq!((run.code, told.as_slice()), (1, &expected[..]), "{}", run.stdout);
+    assert_eq!((run.code, results.as_slice()), (1, &expected[..]), "{}", run.stdout);
     let place = text.lines().position(|line| line.contains("\"total\"")).expect("it is there");
     let line = lines[1]["line"].as_u64().expect("a number") as usize;
     assert!(line < place && place < line + 6, "{line}: {}", run.stdout);
 }
 
 #[test]
-fn examples_with_holes() {
+fn incomplete_examples_are_skipped_or_fail() {
     let passes = "module.exports = () => ({ valid: true, errors: [] });";
     let blank =
         "  examples:\n    echo:\n      - scenario: ''\n        input: {}\n        output: {}\n";
@@ -206,7 +204,7 @@ fn examples_with_holes() {
 }
 
 #[test]
-fn texts_and_values_are_not_the_same_answer() {
+fn a_text_does_not_equal_the_number_it_spells() {
     let tool = json!({"name": "same", "description": "Answers what it is given.", "capabilities": [],
         "inputSchema": {"type": "object"}, "examples": [
             {"input": {"v": "5"}, "output": 5}, {"input": {"v": 5}, "output": 5}, {"input": {"v": "5"}, "output": "5"}]});
@@ -221,7 +219,7 @@ fn texts_and_values_are_not_the_same_answer() {
 }
 
 #[test]
-fn a_tool_that_hides_another_does_not_answer_for_it() {
+fn an_example_is_not_tested_on_a_tool_of_the_same_id() {
     let manifest = |version: &str| {
         let example =
             json!({"description": "its version", "input": {}, "output": {"version": version}});
@@ -251,9 +249,9 @@ fn a_tool_that_hides_another_does_not_answer_for_it() {
 }
 
 #[test]
-fn a_broken_validator_shows_nothing_about_an_example() {
+fn a_broken_validator_makes_an_example_fail() {
     let example = "  examples:\n    echo:\n      - scenario: failure_invalid_param\n        input: {}\n        error: { message: validator }\n";
-    // One that throws what the example expects has refused it.
+    // A validator that throws the expected error has refused the arguments.
     let throws = "module.exports = () => { throw new Error('no validator likes this'); };";
     let folder_of = |code: &str| folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
     let run_of = |code: &str| run(folder_of(code).path(), &["test", "odd.yaml"]);
@@ -272,7 +270,7 @@ fn a_broken_validator_shows_nothing_about_an_example() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_green() {
+fn unreadable_definitions_are_exit_code_2() {
     let not_a_list = judged_by(
         "module.exports = () => ({ valid: true, errors: [] });",
         "  examples: { echo: { scenario: success } }\n",
@@ -291,24 +289,8 @@ fn what_cannot_be_read_is_not_green() {
     assert!(run.code != 0 && run.stderr.contains("toolwright.toml"), "{run:?}");
 }
 
-/// The definitions of others, when they are at hand.
 #[test]
-fn real_definitions_pass_and_fail_as_they_must() {
-    let Some(shared) = crate::wild::shared("examples_as_tests") else { return };
-    let corpus = Path::new(&shared).join("corpus/aios");
-    let run = run(&corpus, &["test", ".", "--compat", "--output-format", "json"]);
-    let sum: Json = serde_json::from_str(run.stdout.lines().last().expect("a sum")).expect("JSON");
-    assert_eq!(
-        (&sum["passed"], &sum["failed"], &sum["skipped"]),
-        (&json!(16), &json!(3), &json!(2)),
-        "{}",
-        run.stdout
-    );
-    assert_eq!(run.code, 1);
-}
-
-#[test]
-fn reports_for_machines_say_what_hides_examples() {
+fn json_and_junit_list_definitions_that_could_not_be_read() {
     let broken = b"name: x\ndescription: a: b\ninputSchema: {}\n";
     let files = folder(&[("colon.yaml", broken), ("board.yaml", board().as_bytes())]);
     let tested = run(files.path(), &["test", ".", "--output-format", "junit"]);

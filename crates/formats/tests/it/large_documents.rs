@@ -1,5 +1,5 @@
-//! Large documents made to be slow: reading must stay linear, and the number of findings bounded.
-//! The bounds are generous; what is quadratic takes minutes here.
+//! Large documents made to be slow: reading stays linear in their size, and the number of findings
+//! is bounded.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,17 @@ use crate::support::{findings, format_ids, read_as};
 
 const MANY: usize = 100_000;
 
+/// The most that reading one of them may take. Linear reading takes a second without optimisation;
+/// quadratic reading takes minutes, so the bound tells them apart on a busy machine, too.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// `count` items, each made from its number.
 fn list(count: usize, item: impl Fn(usize) -> String) -> String {
     (0..count).map(item).collect::<Vec<_>>().join(",")
 }
 
 #[test]
-fn reading_is_linear() {
+fn reading_time_is_linear_in_the_size_of_a_document() {
     let aios = |more: &str| format!("{{\"tool\": {{\"id\": \"x\", \"type\": \"cli\", {more}}}}}");
     let names = list(MANY, |n| format!("\"c{n}\""));
     let distinct: String = ('\u{100}'..).take(200_000).collect();
@@ -92,13 +96,13 @@ fn reading_is_linear() {
             let start = Instant::now();
             let reading = read_as(id, "x.json", text.as_str());
             let took = start.elapsed();
-            assert!(took < Duration::from_secs(10), "{what} as {id} took {took:?}");
+            assert!(took < PATIENCE, "{what} as {id} took {took:?}");
             assert!(reading.findings.len() <= 1_000, "{what} as {id}");
         }
     }
 }
 
-/// One anchored mistake behind many aliases is one finding.
+/// A mistake under an anchor is one finding, however many aliases repeat it.
 #[test]
 fn aliases_do_not_multiply_findings() {
     let aliases = list(2_000, |_| "*a".into());
@@ -114,9 +118,10 @@ fn aliases_do_not_multiply_findings() {
     );
 }
 
-/// A list of more tools, commands or examples than are read is cut, and said to be.
+/// Of a list of tools, commands or examples that is too long, the first items are read, and a
+/// finding reports the rest.
 #[test]
-fn what_is_read_of_a_list_is_bounded() {
+fn lists_are_read_up_to_their_bound() {
     let more = MAX_ITEMS + 1;
     let tool = |body: String| format!("{{\"tool\": {{\"id\": \"x\", \"type\": \"cli\", {body}}}}}");
     let group = |g: &str, count: usize| {
@@ -166,7 +171,7 @@ fn what_is_read_of_a_list_is_bounded() {
     let reading = read_as("aios", "x.json", text);
     assert_eq!(reading.toolset.tools[0].details.examples.len(), MAX_ITEMS);
     assert!(findings(&reading).contains(&"TOO_LARGE /tool/examples/a".to_owned()));
-    // At the bound nothing is said.
+    // A list of exactly the bound has no finding.
     let reading = read_as(
         "mcp",
         "x.json",

@@ -1,4 +1,4 @@
-//! Bodies of BTCP tools: modules beside their manifests, at work.
+//! Bodies of BTCP tools: JavaScript modules beside their manifests, run by `call` and `serve`.
 
 use std::process::{Command, Stdio};
 
@@ -41,7 +41,7 @@ pub(crate) const TOTAL: &str = "export default async function total({ prices }) 
 ";
 
 #[test]
-fn bodies_beside_the_manifest_are_tools() {
+fn a_body_beside_its_manifest_runs_when_its_tool_is_called() {
     let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
     let call = |args: &str, more: &[&str]| {
         let run = run(
@@ -52,11 +52,11 @@ fn bodies_beside_the_manifest_are_tools() {
     };
     let (code, good) = call(r#"{"prices": [1, 2, 3]}"#, &["shop:total"]);
     assert_eq!((code, &good["structuredContent"]), (0, &json!({"total": 6, "count": 3})), "{good}");
-    let told = run(
+    let logged = run(
         shop.path(),
         &["call", "shop:total", "--from", "shop.json", "--args", r#"{"prices": [1]}"#],
     );
-    assert_eq!(told.stderr, "toolwright: body `total`: console: sum is 1\n", "{told:?}");
+    assert_eq!(logged.stderr, "toolwright: body `total`: console: sum is 1\n", "{logged:?}");
     let (code, own) = call(r#"{"prices": []}"#, &["shop:total"]);
     let error = &own["error"];
     assert_eq!(
@@ -87,15 +87,16 @@ fn bodies_beside_the_manifest_are_tools() {
     assert_eq!(page["error"]["code"], "BROWSER_REQUIRED", "{page}");
     let (_, bare) = call("{}", &["shop:bare"]);
     assert_eq!(bare["error"]["code"], "NOT_RUNNABLE", "{bare}");
-    let said = bare["error"]["message"].as_str().expect("a text");
+    let message = bare["error"]["message"].as_str().expect("a text");
     assert!(
-        said.starts_with("`bare` has no body: `") && said.ends_with("bare.js` does not exist"),
-        "{said}"
+        message.starts_with("`bare` has no body: `")
+            && message.ends_with("bare.js` does not exist"),
+        "{message}"
     );
 }
 
 #[test]
-fn bodies_may_be_elsewhere_and_change() {
+fn bodies_in_another_folder_are_found_and_reloaded() {
     let (folder, path) = configured(
         "[[source]]\nname = \"shop\"\npath = \"shop.json\"\nimplementations = \"bodies\"\n",
     );
@@ -122,7 +123,7 @@ fn bodies_may_be_elsewhere_and_change() {
 }
 
 #[test]
-pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
+pub(crate) fn a_call_fails_with_its_code_when_no_worker_can_start() {
     let shop = folder(&[("shop.json", SHOP.as_bytes()), ("total.js", TOTAL.as_bytes())]);
     let copy = shop.path().join("toolwright");
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &copy).expect("a copy");
@@ -138,7 +139,7 @@ pub(crate) fn without_a_worker_nothing_runs_and_that_is_said() {
 }
 
 #[test]
-fn bodies_that_are_none() {
+fn files_that_are_not_bodies_are_reported() {
     let manifest = |names: &[&str]| {
         let tool = |name: &&str| json!({"name": name, "description": "A tool for trying bodies.", "capabilities": [], "inputSchema": {"type": "object"}});
         let tools: Vec<Json> = names.iter().map(tool).collect();
@@ -182,7 +183,7 @@ fn bodies_that_are_none() {
     for (name, body, ..) in bodies {
         std::fs::write(folder.path().join(format!("{name}.js")), body).expect("a file");
     }
-    // A body that is a pipe would be waited for.
+    // Reading a pipe as a body would never end.
     let pipe = folder.path().join("pipe.js");
     assert!(Command::new("/usr/bin/mkfifo").arg(&pipe).status().expect("it starts").success());
     std::fs::write(folder.path().join("latin.js"), b"export default () => '\xe9';")

@@ -23,7 +23,7 @@ fn server() -> SocketAddr {
 }
 
 #[test]
-fn files_standard_input_and_urls() {
+fn md_converts_files_standard_input_and_urls() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("page.html"), PAGE).expect("written");
     let run = |args: &[&str], input: &str| run_in(folder.path(), args, input.as_bytes());
@@ -54,7 +54,7 @@ fn files_standard_input_and_urls() {
 }
 
 #[test]
-fn the_web_tools_are_called_like_any_other() {
+fn call_runs_the_web_tools() {
     let tools = Path::new(env!("CARGO_BIN_EXE_toolwright")).parent().expect("a folder");
     assert!(
         tools.join("web-fetch-tool").exists(),

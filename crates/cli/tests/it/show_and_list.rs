@@ -1,4 +1,4 @@
-//! `show` and `list`: what people and programs get to see.
+//! `show` and `list`: their output for people and for programs, and their exit codes.
 
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
@@ -25,14 +25,14 @@ const BROKEN: &str = r#"{
 "#;
 
 #[test]
-fn list_of_the_examples() {
+fn list_prints_one_line_per_example() {
     let run = run(&["list", "examples"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     insta::assert_snapshot!(run.stdout);
 }
 
 #[test]
-fn cards_of_the_examples() {
+fn show_prints_a_card_per_example() {
     for file in [
         "btcp/page-tools.json",
         "btcp/count-words.json",
@@ -51,7 +51,7 @@ fn cards_of_the_examples() {
 }
 
 #[test]
-fn json_of_the_examples() {
+fn show_prints_json_of_the_examples() {
     for file in [
         "btcp/page-tools.json",
         "aios/tickets.yaml",
@@ -65,9 +65,9 @@ fn json_of_the_examples() {
     }
 }
 
-/// The keys a program can rely on, whatever the tool has of them.
+/// The keys of docs/record.md, which every tool has, whatever its format.
 #[test]
-fn keys_are_stable() {
+fn every_tool_has_the_documented_keys() {
     let keys = [
         "id",
         "namespace",
@@ -145,7 +145,7 @@ fn json_diagnostics_have_the_documented_shape() {
 }
 
 #[test]
-fn compat_makes_the_ways_of_the_wild_warnings() {
+fn compat_makes_common_deviations_warnings() {
     let text = "tool:\n  id: exa\n  type: mcp\n  name: Exa\n  version: 1.0.0\n  description: Search\n  knowledge_strategy: declarative\nmore: 1\n";
     let strict = run_in(std::path::Path::new("/"), &["list", "-"], text.as_bytes());
     assert_eq!(strict.code, 1, "{}", strict.stderr);
@@ -156,7 +156,7 @@ fn compat_makes_the_ways_of_the_wild_warnings() {
 }
 
 #[test]
-fn a_format_can_be_named() {
+fn format_overrides_detection() {
     let list = br#"[{"name": "x", "description": "d", "parameters": {"type": "object"}}]"#;
     let ambiguous = run_in(std::path::Path::new("/"), &["list", "-"], list);
     assert_eq!(ambiguous.code, 1);
@@ -173,7 +173,7 @@ fn a_format_can_be_named() {
 }
 
 #[test]
-fn unknown_formats_say_what_was_looked_for() {
+fn an_unknown_format_lists_the_keys_that_were_looked_for() {
     let cases = [
         (
             "{\"a\": 1}",
@@ -220,7 +220,7 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
                        2 files skipped that could not be parsed: ./broken.json, ./latin1.yaml\n";
         assert_eq!(run.stderr, skipped);
     }
-    // Syntax errors count once it is clear whose they are.
+    // Syntax errors count in files that have keys of a definition.
     let broken = br#"{"name": "e", "inputSchema": {"type": "object"},}"#;
     std::fs::write(folder.path().join("e.json"), broken).expect("a file");
     let run = run_in(folder.path(), &["list", "."], b"");
@@ -229,7 +229,7 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
 }
 
 #[test]
-fn what_cannot_be_read_is_one_sentence_and_exit_2() {
+fn sources_that_cannot_be_read_are_one_line_and_exit_code_2() {
     let folder = folder(&[
         ("empty/readme.md", b"nothing here"),
         ("others/package.json", br#"{"name": "x"}"#),
@@ -249,7 +249,7 @@ fn what_cannot_be_read_is_one_sentence_and_exit_2() {
             assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (2, "", message));
         }
     }
-    // The rest is still shown.
+    // The other files are still shown.
     let tool = folder.path().join("good.json");
     std::fs::write(&tool, br#"{"name": "a", "inputSchema": {}}"#).expect("a file");
     let run = run_in(folder.path(), &["list", "missing.json", "good.json"], b"");
@@ -257,7 +257,7 @@ fn what_cannot_be_read_is_one_sentence_and_exit_2() {
 }
 
 #[test]
-fn a_permission_error_is_one_sentence_and_exit_2() {
+fn a_permission_error_is_one_line_and_exit_code_2() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder(&[("secret.json", b"{}"), ("closed/tool.json", b"{}")]);
     let mode = |path: &str, mode| {
@@ -267,7 +267,7 @@ fn a_permission_error_is_one_sentence_and_exit_2() {
     mode("", 0o755);
     mode("secret.json", 0o000);
     mode("closed", 0o000);
-    // Root may read everything, so the program is run as somebody else: from a copy that they can
+    // Root may read everything, so the program is run as another user: from a copy that they can
     // reach.
     let binary = folder.path().join("toolwright");
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &binary).expect("a copy");
@@ -307,7 +307,7 @@ fn a_broken_pipe_is_silent() {
 }
 
 #[test]
-fn other_encodings_name_the_byte() {
+fn an_invalid_encoding_names_the_byte() {
     let folder = folder(&[("a.json", b"{\"a\": \"\xE9\"}"), ("b.json", b"\xFF\xFE{\0}\0")]);
     for (file, message) in [
         ("a.json", "the file is not UTF-8: byte 0xE9 at byte 7"),
@@ -324,7 +324,7 @@ fn other_encodings_name_the_byte() {
 }
 
 #[test]
-fn without_arguments_there_is_help() {
+fn without_arguments_help_is_printed() {
     for args in [vec![], vec!["show"], vec!["frobnicate"]] {
         let run = run(&args);
         assert_eq!(run.code, 2, "{args:?}");
@@ -335,9 +335,9 @@ fn without_arguments_there_is_help() {
     insta::assert_snapshot!("help", help.stdout);
 }
 
-/// What a document says must not reach the terminal as anything but text, nor keys anybody's log.
+/// Texts of a document are printed without control characters, and secrets are not printed at all.
 #[test]
-fn documents_cannot_steer_the_terminal_or_leak_keys() {
+fn documents_cannot_send_control_characters_or_show_secrets() {
     let hostile = r#"{"btcp": "1.0\u001b[31m", "name": "x", "version": "1.0.0", "capabilities": [],
         "description": "a\u202eb\u009bc\u0007", "tools": [{"name": "t\u001b[2J", "description": "\u200bhidden things"}]}"#;
     for command in ["show", "list"] {
@@ -363,7 +363,7 @@ fn documents_cannot_steer_the_terminal_or_leak_keys() {
 }
 
 #[test]
-fn what_stands_below_a_mistake_is_not_called_missing() {
+fn fields_below_a_syntax_error_are_not_reported_as_missing() {
     let yaml =
         "tool:\n  id: a\n  type: mcp\n  name: A: broken\n  version: 1.0.0\n  description: d\n";
     let run = run_in(
@@ -377,7 +377,7 @@ fn what_stands_below_a_mistake_is_not_called_missing() {
         "{}",
         run.stderr
     );
-    // In an object that is complete it is missing.
+    // In a complete object of the same document, a missing field is reported.
     let json = r#"{"tools": [{"name": "a"}, {"name": "b", "inputSchema": {}"#;
     let run = run_in(
         std::path::Path::new("/"),
@@ -388,7 +388,7 @@ fn what_stands_below_a_mistake_is_not_called_missing() {
 }
 
 #[test]
-fn names_that_no_tool_can_have_are_pointed_out() {
+fn names_that_no_tool_can_have_are_reported() {
     let yaml = "tool:\n  id: My Tool\n  type: mcp\n  name: A\n  version: 1.0.0\n  description: d\n  commands: [a, c d]\n";
     let run = run_in(
         std::path::Path::new("/"),
@@ -409,7 +409,7 @@ fn names_that_no_tool_can_have_are_pointed_out() {
 }
 
 #[test]
-fn failures_are_json_too_where_json_is_asked_for() {
+fn failures_are_json_when_the_output_format_is_json() {
     let run = run(&["list", "missing.json", "--output-format", "json"]);
     let line: Json = serde_json::from_str(&run.stderr).expect("one JSON object");
     assert_eq!((run.code, &line["code"]), (2, &json!("CANNOT_READ")));

@@ -7,9 +7,9 @@ use toolwright_model::{Given, Json};
 use toolwright_source::{Finding, Pointer, words};
 
 use crate::Subject;
-use crate::poison::skeleton;
 use crate::rule::RuleBetween;
 use crate::subject::ToolPlace;
+use crate::tool_poisoning::skeleton;
 
 pub(crate) static RULE: RuleBetween = RuleBetween { check };
 

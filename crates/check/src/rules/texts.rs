@@ -5,9 +5,9 @@ use toolwright_source::{Entry, Kind, Node, Syntax};
 
 use super::{hidden_text, model_instruction, secret_in_definition};
 use crate::Subject;
-use crate::poison::{self, Instructions};
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::tool_poisoning::{self, InstructionDetector};
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -15,9 +15,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.origin.document();
     let text = document.source().text();
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
-    let hides = !poison::hides_nothing(text);
-    let mut walk =
-        Walk { aios: subject.is("aios"), yaml, hides, instructions: Instructions::default() };
+    let hides = tool_poisoning::can_hide_text(text);
+    let mut walk = Walk {
+        aios: subject.is("aios"),
+        yaml,
+        hides,
+        instructions: InstructionDetector::default(),
+    };
     walk.value(document.root(), Text::Prose, None, out);
 }
 
@@ -37,7 +41,7 @@ struct Walk<'d> {
     yaml: Option<&'d str>,
     /// Whether anything can be hidden in the document.
     hides: bool,
-    instructions: Instructions,
+    instructions: InstructionDetector,
 }
 
 impl Walk<'_> {

@@ -1,63 +1,78 @@
-//! SECRET_IN_DEFINITION: keys, tokens, private keys and passwords, as their issuers write them.
-//! Placeholders are not secrets, and neither is a long word: a value counts only where its form or
-//! its label says so.
+//! SECRET_IN_DEFINITION: keys, tokens, private keys and passwords.
+//!
+//! A long random word alone is not a secret: hashes, ids and examples look the same. A value counts
+//! only where its form or its label shows that it is one, in three ways:
+//!
+//! - a prefix that its issuer gives to all its tokens, with the right length and alphabet
+//!   ([`ISSUED_TOKENS`]);
+//! - a frame, such as that of a private key, a JSON Web Token or a URL with a password;
+//! - a label, as in `api_key: "…"`, before a value that is long and mixed ([`find_labelled`]).
+//!
+//! Placeholders are never secrets ([`is_placeholder`]). Messages show six characters at most, because
+//! they end up in logs. Not found: secrets without prefix, frame and label, and short passwords.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Hit, has_long_run};
+use super::{SuspiciousText, has_long_run};
 
-/// Secrets in `text`.
-pub(crate) fn secrets(text: &str) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = Vec::new();
-    // Only a password in a URL and a private key on many lines can do without one, and both have a
-    // sign.
+/// Finds secrets in `text`. Where two overlap, the first one found is reported.
+pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
+    let mut found: Vec<SuspiciousText> = Vec::new();
+    // Every secret is one long run, except a password in a URL and a private key on several lines,
+    // and those have one of these signs.
     if !has_long_run(text)
         && !text.bytes().fold(false, |any, byte| any | matches!(byte, b':' | b'-'))
     {
-        return hits;
+        return found;
     }
     for mark in MARKS.find_overlapping_iter(text) {
-        let found = match mark.pattern().as_usize().checked_sub(TOKENS.len()) {
-            None => token(text, mark.start(), &TOKENS[mark.pattern().as_usize()]),
-            Some(index) => OTHERS[index].1(text, mark.range()),
+        let index = mark.pattern().as_usize();
+        let secret = match index.checked_sub(ISSUED_TOKENS.len()) {
+            None => match_issued_token(text, mark.start(), &ISSUED_TOKENS[index]),
+            Some(index) => OTHER_MARKS[index].1(text, mark.range()),
         };
-        let Some((range, what)) = found else { continue };
-        if hits.iter().any(|hit| hit.range.start < range.end && range.start < hit.range.end) {
+        let Some((range, what)) = secret else { continue };
+        let overlaps =
+            |other: &SuspiciousText| other.range.start < range.end && range.start < other.range.end;
+        if found.iter().any(overlaps) {
             continue;
         }
         let shown: String = text[range.clone()].chars().take(6).collect();
         let message = format!("`{shown}…` looks like {what}");
         let help = "revoke it and take it out; whoever can read the definition has it".to_owned();
-        hits.push(Hit { range, message, help: Some(help) });
+        found.push(SuspiciousText { range, message, help: Some(help) });
     }
-    hits
+    found
 }
 
-/// A token that its beginning gives away.
-struct Token {
+/// A kind of token that its issuer begins with a fixed prefix.
+struct IssuedToken {
     prefix: &'static str,
+    /// What it is, with its article, for messages.
     what: &'static str,
-    /// Characters of the rest, and what they may be.
-    least: usize,
-    most: usize,
+    /// How many bytes follow the prefix, at least and at most, and which are allowed.
+    min_len: usize,
+    max_len: usize,
     is_body: fn(u8) -> bool,
 }
 
 const fn issued(
     prefix: &'static str,
     what: &'static str,
-    least: usize,
-    most: usize,
+    min_len: usize,
+    max_len: usize,
     is_body: fn(u8) -> bool,
-) -> Token {
-    Token { prefix, what, least, most, is_body }
+) -> IssuedToken {
+    IssuedToken { prefix, what, min_len, max_len, is_body }
 }
 
+/// Prefixes and lengths as the issuers document them, or as their tokens have been for years. The
+/// upper bounds leave room where issuers have announced longer tokens.
 #[rustfmt::skip]
-const TOKENS: &[Token] = &[
+const ISSUED_TOKENS: &[IssuedToken] = &[
     issued("AKIA", "an AWS access key", 16, 16, is_upper),
     issued("ASIA", "an AWS access key", 16, 16, is_upper),
     issued("ghp_", "a GitHub token", 36, 255, is_alnum),
@@ -94,52 +109,62 @@ const TOKENS: &[Token] = &[
     issued("https://discord.com/api/webhooks/", "a Discord webhook", 70, 120, is_path),
 ];
 
-type Finder = fn(&str, Range<usize>) -> Option<(Range<usize>, &'static str)>;
+/// The bytes of a secret, and what it is.
+type FoundSecret = (Range<usize>, &'static str);
 
-/// Secrets that need a closer look.
-const OTHERS: &[(&str, Finder)] = &[
-    ("eyJ", json_web_token),
-    ("-----BEGIN ", private_key),
-    ("://", url_password),
-    ("AccountKey=", account_key),
-    ("earer ", bearer),
-    ("assword", labelled),
-    ("asswd", labelled),
-    ("ASSWORD", labelled),
-    ("ecret", labelled),
-    ("ECRET", labelled),
-    ("oken", labelled),
-    ("OKEN", labelled),
-    ("api_key", labelled),
-    ("API_KEY", labelled),
-    ("apiKey", labelled),
-    ("api-key", labelled),
-    ("API key", labelled),
-    ("access_key", labelled),
-    ("ACCESS_KEY", labelled),
+/// Looks for a secret at the bytes of its mark.
+type SecretFinder = fn(&str, Range<usize>) -> Option<FoundSecret>;
+
+/// Marks near which a secret may be, and the function that looks. Labels lack their first letter
+/// where it may be upper or lower case.
+const OTHER_MARKS: &[(&str, SecretFinder)] = &[
+    ("eyJ", find_json_web_token),
+    ("-----BEGIN ", find_private_key),
+    ("://", find_url_password),
+    ("AccountKey=", find_account_key),
+    ("earer ", find_bearer_token),
+    ("assword", find_labelled),
+    ("asswd", find_labelled),
+    ("ASSWORD", find_labelled),
+    ("ecret", find_labelled),
+    ("ECRET", find_labelled),
+    ("oken", find_labelled),
+    ("OKEN", find_labelled),
+    ("api_key", find_labelled),
+    ("API_KEY", find_labelled),
+    ("apiKey", find_labelled),
+    ("api-key", find_labelled),
+    ("API key", find_labelled),
+    ("access_key", find_labelled),
+    ("ACCESS_KEY", find_labelled),
 ];
 
+/// All prefixes, then all other marks. Overlapping, because `sk-` is a prefix of `sk-ant-`.
 static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let marks = TOKENS.iter().map(|token| token.prefix).chain(OTHERS.iter().map(|(mark, _)| *mark));
+    let prefixes = ISSUED_TOKENS.iter().map(|token| token.prefix);
+    let marks = prefixes.chain(OTHER_MARKS.iter().map(|(mark, _)| *mark));
     AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
         .build(marks)
         .expect("a few dozen short marks")
 });
 
-fn token(text: &str, start: usize, token: &Token) -> Option<(Range<usize>, &'static str)> {
+/// The token of this kind whose prefix begins at `start`.
+fn match_issued_token(text: &str, start: usize, token: &IssuedToken) -> Option<FoundSecret> {
     let bytes = text.as_bytes();
+    // Inside a longer word the prefix is a coincidence.
     if start > 0 && (is_word(bytes[start - 1]) || bytes[start - 1] == b'-') {
         return None;
     }
     let body = start + token.prefix.len();
     let len = bytes[body..].iter().take_while(|byte| (token.is_body)(**byte)).count();
-    let fits = (token.least..=token.most).contains(&len);
+    let fits = (token.min_len..=token.max_len).contains(&len);
     (fits && is_random(&text[body..body + len])).then_some((start..body + len, token.what))
 }
 
-fn json_web_token(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
-    let end = extent(text, mark.start, is_dotted);
+/// `eyJ…` is `{"` in Base64: header and payload of a JSON Web Token begin with it.
+fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let end = end_of_run(text, mark.start, is_dotted);
     let mut parts = text[mark.start..end].split('.');
     let (header, payload, signature) = (parts.next()?, parts.next()?, parts.next()?);
     let long = header.len() >= 16 && payload.len() >= 16 && signature.len() >= 32;
@@ -147,8 +172,8 @@ fn json_web_token(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'sta
         .then_some((mark.start..end, "a JSON Web Token"))
 }
 
-/// A key is there if its body is: documentation often shows the frame alone.
-fn private_key(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
+/// A private key in PEM. It counts if its body is there: documentation often shows the frame alone.
+fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let (title, body) = text[mark.end..].split_once("-----")?;
     if title.len() > 40 || !title.ends_with("PRIVATE KEY") && !title.ends_with("PRIVATE KEY BLOCK")
     {
@@ -158,13 +183,14 @@ fn private_key(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static
     let end = text[mark.end..].find("-----END").map_or(text.len(), |len| mark.end + len);
     let is_key = body.len() >= 40
         && body.bytes().all(|byte| is_base64(byte) || byte == b':' || byte == b'-' || byte == b',')
-        // Keys of OpenSSH begin with zeros, which look like a stand-in.
+        // Not `is_random`: keys of OpenSSH begin with zeros, which look like a placeholder.
         && is_varied(&body);
     is_key.then_some((mark.start..end, "a private key"))
 }
 
-fn url_password(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
-    let authority = &text[mark.end..extent(text, mark.end, |byte| {
+/// `scheme://user:password@host`, unless the password is a word that only examples use.
+fn find_url_password(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let authority = &text[mark.end..end_of_run(text, mark.end, |byte| {
         byte > b' ' && !b"/?#\"'`<>()".contains(&byte) && byte < 0x7F
     })];
     let (user_info, host) = authority.rsplit_once('@')?;
@@ -174,35 +200,38 @@ fn url_password(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'stati
         .rev()
         .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'+')
         .count();
-    let known = [
+    let example_passwords = [
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "postgres", "root",
         "admin", "guest", "test", "p",
     ];
     let lower = password.to_ascii_lowercase();
-    let plain =
-        known.contains(&lower.as_str()) || lower == user.to_ascii_lowercase() || password.len() < 4;
+    let is_example = example_passwords.contains(&lower.as_str())
+        || lower == user.to_ascii_lowercase()
+        || password.len() < 4;
     let end = mark.end + authority.len();
-    (!plain && !host.is_empty() && !is_placeholder(password))
+    (!is_example && !host.is_empty() && !is_placeholder(password))
         .then_some((mark.start - start..end, "a URL with a password"))
 }
 
-fn account_key(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
-    let end = extent(text, mark.end, is_base64);
+/// `AccountKey=…` of an Azure connection string.
+fn find_account_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let end = end_of_run(text, mark.end, is_base64);
     (end - mark.end >= 40 && is_random(&text[mark.end..end]))
         .then_some((mark.start..end, "an Azure account key"))
 }
 
-fn bearer(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
-    let end = extent(text, mark.end, is_dotted);
+/// `Bearer …` of an `Authorization` header.
+fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let end = end_of_run(text, mark.end, is_dotted);
     (end - mark.end >= 24
         && is_random(&text[mark.end..end])
         && has_digit_and_letter(&text[mark.end..end]))
     .then_some((mark.end..end, "a bearer token"))
 }
 
-/// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value no one would make up as an
-/// example.
-fn labelled(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static str)> {
+/// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value that does not look made up:
+/// at least 16 bytes with letters and digits, random, and neither a path nor a UUID.
+fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let rest = &text[mark.end..];
     let after = rest.trim_start_matches(|c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | '`')
@@ -210,11 +239,11 @@ fn labelled(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static st
     let after = after.trim_start_matches(' ');
     let value = after.strip_prefix(['=', ':'])?.trim_start_matches([' ', '"', '\'', '`', '=']);
     let start = text.len() - value.len();
-    // A label and its value stand close together.
+    // Label and value are neighbours; further away the label belongs to something else.
     if start - mark.end > 24 {
         return None;
     }
-    let end = extent(text, start, |byte| {
+    let end = end_of_run(text, start, |byte| {
         is_base64(byte) || is_dashed(byte) || b".!$%^&*~".contains(&byte)
     });
     let value = text[start..end].trim_end_matches(['.', '!']);
@@ -231,12 +260,13 @@ fn labelled(text: &str, mark: Range<usize>) -> Option<(Range<usize>, &'static st
     is_value.then(|| (start..start + value.len(), "a secret with its label"))
 }
 
-fn extent(text: &str, start: usize, is_part: impl Fn(u8) -> bool) -> usize {
+/// Where the bytes from `start` on end that satisfy `is_part`.
+fn end_of_run(text: &str, start: usize, is_part: impl Fn(u8) -> bool) -> usize {
     start + text.as_bytes()[start..].iter().take_while(|byte| is_part(**byte)).count()
 }
 
-/// Words by which a value says that it only stands for one.
-const STAND_INS: &[&str] = &[
+/// Words that only a placeholder contains, in lower case.
+const PLACEHOLDER_WORDS: &[&str] = &[
     "example",
     "xxx",
     "your",
@@ -271,17 +301,20 @@ const STAND_INS: &[&str] = &[
     "notreal",
 ];
 
+/// Whether a value stands for a secret instead of being one: `${TOKEN}`, `<your key>`, `xxxx`.
 fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     value.starts_with(['$', '{', '<', '%', '*', '['])
-        || STAND_INS.iter().any(|word| lower.contains(word))
+        || PLACEHOLDER_WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// Not a placeholder, and as many different characters as chance would give.
+/// Whether a value is not a placeholder and has as many different characters as chance would give.
 fn is_random(value: &str) -> bool {
     is_varied(value) && !is_placeholder(value)
 }
 
+/// Whether a value has at least 8 different bytes, or if it is shorter than 16 bytes, half as many
+/// different ones as bytes and at least 6.
 fn is_varied(value: &str) -> bool {
     let mut seen = [false; 256];
     value.bytes().for_each(|byte| seen[byte as usize] = true);
@@ -294,7 +327,7 @@ fn has_digit_and_letter(value: &str) -> bool {
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Ids of things are not secrets.
+/// Whether a value is a UUID: those identify things and are not secret.
 fn is_uuid(value: &str) -> bool {
     value.len() == 36
         && value.bytes().enumerate().all(|(at, byte)| {

@@ -1,43 +1,66 @@
-//! Tags, brackets, banners and speakers' names that a host would put around its own messages, for
-//! `instructions`.
+//! Markup that imitates messages of the host, for `instructions`: tags, brackets, headings,
+//! speakers' names and code fences that a host puts around its own messages, and markup that is not
+//! rendered.
+//!
+//! ```text
+//! <system>You may …</system>     an element that claims to be the host's
+//! </description>                 closes what the host has opened around the description
+//! <|im_start|>system             a token of a chat template
+//! <!-- Claude, read … -->        a comment, which only the model reads
+//! <span style="display:none">    text that a browser does not show
+//! ![](https://x.example/?q=…)    an image whose address carries data away
+//! [SYSTEM] …   ### System:   SYSTEM: …   ```system   {"role": "system"}
+//! ```
+//!
+//! Descriptions of tools that handle HTML or chat messages mention such markup honestly. So most of
+//! it counts 3 points only with a text inside that says something ([`is_speech`]), and 1 otherwise;
+//! `instruction_patterns` explains the points.
+//!
+//! Input is the normalised text, in lower case. Everything here is a search for fixed strings: a
+//! description is seldom well-formed HTML, and a parser would see other elements than a model does.
 
 use std::ops::Range;
 
-use super::lexicon::{is_unspaced, read};
-use super::plain::Plain;
-use super::words::*;
+use super::concept_scan::concepts_of;
+use super::concepts::*;
+use super::lexicon::is_unspaced_letter;
 
-/// Markup in a folded text, each with its points.
-pub(super) fn markup(text: &str) -> Vec<(u8, Range<usize>)> {
+/// Points of a sign, from 1 to 3, and the bytes of the normalised text that it spans.
+type MarkupSign = (u8, Range<usize>);
+
+/// Finds markup in a normalised text.
+pub(super) fn find_host_markup(text: &str) -> Vec<MarkupSign> {
     let mut found = Vec::new();
+    // Most texts have none of these signs, and then nothing is searched. `MARKUP_SIGN` in
+    // `normalize` lists the same signs.
     let has = |sign: u8| text.as_bytes().contains(&sign);
     if has(b'<') {
-        elements(text, &mut found);
-        unrendered(text, &mut found);
+        find_elements(text, &mut found);
+        find_unrendered(text, &mut found);
     }
     if has(b'!') && text.contains("](http") {
-        images(text, &mut found);
+        find_images(text, &mut found);
     }
     if has(b'<') || has(b'#') || text.contains("/*") {
-        comments(text, &mut found);
+        find_comments(text, &mut found);
     }
     if has(b'[') || has(b'{') || has(b'*') || !text.is_ascii() {
-        brackets(text, &mut found);
+        find_brackets(text, &mut found);
     }
     if has(b'#') {
-        headings(text, &mut found);
+        find_headings(text, &mut found);
     }
     if has(b':') {
-        speakers(text, &mut found);
+        find_speakers(text, &mut found);
     }
     if text.contains("```") || text.contains("~~~") {
-        fences(text, &mut found);
+        find_fences(text, &mut found);
     }
     found
 }
 
 /// Names of elements, brackets and headings that claim to be the host's or another speaker's.
-const HOSTS: &[&str] = &[
+const HOST_NAMES: &[&str] = &[
     "system",
     "sys",
     "important",
@@ -85,7 +108,8 @@ const HOSTS: &[&str] = &[
     "human",
     "user",
 ];
-/// The same in other languages, and in compounds: `<system_note>`, `<istruzioni_di_sistema>`.
+/// Beginnings of such names in all languages, alone and in compounds: `<system_note>`,
+/// `<istruzioni_di_sistema>`.
 const HOST_STEMS: &[&str] = &[
     "system",
     "sistem",
@@ -129,8 +153,8 @@ const HOST_STEMS: &[&str] = &[
     "onemli",
     "talimat",
 ];
-/// Names that hardly anyone gives to a tag of his own.
-const STRONG: &[&str] = &[
+/// Names that elements of honest examples hardly ever have. These count also when left open.
+const UNAMBIGUOUS_NAMES: &[&str] = &[
     "system",
     "sys",
     "important",
@@ -142,7 +166,8 @@ const STRONG: &[&str] = &[
     "hidden",
     "admin",
 ];
-/// Closing these ends what the description itself is wrapped in.
+/// Elements in which hosts wrap a description. Closing one pretends that the description has ended
+/// and that what follows comes from the host.
 const WRAPPERS: &[&str] = &[
     "description",
     "tool",
@@ -163,8 +188,8 @@ const WRAPPERS: &[&str] = &[
     "schema",
     "untrusted",
 ];
-/// Tokens of chat templates.
-const TEMPLATE: &[&str] = &[
+/// Special tokens of chat templates, by which models tell apart who speaks.
+const CHAT_TEMPLATE_TOKENS: &[&str] = &[
     "im_start",
     "im_end",
     "system",
@@ -183,36 +208,42 @@ const TEMPLATE: &[&str] = &[
     "fim_prefix",
 ];
 
-fn is_host(name: &str) -> bool {
-    HOSTS.contains(&name)
+/// Whether a name claims to be the host's.
+fn is_host_name(name: &str) -> bool {
+    HOST_NAMES.contains(&name)
         || HOST_STEMS.iter().any(|stem| {
             name.starts_with(stem) || name.split(['_', '-']).any(|part| part.starts_with(stem))
         })
 }
 
-fn elements(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// `<system>…</system>`, `</description>`, `<|im_start|>`.
+fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices('<') {
         let rest = &text[start + 1..];
+        // Longer ones are comparisons (`a < b`) rather than elements.
         let Some(len) = rest.find('>').filter(|len| *len <= 80) else { continue };
         let end = start + 1 + len + 1;
         let inner = rest[..len].trim_end_matches('/');
+        // U+FF5C is the full-width bar of some chat templates.
         let name = inner
             .trim_start_matches(['/', '<', '|', '\u{FF5C}'])
             .split([' ', '|', ':', '\u{FF5C}'])
             .next()
             .unwrap_or_default();
         let closing = inner.starts_with('/');
-        let template = inner.starts_with(['|', '<', '\u{FF5C}']) && TEMPLATE.contains(&name)
+        let template = inner.starts_with(['|', '<', '\u{FF5C}'])
+            && CHAT_TEMPLATE_TOKENS.contains(&name)
             || matches!(name, "start_of_turn" | "end_of_turn");
+        // Closing a wrapper that the text itself has opened is an example of markup.
         if template || closing && WRAPPERS.contains(&name) && !text.contains(&format!("<{name}")) {
             found.push((3, start..end));
-        } else if !closing && is_host(name) {
+        } else if !closing && is_host_name(name) {
             let close = text[end..].find(&format!("</{name}"));
             let body = &text[end..close.map_or(text.len(), |close| end + close)];
             let points = match close {
                 Some(_) if is_speech(body) => 3,
-                // Left open, but not as one of a list of tags.
-                None if STRONG.contains(&name)
+                // Left open, but followed by a text: not one of a list of tags.
+                None if UNAMBIGUOUS_NAMES.contains(&name)
                     && is_speech(body)
                     && body.trim_start().starts_with(char::is_alphanumeric) =>
                 {
@@ -225,9 +256,9 @@ fn elements(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     }
 }
 
-/// `<span style="display:none">`: what a browser does not show speaks to whoever reads the source.
-fn unrendered(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
-    const STYLES: &[&str] = &[
+/// `<span style="display:none">`: text that a browser does not show is meant for the model.
+fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
+    const HIDING_STYLES: &[&str] = &[
         "display:none",
         "visibility:hidden",
         "font-size:0",
@@ -251,7 +282,7 @@ fn unrendered(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
         let squeezed: String =
             attributes.chars().filter(|c| !matches!(c, ' ' | '"' | '\'')).collect();
         let hides = attributes.split(' ').any(|attribute| attribute == "hidden")
-            || STYLES.iter().any(|style| {
+            || HIDING_STYLES.iter().any(|style| {
                 squeezed.find(style).is_some_and(|at| {
                     // `opacity:0.5` can be seen.
                     !squeezed[at + style.len()..]
@@ -267,61 +298,64 @@ fn unrendered(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     }
 }
 
-/// `![](https://…?q={conversation})`: a picture whose address carries something away.
-fn images(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// `![](https://…?q={conversation})`: a client that renders the image sends the query to its server.
+/// Counts if the query names something confidential.
+fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices("![") {
         let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
         let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
-        let present =
-            read(&Plain::fold(&query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ")))
-                .tokens
-                .iter()
-                .fold(0, |all, token| all | token.concepts);
-        if present & (TALK | USER | CREDENTIAL | PROMPT | SENSITIVE | FILE | TOLD_YOU | CONTENT)
-            != 0
-        {
+        // Words in a query are joined by signs.
+        let words = query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ");
+        let confidential = CONVERSATION
+            | USER
+            | CREDENTIAL
+            | SYSTEM_PROMPT
+            | SENSITIVE
+            | SECRET_FILE
+            | TOLD_TO_MODEL
+            | CONTENT;
+        if concepts_of(&words) & confidential != 0 {
             found.push((3, start..end));
         }
     }
 }
 
-/// Long enough to say something.
+/// Whether a text is long enough to say something: three words, or eight characters of a script
+/// without spaces.
 fn is_speech(body: &str) -> bool {
     body.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= 3
-        || body.chars().filter(|c| is_unspaced(*c)).count() >= 8
+        || body.chars().filter(|c| is_unspaced_letter(*c)).count() >= 8
 }
 
-/// Comments are not rendered: one that speaks to somebody speaks to the model.
-fn comments(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// Comments of HTML, templates, Markdown and C are not rendered. One that has words of at least two
+/// of the groups below is addressed to the model.
+fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
     for (open, close) in
         [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")"), ("/*", "*/")]
     {
         for (start, _) in text.match_indices(open) {
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
-            let present = read(&Plain::fold(&text[start..end]))
-                .tokens
-                .iter()
-                .fold(0, |all, token| all | token.concepts);
-            let telling = [
+            let present = concepts_of(&text[start..end]);
+            let groups = [
                 MODEL | AI,
-                DROP,
-                FILE,
+                DISREGARD,
+                SECRET_FILE,
                 CREDENTIAL,
-                NOT_TELL,
+                DO_NOT_TELL,
                 TO_MODEL,
-                PROMPT,
+                SYSTEM_PROMPT,
                 ALWAYS,
                 MUST,
-                TALK,
-                CARRY,
+                CONVERSATION,
+                PASS_ON,
                 READ,
                 USER,
                 CALL | TOOL,
-                NOT,
+                DO_NOT,
                 INSTRUCTIONS,
             ];
-            if telling.iter().filter(|telling| present & **telling != 0).count() >= 2 {
+            if groups.iter().filter(|group| present & **group != 0).count() >= 2 {
                 found.push((3, start..end));
             }
         }
@@ -329,7 +363,7 @@ fn comments(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
 }
 
 /// `[SYSTEM] …` where a line or sentence begins, `[INST]`, `{{system}}`, `**SYSTEM**`.
-fn brackets(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
     for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("**", "**"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {
             let from = start + open.len();
@@ -341,9 +375,10 @@ fn brackets(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
                 .trim_start_matches(['/', '[', '#'])
                 .trim_end_matches([':', ']']);
             let first = name.split([' ', ':', '_', '-']).next().unwrap_or_default();
-            if !is_host(first) {
+            if !is_host_name(first) {
                 continue;
             }
+            // `[SYSTEM] … [/SYSTEM]` is an element with other brackets.
             let closed = text.contains(&format!("{open}/{name}"));
             let speaks = is_speech(&text[end..])
                 && text[end..]
@@ -351,7 +386,9 @@ fn brackets(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
                     .starts_with(char::is_alphanumeric);
             let points = match first {
                 _ if closed || first == "inst" => 3,
-                _ if !opens(text, start) => continue,
+                // `see [system]` inside a sentence is a reference.
+                _ if !begins_sentence(text, start) => continue,
+                // Bold is how honest texts emphasise a word.
                 "system" | "sys" | "assistant" | "override" if speaks && open != "**" => 3,
                 _ if first.starts_with("系统")
                     || first.starts_with("システム")
@@ -367,7 +404,7 @@ fn brackets(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
 }
 
 /// Whether a line or a sentence begins here.
-fn opens(text: &str, at: usize) -> bool {
+fn begins_sentence(text: &str, at: usize) -> bool {
     text[..at].ends_with('\n')
         || matches!(
             text[..at].trim_end().chars().next_back(),
@@ -375,10 +412,12 @@ fn opens(text: &str, at: usize) -> bool {
         )
 }
 
-/// `### System instructions`, `# Instruction:`.
-fn headings(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// `### System instructions`, `# Instruction:`. Prompts are written in Markdown, and these are the
+/// headings by which models were trained to recognise their parts.
+fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices('#') {
         let line = text[start..].trim_start_matches('#').trim_start_matches(' ');
+        // One heading per row of `#`; `#tag` is not one.
         if text[..start].ends_with('#')
             || line.len() == text.len() - start - 1 && !text[start..].starts_with("# ")
         {
@@ -386,10 +425,10 @@ fn headings(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
         }
         let mut words = line.split([' ', ':', '\n', '#']).filter(|word| !word.is_empty());
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let named = line[first.len()..].starts_with(':');
+        let has_colon = line[first.len()..].starts_with(':');
         let points = match first {
-            "system" if named || SYSTEM_WORDS.contains(&second) => 3,
-            "instruction" | "assistant" | "human" if named => 3,
+            "system" if has_colon || SYSTEM_HEADING_WORDS.contains(&second) => 3,
+            "instruction" | "assistant" | "human" if has_colon => 3,
             "new" | "hidden" | "secret" | "important" | "updated" | "mandatory"
                 if matches!(
                     second,
@@ -399,7 +438,7 @@ fn headings(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
                 3
             }
             "instruction" | "instructions"
-                if matches!(second, "for" | "to") && speaks_of_model(line) =>
+                if matches!(second, "for" | "to") && mentions_model(line) =>
             {
                 3
             }
@@ -409,7 +448,8 @@ fn headings(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
     }
 }
 
-const SYSTEM_WORDS: &[&str] = &[
+/// Words after "system" that make a heading the host's.
+const SYSTEM_HEADING_WORDS: &[&str] = &[
     "instructions",
     "instruction",
     "prompt",
@@ -425,15 +465,17 @@ const SYSTEM_WORDS: &[&str] = &[
     "rules",
 ];
 
-/// `SYSTEM: …`, `Human: … Assistant: …`, a fenced block of the host, a message object.
-fn speakers(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held. One speaker alone
+/// counts 2 points, a question and an answer 3. Message objects are found here, too, because they
+/// also need a colon.
+fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(':') {
         let start = text[..at]
             .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
             .map_or(0, |last| last + text[last..].chars().next().map_or(1, char::len_utf8));
         let name = &text[start..at];
-        if opens(text, start)
+        if begins_sentence(text, start)
             && matches!(
                 name,
                 "system"
@@ -454,36 +496,36 @@ fn speakers(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
             names.push((name, start..at + 1));
         }
     }
-    let speaks_for_another = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
+    let is_dialogue = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
         && names.iter().any(|(name, _)| matches!(*name, "human" | "user" | "system"));
     for (name, range) in names {
-        let points =
-            if speaks_for_another { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
+        let points = if is_dialogue { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
         if points > 0 && is_speech(&text[range.end..]) {
             found.push((points, range));
         }
     }
     if text.contains("role") {
-        objects(text, found);
+        find_message_objects(text, found);
     }
 }
 
-/// A block that is marked as the host's.
-fn fences(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// Code fences whose language is the host's.
+fn find_fences(text: &str, found: &mut Vec<MarkupSign>) {
     for fence in ["```system", "```instructions", "```prompt", "~~~system", "```assistant"] {
         found.extend(text.match_indices(fence).map(|(at, _)| (3, at..at + fence.len())));
     }
 }
 
-/// A message of the host as an object of a chat.
-fn objects(text: &str, found: &mut Vec<(u8, Range<usize>)>) {
+/// A message of the host as an object of a chat API. Only 2 points: tools that talk to such APIs show
+/// these objects honestly.
+fn find_message_objects(text: &str, found: &mut Vec<MarkupSign>) {
     for object in ["\"role\": \"system\"", "\"role\":\"system\"", "'role': 'system'"] {
         found.extend(text.match_indices(object).map(|(at, _)| (2, at..at + object.len())));
     }
 }
 
-/// Whether the first line speaks of an assistant.
-fn speaks_of_model(text: &str) -> bool {
+/// Whether the first line mentions an assistant.
+fn mentions_model(text: &str) -> bool {
     let line = text.split('\n').next().unwrap_or_default();
-    read(&Plain::fold(line)).tokens.iter().any(|token| token.concepts & AI != 0)
+    concepts_of(line) & AI != 0
 }

@@ -7,7 +7,7 @@
 //! | characters | honest | otherwise |
 //! |---|---|---|
 //! | control | tab and line breaks | terminals hide text with them |
-//! | zero width | joiners in emoji and in scripts that join letters; line breaks in Thai or Khmer | they split words, or encode bits |
+//! | zero width | in emoji, in scripts that join letters, in Thai | they split words or encode bits |
 //! | tags (U+E0000…) | at the end of a flag emoji | they spell ASCII text |
 //! | variation selectors | one, after a character that has variants | they encode bytes |
 //! | bidirectional | pairs, in text with right-to-left letters | they reorder what is shown |
@@ -48,8 +48,8 @@ pub(crate) fn find_hidden_text(text: &str) -> Vec<SuspiciousText> {
 }
 
 /// Whether any text of this document can hide something: false if the document is printable ASCII
-/// and so is what its escapes, those of JSON and YAML, stand for. Checked once per document, because
-/// it spares all texts of most documents the search.
+/// and so is what its escapes, those of JSON and YAML, stand for. Checked once per document,
+/// because it spares all texts of most documents the search.
 pub(crate) fn can_hide_text(document: &str) -> bool {
     let mut escapes = document.split('\\').skip(1);
     !is_printable_ascii(document)
@@ -243,7 +243,8 @@ fn is_flag(chars: &[(usize, char)], run: &Range<usize>) -> bool {
 
 /// Whether a character has variants that this selector can choose from.
 fn has_variants(base: char, selector: char) -> bool {
-    let ideograph = matches!(base, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    let ideograph = matches!(base,
+        '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
     match selector {
         // Text and emoji style; digits become keycaps.
         '\u{FE0E}' | '\u{FE0F}' => {
@@ -300,14 +301,19 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
 
 /// Scripts whose letters join: Arabic, Syriac, N'Ko, Mandaic, the Indic scripts, Mongolian.
 fn is_joining(c: char) -> bool {
-    matches!(c, '\u{600}'..='\u{8FF}' | '\u{900}'..='\u{DFF}' | '\u{F00}'..='\u{109F}' | '\u{1780}'..='\u{18AF}' | '\u{1A00}'..='\u{1CFF}'
-        | '\u{A800}'..='\u{A8FF}' | '\u{A980}'..='\u{AAFF}' | '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{11000}'..='\u{11FFF}')
+    matches!(c, 
+        '\u{600}'..='\u{8FF}' | '\u{900}'..='\u{DFF}' | '\u{F00}'..='\u{109F}'
+        | '\u{1780}'..='\u{18AF}' | '\u{1A00}'..='\u{1CFF}' | '\u{A800}'..='\u{A8FF}'
+        | '\u{A980}'..='\u{AAFF}' | '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}'
+        | '\u{11000}'..='\u{11FFF}')
 }
 
-/// Scripts without spaces between words, where a zero-width space marks a possible line break: Thai,
-/// Lao, Tibetan, Myanmar, Khmer, Han, kana, Hangul.
+/// Scripts without spaces between words, where a zero-width space marks a possible line break:
+/// Thai, Lao, Tibetan, Myanmar, Khmer, Han, kana, Hangul.
 fn is_without_spaces(c: char) -> bool {
-    matches!(c, '\u{E00}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{1950}'..='\u{1AAF}' | '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
+    matches!(c,
+        '\u{E00}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{1950}'..='\u{1AAF}'
+        | '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
 /// What must be known about the whole text to judge one of its bidirectional characters.
@@ -352,7 +358,9 @@ impl BidiContext {
 }
 
 fn is_rtl(c: char) -> bool {
-    matches!(c, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
+    matches!(c,
+        '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}'
+        | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
 }
 
 /// The text that variation selectors encode, one byte each: VS1 to VS16 are 0 to 15, VS17 to VS256
@@ -391,8 +399,8 @@ fn decode_bits(piece: &str) -> Option<String> {
     read(one).or_else(|| read(zero))
 }
 
-/// Soft hyphens that are not typography. They are honest inside long words, but not where a part has
-/// one letter or the word less than five, nor in words that are addressed to the model.
+/// Soft hyphens that are not typography. They are honest inside long words, but not where a part
+/// has one letter or the word less than five, nor in words that are addressed to the model.
 fn find_soft_hyphens(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousText> {
     if !text.contains('\u{AD}') {
         return Vec::new();
@@ -455,11 +463,13 @@ fn find_mixed_alphabets(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousTe
 
 /// Whether a letter is Greek, Cyrillic, Armenian or Cherokee: alphabets with Latin look-alikes.
 fn is_other_alphabet(c: char) -> bool {
-    matches!(c, '\u{370}'..='\u{3FF}' | '\u{400}'..='\u{52F}' | '\u{530}'..='\u{58F}' | '\u{13A0}'..='\u{13FF}')
+    matches!(c,
+        '\u{370}'..='\u{3FF}' | '\u{400}'..='\u{52F}' | '\u{530}'..='\u{58F}'
+        | '\u{13A0}'..='\u{13FF}')
 }
 
-/// Whether a letter cannot be told from a Latin one. Greek small letters are symbols in formulas, so
-/// of these only the two that print exactly like Latin count.
+/// Whether a letter cannot be told from a Latin one. Greek small letters are symbols in formulas,
+/// so of these only the two that print exactly like Latin count.
 fn is_exact_lookalike(c: char) -> bool {
     match c {
         '\u{3B1}'..='\u{3C9}' => c == 'ο' || c == 'ν',

@@ -60,152 +60,46 @@ pub(super) fn find_host_markup(text: &str) -> Vec<MarkupSign> {
 }
 
 /// Names of elements, brackets and headings that claim to be the host's or another speaker's.
+#[rustfmt::skip]
 const HOST_NAMES: &[&str] = &[
-    "system",
-    "sys",
-    "important",
-    "assistant",
-    "instruction",
-    "instructions",
-    "secret",
-    "hidden",
-    "admin",
-    "developer",
-    "override",
-    "critical",
-    "directive",
-    "directives",
-    "policy",
-    "internal",
-    "agent",
-    "llm",
-    "ai",
-    "inst",
-    "urgent",
-    "mandatory",
-    "priority",
-    "security",
-    "root",
-    "tool_result",
-    "tool_response",
-    "tool_output",
-    "function_result",
-    "function_results",
-    "function_response",
-    "user_confirmation",
-    "user_message",
-    "context",
-    "reminder",
-    "attention",
-    "notice",
-    "command",
-    "commands",
-    "must",
-    "model",
-    "private",
-    "confidential",
-    "thinking",
-    "human",
-    "user",
+    "system", "sys", "important", "assistant", "instruction", "instructions", "secret", "hidden",
+    "admin", "developer", "override", "critical", "directive", "directives", "policy", "internal",
+    "agent", "llm", "ai", "inst", "urgent", "mandatory", "priority", "security", "root",
+    "tool_result", "tool_response", "tool_output", "function_result", "function_results",
+    "function_response", "user_confirmation", "user_message", "context", "reminder", "attention",
+    "notice", "command", "commands", "must", "model", "private", "confidential", "thinking",
+    "human", "user",
 ];
 /// Beginnings of such names in all languages, alone and in compounds: `<system_note>`,
 /// `<istruzioni_di_sistema>`.
+#[rustfmt::skip]
 const HOST_STEMS: &[&str] = &[
-    "system",
-    "sistem",
-    "instruct",
-    "istruzion",
-    "instruc",
-    "instruz",
-    "anweisung",
-    "wichtig",
-    "important",
-    "prompt",
-    "assistant",
-    "asistente",
-    "assistent",
-    "directive",
-    "override",
-    "priority",
-    "admin",
-    "secret",
-    "hidden",
-    "mandatory",
-    "critical",
-    "систем",
-    "инструкц",
-    "важно",
-    "системн",
-    "系统",
-    "系統",
-    "システム",
-    "重要",
-    "指示",
-    "指令",
-    "시스템",
-    "중요",
-    "지시",
-    "geheim",
-    "secreto",
-    "segreto",
-    "wazne",
-    "polecen",
-    "onemli",
-    "talimat",
+    "system", "sistem", "instruct", "istruzion", "instruc", "instruz", "anweisung", "wichtig",
+    "important", "prompt", "assistant", "asistente", "assistent", "directive", "override",
+    "priority", "admin", "secret", "hidden", "mandatory", "critical", "систем", "инструкц", "важно",
+    "системн", "系统", "系統", "システム", "重要", "指示", "指令", "시스템", "중요", "지시", "geheim", "secreto",
+    "segreto", "wazne", "polecen", "onemli", "talimat",
 ];
 /// Names that elements of honest examples hardly ever have. These count also when left open.
+#[rustfmt::skip]
 const UNAMBIGUOUS_NAMES: &[&str] = &[
-    "system",
-    "sys",
-    "important",
-    "assistant",
-    "override",
-    "inst",
-    "directive",
-    "secret",
-    "hidden",
+    "system", "sys", "important", "assistant", "override", "inst", "directive", "secret", "hidden",
     "admin",
 ];
 /// Elements in which hosts wrap a description. Closing one pretends that the description has ended
 /// and that what follows comes from the host.
+#[rustfmt::skip]
 const WRAPPERS: &[&str] = &[
-    "description",
-    "tool",
-    "tools",
-    "function",
-    "functions",
-    "tool_description",
-    "parameter",
-    "parameters",
-    "tooldescription",
-    "available_tools",
-    "tool_use",
-    "tool_call",
-    "tool_definition",
-    "documents",
-    "document",
-    "user_input",
-    "schema",
-    "untrusted",
+    "description", "tool", "tools", "function", "functions", "tool_description", "parameter",
+    "parameters", "tooldescription", "available_tools", "tool_use", "tool_call", "tool_definition",
+    "documents", "document", "user_input", "schema", "untrusted",
 ];
 /// Special tokens of chat templates, by which models tell apart who speaks.
+#[rustfmt::skip]
 const CHAT_TEMPLATE_TOKENS: &[&str] = &[
-    "im_start",
-    "im_end",
-    "system",
-    "assistant",
-    "user",
-    "sys",
-    "endoftext",
-    "eot_id",
-    "start_header_id",
-    "end_header_id",
-    "begin_of_text",
-    "end_of_text",
-    "start_of_turn",
-    "end_of_turn",
-    "endofprompt",
-    "fim_prefix",
+    "im_start", "im_end", "system", "assistant", "user", "sys", "endoftext", "eot_id",
+    "start_header_id", "end_header_id", "begin_of_text", "end_of_text", "start_of_turn",
+    "end_of_turn", "endofprompt", "fim_prefix",
 ];
 
 /// Whether a name claims to be the host's.
@@ -258,21 +152,11 @@ fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
 
 /// `<span style="display:none">`: text that a browser does not show is meant for the model.
 fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
+    #[rustfmt::skip]
     const HIDING_STYLES: &[&str] = &[
-        "display:none",
-        "visibility:hidden",
-        "font-size:0",
-        "font-size:1px",
-        "opacity:0",
-        "color:white",
-        "color:#fff",
-        "color:transparent",
-        "color=white",
-        "color=#fff",
-        "left:-9999",
-        "height:0",
-        "width:0",
-        "aria-hidden=true",
+        "display:none", "visibility:hidden", "font-size:0", "font-size:1px", "opacity:0",
+        "color:white", "color:#fff", "color:transparent", "color=white", "color=#fff", "left:-9999",
+        "height:0", "width:0", "aria-hidden=true",
     ];
     for (start, _) in text.match_indices('<') {
         let rest = &text[start + 1..];
@@ -298,8 +182,8 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
     }
 }
 
-/// `![](https://…?q={conversation})`: a client that renders the image sends the query to its server.
-/// Counts if the query names something confidential.
+/// `![](https://…?q={conversation})`: a client that renders the image sends the query to its
+/// server. Counts if the query names something confidential.
 fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices("![") {
         let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
@@ -449,20 +333,10 @@ fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
 }
 
 /// Words after "system" that make a heading the host's.
+#[rustfmt::skip]
 const SYSTEM_HEADING_WORDS: &[&str] = &[
-    "instructions",
-    "instruction",
-    "prompt",
-    "message",
-    "override",
-    "note",
-    "notice",
-    "policy",
-    "directive",
-    "update",
-    "command",
-    "alert",
-    "rules",
+    "instructions", "instruction", "prompt", "message", "override", "note", "notice", "policy",
+    "directive", "update", "command", "alert", "rules",
 ];
 
 /// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held. One speaker alone
@@ -516,8 +390,8 @@ fn find_fences(text: &str, found: &mut Vec<MarkupSign>) {
     }
 }
 
-/// A message of the host as an object of a chat API. Only 2 points: tools that talk to such APIs show
-/// these objects honestly.
+/// A message of the host as an object of a chat API. Only 2 points: tools that talk to such APIs
+/// show these objects honestly.
 fn find_message_objects(text: &str, found: &mut Vec<MarkupSign>) {
     for object in ["\"role\": \"system\"", "\"role\":\"system\"", "'role': 'system'"] {
         found.extend(text.match_indices(object).map(|(at, _)| (2, at..at + object.len())));

@@ -19,7 +19,8 @@
 //! Known not to be found: paraphrases that use no word of the lexicon ("make yourself comfortable
 //! with a different set of principles"), attacks spread over several texts of a definition,
 //! languages without a table, and instructions that arrive in the results of a call. The share that
-//! is found is measured by the tests of this module on texts that the patterns were not written for.
+//! is found is measured by the tests of this module on texts that the patterns were not written
+//! for.
 
 use std::cmp::Reverse;
 use std::ops::Range;

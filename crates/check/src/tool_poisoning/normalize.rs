@@ -51,8 +51,8 @@ impl<'t> NormalizedText<'t> {
         Self::reusing(source, String::new())
     }
 
-    /// The same as [`NormalizedText::new`], with a buffer whose memory is used again: documents have
-    /// thousands of short texts.
+    /// The same as [`NormalizedText::new`], with a buffer whose memory is used again: documents
+    /// have thousands of short texts.
     pub(super) fn reusing(source: &'t str, mut text: String) -> Self {
         let needed = NeededSteps::of(source.as_bytes());
         if !needed.more_than_lower_case() {
@@ -380,8 +380,8 @@ fn separator(white_space: &[(char, u32)], next: Option<char>) -> char {
     if lines > 1 || (lines == 1 && item) { '\n' } else { ' ' }
 }
 
-/// The character that `&#105;`, `&#x69;` or `\\u0069` stands for, and how long that is. Only letters
-/// and digits: other escapes cannot hide words.
+/// The character that `&#105;`, `&#x69;` or `\\u0069` stands for, and how long that is. Only
+/// letters and digits: other escapes cannot hide words.
 fn unescape(text: &str) -> Option<(char, usize)> {
     let (digits, radix, len) = if let Some(rest) = text.strip_prefix("&#x") {
         let digits = &rest[..rest.find(';').filter(|len| *len <= 6)?];

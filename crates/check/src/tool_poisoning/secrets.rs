@@ -8,8 +8,9 @@
 //! - a frame, such as that of a private key, a JSON Web Token or a URL with a password;
 //! - a label, as in `api_key: "…"`, before a value that is long and mixed ([`find_labelled`]).
 //!
-//! Placeholders are never secrets ([`is_placeholder`]). Messages show six characters at most, because
-//! they end up in logs. Not found: secrets without prefix, frame and label, and short passwords.
+//! Placeholders are never secrets ([`is_placeholder`]). Messages show six characters at most,
+//! because they end up in logs. Not found: secrets without prefix, frame and label, and short
+//! passwords.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -266,38 +267,11 @@ fn end_of_run(text: &str, start: usize, is_part: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Words that only a placeholder contains, in lower case.
+#[rustfmt::skip]
 const PLACEHOLDER_WORDS: &[&str] = &[
-    "example",
-    "xxx",
-    "your",
-    "placeholder",
-    "changeme",
-    "change-me",
-    "dummy",
-    "sample",
-    "redacted",
-    "todo",
-    "insert",
-    "replace",
-    "fake",
-    "test",
-    "abcdef",
-    "123456",
-    "0000",
-    "1111",
-    "aaaa",
-    "...",
-    "***",
-    "foobar",
-    "secret",
-    "password",
-    "token",
-    "${",
-    "{{",
-    "<",
-    "mypass",
-    "my_",
-    "my-",
+    "example", "xxx", "your", "placeholder", "changeme", "change-me", "dummy", "sample", "redacted",
+    "todo", "insert", "replace", "fake", "test", "abcdef", "123456", "0000", "1111", "aaaa", "...",
+    "***", "foobar", "secret", "password", "token", "${", "{{", "<", "mypass", "my_", "my-",
     "notreal",
 ];
 

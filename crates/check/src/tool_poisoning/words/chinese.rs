@@ -1,5 +1,5 @@
-//! Chinese: simplified, and a few traditional forms. There are no spaces: an entry matches anywhere,
-//! so entries are as long as they must be not to match inside other words.
+//! Chinese: simplified, and a few traditional forms. There are no spaces: an entry matches
+//! anywhere, so entries are as long as they must be not to match inside other words.
 
 use super::*;
 

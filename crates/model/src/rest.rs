@@ -1,11 +1,12 @@
-//! Fields that only one format knows: kept at home, a loss elsewhere.
+//! Fields that only one format has. They are kept, so that writing the same format again loses
+//! nothing; writing another format reports them as lost.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{Json, Object};
 
-/// The name of a format, such as `btcp`.
+/// The name of a format, such as `btcp`. The names are declared by the crate `formats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatId(pub &'static str);
 
@@ -15,17 +16,18 @@ impl fmt::Display for FormatId {
     }
 }
 
-/// Unclaimed fields by the format they were read from, in the order they were written.
+/// Fields without a place in the record, by the format that they were read from and in the order in
+/// which they were written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rest(BTreeMap<FormatId, Object>);
 
 impl Rest {
-    /// Keeps a field.
+    /// Adds a field. A second one with the same name replaces the first.
     pub fn keep(&mut self, format: FormatId, name: impl Into<String>, value: Json) {
         self.0.entry(format).or_default().insert(name.into(), value);
     }
 
-    /// All of them.
+    /// The fields of each format.
     pub fn iter(&self) -> impl Iterator<Item = (FormatId, &Object)> {
         self.0.iter().map(|(format, fields)| (*format, fields))
     }

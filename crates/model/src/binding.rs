@@ -24,7 +24,7 @@ pub enum Binding {
     },
     /// A command-line program. A call appends its arguments to the words (aios, `type: cli`).
     Command {
-        /// The program, looked up on the `PATH`.
+        /// The program, by name or path.
         executable: String,
         /// The fixed words of this command, such as `repo list`.
         words: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Server {
     pub connection: Connection,
     /// Environment variables that the server needs.
     pub environment: Vec<Variable>,
-    /// Headers for every HTTP request. Their values may be secrets and are never logged.
+    /// Headers for every HTTP request. Their values may be secrets.
     pub headers: Vec<Variable>,
     /// The working directory of the process; only for standard streams.
     pub directory: Option<String>,
@@ -96,8 +96,7 @@ pub struct Server {
 pub enum Connection {
     /// A child process that speaks MCP on its standard streams.
     Stdio {
-        /// The program and its arguments. The first is looked up on the `PATH`; no shell is
-        /// involved.
+        /// The program and its arguments; no shell is involved.
         command: Vec<String>,
     },
     /// Streamable HTTP.
@@ -127,7 +126,7 @@ pub struct Variable {
     pub required: bool,
     /// What the variable is for.
     pub description: Option<String>,
-    /// The value, if the definition contains one. It may name a variable of our own environment.
+    /// The value, if the definition contains one. It may be a secret.
     pub value: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-// Converts every page with turndown and its GFM plugin; prints the seconds for all, the median of several rounds.
+// Converts every page in PEERS/pages with turndown and its GFM plugin. Prints the seconds for all pages,
+// the median of seven rounds.
 const fs = require("fs");
 const path = require("path");
 const peers = path.resolve(process.argv[2]);
@@ -8,7 +9,8 @@ const service = new Turndown({ headingStyle: "atx", codeBlockStyle: "fenced" });
 service.use(gfm);
 service.remove(["script", "style", "nav"]);
 const folder = path.join(peers, "pages");
-const pages = fs.readdirSync(folder).map((name) => fs.readFileSync(path.join(folder, name), "utf8"));
+const read = (name) => fs.readFileSync(path.join(folder, name), "utf8");
+const pages = fs.readdirSync(folder).map(read);
 const rounds = [];
 for (let round = 0; round < 7; round++) {
   const start = process.hrtime.bigint();

@@ -1,14 +1,15 @@
-//! Ten thousand definitions in the four formats, made from the project's examples: as many sizes
-//! and shapes as people write, each with another name.
+//! Definitions in the four formats, generated from the project's examples: of the sizes and shapes
+//! that people write, each with another name, so that none is a copy of another.
 
 use toolwright_source::Syntax;
 
-/// One file to read.
-pub(crate) struct Definition {
+/// The content of one file.
+pub(crate) struct GeneratedDefinition {
     pub(crate) syntax: Syntax,
     pub(crate) text: String,
 }
 
+/// Templates in JSON, each with the text that is replaced to give it another name.
 const JSON: [(&str, &str); 5] = [
     (include_str!("../../examples/btcp/page-tools.json"), "page-tools"),
     (include_str!("../../examples/btcp/count-words.json"), "countWords"),
@@ -17,6 +18,7 @@ const JSON: [(&str, &str); 5] = [
     (include_str!("../../examples/mcp/read-file.json"), "read_file"),
 ];
 
+/// Templates in YAML.
 const YAML: [(&str, &str); 4] = [
     (include_str!("../../examples/aios/tickets.yaml"), "id: tickets"),
     (include_str!("../../examples/aios/git.yaml"), "id: git"),
@@ -25,7 +27,7 @@ const YAML: [(&str, &str); 4] = [
 ];
 
 /// `count` definitions, JSON and YAML in turn.
-pub(crate) fn definitions(count: usize) -> Vec<Definition> {
+pub(crate) fn definitions(count: usize) -> Vec<GeneratedDefinition> {
     (0..count)
         .map(|n| {
             let (syntax, (template, name)) = if n % 2 == 0 {
@@ -37,7 +39,7 @@ pub(crate) fn definitions(count: usize) -> Vec<Definition> {
                 Some(open) => format!("{open}{n}\""),
                 None => format!("{name}{n}"),
             };
-            Definition { syntax, text: template.replacen(name, &renamed, 1) }
+            GeneratedDefinition { syntax, text: template.replacen(name, &renamed, 1) }
         })
         .collect()
 }

@@ -1,5 +1,7 @@
-// Checks definitions as somebody with ajv would: every file against the schema of a definition, and (`schemas`) every
-// schema in it compiled, examples held against it.
+// Checks definitions as a program built on ajv would: validates every file of a folder against the schema
+// of a definition. With `schemas` it also compiles every schema in it and validates the examples.
+// Arguments: the folder of peers, the schema, the folder of definitions, `shape` or `schemas`.
+// Prints the number of errors.
 const fs = require("node:fs");
 const path = require("node:path");
 const [peers, schemaFile, folder, how] = process.argv.slice(2);
@@ -12,13 +14,16 @@ for (const name of fs.readdirSync(folder)) {
   if (!shape(document)) findings += shape.errors.length;
   if (how !== "schemas") continue;
   for (const tool of document.tools ?? [document]) {
-    for (const [schema, field] of [[tool.inputSchema ?? tool.parameters, "input"], [tool.outputSchema, "output"]]) {
+    for (const [schema, field] of [
+      [tool.inputSchema ?? tool.parameters, "input"],
+      [tool.outputSchema, "output"],
+    ]) {
       if (!schema) continue;
       const validate = ajv.compile(schema);
       for (const example of tool.examples ?? []) {
         if (field in example && !validate(example[field])) findings += validate.errors.length;
       }
-      // Otherwise it would keep every schema for good.
+      // ajv caches every compiled schema otherwise, and memory would grow with the number of files.
       ajv.removeSchema(schema);
     }
   }

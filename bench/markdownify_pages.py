@@ -1,4 +1,7 @@
-"""Converts every page with markdownify; prints the seconds for all, the median of several rounds."""
+"""Converts every page in PEERS/pages with markdownify.
+
+Prints the seconds for all pages, the median of three rounds.
+"""
 
 import pathlib
 import statistics
@@ -7,7 +10,8 @@ import time
 
 from markdownify import markdownify
 
-pages = [path.read_text() for path in sorted((pathlib.Path(sys.argv[1]) / "pages").glob("*.html"))]
+folder = pathlib.Path(sys.argv[1]) / "pages"
+pages = [path.read_text() for path in sorted(folder.glob("*.html"))]
 rounds = []
 for _ in range(3):
     start = time.perf_counter()

@@ -1,5 +1,9 @@
-//! Calls through the runner, against the same work without it: an executor that does nothing, a
-//! program that is started, an MCP server on stdio and one on HTTP.
+//! `toolwright-bench calls`: what the runner adds to a call.
+//!
+//! Four kinds of work, each once through the runner and once without it: an executor that does
+//! nothing, a program that is started, an MCP server on standard streams and one on HTTP. Between
+//! our caller and the work stand the checks of arguments and results against their schemas, limits,
+//! queues and logs; the difference is what they cost.
 
 use std::ffi::OsString;
 use std::process::Stdio;
@@ -23,22 +27,25 @@ use toolwright_model::{
     Binding, Connection, Details, Draft, FieldValue, InputSchema, Namespace, Server, ToolName,
 };
 
-use crate::processes::beside_us;
+use crate::processes::built_program;
 use crate::timing::{median, microseconds, quantile, verdict};
 
-/// One call and how long it took; what is prepared for it does not count.
-type Timed = Box<dyn Fn() -> BoxFuture<'static, Duration> + Send + Sync>;
+/// Makes one call and returns how long it took, without the time for preparing it.
+type TimedCall = Box<dyn Fn() -> BoxFuture<'static, Duration> + Send + Sync>;
 
-/// Tools beside the one that is called.
+/// Tools in the registry besides the one that is called.
 const OTHER_TOOLS: usize = 100;
 
 pub(crate) fn run() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
-    // In a task, as calls run in a server; whoever blocks on the runtime is woken in another way.
+    // In a task, as calls run in a server: a thread that blocks on the runtime is woken
+    // differently.
     let work = runtime.spawn(async {
         println!(
-            "calling tools, 6 arguments, {OTHER_TOOLS} other tools; p50 of every round, median of the rounds"
+            "calls with 6 arguments, {OTHER_TOOLS} other tools: ours through the runner, then the \
+             same \
+             work without it; p50 and p99 of each round, median of the rounds"
         );
         runner_alone().await;
         programs().await;
@@ -47,19 +54,20 @@ pub(crate) fn run() {
     runtime.block_on(work).expect("no panic");
 }
 
-/// What the rounds gave.
-struct Figures {
+/// Medians over the rounds.
+struct CallFigures {
     ours: Duration,
     ours_p99: Duration,
     peer: Duration,
     peer_p99: Duration,
+    /// Ours divided by the peer, at p50.
     ratio: f64,
-    /// In microseconds.
+    /// Ours minus the peer, at p50, in microseconds.
     difference: f64,
 }
 
-/// Calls both in turn, `calls` of each in a round.
-async fn in_turn(rounds: usize, calls: usize, ours: Timed, peer: Timed) -> Figures {
+/// Makes `calls` calls of each in a round, alternating, so that both see the same machine.
+async fn alternate(rounds: usize, calls: usize, ours: TimedCall, peer: TimedCall) -> CallFigures {
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..=rounds {
         let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -67,7 +75,7 @@ async fn in_turn(rounds: usize, calls: usize, ours: Timed, peer: Timed) -> Figur
             a.push(ours().await);
             b.push(peer().await);
         }
-        // The first warms up.
+        // The first round warms up.
         if round > 0 {
             mine.push(a);
             theirs.push(b);
@@ -77,7 +85,7 @@ async fn in_turn(rounds: usize, calls: usize, ours: Timed, peer: Timed) -> Figur
         |times: &[Vec<Duration>], q| times.iter().map(|round| quantile(round.clone(), q)).collect();
     let (ours, peer): (Vec<Duration>, Vec<Duration>) = (each(&mine, 0.5), each(&theirs, 0.5));
     let pairs = || ours.iter().zip(&peer).map(|(a, b)| (microseconds(*a), microseconds(*b)));
-    Figures {
+    CallFigures {
         ours: median(ours.clone()),
         ours_p99: median(each(&mine, 0.99)),
         peer: median(peer.clone()),
@@ -87,9 +95,11 @@ async fn in_turn(rounds: usize, calls: usize, ours: Timed, peer: Timed) -> Figur
     }
 }
 
-fn print(what: &str, peer: &str, figures: &Figures, judgement: &str) {
+/// Prints one line: ours, the peer, and how they compare.
+fn print(what: &str, peer: &str, figures: &CallFigures, judgement: &str) {
     println!(
-        "  {what:<18} {:8.1} µs p50 {:8.1} µs p99   {peer:<19} {:8.1} µs p50 {:8.1} µs p99   {judgement}",
+        "  {what:<18} {:8.1} µs p50 {:8.1} µs p99   {peer:<19} {:8.1} µs p50 {:8.1} µs p99   \
+         {judgement}",
         microseconds(figures.ours),
         microseconds(figures.ours_p99),
         microseconds(figures.peer),
@@ -97,12 +107,17 @@ fn print(what: &str, peer: &str, figures: &Figures, judgement: &str) {
     );
 }
 
-/// What a tool of a large server takes.
+/// A schema of the size that tools of large servers have.
 fn input() -> Json {
     json!({
         "type": "object",
         "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 500, "description": "What to look for."},
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 500,
+                "description": "What to look for.",
+            },
             "owner": {"type": "string", "pattern": "^[A-Za-z0-9-]+$"},
             "state": {"type": "string", "enum": ["open", "closed", "all"], "default": "open"},
             "labels": {"type": "array", "items": {"type": "string"}, "maxItems": 20},
@@ -153,7 +168,7 @@ static ANSWER: LazyLock<Json> = LazyLock::new(|| {
     })
 });
 
-/// What echoing tools give back, in one form or another.
+/// The schema of what a tool returns that echoes its arguments.
 fn echoed() -> Json {
     json!({"type": "object", "properties": {"echo": {"type": "object"}}})
 }
@@ -175,7 +190,7 @@ fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
     )
 }
 
-/// A runner whose tool `bench:echo` is run like this.
+/// A runner whose tool `bench:echo` has this binding.
 fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runner> {
     let environment = ["PATH", "HOME", "LANG"]
         .into_iter()
@@ -192,7 +207,8 @@ fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runne
     Arc::new(runner)
 }
 
-fn through(runner: &Arc<Runner>) -> Timed {
+/// A call through the runner.
+fn through(runner: &Arc<Runner>) -> TimedCall {
     let runner = Arc::clone(runner);
     Box::new(move || {
         let runner = Arc::clone(&runner);
@@ -207,22 +223,25 @@ fn through(runner: &Arc<Runner>) -> Timed {
     })
 }
 
-struct Nothing;
+/// Returns a constant.
+struct NoopExecutor;
 
-impl Executor for Nothing {
+impl Executor for NoopExecutor {
     fn run<'a>(&'a self, _: Call<'a>, _: &'a dyn Host) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async { Ok(Outcome::json(ANSWER.clone())) })
     }
 }
 
-static NOTHING: &[Kind] = &[Kind { id: "nothing", takes: |_| true, build: |_| Arc::new(Nothing) }];
+static NOTHING: &[Kind] =
+    &[Kind { id: "nothing", takes: |_| true, build: |_| Arc::new(NoopExecutor) }];
 
+/// The runner with an executor that does nothing, against that executor.
 async fn runner_alone() {
     let runner = runner(NOTHING, &output(), &Binding::Script);
     let tool =
         runner.toolbox().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
     let tool = Arc::new(tool);
-    let bare: Timed = Box::new(move || {
+    let bare: TimedCall = Box::new(move || {
         let (tool, arguments) = (Arc::clone(&tool), arguments());
         Box::pin(async move {
             let allowed = Duration::from_secs(30);
@@ -239,21 +258,22 @@ async fn runner_alone() {
                 budget: &budget,
             };
             let start = Instant::now();
-            let outcome = Nothing.run(call, &Quiet).await;
+            let outcome = NoopExecutor.run(call, &Quiet).await;
             let time = start.elapsed();
             assert!(outcome.is_ok());
             time
         })
     });
-    let figures = in_turn(15, 3_000, through(&runner), bare).await;
+    let figures = alternate(15, 3_000, through(&runner), bare).await;
     let holds = figures.ours < Duration::from_micros(10);
     let judgement =
         format!("{:+.1} µs (bound 10 µs in all) {}", figures.difference, verdict(holds));
-    print("runner, no work", "its executor alone", &figures, &judgement);
+    print("runner, no-op", "the executor alone", &figures, &judgement);
 }
 
+/// Programs started by the runner, against starting them directly.
 async fn programs() {
-    let misbehave = beside_us("misbehave");
+    let misbehave = built_program("misbehave");
     let cat = Binding::Executable { program: Some("/bin/cat".to_owned()) };
     let echo = Binding::Local {
         runtime: Some(misbehave.clone()),
@@ -267,15 +287,16 @@ async fn programs() {
     ];
     for (what, binding, words) in programs {
         let runner = runner(KINDS, &json!({"type": "object"}), &binding);
-        let figures = in_turn(10, 40, through(&runner), bare_program(words)).await;
+        let figures = alternate(10, 40, through(&runner), bare_program(words)).await;
         let judgement =
             format!("{:.2}x (bound 1.30) {}", figures.ratio, verdict(figures.ratio <= 1.3));
-        print(what, "bare spawn", &figures, &judgement);
+        print(what, "started directly", &figures, &judgement);
         runner.close().await;
     }
 }
 
-fn bare_program(words: Vec<String>) -> Timed {
+/// Starts a program, writes the arguments to it and parses what it prints.
+fn bare_program(words: Vec<String>) -> TimedCall {
     Box::new(move || {
         let (words, input) = (words.clone(), arguments().to_string());
         Box::pin(async move {
@@ -296,13 +317,14 @@ fn bare_program(words: Vec<String>) -> Timed {
     })
 }
 
+/// MCP servers called by the runner, against a client of rmcp.
 async fn servers() {
-    let misbehave = beside_us("misbehave");
+    let misbehave = built_program("misbehave");
 
     let words = vec![misbehave.clone(), "mcp".to_owned(), "good".to_owned()];
     let mut peer = start(&words);
     let pipes = (peer.stdout.take().expect("piped"), peer.stdin.take().expect("piped"));
-    let client = serve_client((), pipes).await.expect("it shakes hands");
+    let client = serve_client((), pipes).await.expect("the handshake succeeds");
     compare_servers("MCP over stdio", Connection::Stdio { command: words }, client).await;
 
     let mut server =
@@ -313,11 +335,11 @@ async fn servers() {
         .await
         .expect("its address");
     let url = line.trim().strip_prefix("listening ").expect("its address").to_owned();
-    // reqwest is built without a choice of its own.
+    // reqwest is built without a default cryptography provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
     let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
-    let client = serve_client((), transport).await.expect("it shakes hands");
+    let client = serve_client((), transport).await.expect("the handshake succeeds");
     compare_servers("MCP over HTTP", Connection::Http { url }, client).await;
 }
 
@@ -339,15 +361,16 @@ async fn compare_servers(
         &Binding::Server { server: Arc::new(server), tool: "echo".to_owned() },
     );
     let client = Arc::new(client);
-    let figures = in_turn(21, 200, through(&runner), bare_client(&client)).await;
+    let figures = alternate(21, 200, through(&runner), bare_client(&client)).await;
     let holds = figures.difference <= 30.0;
     let judgement = format!("{:+.1} µs (bound 30 µs) {}", figures.difference, verdict(holds));
-    print(what, "bare rmcp client", &figures, &judgement);
+    print(what, "rmcp client alone", &figures, &judgement);
     client.cancellation_token().cancel();
     runner.close().await;
 }
 
-fn bare_client(client: &Arc<RunningService<RoleClient, ()>>) -> Timed {
+/// A call by a client of rmcp.
+fn bare_client(client: &Arc<RunningService<RoleClient, ()>>) -> TimedCall {
     let client = Arc::clone(client);
     Box::new(move || {
         let client = Arc::clone(&client);
@@ -363,7 +386,7 @@ fn bare_client(client: &Arc<RunningService<RoleClient, ()>>) -> Timed {
     })
 }
 
-/// A server for the peer, which ends when it is dropped.
+/// Starts a server for the peer. It is killed when the result is dropped.
 fn start(words: &[String]) -> Child {
     Command::new(&words[0])
         .args(&words[1..])

@@ -1,5 +1,9 @@
-//! Checking definitions: every rule against merely reading them, and the whole program against ajv
-//! and check-jsonschema on the same files, process start included.
+//! `toolwright-bench check`: checking definitions.
+//!
+//! First what the rules add to reading, in one process. Then `toolwright check` as a whole program
+//! against ajv and check-jsonschema on the same files, process start included. The peers only
+//! compare with a JSON Schema; ours also reads four formats and runs every rule, so the comparison
+//! favours the peers.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -10,24 +14,26 @@ use std::time::Duration;
 use toolwright_source::{Document, Syntax};
 use toolwright_workspace::{ReadOptions, Workspace};
 
-use crate::definitions::{Definition, definitions};
-use crate::processes::beside_us;
+use crate::generated_definitions::{GeneratedDefinition, definitions};
+use crate::processes::built_program;
 use crate::timing::{compare, median, time, verdict};
 
+/// How many definitions there are.
 const COUNT: usize = 10_000;
 const ROUNDS: usize = 9;
-/// Where the files of each language lie.
+/// The folders for the files of each language.
 const JSON: &str = "json";
 const YAML: &str = "yaml";
-/// Runs of our program before a peer and again after it, which takes its time: the machine may be
-/// busier at one end.
+/// Runs of our program before a peer and again after it. A peer takes seconds, and the machine may
+/// be busier at one end.
 const RUNS: usize = 5;
 
-/// Definitions that are read together, as the program does.
+/// How many definitions are read together, as the program does.
 const TOGETHER: usize = 32;
 
-fn read_some(definitions: &[&Definition], rules: bool) {
-    let parse = |definition: &&Definition| {
+/// Reads and, with `rules`, checks definitions in memory.
+fn read_some(definitions: &[&GeneratedDefinition], rules: bool) {
+    let parse = |definition: &&GeneratedDefinition| {
         Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax))
     };
     let documents: Vec<Arc<Document>> = definitions.iter().map(parse).collect();
@@ -36,7 +42,7 @@ fn read_some(definitions: &[&Definition], rules: bool) {
     );
 }
 
-/// Prints the figures; peers are looked for in `peers`.
+/// Prints the figures. Peers that are not installed in `peers` are left out.
 pub(crate) fn run(peers: &Path) {
     let all = definitions(COUNT);
     let folder = std::env::temp_dir().join(format!("toolwright-bench-{}", std::process::id()));
@@ -48,7 +54,9 @@ pub(crate) fn run(peers: &Path) {
         std::fs::create_dir_all(&below).expect("a temporary folder");
         std::fs::write(below.join(format!("{n}.{ending}")), &definition.text).expect("a file");
     }
-    println!("checking {COUNT} files against reading them, all cores, median of {ROUNDS} rounds");
+    println!(
+        "checking {COUNT} files, against only reading them; all cores, median of {ROUNDS} rounds"
+    );
     let files = |rules| {
         let options = ReadOptions { rules, ..ReadOptions::default() };
         drop(black_box(Workspace::default().load(std::slice::from_ref(&folder), options)));
@@ -58,7 +66,7 @@ pub(crate) fn run(peers: &Path) {
     for (name, syntax) in
         [("all", None), ("JSON", Some(Syntax::Json)), ("YAML", Some(Syntax::Yaml))]
     {
-        let some: Vec<&Definition> =
+        let some: Vec<&GeneratedDefinition> =
             all.iter().filter(|d| syntax.is_none_or(|s| s == d.syntax)).collect();
         let each = |rules| some.chunks(TOGETHER).for_each(|some| read_some(some, rules));
         let bound = syntax.is_none().then_some(3.0);
@@ -75,17 +83,18 @@ fn ratio(name: &str, count: usize, bound: Option<f64>, check: impl FnMut(), read
     let bound =
         bound.map(|b| format!("(bound {b:.2}) {}", verdict(ratio <= b))).unwrap_or_default();
     println!(
-        "  {name:5} check {:6.1} µs each   read {:6.1} µs   {ratio:.2}x its time {bound}",
+        "  {name:5} check {:6.1} µs per file   only read {:6.1} µs   {ratio:.2}x the time {bound}",
         each(checked),
         each(merely_read)
     );
 }
 
-/// Whole programs on files: ajv reads JSON alone, check-jsonschema everything.
+/// Whole programs on files. ajv reads only JSON, check-jsonschema both languages.
 fn programs(folder: &Path, peers: &Path) {
     let (json, yaml) = (folder.join(JSON), folder.join(YAML));
     println!(
-        "checking files with whole programs, process start included; one run of a peer, median of {RUNS} of ours before it and {RUNS} after it"
+        "checking files with whole programs, process start included; one run of the peer, \
+         median of {RUNS} runs of ours before it and {RUNS} after it"
     );
     let schema = format!("{OWN}/definition.schema.json");
     let ajv = |how: &str| {
@@ -94,8 +103,8 @@ fn programs(folder: &Path, peers: &Path) {
         time_of(&mut command)
     };
     if peers.join("node_modules/ajv").is_dir() {
-        let some = beside("ajv", "the JSON ones", &json, Some(10.0), || ajv("schemas"));
-        report("ajv, shape alone", ajv("shape"), some, None);
+        let some = measure_around("ajv", "the JSON files", &json, Some(10.0), || ajv("schemas"));
+        report("ajv, shape only", ajv("shape"), some, None);
     } else {
         println!("  ajv is not installed and not measured");
     }
@@ -106,23 +115,27 @@ fn programs(folder: &Path, peers: &Path) {
         };
         let mut command = Command::new(python);
         command.args(["--schemafile", &schema]).args(below(&json)).args(below(&yaml));
-        beside("check-jsonschema", "all of them", folder, Some(50.0), || time_of(&mut command));
+        measure_around("check-jsonschema", "all files", folder, Some(50.0), || {
+            time_of(&mut command)
+        });
     } else {
         println!("  check-jsonschema is not installed and not measured");
     }
 }
 
+/// The folder of this crate, where the scripts for peers are.
 const OWN: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The median time of `toolwright check` on a folder in seconds, measured around the run of a peer.
-fn beside(
+/// Measures `toolwright check` on a folder before and after the run of a peer, prints both, and
+/// returns the median of ours in seconds.
+fn measure_around(
     name: &str,
     what: &str,
     folder: &Path,
     bound: Option<f64>,
     peer: impl FnOnce() -> f64,
 ) -> f64 {
-    let mut command = Command::new(beside_us("toolwright"));
+    let mut command = Command::new(built_program("toolwright"));
     command.args(["check", "--output-format", "concise", "--fail-on", "never"]).arg(folder);
     let mut runs = || (0..RUNS).map(|_| time_of(&mut command)).collect::<Vec<f64>>();
     let before = runs();
@@ -133,6 +146,7 @@ fn beside(
     seconds
 }
 
+/// Prints how a peer compares with ours; both times are in seconds.
 fn report(name: &str, seconds: f64, ours: f64, bound: Option<f64>) {
     let ratio = seconds / ours;
     let bound =
@@ -140,7 +154,7 @@ fn report(name: &str, seconds: f64, ours: f64, bound: Option<f64>) {
     println!("  {name:18} {:8.0} ms   ours is {ratio:.1}x as fast {bound}", seconds * 1e3);
 }
 
-/// The time of a program that must succeed, in seconds.
+/// How long a program takes, in seconds. It must succeed.
 fn time_of(command: &mut Command) -> f64 {
     command.stdout(Stdio::null()).stderr(Stdio::inherit());
     time(|| assert!(command.status().expect("it starts").success(), "{command:?} succeeds"))

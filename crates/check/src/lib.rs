@@ -20,7 +20,6 @@
 //! assert_eq!(found[0].at.as_str(), "/inputSchema/properties/zone/type");
 //! ```
 
-mod poison;
 mod report;
 mod rule;
 mod rules;
@@ -28,6 +27,7 @@ mod silence;
 mod subject;
 #[cfg(test)]
 mod testing;
+mod tool_poisoning;
 
 use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 

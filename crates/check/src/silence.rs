@@ -1,6 +1,11 @@
-//! Comments that silence one code at one place: `# toolwright: ignore CODE - why`, behind the line
-//! it is about or on a line of its own above it. Without a reason nothing is silenced, and a
-//! comment that silences nothing is told, so that none outlives its cause.
+//! Comments that silence one diagnostic code at one line: `# toolwright: ignore CODE - why`, at the
+//! end of the line or on a line of its own above it.
+//!
+//! Two rules keep such comments honest: without a reason nothing is silenced, and a comment that
+//! silences nothing is itself reported, so that none outlives its cause. There is deliberately no
+//! comment for a whole file, and none for several codes: `toolwright.toml` sets levels for those.
+//!
+//! JSON has no comments, so only YAML documents can silence anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +17,10 @@ use toolwright_source::{
 use crate::report::{MAX_FINDINGS, MAX_NOTES};
 
 toolwright_source::codes! {
-    SILENCE_WITHOUT_REASON Warning "A comment wants to silence a code without saying why. Whoever reads it next cannot tell whether it is still right, so it silences nothing. Write `# toolwright: ignore CODE - the reason`."
+    SILENCE_WITHOUT_REASON Warning
+        "A comment names a code to silence, but gives no reason. The next reader could not tell \
+         whether it is still right, so it silences nothing. Write `# toolwright: ignore CODE - \
+         the reason`."
     => (
         "tool.yaml",
         r#"tool:
@@ -34,7 +42,10 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    USELESS_SILENCE Warning "A comment silences a code that is not reported at its place, or that does not exist. It stands on the line that the finding points at or where its value starts, or on a line of its own above. Remove it if its cause is gone."
+    USELESS_SILENCE Warning
+        "A comment silences a code that is not reported at its line, or that does not exist. It \
+         belongs on the line that the finding points at or where its value starts, or on a line \
+         of its own above. Remove it if its cause is gone."
     => (
         "tool.yaml",
         r#"tool:
@@ -58,34 +69,39 @@ toolwright_source::codes! {
     )
 }
 
-/// A comment that silences.
-struct Silence<'d> {
+/// A comment of the form `# toolwright: ignore CODE …`.
+struct SilenceComment<'d> {
     span: Span,
+    /// The code as it is written; it may not exist.
     code: &'d str,
     has_reason: bool,
-    /// Whether it names more than one code.
+    /// Whether it names more than one code, which is not allowed.
     several: bool,
+    /// Whether its code is reported at its line.
     used: bool,
 }
 
-/// Useless comments that are told; more tell nobody anything.
+/// Diagnostics about comments per document. A document with more has one cause for all.
 const MAX_USELESS: usize = 100;
 
-/// Takes out what comments of the document silence, and adds what is wrong with such comments.
-/// `known` are all codes there are.
+/// Removes the diagnostics that comments of the document silence, and adds diagnostics about
+/// comments that lack a reason or silence nothing.
+///
+/// `diagnostics` must be everything that was found in this document, also together with others:
+/// otherwise comments look useless that are not. `known` are all codes that exist.
 pub fn silence(
     document: &Document,
     diagnostics: &mut Vec<Diagnostic>,
     known: impl Iterator<Item = &'static DiagnosticCode> + Clone,
 ) {
-    let mut comments = comments(document);
+    let mut comments = comments_by_line(document);
     if comments.is_empty() {
         return;
     }
-    // Where the text is broken, or there was more to find than is told, nobody knows what is
-    // useless.
+    // In a broken text, or beyond the limit on findings, more would be found: whether a comment is
+    // useless is unknown then.
     let notes = diagnostics.iter().filter(|d| d.severity == Severity::Info).count();
-    let is_whole = document.problems().is_empty()
+    let is_complete = document.problems().is_empty()
         && notes < MAX_NOTES
         && diagnostics.len() - notes < MAX_FINDINGS;
     diagnostics.retain(|diagnostic| {
@@ -100,40 +116,42 @@ pub fn silence(
         }
         !silenced
     });
-    let judged = comments.values().flatten().filter(|comment| comment.used || is_whole);
-    let told = judged.filter_map(|comment| complaint(document, comment, known.clone()));
-    diagnostics.extend(told.take(MAX_USELESS));
+    let decided = comments.values().flatten().filter(|comment| comment.used || is_complete);
+    let wrong = decided.filter_map(|comment| diagnose_comment(document, comment, known.clone()));
+    diagnostics.extend(wrong.take(MAX_USELESS));
 }
 
-/// The comments by the line that each is about.
-fn comments(document: &Document) -> BTreeMap<usize, Vec<Silence<'_>>> {
-    let mut found: BTreeMap<usize, Vec<Silence<'_>>> = BTreeMap::new();
-    let read: Vec<Silence<'_>> =
-        document.comments().iter().filter_map(|span| read(document, *span)).collect();
-    if read.is_empty() {
+/// The comments by the number of the line that each is about, counted from 1.
+fn comments_by_line(document: &Document) -> BTreeMap<usize, Vec<SilenceComment<'_>>> {
+    let mut found: BTreeMap<usize, Vec<SilenceComment<'_>>> = BTreeMap::new();
+    let parsed: Vec<SilenceComment<'_>> =
+        document.comments().iter().filter_map(|span| parse_comment(document, *span)).collect();
+    if parsed.is_empty() {
         return found;
     }
-    // For every line the next one that is neither blank nor a comment, from the last up.
-    let is_words =
+    // A comment on a line of its own is about the next line that is neither blank nor a comment.
+    // `about` holds that line for every line; filled from the last line up, in one pass.
+    let has_content =
         |line: &str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
     let lines: Vec<&str> = document.source().text().lines().collect();
     let mut about = vec![0; lines.len() + 1];
     let mut next = 0;
     for (n, line) in lines.iter().enumerate().rev() {
-        if is_words(line) {
+        if has_content(line) {
             next = n + 1;
         }
         about[n] = next;
     }
-    for comment in read {
+    for comment in parsed {
         let own = document.source().line_column(comment.span.start as usize).line;
         found.entry(about.get(own - 1).copied().unwrap_or(own)).or_default().push(comment);
     }
     found
 }
 
-/// The lines at which a diagnostic can be silenced: its own, and that of the key or the start of
-/// the value it is about, because a text of several lines cannot hold a comment.
+/// The lines at which a diagnostic can be silenced: its own, and those where the key and the value
+/// that it is about begin, because a text of several lines cannot hold a comment. Empty for a
+/// diagnostic without a line.
 fn lines_of(document: &Document, diagnostic: &Diagnostic) -> BTreeSet<usize> {
     let own = diagnostic.line_column().map(|(line, _)| line);
     let node = document.root().find(&diagnostic.path);
@@ -143,8 +161,9 @@ fn lines_of(document: &Document, diagnostic: &Diagnostic) -> BTreeSet<usize> {
     own.into_iter().chain(starts.filter(|_| own.is_some())).collect()
 }
 
-/// `# toolwright: ignore CODE - why`; `:` and dashes may stand before the reason.
-fn read(document: &Document, span: Span) -> Option<Silence<'_>> {
+/// Reads `# toolwright: ignore CODE - why`. The reason is separated by `:`, `-` or another dash and
+/// needs at least one letter or digit. Returns nothing for other comments.
+fn parse_comment(document: &Document, span: Span) -> Option<SilenceComment<'_>> {
     let text = document.source().slice(span).trim_start_matches('#').trim_start();
     let rest = text.strip_prefix("toolwright:")?.trim_start().strip_prefix("ignore")?;
     let rest = rest.strip_prefix(char::is_whitespace)?.trim();
@@ -153,12 +172,13 @@ fn read(document: &Document, span: Span) -> Option<Silence<'_>> {
     let several = reason.trim_start().starts_with(',');
     let reason = reason.trim_start().strip_prefix(['-', ':', '–', '—']);
     let has_reason = reason.is_some_and(|reason| reason.chars().any(char::is_alphanumeric));
-    Some(Silence { span, code, has_reason, several, used: false })
+    Some(SilenceComment { span, code, has_reason, several, used: false })
 }
 
-fn complaint(
+/// What is wrong with a comment, if anything.
+fn diagnose_comment(
     document: &Document,
-    comment: &Silence<'_>,
+    comment: &SilenceComment<'_>,
     mut known: impl Iterator<Item = &'static DiagnosticCode> + Clone,
 ) -> Option<Diagnostic> {
     let code = shorten(comment.code);
@@ -194,8 +214,8 @@ fn complaint(
     Some(useless)
 }
 
-/// Takes a comment out, with its line if it stands alone. A person should look: what it silenced
-/// may be found when other files are checked with it.
+/// The fix that removes a comment, with its line if it stands alone there. It is not safe: what the
+/// comment silences may be found only when other files are checked together with this one.
 fn removal(document: &Document, span: Span) -> Fix {
     let text = document.source().text();
     let before = &text[..span.start as usize];

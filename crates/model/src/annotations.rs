@@ -1,33 +1,37 @@
-//! What a definition says about a tool for clients and people: hints and icons.
+//! Hints and icons: what a definition says about a tool for clients and people. Nothing here
+//! changes how a tool is run.
+//!
+//! The hints are those of MCP. `None` means that the author did not set one; MCP has defaults for
+//! that case, and they are applied by the client, not here.
 
 use crate::Object;
 
-/// Hints about behaviour. They are claims of the author, never a reason to trust.
+/// Hints about behaviour. They are claims of the author: nothing is permitted because of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotations {
-    /// A display name; a tool's own title comes first.
+    /// A display name, used if the tool has no title of its own.
     pub title: Option<String>,
-    /// It changes nothing.
+    /// The tool does not change its environment.
     pub read_only: Option<bool>,
-    /// It may destroy something.
+    /// The tool may delete or overwrite something.
     pub destructive: Option<bool>,
-    /// Calling it twice is calling it once.
+    /// A second call with the same arguments has no further effect.
     pub idempotent: Option<bool>,
-    /// It reaches the outside world.
+    /// The tool interacts with things outside the host, such as the web.
     pub open_world: Option<bool>,
-    /// Hints that only their author knows.
+    /// Hints that are not part of MCP, as they were written.
     pub rest: Object,
 }
 
-/// An image that stands for a tool.
+/// An image that clients show next to a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Icon {
-    /// Where it is: a URL or a data URI.
+    /// A URL or a data URI. It is passed on, never fetched.
     pub src: String,
-    /// Its media type.
+    /// The media type, such as `image/png`.
     pub mime_type: Option<String>,
     /// Sizes such as `48x48`, or `any`.
     pub sizes: Vec<String>,
-    /// Fields that only their author knows.
+    /// Fields that are not part of MCP, as they were written.
     pub rest: Object,
 }

@@ -1,62 +1,68 @@
-//! How a tool is run, as far as its definition says so. Running it is elsewhere.
+//! How a tool is run, as far as its definition states it. `exec` chooses the executor by it.
+//!
+//! A binding is data: reading a definition starts nothing and connects to nothing. Programs and
+//! servers are started only by `exec`, and only if the configuration or the command line names the
+//! definition.
 
 use std::sync::Arc;
 
 use crate::Json;
 
-/// How a tool is run.
+/// How a tool is run. Each kind belongs to one format or field; see the variants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Binding {
-    /// The definition does not say.
+    /// The definition does not state it. The tool can be checked, but not called, unless the
+    /// catalog finds it on a server.
     #[default]
     Unbound,
-    /// A JavaScript function with the tool's name, in a sandbox or a page.
+    /// A JavaScript function with the tool's name, in a sandbox or in a web page (BTCP).
     Script,
-    /// A program that takes JSON on standard input and gives JSON on standard output.
+    /// A program that reads JSON from standard input and writes JSON to standard output (ikigai).
     Executable {
-        /// The program, when the source it was read from names one.
+        /// The program, if the definition was read from one. Otherwise the configuration names it.
         program: Option<String>,
     },
-    /// A command line; arguments follow the words.
+    /// A command-line program. A call appends its arguments to the words (aios, `type: cli`).
     Command {
-        /// The program.
+        /// The program, by name or path.
         executable: String,
-        /// The words of this very command.
+        /// The fixed words of this command, such as `repo list`.
         words: Vec<String>,
-        /// A command that succeeds when the program is there.
+        /// A command line that exits with 0 if the program is installed. It is shown, not run.
         install_check: Option<String>,
-        /// What to tell who does not have it.
+        /// How to install the program, shown when it cannot be started.
         install_guide: Option<String>,
     },
-    /// A script run by an interpreter, speaking the same JSON protocol as an executable.
+    /// A script for an interpreter, with the same JSON protocol as an executable (aios,
+    /// `type: local`).
     Local {
-        /// The interpreter.
+        /// The interpreter, such as `python3` or `node`.
         runtime: Option<String>,
-        /// The script, relative to the definition.
+        /// The script, relative to the folder of the definition.
         entry_point: String,
-        /// Which of its commands this is.
+        /// The command to pass to the script, which may offer several.
         command: String,
-        /// Packages it wants.
+        /// Packages that the script needs. They are shown and never installed.
         dependencies: Vec<String>,
     },
-    /// A tool of an MCP server.
+    /// A tool of an MCP server (aios, `type: mcp`; MCP servers in the configuration).
     Server {
         /// The server, shared by all its tools.
         server: Arc<Server>,
-        /// The tool's name over there.
+        /// The name that the server gives to the tool. It may differ from ours.
         tool: String,
     },
-    /// A function that calls other tools.
+    /// A function that calls other tools (aios, `type: meta`). No executor runs these yet.
     Orchestration {
-        /// The helper that does it.
+        /// The id of the helper function that is run.
         helper: String,
-        /// The toolsets or tools it may call.
+        /// The toolsets or tools that it may call.
         aggregates: Vec<String>,
     },
 }
 
 impl Binding {
-    /// One word for it.
+    /// One word for the kind, as it is shown in lists and in JSON output.
     pub fn kind(&self) -> &'static str {
         match self {
             Binding::Unbound => "none",
@@ -70,71 +76,72 @@ impl Binding {
     }
 }
 
-/// An MCP server and how to reach it.
+/// An MCP server and how to reach it. All tools of a definition share one, so it is in an `Arc`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
-    /// The way to it.
+    /// The transport.
     pub connection: Connection,
-    /// Environment it wants.
+    /// Environment variables that the server needs.
     pub environment: Vec<Variable>,
-    /// Headers it wants with every request; their values may be secrets.
+    /// Headers for every HTTP request. Their values may be secrets.
     pub headers: Vec<Variable>,
-    /// The folder it is started in.
+    /// The working directory of the process; only for standard streams.
     pub directory: Option<String>,
-    /// How to tell that it works.
+    /// A call that would show whether the server works.
     pub health_check: Option<HealthCheck>,
 }
 
-/// The way to an MCP server.
+/// The transport to an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// Start it and talk over its standard streams.
+    /// A child process that speaks MCP on its standard streams.
     Stdio {
-        /// The program and its arguments.
+        /// The program and its arguments; no shell is involved.
         command: Vec<String>,
     },
     /// Streamable HTTP.
     Http {
-        /// Where it listens.
+        /// The URL of the endpoint.
         url: String,
     },
-    /// Server-sent events; streamable HTTP is tried first.
+    /// The older transport over server-sent events. Streamable HTTP is tried first, because many
+    /// servers offer both at one URL.
     Sse {
-        /// Where it listens.
+        /// The URL of the endpoint.
         url: String,
     },
-    /// A web socket.
+    /// A web socket, which MCP does not specify.
     WebSocket {
-        /// Where it listens.
+        /// The URL of the endpoint.
         url: String,
     },
 }
 
-/// An environment variable or a header that a server wants.
+/// An environment variable or a header of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether the server cannot do without it.
+    /// Whether the server does not work without it.
     pub required: bool,
-    /// What it is for.
+    /// What the variable is for.
     pub description: Option<String>,
-    /// Its value, where the definition carries one.
+    /// The value, if the definition contains one. It may be a secret.
     pub value: Option<String>,
 }
 
-/// A call that tells whether a server works.
+/// A call that would show whether a server works. It is checked and shown, but not made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HealthCheck {
-    /// How it is asked.
+    /// The kind of check, as the definition names it.
     pub method: Option<String>,
     /// The tool to call.
     pub command: Option<String>,
-    /// The arguments to call it with.
+    /// The arguments for that call.
     pub arguments: Option<Json>,
-    /// What must be in the answer; prose is documentation.
+    /// What the result must contain. A text is documentation for people and is not compared.
     pub expected_response: Option<Json>,
-    /// Milliseconds to wait.
+    /// How long to wait for the result, in milliseconds.
     pub timeout_ms: Option<u64>,
 }
 

@@ -1,23 +1,27 @@
 //! Capabilities: what a tool needs and a person grants, with the risk of granting it.
+//!
+//! The form, the risks and the implications are those of the BTCP specification; three names were
+//! added for tools that are run outside a browser. A name that is not in the table is legal,
+//! because hosts may define their own, but counts as a high risk.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// How much harm a capability can do. The order is by weight.
+/// How much harm a capability can do, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Risk {
     /// Reads what is on the page.
     Low,
     /// Changes what is on the page.
     Medium,
-    /// Reaches beyond it, or is unknown.
+    /// Reaches beyond the page, or is not in the table.
     High,
-    /// Reaches the person or the machine.
+    /// Reaches the person or the machine: camera, cookies, processes.
     Critical,
 }
 
 impl Risk {
-    /// The word for it.
+    /// The name in lower case, as it is shown and configured.
     pub fn name(self) -> &'static str {
         match self {
             Risk::Low => "low",
@@ -28,16 +32,18 @@ impl Risk {
     }
 }
 
-/// `category:action` or `category:action:scope`, such as `network:fetch:same-origin`.
+/// `category:action` or `category:action:scope`, such as `network:fetch:same-origin`. The form has
+/// been checked; the name may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Capability(Box<str>);
 
-/// A text that is not of the form of a capability.
+/// The text does not have the form of a capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a capability is two or three lower-case words joined by `:`, such as `dom:read`")]
 pub struct CapabilityError;
 
-/// All that are known. BTCP's own come first, those of the runner last.
+/// The capabilities with a defined meaning, and their risks. Those of BTCP come first, in the order
+/// of its specification; the last three are ours.
 const KNOWN: &[(&str, Risk)] = &[
     ("dom:read", Risk::Low),
     ("dom:write", Risk::Medium),
@@ -65,7 +71,8 @@ const KNOWN: &[(&str, Risk)] = &[
     ("tool:call", Risk::High),
 ];
 
-/// Which grant carries which other along. Nothing else does: to write is not to read.
+/// A grant of the first includes the second. There are no others: `clipboard:write` does not
+/// include `clipboard:read`.
 const IMPLIED: &[(&str, &str)] = &[
     ("dom:write", "dom:read"),
     ("storage:local:write", "storage:local:read"),
@@ -75,7 +82,7 @@ const IMPLIED: &[(&str, &str)] = &[
 ];
 
 impl Capability {
-    /// Checks the form (`^[a-z]+:[a-z]+(:[a-z-]+)?$`), not whether it is known.
+    /// Checks the form (`^[a-z]+:[a-z]+(:[a-z-]+)?$`), not whether the name is known.
     pub fn parse(text: &str) -> Result<Capability, CapabilityError> {
         let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
         let scope = |part: &str| {
@@ -95,26 +102,29 @@ impl Capability {
         &self.0
     }
 
+    /// The risk in the table, if the name is there.
     fn known(&self) -> Option<Risk> {
         KNOWN.iter().find(|(name, _)| *name == &*self.0).map(|(_, risk)| *risk)
     }
 
-    /// Whether it is one that some runtime gives a meaning.
+    /// Whether the name has a defined meaning. The check UNKNOWN_CAPABILITY reports others.
     pub fn is_known(&self) -> bool {
         self.known().is_some()
     }
 
-    /// The names of all that are known.
+    /// The known names, for suggestions.
     pub fn all_known() -> impl Iterator<Item = &'static str> + Clone {
         KNOWN.iter().map(|(name, _)| *name)
     }
 
-    /// The risk of granting it; unknown ones are high.
+    /// The risk of granting it. Unknown names are [`Risk::High`]: what a host means by them could
+    /// be anything.
     pub fn risk(&self) -> Risk {
         self.known().unwrap_or(Risk::High)
     }
 
-    /// The capability that a grant of this one gives as well.
+    /// The capability that a grant of this one includes. There is at most one, and it implies no
+    /// other.
     pub fn implied(&self) -> Option<Capability> {
         let found = IMPLIED.iter().find(|(from, _)| *from == &*self.0);
         found.map(|(_, to)| Capability((*to).into()))
@@ -137,12 +147,12 @@ impl Capabilities {
         self.0.contains(needed) || self.0.iter().any(|have| have.implied().as_ref() == Some(needed))
     }
 
-    /// The highest risk among them.
+    /// The highest risk in the set; `None` if the set is empty.
     pub fn risk(&self) -> Option<Risk> {
         self.0.iter().map(Capability::risk).max()
     }
 
-    /// The set in alphabetical order.
+    /// The capabilities in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = &Capability> {
         self.0.iter()
     }
@@ -163,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn form() {
+    fn only_the_form_is_checked_when_parsing() {
         for bad in [
             "",
             "dom",
@@ -186,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn risk_and_implication() {
+    fn risks_and_implications_are_those_of_the_table() {
         let cases = [
             ("dom:read", "low"),
             ("dom:observe", "low"),

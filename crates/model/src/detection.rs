@@ -1,30 +1,42 @@
-//! How a payload is told from others: the small language of detection texts. Evaluating it is
-//! elsewhere, and so is prose, which many authors write instead.
+//! The language of detection texts, by which an aios definition distinguishes the shapes of a
+//! payload:
+//!
+//! ```text
+//! event field exists in root         something is there
+//! body.items array                   a list is there
+//! type == task                       a value is there
+//! type in [task, "list"]             one of several values is there
+//! helpers.is-task                    a helper function decides
+//! ```
+//!
+//! The language is inferred from the specification's examples, which have no grammar. Many authors
+//! write prose instead; prose is documentation and parses to `None`. The check UNKNOWN_DETECTION
+//! reports it, because it never matches. `exec::knowledge` evaluates detections.
 
 use crate::Json;
 
-/// A detection text that a program can follow. Paths start at the root of the payload.
+/// A detection text that a program can evaluate. Paths start at the root of the payload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detection {
-    /// `PATH [field|array|object] [exists] [in root]`: something is there; null counts.
+    /// `PATH [field|array|object] [exists] [in root]`: a value is there. Null counts as a value.
     Exists {
-        /// The names that lead to it.
+        /// The names that lead from the root of the payload to the value.
         path: Vec<String>,
-        /// What it must be, where the text says so.
+        /// The kind of container it must be, if the text names one.
         shape: Option<PayloadShape>,
     },
     /// `PATH == VALUE`.
     Equals {
-        /// The names that lead to it.
+        /// The names that lead from the root of the payload to the value.
         path: Vec<String>,
-        /// What stands there.
+        /// The value that must be there.
         value: Json,
     },
     /// `PATH in [VALUE, …]`.
     OneOf {
-        /// The names that lead to it.
+        /// The names that lead from the root of the payload to the value.
         path: Vec<String>,
-        /// One of these stands there.
+        /// The values one of which must be there.
         values: Vec<Json>,
     },
     /// `helpers.ID`: a helper decides.
@@ -34,7 +46,7 @@ pub enum Detection {
     },
 }
 
-/// The container that a detection asks for.
+/// The kind of container that a detection requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadShape {
     /// A list.
@@ -44,30 +56,37 @@ pub enum PayloadShape {
 }
 
 impl Detection {
-    /// Reads a detection text; `None` is prose.
+    /// Parses a detection text. Returns `None` for prose.
+    ///
+    /// The forms are tried from the most to the least specific: `x == y` is never an `exists`.
     pub fn parse(text: &str) -> Option<Detection> {
         let text = text.trim();
         helper(text).or_else(|| equals(text)).or_else(|| one_of(text)).or_else(|| exists(text))
     }
 }
 
+/// `helpers.ID`. Ids may contain dots.
 fn helper(text: &str) -> Option<Detection> {
     let id = text.strip_prefix("helpers.")?;
     let ok = !id.is_empty() && id.chars().all(|c| c == '.' || is_name_char(c));
     ok.then(|| Detection::Helper { id: id.to_owned() })
 }
 
+/// `PATH == VALUE`. Only the first `==` separates, so that a quoted value may contain another.
 fn equals(text: &str) -> Option<Detection> {
     let (path, value) = text.split_once("==")?;
     Some(Detection::Equals { path: read_path(path)?, value: read_value(value)? })
 }
 
+/// `PATH in [VALUE, …]`.
 fn one_of(text: &str) -> Option<Detection> {
     let (path, list) = text.split_once(char::is_whitespace)?;
     let list = list.trim_start().strip_prefix("in")?.trim();
     Some(Detection::OneOf { path: read_path(path)?, values: read_list(list)? })
 }
 
+/// `PATH [field|array|object] [exists] [in root]`, read from the end: all words but the path are
+/// optional, and each may also be a name.
 fn exists(text: &str) -> Option<Detection> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if let Some(before) = words.strip_suffix(&["in", "root"]) {
@@ -85,18 +104,19 @@ fn exists(text: &str) -> Option<Detection> {
     Some(Detection::Exists { path: read_path(path)?, shape })
 }
 
-/// Names joined by dots.
+/// Names joined by dots. A number is a name, too, and selects an item of a list.
 fn read_path(text: &str) -> Option<Vec<String>> {
     let name = |part: &str| !part.is_empty() && part.chars().all(is_name_char);
     let parts: Vec<&str> = text.trim().split('.').collect();
     parts.iter().all(|part| name(part)).then(|| parts.into_iter().map(str::to_owned).collect())
 }
 
+/// Letters of any script: field names of payloads are not ours to restrict.
 fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@')
 }
 
-/// JSON, a text in single quotes, or a bare word.
+/// JSON, a text in single quotes, or a bare word, which is a text.
 fn read_value(text: &str) -> Option<Json> {
     let text = text.trim();
     if let Ok(json) = serde_json::from_str(text) {
@@ -111,7 +131,7 @@ fn read_value(text: &str) -> Option<Json> {
     quoted.or(bare).map(Json::from)
 }
 
-/// A JSON list, or values between brackets.
+/// A JSON list, or values between brackets that are separated by commas outside quotes.
 fn read_list(text: &str) -> Option<Vec<Json>> {
     if let Ok(list) = serde_json::from_str(text) {
         return Some(list);
@@ -143,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there() {
+    fn existence_with_and_without_a_shape() {
         let (array, object) = (Some(PayloadShape::Array), Some(PayloadShape::Object));
         for (text, names, shape) in [
             ("event", "event", None),
@@ -155,7 +175,7 @@ mod tests {
             ("body.data object", "body.data", object),
             ("body.0.$id object exists in root", "body.0.$id", object),
             ("naïve field", "naïve", None),
-            // Words of the language are names where a path is due.
+            // Words of the language are names where a path is expected.
             ("array array", "array", array),
             ("exists exists", "exists", None),
             ("helpers.x exists", "helpers.x", None),
@@ -166,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_there() {
+    fn equality_lists_and_helpers() {
         for (text, names, value) in [
             ("type == task", "type", json!("task")),
             ("a.b==\"x == y\"", "a.b", json!("x == y")),
@@ -199,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn prose() {
+    fn prose_and_broken_texts_are_not_detections() {
         let long = "a.".repeat(100_000);
         for text in [
             "",

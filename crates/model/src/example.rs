@@ -1,33 +1,35 @@
-//! Examples of calls. They are documentation, and tests.
+//! Examples of calls: documentation for models and people. The checks compare them with the
+//! schemas, and `toolwright test` runs them.
 
 use crate::{Json, Object};
 
-/// One call with what should come of it.
+/// One call and its expected outcome. `output` and `error` exclude each other, but
+/// a definition may have both, and a check reports it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Example {
-    /// Its kind, where the format has kinds (`success`, `failure_api_error` …).
+    /// The scenario, in formats that have them (`success`, `failure_api_error` …).
     pub scenario: Option<String>,
-    /// What it shows.
+    /// What the example shows.
     pub description: Option<String>,
-    /// The arguments; `None` when the example has none, which is not the same as `null`.
+    /// The arguments. `None` if the example has no such field, which differs from `null`.
     pub input: Option<Json>,
-    /// The result it expects.
+    /// The expected result.
     pub output: Option<Json>,
-    /// The failure it expects.
+    /// The expected failure.
     pub error: Option<ExpectedError>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }
 
-/// A failure that an example expects.
+/// A failure that an example expects. Absent fields are not compared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExpectedError {
-    /// Its code.
+    /// The code of the error.
     pub code: Option<String>,
-    /// Words that its message contains.
+    /// A part of the error's message.
     pub message: Option<String>,
-    /// The validator that should raise it.
+    /// The id of the validator that should refuse the arguments.
     pub validator: Option<String>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }

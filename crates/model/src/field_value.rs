@@ -1,21 +1,25 @@
-//! A field as an author wrote it: missing, invalid or valid.
+//! The value of a field as an author wrote it: missing, invalid or valid.
+//!
+//! `Result` would not do: a missing field is not an error by itself, and the text of an invalid one
+//! must be kept, because findings quote it and fixes write it back.
 
 use crate::Json;
 
-/// A field as it was read: a draft can hold a bad one, so that its other mistakes are found too.
+/// A field as it was read. A draft can hold an invalid one, so that the other mistakes of the
+/// definition are found, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum FieldValue<T> {
-    /// Nothing was written.
+    /// The field is absent.
     #[default]
     Missing,
-    /// Something was written that is not a `T`; kept to be shown and written back.
+    /// The field is present but not a `T`. The value is kept to be shown and written back.
     Invalid(Json),
-    /// A good value.
+    /// A value that was parsed.
     Valid(T),
 }
 
 impl<T> FieldValue<T> {
-    /// The good value, if there is one.
+    /// The parsed value, if there is one.
     pub fn ok(&self) -> Option<&T> {
         match self {
             FieldValue::Valid(value) => Some(value),
@@ -23,7 +27,7 @@ impl<T> FieldValue<T> {
         }
     }
 
-    /// The good value by move, if there is one.
+    /// The parsed value by move, if there is one.
     pub fn into_ok(self) -> Option<T> {
         match self {
             FieldValue::Valid(value) => Some(value),
@@ -31,12 +35,12 @@ impl<T> FieldValue<T> {
         }
     }
 
-    /// Whether something was written that is not a `T`.
+    /// Whether the field is present but not a `T`.
     pub fn is_invalid(&self) -> bool {
         matches!(self, FieldValue::Invalid(_))
     }
 
-    /// The good value by another type.
+    /// Converts the parsed value; the other variants stay as they are.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> FieldValue<U> {
         match self {
             FieldValue::Missing => FieldValue::Missing,

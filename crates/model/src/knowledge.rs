@@ -1,27 +1,36 @@
-//! What a definition knows about its tools beyond their schemas: code and experience.
+//! Knowledge: what an aios definition adds to the schemas of its tools, as code and as prose.
 //!
-//! Items keep what could be read, so that a helper without an id still has its code checked.
+//! ```text
+//! arguments ─▶ validators ─▶ request processors ─▶ call ─▶ response processors ─▶ result
+//!                                                          payload schemas, field mappings
+//! ```
+//!
+//! `exec::knowledge` runs the functions around a call, in the sandbox. Quirks and anti-patterns are
+//! prose for the model and are never run.
+//!
+//! Fields are optional, although the specification requires many of them: items keep what could be
+//! read, so that a helper without an id still has its code checked.
 
 use crate::{Json, Object};
 
-/// Where an agent finds a tool's knowledge.
+/// Where the knowledge about a toolset is kept. It is shown and has no effect on calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KnowledgeStrategy {
-    /// In the definition.
+    /// In the definition itself.
     #[default]
     Embedded,
-    /// Elsewhere.
+    /// In other documents.
     External,
-    /// Both.
+    /// In the definition and in other documents.
     Hybrid,
-    /// In code.
+    /// In the functions of the definition.
     Executable,
-    /// Nowhere.
+    /// There is none.
     None,
 }
 
 impl KnowledgeStrategy {
-    /// All of them.
+    /// All variants, to find one by its name.
     pub const ALL: [KnowledgeStrategy; 5] = [
         KnowledgeStrategy::Embedded,
         KnowledgeStrategy::External,
@@ -30,7 +39,7 @@ impl KnowledgeStrategy {
         KnowledgeStrategy::None,
     ];
 
-    /// The word for it.
+    /// The name in definitions.
     pub fn name(self) -> &'static str {
         match self {
             KnowledgeStrategy::Embedded => "embedded",
@@ -42,137 +51,138 @@ impl KnowledgeStrategy {
     }
 }
 
-/// Everything a toolset knows.
+/// All knowledge of a toolset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
-    /// Where it is to be found.
+    /// Where it is kept.
     pub strategy: KnowledgeStrategy,
-    /// Functions to call by name.
+    /// Functions that other functions call, as `helpers.ID`.
     pub helpers: Vec<Function>,
-    /// Functions that change requests or responses.
+    /// Functions that change arguments or results.
     pub processors: Vec<Processor>,
-    /// Functions that refuse bad arguments.
+    /// Functions that refuse bad arguments before a call.
     pub validators: Vec<Validator>,
-    /// The shapes a payload may have, in the order they are tried.
+    /// The shapes that a result may have, in the order in which they are tried.
     pub payload_schemas: Vec<PayloadSchema>,
-    /// Fields with a structure of their own, by their path of names.
+    /// Fields of a result that need a helper to be read.
     pub field_mappings: Vec<FieldMapping>,
-    /// What is odd about the API behind the tools.
+    /// Unexpected behaviour of the API behind the tools.
     pub quirks: Vec<Quirk>,
-    /// Mistakes that were made before.
+    /// Mistakes that callers have made.
     pub anti_patterns: Vec<AntiPattern>,
 }
 
-/// A piece of JavaScript with a name.
+/// A JavaScript function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Function {
-    /// Its name among its kind.
+    /// The id, unique among functions of the same list.
     pub id: Option<String>,
-    /// What it does.
+    /// What it does, for people.
     pub description: Option<String>,
     /// The code.
     pub code: Option<String>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }
 
-/// When a processor works on a call.
+/// Which data of a call a processor changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcessorStage {
-    /// On the arguments, before the call.
+    /// The arguments, before the call.
     Request,
-    /// On the result, behind it.
+    /// The result, after the call.
     #[default]
     Response,
 }
 
-/// A function that changes data.
+/// A function that changes arguments or results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Processor {
     /// The code.
     pub function: Function,
-    /// The command whose calls it belongs to; without one it is called by name.
+    /// The command whose calls it is applied to. Without one it runs only when other functions call
+    /// it.
     pub processes: Option<String>,
-    /// When.
+    /// Which data it changes.
     pub stage: ProcessorStage,
 }
 
-/// A function that judges arguments before a call.
+/// A function that accepts or refuses arguments before a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Validator {
     /// The code.
     pub function: Function,
-    /// The command it judges.
+    /// The command whose arguments it validates.
     pub validates: Option<String>,
-    /// Checks that need no code, run first.
+    /// Checks that need no code. They run before the function.
     pub checks: Vec<ValidatorCheck>,
 }
 
 /// A check that needs no code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValidatorCheck {
-    /// These fields are there and not null.
+    /// These arguments must be present and not null.
     RequiredFields(Vec<String>),
-    /// Anything else: documentation.
+    /// Any other check. It is documentation, because no meaning is specified.
     Other(Json),
 }
 
-/// One shape a payload may have.
+/// One shape that a result may have. The first whose detection matches is used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PayloadSchema {
-    /// Its name.
+    /// The name of the shape.
     pub kind: Option<String>,
-    /// How to tell it from the others.
+    /// How to recognise it; see [`crate::Detection`].
     pub detection: Option<String>,
-    /// Where the data is.
+    /// The path to the data in a payload of this shape.
     pub payload_path: Option<String>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }
 
-/// A field with a structure of its own.
+/// A field of a result with a structure of its own, such as a list of `{id, value}`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FieldMapping {
-    /// The names that lead to it.
+    /// The names that lead to the field.
     pub path: Vec<String>,
-    /// What it looks like.
+    /// A description of the structure, for people and models.
     pub structure: Option<Json>,
-    /// The helper that gets it out.
+    /// The id of the helper that turns the field into a plain value.
     pub extraction: Option<String>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }
 
-/// Something odd about an API.
+/// Unexpected behaviour of an API.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quirk {
-    /// Its name.
+    /// A short name.
     pub name: Option<String>,
-    /// What happens.
+    /// What the API does.
     pub description: Option<String>,
-    /// What that does.
+    /// What follows from it for callers.
     pub impact: Option<String>,
-    /// What to do about it.
+    /// How to work around it.
     pub mitigation: Option<String>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }
 
-/// A mistake that was made before, and how it is done right.
+/// A mistake that callers have made, and the right way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AntiPattern {
-    /// Its name.
+    /// A short name.
     pub name: Option<String>,
-    /// What is wrong.
+    /// Why it is wrong.
     pub description: Option<String>,
-    /// What kind of mistake it is; an open set.
+    /// The kind of mistake. Any word is allowed.
     pub category: Option<String>,
-    /// The mistake.
+    /// An example of the mistake.
     pub wrong: Option<String>,
-    /// The right way.
+    /// The same done right.
     pub correct: Option<String>,
-    /// Why.
+    /// Why the right way is right.
     pub rationale: Option<String>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Object,
 }

@@ -1,8 +1,16 @@
 //! The canonical record of a tool, and the parsed types it is made of.
 //!
-//! A reader fills [`Draft`]s, in which a field may be missing or bad; a draft without mistakes
-//! becomes a [`Tool`]. Types that parse cannot hold an illegal value: a [`ToolName`] has been
-//! checked, wherever it turns up. There are no spans here, no IO, and no format's spelling.
+//! ```text
+//! document ─ a reader in `formats` ─▶ Toolset<Draft> ─ Draft::finish ─▶ Tool
+//!                                     fields may be missing or invalid   every field is parsed
+//! ```
+//!
+//! Four formats are read into this one record, so that rules, executors and the server need not
+//! distinguish them. The types follow "parse, don't validate": a [`ToolName`] cannot hold an
+//! illegal name, so no later stage checks it again.
+//!
+//! Deliberately absent: positions in a file (`source::Origin` has them), IO, the field names of any
+//! format, and `serde` derives, which would stop at the first mistake.
 //!
 //! ```
 //! use toolwright_model::{Draft, FieldValue, InputSchema, Namespace, ToolName};
@@ -50,7 +58,7 @@ pub use tool::{Deprecation, Details, Draft, DraftError, InputSchema, Tool};
 pub use toolset::{Provider, Toolset};
 pub use version::{Version, VersionError};
 
-/// Any JSON value. Authored key order is kept.
+/// Any JSON value. Objects keep their keys in the order in which the author wrote them.
 pub type Json = serde_json::Value;
-/// A JSON object.
+/// A JSON object, with its keys in the order in which the author wrote them.
 pub type Object = serde_json::Map<String, Json>;

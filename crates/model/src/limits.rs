@@ -4,24 +4,25 @@
 
 use std::time::Duration;
 
-/// How a tool's code is kept apart from its host.
+/// How BTCP isolates the code of a tool in a browser. Outside a browser every script runs in the
+/// same sandbox, which is at least as strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sandbox {
-    /// A worker.
+    /// A web worker.
     Worker,
-    /// A frame of its own.
+    /// A frame with another origin.
     Iframe,
-    /// Hardened JavaScript.
+    /// Hardened JavaScript (Secure ECMAScript), in the same realm.
     Ses,
     /// WebAssembly.
     Wasm,
 }
 
 impl Sandbox {
-    /// All of them.
+    /// All variants, to find one by its name.
     pub const ALL: [Sandbox; 4] = [Sandbox::Worker, Sandbox::Iframe, Sandbox::Ses, Sandbox::Wasm];
 
-    /// The word for it.
+    /// The name in definitions.
     pub fn name(self) -> &'static str {
         match self {
             Sandbox::Worker => "worker",
@@ -32,26 +33,27 @@ impl Sandbox {
     }
 }
 
-/// DeclaredLimits as declared by a tool or a toolset; absent ones have defaults.
+/// Limits as a tool or a toolset declares them. Absent ones have defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeclaredLimits {
-    /// Milliseconds a call may take.
+    /// How long a call may take, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Calls of the toolset that may run at once.
     pub max_concurrent: Option<u32>,
     /// The same where the definition does not say, if its format prescribes a default (BTCP: 3).
     pub default_concurrent: Option<u32>,
-    /// The isolation it would like; it never gets a weaker one.
+    /// The isolation that the author prefers; the tool never gets a weaker one.
     pub sandbox: Option<Sandbox>,
 }
 
 impl DeclaredLimits {
-    /// Milliseconds a call may take when nobody says otherwise.
+    /// How long a call may take if neither tool nor toolset declares it, in milliseconds.
     pub const DEFAULT_TIMEOUT_MS: u64 = 30_000;
     /// Calls of one toolset at once that BTCP prescribes where a manifest does not say.
     pub const DEFAULT_CONCURRENT: u32 = 3;
 
-    /// The time for a call: the tool's own word, else its toolset's, else the default.
+    /// How long a call may take, in milliseconds: what the tool declares, else what its toolset
+    /// declares, else the default. The cap of the configuration is applied later.
     pub fn timeout_ms(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> u64 {
         tool.timeout_ms.or(toolset.timeout_ms).unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS)
     }

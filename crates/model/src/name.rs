@@ -1,34 +1,46 @@
-//! Names, namespaces and ids, as the toolfoundation seed rules them.
+//! Names, namespaces and ids.
+//!
+//! ```text
+//! github:list_issues:1.2.0
+//! └─────┘└──────────┘└────┘
+//! namespace  name     version, only in a VersionedRef
+//! └─────────────────┘
+//!       ToolId
+//! ```
+//!
+//! The rules are those of the toolfoundation specification.
 
 use std::collections::HashSet;
 use std::fmt;
 
-/// The longest tool name and namespace.
+/// The most characters of a tool name or a namespace.
 const MAX_LENGTH: usize = 128;
 
+/// The characters of names, which every format and every client accepts.
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 }
 
-/// A tool's name: 1 to 128 of `A-Z a-z 0-9 _ . -`. `.` and `..` are names, so never use one as a
-/// path.
+/// A tool's name: 1 to 128 characters of `A-Z a-z 0-9 _ . -`. `.` and `..` are legal names, so a
+/// name must never be used as part of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolName(Box<str>);
 
 /// Why a text is not a tool name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// It is empty.
+    /// The text is empty.
     #[error("a name must not be empty")]
     Empty,
-    /// It has characters outside the set; each is listed once.
+    /// The text has characters outside the set. Each is listed once, in the order of the text.
     #[error("a name may not contain {}", list(.0))]
     Characters(Vec<char>),
-    /// It is longer than 128 characters.
+    /// The text has this many characters, more than 128.
     #[error("a name has at most {MAX_LENGTH} characters, this one has {0}")]
     TooLong(usize),
 }
 
+/// The first eight characters for a message: a hostile name has thousands of different ones.
 fn list(chars: &[char]) -> String {
     let quoted = chars.iter().take(8).map(|c| format!("`{}`", c.escape_debug()));
     let mut text = quoted.collect::<Vec<_>>().join(", ");
@@ -39,7 +51,7 @@ fn list(chars: &[char]) -> String {
 }
 
 impl ToolName {
-    /// Checks the characters first, then the length.
+    /// Checks that the text is a name: characters first, then length.
     pub fn parse(text: &str) -> Result<ToolName, NameError> {
         check_name(text).map(|()| ToolName(text.into()))
     }
@@ -50,6 +62,7 @@ impl ToolName {
     }
 }
 
+/// Takes time in proportion to the length of the text, whatever it contains.
 fn check_name(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
@@ -72,27 +85,28 @@ impl fmt::Display for ToolName {
     }
 }
 
-/// What a tool's id starts with: the name of its manifest, server or collection.
+/// The first part of a tool's id: the name of its manifest, server or collection. It has no `:`, no
+/// white space and no control characters, and at most 128 characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Namespace(Box<str>);
 
 /// Why a text is not a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NamespaceError {
-    /// It is empty.
+    /// The text is empty.
     #[error("a namespace must not be empty")]
     Empty,
-    /// It has a colon, white space or a control character.
+    /// The text has a colon, white space or a control character; this is the first.
     #[error("a namespace may not contain `{}`", .0.escape_debug())]
     Character(char),
-    /// It is longer than 128 characters.
+    /// The text has this many characters, more than 128.
     #[error("a namespace has at most {MAX_LENGTH} characters, this one has {0}")]
     TooLong(usize),
 }
 
 impl Namespace {
-    /// Refuses what would break an id; what is merely unusual passes (see
-    /// [`Namespace::is_portable`]).
+    /// Refuses what would make ids ambiguous. Other unusual characters are accepted, because
+    /// collections have names in all scripts; see [`Namespace::is_portable`].
     pub fn parse(text: &str) -> Result<Namespace, NamespaceError> {
         if text.is_empty() {
             return Err(NamespaceError::Empty);
@@ -107,7 +121,7 @@ impl Namespace {
         Ok(Namespace(text.into()))
     }
 
-    /// Whether it has only the characters of a tool name, which every peer accepts.
+    /// Whether all characters are those of a tool name, which every client and server accepts.
     pub fn is_portable(&self) -> bool {
         self.0.chars().all(is_name_char)
     }
@@ -124,31 +138,32 @@ impl fmt::Display for Namespace {
     }
 }
 
-/// `namespace:name`, or just `name`: what a tool is called by.
+/// `namespace:name`, or just `name`: what identifies a tool in a catalog.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolId {
     /// The part before the colon.
     pub namespace: Option<Namespace>,
-    /// The part behind it.
+    /// The part after the colon, or all of it.
     pub name: ToolName,
 }
 
 /// Why a text is not a tool id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// More than one colon.
+    /// The text has more than one colon.
     #[error("an id has at most one `:`")]
     Colons,
-    /// The part before the colon is not a name.
+    /// The part before the colon has characters that names do not have.
     #[error("before the `:`: {0}")]
     Namespace(NameError),
-    /// The name is not a name.
+    /// The part after the colon, or all of it, is not a name.
     #[error(transparent)]
     Name(NameError),
 }
 
 impl ToolId {
-    /// Reads `name` or `namespace:name`; both parts have the characters of a name.
+    /// Parses `name` or `namespace:name`. Here the namespace must be portable, too: an id is typed
+    /// by people and travels between programs.
     pub fn parse(text: &str) -> Result<ToolId, IdError> {
         let Some((namespace, name)) = text.split_once(':') else {
             return Ok(ToolId {
@@ -174,17 +189,18 @@ impl fmt::Display for ToolId {
     }
 }
 
-/// `namespace:name:version` as other programs write it: read for interop, never written as an id.
+/// `namespace:name:version`, as other programs write it. It is read for interoperability and never
+/// written: a version is not part of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionedRef {
     /// The tool.
     pub id: ToolId,
-    /// The version as it was written; it need not be a SemVer.
+    /// The version as it was written. It need not be a semantic version.
     pub version: Option<String>,
 }
 
 impl VersionedRef {
-    /// Reads an id with or without a version behind it.
+    /// Parses an id with or without a version.
     pub fn parse(text: &str) -> Result<VersionedRef, IdError> {
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
@@ -203,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn names_are_checked_by_characters_then_length() {
         let long = "a".repeat(128);
         for good in ["ok", "..", "Read.File_v-2", "0", long.as_str()] {
             assert!(ToolName::parse(good).is_ok(), "{good}");
@@ -228,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces() {
+    fn namespaces_refuse_only_what_breaks_an_id() {
         for good in ["a", "my-app", "日本", "ns/sub"] {
             assert!(Namespace::parse(good).is_ok(), "{good}");
         }
@@ -241,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn ids() {
+    fn ids_have_at_most_one_colon_between_two_names() {
         for (text, namespace, name) in [("read", None, "read"), ("fs:read", Some("fs"), "read")] {
             let id = ToolId::parse(text).expect("an id");
             assert_eq!(id.namespace.as_ref().map(Namespace::as_str), namespace);
@@ -257,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn versioned_references_are_a_type_of_their_own() {
+    fn versioned_references_accept_a_version_after_the_id() {
         for (text, id, version) in [
             ("read", "read", None),
             ("a:b", "a:b", None),

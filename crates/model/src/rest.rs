@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::{Json, Object};
 
-/// The name of a format, such as `btcp`.
+/// The name of a format, such as `btcp`. The names are declared by the crate `formats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatId(pub &'static str);
 

@@ -1,11 +1,14 @@
-//! Tags, normalised for search as the toolfoundation seed has it; the authored text is kept.
+//! Tags, normalised for search by the rules of the toolfoundation specification. What the author
+//! wrote is kept beside them.
 
 use std::fmt;
 
+/// The most tags of a tool. Further ones are dropped.
 const MAX_TAGS: usize = 20;
+/// The most characters of a tag. Longer ones are cut.
 const MAX_LENGTH: usize = 64;
 
-/// A normalised tag: 1 to 64 of `a-z 0-9 - _ .`.
+/// A normalised tag: 1 to 64 characters of `a-z 0-9 - _ .`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(Box<str>);
 
@@ -22,20 +25,20 @@ impl fmt::Display for Tag {
     }
 }
 
-/// What became of an authored tag that is not kept as it was.
+/// How normalising changed a tag that the author wrote. The check TAG_NOT_NORMALIZED reports these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagChange {
-    /// It is kept in another spelling.
+    /// The tag is kept in this spelling.
     Rewritten(Tag),
-    /// It repeats this one.
+    /// The tag is dropped, because it normalises to this one, which came before.
     Repeated(Tag),
-    /// Nothing of it is left.
+    /// The tag is dropped, because no character of it is allowed.
     Emptied,
-    /// There were twenty already.
+    /// The tag is dropped, because there were twenty already.
     BeyondLimit,
 }
 
-/// A list of tags as authored and as normalised.
+/// The tags of a tool, as written and as normalised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tags {
     authored: Vec<String>,
@@ -43,7 +46,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Normalises a list. It never fails and is idempotent.
+    /// Normalises a list. Never fails; normalising the result again changes nothing.
     pub fn new(authored: Vec<String>) -> Tags {
         let mut normalised: Vec<Tag> = Vec::new();
         for text in &authored {
@@ -57,17 +60,17 @@ impl Tags {
         Tags { authored, normalised }
     }
 
-    /// The normalised tags, in order.
+    /// The normalised tags in the order of the list, at most twenty, without repetitions.
     pub fn normalised(&self) -> &[Tag] {
         &self.normalised
     }
 
-    /// The list as it was written.
+    /// The list as the author wrote it.
     pub fn authored(&self) -> &[String] {
         &self.authored
     }
 
-    /// The authored tags that are not kept as they were, by their place in the list.
+    /// The tags that normalising changed, each with its index in the written list.
     pub fn changes(&self) -> Vec<(usize, TagChange)> {
         let mut seen: Vec<Tag> = Vec::new();
         let mut changes = Vec::new();
@@ -87,7 +90,9 @@ impl Tags {
     }
 }
 
-/// Lower, trim, white space to `-`, keep the set, cut: in this order.
+/// Lower case, white space trimmed and inside replaced by `-`, other characters removed, cut to the
+/// maximum: in this order, which the specification prescribes. Letters with accents are removed and
+/// not folded: `Café` becomes `caf`. `None` if nothing is left.
 fn normalise(text: &str) -> Option<Tag> {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
@@ -106,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn normalisation() {
+    fn tags_are_normalised_in_the_order_of_the_specification() {
         let a64 = "a".repeat(64);
         let a100 = "a".repeat(100);
         let a63_b = format!("{} b", "a".repeat(63));
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_twenty_and_repeats_do_not_count() {
+    fn at_most_twenty_tags_are_kept_and_repeated_ones_do_not_count() {
         let many: Vec<String> = (0..21).map(|n| format!("t{n}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(normalised(&many).len(), 20);
@@ -149,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_name_each_tag_that_was_not_kept() {
+    fn changes_list_each_tag_that_is_not_kept_as_written() {
         let tags = Tags::new(["ok", "Not OK", "ok", "!!"].map(String::from).to_vec());
         let ok = || Tag("ok".into());
         assert_eq!(

@@ -1,4 +1,8 @@
-//! A tool: as it was read ([`Draft`]) and as it can be relied on ([`Tool`]).
+//! A tool: as it was read ([`Draft`]), and with every field parsed ([`Tool`]).
+//!
+//! Rules check drafts, because they must see mistakes; executors and the server only get tools. The
+//! fields that decide whether a draft becomes a tool are those of [`Draft`] itself; a mistake in
+//! [`Details`] is reported and the field left out.
 
 use crate::{
     Annotations, Binding, Capability, DeclaredLimits, Example, FieldValue, Icon, Json, Namespace,
@@ -8,14 +12,15 @@ use crate::{
 /// The schema of a tool's arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputSchema {
-    /// As written.
+    /// The schema as it was written. It may be invalid as a schema; the checks report that.
     Written(Json),
-    /// Not written: whoever runs the tool will say. Until then it is any object.
+    /// The definition has none, because the server or program that runs the tool has it. Until it
+    /// is known, any object is accepted.
     Deferred,
 }
 
 impl InputSchema {
-    /// The schema of a tool without parameters.
+    /// The schema of a tool without parameters: only the empty object is valid.
     pub fn no_parameters() -> InputSchema {
         InputSchema::Written(serde_json::json!({"type": "object", "additionalProperties": false}))
     }
@@ -37,89 +42,90 @@ impl InputSchema {
     }
 }
 
-/// A note that a tool should no longer be used.
+/// Whether a tool is deprecated. A message without the flag is kept, because a check reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deprecation {
-    /// Whether it is deprecated.
+    /// Whether the tool should no longer be used.
     pub deprecated: bool,
-    /// What to use instead.
+    /// What to use instead, for people and models.
     pub message: Option<String>,
 }
 
-/// The parts of a tool that are simply not there when they are bad.
+/// The fields of a tool that are left out when they are invalid, without preventing the tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// Display name.
+    /// The display name.
     pub title: Option<String>,
-    /// Words to find it by.
+    /// Words for search.
     pub tags: Tags,
-    /// Calls that show how it is used.
+    /// Examples of calls.
     pub examples: Vec<Example>,
-    /// Hints about its behaviour.
+    /// The author's hints about its behaviour.
     pub annotations: Annotations,
-    /// Images that stand for it.
+    /// Images for display.
     pub icons: Vec<Icon>,
-    /// Free metadata.
+    /// Metadata without a defined meaning (`_meta` of MCP), passed on unchanged.
     pub meta: Option<Object>,
-    /// Whether it is on its way out.
+    /// Whether the tool is deprecated.
     pub deprecation: Deprecation,
-    /// What it asks for.
+    /// The limits that the tool declares.
     pub limits: DeclaredLimits,
     /// How it is run.
     pub binding: Binding,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Rest,
 }
 
-/// A tool as it was read, where a field may be missing or bad.
+/// A tool as it was read. Each field may be missing or invalid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// Its name.
+    /// The name, unique in its namespace.
     pub name: FieldValue<ToolName>,
-    /// A namespace of its own; otherwise the toolset's holds.
+    /// A namespace of its own, in place of the toolset's.
     pub namespace: FieldValue<Namespace>,
-    /// What it does.
+    /// What the tool does, for the model.
     pub description: FieldValue<String>,
-    /// Its own version.
+    /// The version of the tool, not of its toolset.
     pub version: FieldValue<Version>,
-    /// The schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub input: FieldValue<InputSchema>,
-    /// The schema of its result.
+    /// The JSON Schema of the result.
     pub output: FieldValue<Json>,
-    /// What it needs, in the order written.
+    /// The capabilities that it needs, in the order in which they were written.
     pub needs: Vec<FieldValue<Capability>>,
-    /// Everything else.
+    /// The fields that never prevent a tool.
     pub details: Details,
 }
 
-/// A draft that is not a tool yet: these fields are missing or bad.
+/// The draft cannot become a tool: these fields are missing or invalid. Names are for messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a tool: {} missing or bad", .0.join(", "))]
 pub struct DraftError(pub Vec<&'static str>);
 
-/// A tool whose every field has been parsed.
+/// A tool all of whose fields have been parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// Its name.
+    /// The name, unique in its namespace.
     pub name: ToolName,
-    /// A namespace of its own; otherwise the toolset's holds.
+    /// A namespace of its own, in place of the toolset's.
     pub namespace: Option<Namespace>,
-    /// What it does.
+    /// What the tool does, for the model.
     pub description: Option<String>,
-    /// Its own version.
+    /// The version of the tool, not of its toolset.
     pub version: Option<Version>,
-    /// The schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub input: InputSchema,
-    /// The schema of its result.
+    /// The JSON Schema of the result.
     pub output: Option<Json>,
-    /// What it needs, in the order written.
+    /// The capabilities that it needs, in the order in which they were written.
     pub needs: Vec<Capability>,
-    /// Everything else.
+    /// The fields that never prevent a tool.
     pub details: Details,
 }
 
 impl Draft {
-    /// The tool, if nothing is in the way.
+    /// Turns the draft into a tool, if name and input schema are there and no field is invalid.
+    /// Otherwise all fields that prevent it are listed.
     pub fn finish(self) -> Result<Tool, DraftError> {
         let bad = [
             ("name", self.name.ok().is_none()),
@@ -146,7 +152,8 @@ impl Draft {
         }
     }
 
-    /// The id in a toolset with `namespace`, if the name is good.
+    /// The id in a toolset with `namespace`, if the name is valid. A namespace of the tool's own
+    /// takes precedence.
     pub fn id(&self, namespace: Option<&Namespace>) -> Option<ToolId> {
         let namespace = self.namespace.ok().or(namespace).cloned();
         self.name.ok().map(|name| ToolId { namespace, name: name.clone() })
@@ -154,7 +161,7 @@ impl Draft {
 }
 
 impl Tool {
-    /// The id in a toolset with `namespace`; a namespace of its own comes first.
+    /// The id in a toolset with `namespace`. A namespace of the tool's own takes precedence.
     pub fn id(&self, namespace: Option<&Namespace>) -> ToolId {
         ToolId {
             namespace: self.namespace.as_ref().or(namespace).cloned(),
@@ -162,7 +169,8 @@ impl Tool {
         }
     }
 
-    /// What to call it in front of people.
+    /// The name for display: the title, else the title among the annotations, else the name. The
+    /// order is that of MCP.
     pub fn display_name(&self) -> &str {
         let titles = [&self.details.title, &self.details.annotations.title];
         titles.into_iter().flatten().map(String::as_str).next().unwrap_or(self.name.as_str())
@@ -182,7 +190,7 @@ mod tests {
         draft.needs = vec![FieldValue::Invalid(Json::Null)];
         assert_eq!(draft.clone().finish(), Err(DraftError(vec!["capabilities"])));
         draft.needs.clear();
-        let mut tool = draft.finish().expect("nothing is in the way");
+        let mut tool = draft.finish().expect("every field is valid");
         assert_eq!(tool.display_name(), "x");
         tool.details.annotations.title = Some("From hints".into());
         assert_eq!(tool.display_name(), "From hints");

@@ -1,4 +1,4 @@
-//! What one document or one server defines.
+//! A toolset: the tools that one document or one server defines, and what they have in common.
 
 use std::sync::Arc;
 
@@ -7,47 +7,48 @@ use crate::{
     Rest, Server, Tool, Version,
 };
 
-/// Who offers a toolset.
+/// Who publishes a toolset. For display only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
-    /// Display name.
+    /// The display name.
     pub name: Option<String>,
-    /// Web site.
+    /// The URL of the web site.
     pub url: Option<String>,
-    /// Where to write to.
+    /// An address for questions, in any form.
     pub contact: Option<String>,
-    /// An image.
+    /// The URL of an image.
     pub icon: Option<String>,
 }
 
-/// Tools that belong together, as drafts or as finished tools.
+/// Tools of one document or server, as drafts or as finished tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Toolset<T = Tool> {
-    /// What the ids of its tools start with.
+    /// The namespace of its tools, unless a tool has its own.
     pub namespace: FieldValue<Namespace>,
-    /// Display name.
+    /// The display name.
     pub title: Option<String>,
-    /// What it is for.
+    /// What the tools are for.
     pub description: Option<String>,
-    /// The version of the whole; its tools do not inherit it.
+    /// The version of the toolset. Tools do not inherit it.
     pub version: FieldValue<Version>,
-    /// Who offers it.
+    /// Who publishes it.
     pub provider: Option<Provider>,
-    /// The capabilities it declares for all its tools.
+    /// The capabilities that it declares for all its tools; `None` if the format or the document
+    /// has no such list, which differs from an empty one.
     pub declares: Option<Vec<FieldValue<Capability>>>,
     /// What its format demands of names, examples and schemas.
     pub conventions: &'static Conventions,
-    /// What holds for a tool that does not say otherwise.
+    /// The limits of tools that declare none.
     pub limits: DeclaredLimits,
-    /// The server that its tools are on, where the definition names one for all.
+    /// The MCP server of its tools, if the definition names one for all.
     pub server: Option<Arc<Server>>,
-    /// What it knows about its tools.
+    /// Functions and prose about its tools.
     pub knowledge: Knowledge,
-    /// The tools, in order.
+    /// The tools in the order of the document.
     pub tools: Vec<T>,
-    /// Examples for commands that it does not define.
+    /// Examples of commands that it does not define, by command. A check reports them.
     pub stray_examples: Vec<(String, Vec<Example>)>,
-    /// Fields that only its format knows.
+    /// Fields that only this format has, as they were written.
     pub rest: Rest,
 }
 
@@ -72,7 +73,7 @@ impl<T> Default for Toolset<T> {
 }
 
 impl Toolset<Draft> {
-    /// The validators of a command, in order.
+    /// The validators of a command, in the order in which they run.
     pub fn validators_of<'a>(
         &'a self,
         command: &'a str,

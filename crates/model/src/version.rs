@@ -1,27 +1,29 @@
-//! Versions: SemVer 2.0.0 with one optional `v` in front; the spelling is kept.
+//! Versions: Semantic Versioning 2.0.0, with an optional `v` in front, as the toolfoundation
+//! specification allows. The spelling is kept, because a definition is written back as it was.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A semantic version as it was written.
+/// A semantic version. Two versions are equal only if they are spelled the same; to find the later
+/// one, use [`Version::precedence`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     authored: Box<str>,
     semver: semver::Version,
 }
 
-/// Why a text is not a version.
+/// Why a text is not a version, in the words of the crate `semver`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct VersionError(String);
 
 impl Version {
-    /// Reads `1.2.3` or `v1.2.3`.
+    /// Parses `1.2.3` or `v1.2.3`.
     pub fn parse(text: &str) -> Result<Version, VersionError> {
         Version::read(text, text.strip_prefix('v').unwrap_or(text))
     }
 
-    /// Reads `1.2.3`; for formats that do not take the `v`.
+    /// Parses `1.2.3`, for formats that do not allow the `v`.
     pub fn parse_bare(text: &str) -> Result<Version, VersionError> {
         Version::read(text, text)
     }
@@ -36,7 +38,8 @@ impl Version {
         &self.authored
     }
 
-    /// Which of the two is the later one; build metadata does not count.
+    /// Compares two versions by the precedence of SemVer. Build metadata does not count, so
+    /// different versions can be equal here; that is why there is no `Ord`.
     pub fn precedence(&self, other: &Version) -> Ordering {
         self.semver.cmp_precedence(&other.semver)
     }
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parsing() {
+    fn only_semantic_versions_with_an_optional_v_are_accepted() {
         for good in ["1.2.3", "v1.2.3", "1.0.0-alpha.1+build.5", "1.0.0+b-1", "1.0.0--"] {
             assert_eq!(Version::parse(good).expect(good).authored(), good);
         }
@@ -85,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn order() {
+    fn precedence_is_that_of_semver() {
         let cases = [
             ("1.0.0", "v1.0.0", Ordering::Equal),
             ("1.0.0-alpha", "1.0.0-alpha.1", Ordering::Less),

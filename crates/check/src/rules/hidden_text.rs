@@ -4,8 +4,8 @@
 use toolwright_model::Json;
 use toolwright_source::{Edit, Finding, Member, Node, Safety};
 
-use crate::poison::{self, Hit};
 use crate::report::Report;
+use crate::tool_poisoning::{SuspiciousText, find_hidden_text};
 
 toolwright_source::codes! {
     HIDDEN_TEXT Warning "A text holds characters that a reader does not see, or sees elsewhere than they stand: zero-width and tag characters, variation selectors that follow nothing, bidirectional overrides, control characters, letters of one script that pass for another. A model reads all of them, so they can carry instructions that no reviewer notices.\n\nRemove them, or ask the author what they are for. Joiners that emoji and many scripts need are not reported. The repair removes what cannot be seen; it is not applied without being asked for, because a person should look at it first."
@@ -28,7 +28,7 @@ toolwright_source::codes! {
 
 /// Looks at the text of a value.
 pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
-    let hits = poison::hidden(text);
+    let hits = find_hidden_text(text);
     if hits.is_empty() {
         return;
     }
@@ -49,7 +49,7 @@ pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
 
 /// Looks at a key.
 pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
-    let hits = poison::hidden(entry.name());
+    let hits = find_hidden_text(entry.name());
     if hits.is_empty() {
         return;
     }
@@ -72,11 +72,11 @@ pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
 }
 
 /// The text without what cannot be seen, if nothing is hidden in it then.
-fn cleaned(text: &str, hits: &[Hit]) -> Option<String> {
+fn cleaned(text: &str, hits: &[SuspiciousText]) -> Option<String> {
     let is_hit = |at: usize| hits.iter().any(|hit| hit.range.contains(&at));
     let kept = text.char_indices().filter(|(at, c)| !(cannot_be_seen(*c) && is_hit(*at)));
     let cleaned: String = kept.map(|(_, c)| c).collect();
-    (cleaned.len() < text.len() && poison::hidden(&cleaned).is_empty()).then_some(cleaned)
+    (cleaned.len() < text.len() && find_hidden_text(&cleaned).is_empty()).then_some(cleaned)
 }
 
 /// Characters without a shape of their own: controls, Unicode's default ignorables, bidirectional

@@ -7,9 +7,9 @@ use toolwright_model::{FieldValue, Json};
 use toolwright_source::{RecordFinding, RecordPath, words};
 
 use crate::Subject;
-use crate::poison::skeleton;
 use crate::rule::RuleBetween;
 use crate::subject::ToolPath;
+use crate::tool_poisoning::skeleton;
 
 pub(crate) static RULE: RuleBetween = RuleBetween { check };
 

@@ -2,8 +2,8 @@
 
 use toolwright_source::{Finding, Node};
 
-use crate::poison::Instructions;
 use crate::report::Report;
+use crate::tool_poisoning::InstructionDetector;
 
 /// Shorter texts hold no sentence.
 const SHORTEST: usize = 12;
@@ -28,7 +28,12 @@ toolwright_source::codes! {
 }
 
 /// Looks at the text of a value.
-pub(super) fn look(node: Node<'_>, text: &str, detector: &mut Instructions, out: &mut Report<'_>) {
+pub(super) fn look(
+    node: Node<'_>,
+    text: &str,
+    detector: &mut InstructionDetector,
+    out: &mut Report<'_>,
+) {
     if text.len() < SHORTEST {
         return;
     }

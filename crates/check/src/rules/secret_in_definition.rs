@@ -2,8 +2,8 @@
 
 use toolwright_source::{Finding, Node};
 
-use crate::poison::{self, Hit};
 use crate::report::Report;
+use crate::tool_poisoning::{SuspiciousText, find_secrets};
 
 /// The shortest text that can hold one: a URL with a password.
 const SHORTEST: usize = 12;
@@ -39,7 +39,7 @@ pub(super) fn look(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Re
     if text.len() < SHORTEST {
         return;
     }
-    let mut hits = poison::secrets(text);
+    let mut hits = find_secrets(text);
     if let Some(label) = label.filter(|_| hits.is_empty()) {
         hits = labelled(label, text);
     }
@@ -53,9 +53,9 @@ pub(super) fn look(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Re
 }
 
 /// The same where the label stands in another field, by places in the text.
-fn labelled(label: &str, text: &str) -> Vec<Hit> {
+fn labelled(label: &str, text: &str) -> Vec<SuspiciousText> {
     let lead = format!("{label}=");
-    let mut hits = poison::secrets(&format!("{lead}{text}"));
+    let mut hits = find_secrets(&format!("{lead}{text}"));
     hits.retain(|hit| hit.range.start >= lead.len());
     for hit in &mut hits {
         hit.range = hit.range.start - lead.len()..hit.range.end - lead.len();

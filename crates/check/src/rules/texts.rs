@@ -5,9 +5,9 @@ use toolwright_source::{Member, Node, Syntax, ValueKind};
 
 use super::{hidden_text, model_instruction, secret_in_definition};
 use crate::Subject;
-use crate::poison::{self, Instructions};
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::tool_poisoning::{self, InstructionDetector};
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -15,12 +15,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.origin.document();
     let text = document.source().text();
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
-    let hides = !poison::hides_nothing(text);
+    let hides = tool_poisoning::can_hide_text(text);
     let mut walk = TextWalk {
         aios: subject.is_format("aios"),
         yaml,
         hides,
-        instructions: Instructions::default(),
+        instructions: InstructionDetector::default(),
     };
     walk.value(document.root(), TextUse::Prose, None, out);
 }
@@ -41,7 +41,7 @@ struct TextWalk<'d> {
     yaml: Option<&'d str>,
     /// Whether anything can be hidden in the document.
     hides: bool,
-    instructions: Instructions,
+    instructions: InstructionDetector,
 }
 
 impl TextWalk<'_> {

@@ -1,5 +1,6 @@
-//! Names, ids, tags and versions against checked cases: `$TOOLWRIGHT_SHARED/facts` when it is
-//! there, and the readings, which win where the two differ.
+//! Names, ids, tags and versions against cases that were recorded from the original implementation
+//! of toolfoundation (`$TOOLWRIGHT_SHARED/facts`, skipped if not set). Where our reading of the
+//! specification differs from the original, the reading wins, and the test says so.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,10 +8,10 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 use toolwright_model::{NameError, Namespace, Tags, ToolId, ToolName, Version, VersionedRef};
 
-/// A file of facts; says loudly when it is not there.
+/// A file of recorded cases. Prints a notice if there is none, so that a skipped test is noticed.
 fn facts(name: &str) -> Option<Json> {
     let Some(shared) = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from) else {
-        // Past the harness, which hides what a passing test prints.
+        // Directly, because the test harness hides the output of tests that pass.
         let _ = writeln!(std::io::stderr(), "SKIPPED facts/{name}: TOOLWRIGHT_SHARED is not set");
         return None;
     };
@@ -19,6 +20,7 @@ fn facts(name: &str) -> Option<Json> {
     Some(serde_json::from_str(&text).expect("JSON"))
 }
 
+/// The cases of a file. An empty list would test nothing.
 fn cases<'a>(facts: &'a Json, list: &str) -> &'a [Json] {
     let cases = facts[list].as_array().expect("a list of cases");
     assert!(!cases.is_empty());
@@ -26,7 +28,7 @@ fn cases<'a>(facts: &'a Json, list: &str) -> &'a [Json] {
 }
 
 #[test]
-fn names() {
+fn names_are_accepted_as_recorded() {
     let Some(facts) = facts("names.json") else { return };
     for case in cases(&facts, "cases") {
         let name = case["name"].as_str().expect("a name");
@@ -53,7 +55,8 @@ fn names() {
     }
 }
 
-/// What the readings say of an id and the facts do not: both parts are names.
+/// Whether both parts of a recorded id are names, which our reading requires and the original does
+/// not.
 fn are_names(parts: &Json) -> bool {
     let ok = |part: &Json| ToolName::parse(part.as_str().unwrap_or_default()).is_ok();
     parts["error"].is_null()
@@ -62,7 +65,7 @@ fn are_names(parts: &Json) -> bool {
 }
 
 #[test]
-fn ids() {
+fn ids_and_versioned_references_are_split_as_recorded() {
     let Some(facts) = facts("ids.json") else { return };
     for case in cases(&facts, "cases") {
         let text = case["id"].as_str().expect("an id");
@@ -96,20 +99,20 @@ fn ids() {
 }
 
 #[test]
-fn tags() {
+fn tags_are_normalised_as_recorded() {
     let Some(facts) = facts("tags.json") else { return };
     let texts = |list: &Json| -> Option<Vec<String>> {
         list.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
     };
     let mut tried = 0;
     for case in cases(&facts, "cases") {
-        // One case has bytes that are no text at all.
+        // One case is not UTF-8.
         let Some(authored) = texts(&case["in"]) else { continue };
         let tags = Tags::new(authored.clone());
         let normalised: Vec<String> = tags.normalised().iter().map(ToString::to_string).collect();
         assert_eq!(normalised, texts(&case["recommended"]).expect("a list"), "{authored:?}");
         assert_eq!(tags.authored(), authored);
-        // Every authored tag is kept as it was, or its change is told.
+        // Every tag is kept as written, or listed among the changes.
         let changed: Vec<usize> = tags.changes().iter().map(|(n, _)| *n).collect();
         let kept = authored.iter().enumerate().filter(|(n, _)| !changed.contains(n));
         assert!(kept.clone().all(|(_, text)| normalised.contains(text)), "{authored:?}");
@@ -119,7 +122,7 @@ fn tags() {
 }
 
 #[test]
-fn versions() {
+fn versions_are_parsed_and_compared_as_recorded() {
     let Some(facts) = facts("versions.json") else { return };
     for case in cases(&facts, "parse") {
         let text = case["in"].as_str().expect("a text");
@@ -134,8 +137,8 @@ fn versions() {
             |key: &str| Version::parse(case[key].as_str().expect("a text")).expect("a version");
         let order = i64::from(parse("a").precedence(&parse("b")) as i8);
         if case["a"] == "1.0.0-a-b" {
-            // The fact compares bytes. SemVer, which the readings name, compares identifier by
-            // identifier: `a` is the start of `a-b`, so `a.b` comes first.
+            // The original compares bytes. SemVer compares identifier by identifier: `a` is the
+            // start of `a-b`, so `a.b` comes first.
             assert_eq!((order, &case["recommended"]), (1, &Json::from(-1)), "{case}");
             continue;
         }
@@ -143,9 +146,9 @@ fn versions() {
     }
 }
 
-/// The rules of `tool_record.json` that are about parsed types; its other cases are a reader's.
+/// The rules for namespaces; `formats` tests those for whole records.
 #[test]
-fn namespaces() {
+fn namespaces_are_accepted_and_portable_by_their_characters() {
     for (text, ok, portable) in [
         ("fs", true, true),
         ("a.b-c_9", true, true),
@@ -165,9 +168,9 @@ fn namespaces() {
     assert!(Namespace::parse(&"é".repeat(129)).is_err());
 }
 
-/// A name of very many different characters is refused in time that grows with its length only.
+/// Looking for each character in a list of those seen would take minutes here.
 #[test]
-fn hostile_names() {
+fn a_name_with_very_many_different_characters_is_refused_quickly() {
     let text: String = ('\u{100}'..).take(400_000).collect();
     let Err(NameError::Characters(bad)) = ToolName::parse(&text) else { panic!("not a name") };
     assert_eq!(bad.len(), 400_000);

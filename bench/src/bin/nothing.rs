@@ -1,3 +1,0 @@
-//! A program that does nothing: what every start costs.
-
-fn main() {}

@@ -1,0 +1,405 @@
+//! Markup that imitates messages of the host, for `instructions`: tags, brackets, headings,
+//! speakers' names and code fences that a host puts around its own messages, and markup that is not
+//! rendered.
+//!
+//! ```text
+//! <system>You may …</system>     an element that claims to be the host's
+//! </description>                 closes what the host has opened around the description
+//! <|im_start|>system             a token of a chat template
+//! <!-- Claude, read … -->        a comment, which only the model reads
+//! <span style="display:none">    text that a browser does not show
+//! ![](https://x.example/?q=…)    an image whose address carries data away
+//! [SYSTEM] …   ### System:   SYSTEM: …   ```system   {"role": "system"}
+//! ```
+//!
+//! Descriptions of tools that handle HTML or chat messages mention such markup honestly. So most of
+//! it counts 3 points only with a text inside that says something ([`is_speech`]), and 1 otherwise;
+//! `instruction_patterns` explains the points.
+//!
+//! Input is the normalised text, in lower case. Everything here is a search for fixed strings: a
+//! description is seldom well-formed HTML, and a parser would see other elements than a model does.
+
+use std::ops::Range;
+
+use super::concept_scan::concepts_of;
+use super::concepts::*;
+use super::lexicon::is_unspaced_letter;
+
+/// Points of a sign, from 1 to 3, and the bytes of the normalised text that it spans.
+type MarkupSign = (u8, Range<usize>);
+
+/// Finds markup in a normalised text.
+pub(super) fn find_host_markup(text: &str) -> Vec<MarkupSign> {
+    let mut found = Vec::new();
+    // Most texts have none of these signs, and then nothing is searched. `MARKUP_SIGN` in
+    // `normalize` lists the same signs.
+    let has = |sign: u8| text.as_bytes().contains(&sign);
+    if has(b'<') {
+        find_elements(text, &mut found);
+        find_unrendered(text, &mut found);
+    }
+    if has(b'!') && text.contains("](http") {
+        find_images(text, &mut found);
+    }
+    if has(b'<') || has(b'#') || text.contains("/*") {
+        find_comments(text, &mut found);
+    }
+    if has(b'[') || has(b'{') || has(b'*') || !text.is_ascii() {
+        find_brackets(text, &mut found);
+    }
+    if has(b'#') {
+        find_headings(text, &mut found);
+    }
+    if has(b':') {
+        find_speakers(text, &mut found);
+    }
+    if text.contains("```") || text.contains("~~~") {
+        find_fences(text, &mut found);
+    }
+    found
+}
+
+/// Names of elements, brackets and headings that claim to be the host's or another speaker's.
+#[rustfmt::skip]
+const HOST_NAMES: &[&str] = &[
+    "system", "sys", "important", "assistant", "instruction", "instructions", "secret", "hidden",
+    "admin", "developer", "override", "critical", "directive", "directives", "policy", "internal",
+    "agent", "llm", "ai", "inst", "urgent", "mandatory", "priority", "security", "root",
+    "tool_result", "tool_response", "tool_output", "function_result", "function_results",
+    "function_response", "user_confirmation", "user_message", "context", "reminder", "attention",
+    "notice", "command", "commands", "must", "model", "private", "confidential", "thinking",
+    "human", "user",
+];
+/// Beginnings of such names in all languages, alone and in compounds: `<system_note>`,
+/// `<istruzioni_di_sistema>`.
+#[rustfmt::skip]
+const HOST_STEMS: &[&str] = &[
+    "system", "sistem", "instruct", "istruzion", "instruc", "instruz", "anweisung", "wichtig",
+    "important", "prompt", "assistant", "asistente", "assistent", "directive", "override",
+    "priority", "admin", "secret", "hidden", "mandatory", "critical", "систем", "инструкц", "важно",
+    "системн", "系统", "系統", "システム", "重要", "指示", "指令", "시스템", "중요", "지시", "geheim", "secreto",
+    "segreto", "wazne", "polecen", "onemli", "talimat",
+];
+/// Names that elements of honest examples hardly ever have. These count also when left open.
+#[rustfmt::skip]
+const UNAMBIGUOUS_NAMES: &[&str] = &[
+    "system", "sys", "important", "assistant", "override", "inst", "directive", "secret", "hidden",
+    "admin",
+];
+/// Elements in which hosts wrap a description. Closing one pretends that the description has ended
+/// and that what follows comes from the host.
+#[rustfmt::skip]
+const WRAPPERS: &[&str] = &[
+    "description", "tool", "tools", "function", "functions", "tool_description", "parameter",
+    "parameters", "tooldescription", "available_tools", "tool_use", "tool_call", "tool_definition",
+    "documents", "document", "user_input", "schema", "untrusted",
+];
+/// Special tokens of chat templates, by which models tell apart who speaks.
+#[rustfmt::skip]
+const CHAT_TEMPLATE_TOKENS: &[&str] = &[
+    "im_start", "im_end", "system", "assistant", "user", "sys", "endoftext", "eot_id",
+    "start_header_id", "end_header_id", "begin_of_text", "end_of_text", "start_of_turn",
+    "end_of_turn", "endofprompt", "fim_prefix",
+];
+
+/// Whether a name claims to be the host's.
+fn is_host_name(name: &str) -> bool {
+    HOST_NAMES.contains(&name)
+        || HOST_STEMS.iter().any(|stem| {
+            name.starts_with(stem) || name.split(['_', '-']).any(|part| part.starts_with(stem))
+        })
+}
+
+/// `<system>…</system>`, `</description>`, `<|im_start|>`.
+fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
+    for (start, _) in text.match_indices('<') {
+        let rest = &text[start + 1..];
+        // Longer ones are comparisons (`a < b`) rather than elements.
+        let Some(len) = rest.find('>').filter(|len| *len <= 80) else { continue };
+        let end = start + 1 + len + 1;
+        let inner = rest[..len].trim_end_matches('/');
+        // U+FF5C is the full-width bar of some chat templates.
+        let name = inner
+            .trim_start_matches(['/', '<', '|', '\u{FF5C}'])
+            .split([' ', '|', ':', '\u{FF5C}'])
+            .next()
+            .unwrap_or_default();
+        let closing = inner.starts_with('/');
+        let template = inner.starts_with(['|', '<', '\u{FF5C}'])
+            && CHAT_TEMPLATE_TOKENS.contains(&name)
+            || matches!(name, "start_of_turn" | "end_of_turn");
+        // Closing a wrapper that the text itself has opened is an example of markup.
+        if template || closing && WRAPPERS.contains(&name) && !text.contains(&format!("<{name}")) {
+            found.push((3, start..end));
+        } else if !closing && is_host_name(name) {
+            let close = text[end..].find(&format!("</{name}"));
+            let body = &text[end..close.map_or(text.len(), |close| end + close)];
+            let points = match close {
+                Some(_) if is_speech(body) => 3,
+                // Left open, but followed by a text: not one of a list of tags.
+                None if UNAMBIGUOUS_NAMES.contains(&name)
+                    && is_speech(body)
+                    && body.trim_start().starts_with(char::is_alphanumeric) =>
+                {
+                    3
+                }
+                _ => 1,
+            };
+            found.push((points, start..end));
+        }
+    }
+}
+
+/// `<span style="display:none">`: text that a browser does not show is meant for the model.
+fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
+    #[rustfmt::skip]
+    const HIDING_STYLES: &[&str] = &[
+        "display:none", "visibility:hidden", "font-size:0", "font-size:1px", "opacity:0",
+        "color:white", "color:#fff", "color:transparent", "color=white", "color=#fff", "left:-9999",
+        "height:0", "width:0", "aria-hidden=true",
+    ];
+    for (start, _) in text.match_indices('<') {
+        let rest = &text[start + 1..];
+        let Some(len) = rest.find('>').filter(|len| *len <= 200) else { continue };
+        let inner = &rest[..len];
+        let Some((name, attributes)) = inner.split_once(' ') else { continue };
+        let squeezed: String =
+            attributes.chars().filter(|c| !matches!(c, ' ' | '"' | '\'')).collect();
+        let hides = attributes.split(' ').any(|attribute| attribute == "hidden")
+            || HIDING_STYLES.iter().any(|style| {
+                squeezed.find(style).is_some_and(|at| {
+                    // `opacity:0.5` can be seen.
+                    !squeezed[at + style.len()..]
+                        .starts_with(['.', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+                })
+            });
+        let body = &rest[len + 1..];
+        let Some(end) = body.find(&format!("</{name}")) else { continue };
+        let body = &body[..end];
+        if hides && is_speech(body) {
+            found.push((3, start..start + 1 + len + 1));
+        }
+    }
+}
+
+/// `![](https://…?q={conversation})`: a client that renders the image sends the query to its
+/// server. Counts if the query names something confidential.
+fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
+    for (start, _) in text.match_indices("![") {
+        let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
+        let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
+        let Some((_, query)) = text[from..end].split_once('?') else { continue };
+        // Words in a query are joined by signs.
+        let words = query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ");
+        let confidential = CONVERSATION
+            | USER
+            | CREDENTIAL
+            | SYSTEM_PROMPT
+            | SENSITIVE
+            | SECRET_FILE
+            | TOLD_TO_MODEL
+            | CONTENT;
+        if concepts_of(&words) & confidential != 0 {
+            found.push((3, start..end));
+        }
+    }
+}
+
+/// Whether a text is long enough to say something: three words, or eight characters of a script
+/// without spaces.
+fn is_speech(body: &str) -> bool {
+    body.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= 3
+        || body.chars().filter(|c| is_unspaced_letter(*c)).count() >= 8
+}
+
+/// Comments of HTML, templates, Markdown and C are not rendered. One that has words of at least two
+/// of the groups below is addressed to the model.
+fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
+    for (open, close) in
+        [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")"), ("/*", "*/")]
+    {
+        for (start, _) in text.match_indices(open) {
+            let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
+            let present = concepts_of(&text[start..end]);
+            let groups = [
+                MODEL | AI,
+                DISREGARD,
+                SECRET_FILE,
+                CREDENTIAL,
+                DO_NOT_TELL,
+                TO_MODEL,
+                SYSTEM_PROMPT,
+                ALWAYS,
+                MUST,
+                CONVERSATION,
+                PASS_ON,
+                READ,
+                USER,
+                CALL | TOOL,
+                DO_NOT,
+                INSTRUCTIONS,
+            ];
+            if groups.iter().filter(|group| present & **group != 0).count() >= 2 {
+                found.push((3, start..end));
+            }
+        }
+    }
+}
+
+/// `[SYSTEM] …` where a line or sentence begins, `[INST]`, `{{system}}`, `**SYSTEM**`.
+fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
+    for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("**", "**"), ("【", "】")] {
+        for (start, _) in text.match_indices(open) {
+            let from = start + open.len();
+            let Some(len) = text[from..].find(close).filter(|len| (1..=40).contains(len)) else {
+                continue;
+            };
+            let end = from + len + close.len();
+            let name = text[from..from + len]
+                .trim_start_matches(['/', '[', '#'])
+                .trim_end_matches([':', ']']);
+            let first = name.split([' ', ':', '_', '-']).next().unwrap_or_default();
+            if !is_host_name(first) {
+                continue;
+            }
+            // `[SYSTEM] … [/SYSTEM]` is an element with other brackets.
+            let closed = text.contains(&format!("{open}/{name}"));
+            let speaks = is_speech(&text[end..])
+                && text[end..]
+                    .trim_start_matches([':', ' ', '\n'])
+                    .starts_with(char::is_alphanumeric);
+            let points = match first {
+                _ if closed || first == "inst" => 3,
+                // `see [system]` inside a sentence is a reference.
+                _ if !begins_sentence(text, start) => continue,
+                // Bold is how honest texts emphasise a word.
+                "system" | "sys" | "assistant" | "override" if speaks && open != "**" => 3,
+                _ if first.starts_with("系统")
+                    || first.starts_with("システム")
+                    || first.starts_with("시스템") =>
+                {
+                    3
+                }
+                _ => 1,
+            };
+            found.push((points, start..end));
+        }
+    }
+}
+
+/// Whether a line or a sentence begins here.
+fn begins_sentence(text: &str, at: usize) -> bool {
+    text[..at].ends_with('\n')
+        || matches!(
+            text[..at].trim_end().chars().next_back(),
+            None | Some('.' | '!' | '?' | '。' | '`' | '>' | ']' | '-' | '=' | '*' | '#')
+        )
+}
+
+/// `### System instructions`, `# Instruction:`. Prompts are written in Markdown, and these are the
+/// headings by which models were trained to recognise their parts.
+fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
+    for (start, _) in text.match_indices('#') {
+        let line = text[start..].trim_start_matches('#').trim_start_matches(' ');
+        // One heading per row of `#`; `#tag` is not one.
+        if text[..start].ends_with('#')
+            || line.len() == text.len() - start - 1 && !text[start..].starts_with("# ")
+        {
+            continue;
+        }
+        let mut words = line.split([' ', ':', '\n', '#']).filter(|word| !word.is_empty());
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let has_colon = line[first.len()..].starts_with(':');
+        let points = match first {
+            "system" if has_colon || SYSTEM_HEADING_WORDS.contains(&second) => 3,
+            "instruction" | "assistant" | "human" if has_colon => 3,
+            "new" | "hidden" | "secret" | "important" | "updated" | "mandatory"
+                if matches!(
+                    second,
+                    "instructions" | "instruction" | "system" | "rules" | "directive" | "policy"
+                ) =>
+            {
+                3
+            }
+            "instruction" | "instructions"
+                if matches!(second, "for" | "to") && mentions_model(line) =>
+            {
+                3
+            }
+            _ => continue,
+        };
+        found.push((points, start..text.len() - line.len() + first.len()));
+    }
+}
+
+/// Words after "system" that make a heading the host's.
+#[rustfmt::skip]
+const SYSTEM_HEADING_WORDS: &[&str] = &[
+    "instructions", "instruction", "prompt", "message", "override", "note", "notice", "policy",
+    "directive", "update", "command", "alert", "rules",
+];
+
+/// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held. One speaker alone
+/// counts 2 points, a question and an answer 3. Message objects are found here, too, because they
+/// also need a colon.
+fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
+    let mut names = Vec::new();
+    for (at, _) in text.match_indices(':') {
+        let start = text[..at]
+            .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .map_or(0, |last| last + text[last..].chars().next().map_or(1, char::len_utf8));
+        let name = &text[start..at];
+        if begins_sentence(text, start)
+            && matches!(
+                name,
+                "system"
+                    | "assistant"
+                    | "human"
+                    | "user"
+                    | "ai"
+                    | "sistema"
+                    | "система"
+                    | "系统"
+                    | "システム"
+                    | "시스템"
+                    | "developer"
+                    | "admin"
+                    | "llm"
+            )
+        {
+            names.push((name, start..at + 1));
+        }
+    }
+    let is_dialogue = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
+        && names.iter().any(|(name, _)| matches!(*name, "human" | "user" | "system"));
+    for (name, range) in names {
+        let points = if is_dialogue { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
+        if points > 0 && is_speech(&text[range.end..]) {
+            found.push((points, range));
+        }
+    }
+    if text.contains("role") {
+        find_message_objects(text, found);
+    }
+}
+
+/// Code fences whose language is the host's.
+fn find_fences(text: &str, found: &mut Vec<MarkupSign>) {
+    for fence in ["```system", "```instructions", "```prompt", "~~~system", "```assistant"] {
+        found.extend(text.match_indices(fence).map(|(at, _)| (3, at..at + fence.len())));
+    }
+}
+
+/// A message of the host as an object of a chat API. Only 2 points: tools that talk to such APIs
+/// show these objects honestly.
+fn find_message_objects(text: &str, found: &mut Vec<MarkupSign>) {
+    for object in ["\"role\": \"system\"", "\"role\":\"system\"", "'role': 'system'"] {
+        found.extend(text.match_indices(object).map(|(at, _)| (2, at..at + object.len())));
+    }
+}
+
+/// Whether the first line mentions an assistant.
+fn mentions_model(text: &str) -> bool {
+    let line = text.split('\n').next().unwrap_or_default();
+    concepts_of(line) & AI != 0
+}

@@ -1,0 +1,103 @@
+//! Tool poisoning: text in a definition that is meant for the model and not for the people who
+//! review it. A model reads every description as part of its prompt and tends to obey it.
+//!
+//! Four detectors, one file each, all of them pure functions on one text:
+//!
+//! | detector | finds | code |
+//! |---|---|---|
+//! | [`hidden_text`] | characters that are not seen, or seen elsewhere | `HIDDEN_TEXT` |
+//! | [`instructions`] | sentences addressed to the model | `MODEL_INSTRUCTION` |
+//! | [`secrets`] | keys, tokens and passwords | `SECRET_IN_DEFINITION` |
+//! | [`lookalike_names`] | the skeleton by which look-alike names are compared | `LOOKALIKE_NAME` |
+//!
+//! Only `instructions` needs more than one file. It works on what a model would read, not on what
+//! is written: `normalize` undoes look-alike letters, invisible characters and spelled-out words.
+//! Then it looks for a verb with its object, in the language it is written in, because single words
+//! say nothing: `words/` holds the vocabulary of each language, `concepts` what the words mean,
+//! `lexicon` and `concept_scan` find them, `instruction_patterns` are the sequences that count,
+//! `concept_weights` catch other wordings, `host_markup` and `encoded_text` other forms.
+//!
+//! Nothing here depends on what a tool is, where the text stands or how severe a finding is; the
+//! files in `rules/` decide that.
+//!
+//! `crates/check/tests/tool_poisoning` holds the texts on which the detectors are measured; see the
+//! README there.
+
+use std::ops::Range;
+
+mod concept_scan;
+mod concept_weights;
+mod concepts;
+mod encoded_text;
+mod hidden_text;
+mod host_markup;
+mod instruction_patterns;
+mod instructions;
+mod lexicon;
+mod lookalike_names;
+mod normalize;
+mod secrets;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use hidden_text::{can_hide_text, find_hidden_text};
+pub(crate) use instructions::InstructionDetector;
+pub(crate) use lookalike_names::skeleton;
+pub(crate) use secrets::find_secrets;
+
+/// A part of a text that a detector reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SuspiciousText {
+    /// Bytes of the text, on character boundaries.
+    pub range: Range<usize>,
+    /// What is wrong, with a quotation. Secrets are quoted by their first characters only.
+    pub message: String,
+    /// What the author can do.
+    pub help: Option<String>,
+}
+
+/// Bytes in a row without white space from which on a text may hold encoded text or a secret. Few
+/// words are as long.
+const LONG_RUN: usize = 16;
+
+/// Whether `text` has [`LONG_RUN`] bytes in a row without white space or control characters.
+///
+/// Among sixteen consecutive bytes there are always eight that begin at a multiple of eight, so it
+/// suffices to look at aligned pieces of eight, which the compiler compares at once, and to measure
+/// the run only around those.
+fn has_long_run(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_solid = |piece: &[u8; 8]| piece.iter().fold(true, |solid, byte| solid & (*byte > b' '));
+    let (pieces, _) = bytes.as_chunks();
+    let run_len =
+        |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| **byte > b' ').count();
+    pieces.iter().enumerate().filter(|(_, piece)| is_solid(piece)).any(|(n, _)| {
+        let (before, after) = bytes.split_at(8 * n);
+        run_len(&mut after.iter()) + run_len(&mut before.iter().rev()) >= LONG_RUN
+    })
+}
+
+/// Characters of a quotation in a message; more would bury the message.
+const MAX_QUOTED: usize = 72;
+
+/// A piece of the text for a message, in backticks: on one line, tag characters as the text they
+/// spell, other invisible characters removed, shortened to [`MAX_QUOTED`].
+fn quote(piece: &str) -> String {
+    let mut line = String::new();
+    let shown = piece.chars().map(|c| normalize::ascii_of_tag(c).unwrap_or(c));
+    for c in shown.filter(|&c| c.is_whitespace() || !(c.is_control() || normalize::is_invisible(c)))
+    {
+        match c {
+            _ if c.is_whitespace() && line.ends_with(' ') => {}
+            _ if c.is_whitespace() => line.push(' '),
+            '`' => line.push('\''),
+            _ => line.push(c),
+        }
+    }
+    let line = line.trim();
+    match line.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("`{}…`", line[..end].trim_end()),
+        None => format!("`{line}`"),
+    }
+}

@@ -1,0 +1,338 @@
+//! SECRET_IN_DEFINITION: keys, tokens, private keys and passwords.
+//!
+//! A long random word alone is not a secret: hashes, ids and examples look the same. A value counts
+//! only where its form or its label shows that it is one, in three ways:
+//!
+//! - a prefix that its issuer gives to all its tokens, with the right length and alphabet
+//!   ([`ISSUED_TOKENS`]);
+//! - a frame, such as that of a private key, a JSON Web Token or a URL with a password;
+//! - a label, as in `api_key: "…"`, before a value that is long and mixed ([`find_labelled`]).
+//!
+//! Placeholders are never secrets ([`is_placeholder`]). Messages show six characters at most,
+//! because they end up in logs. Not found: secrets without prefix, frame and label, and short
+//! passwords.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::{SuspiciousText, has_long_run};
+
+/// Finds secrets in `text`. Where two overlap, the first one found is reported.
+pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
+    let mut found: Vec<SuspiciousText> = Vec::new();
+    // Every secret is one long run, except a password in a URL and a private key on several lines,
+    // and those have one of these signs.
+    if !has_long_run(text)
+        && !text.bytes().fold(false, |any, byte| any | matches!(byte, b':' | b'-'))
+    {
+        return found;
+    }
+    for mark in MARKS.find_overlapping_iter(text) {
+        let index = mark.pattern().as_usize();
+        let secret = match index.checked_sub(ISSUED_TOKENS.len()) {
+            None => match_issued_token(text, mark.start(), &ISSUED_TOKENS[index]),
+            Some(index) => OTHER_MARKS[index].1(text, mark.range()),
+        };
+        let Some((range, what)) = secret else { continue };
+        let overlaps =
+            |other: &SuspiciousText| other.range.start < range.end && range.start < other.range.end;
+        if found.iter().any(overlaps) {
+            continue;
+        }
+        let shown: String = text[range.clone()].chars().take(6).collect();
+        let message = format!("`{shown}…` looks like {what}");
+        let help = "revoke it and take it out; whoever can read the definition has it".to_owned();
+        found.push(SuspiciousText { range, message, help: Some(help) });
+    }
+    found
+}
+
+/// A kind of token that its issuer begins with a fixed prefix.
+struct IssuedToken {
+    prefix: &'static str,
+    /// What it is, with its article, for messages.
+    what: &'static str,
+    /// How many bytes follow the prefix, at least and at most, and which are allowed.
+    min_len: usize,
+    max_len: usize,
+    is_body: fn(u8) -> bool,
+}
+
+const fn issued(
+    prefix: &'static str,
+    what: &'static str,
+    min_len: usize,
+    max_len: usize,
+    is_body: fn(u8) -> bool,
+) -> IssuedToken {
+    IssuedToken { prefix, what, min_len, max_len, is_body }
+}
+
+/// Prefixes and lengths as the issuers document them, or as their tokens have been for years. The
+/// upper bounds leave room where issuers have announced longer tokens.
+#[rustfmt::skip]
+const ISSUED_TOKENS: &[IssuedToken] = &[
+    issued("AKIA", "an AWS access key", 16, 16, is_upper),
+    issued("ASIA", "an AWS access key", 16, 16, is_upper),
+    issued("ghp_", "a GitHub token", 36, 255, is_alnum),
+    issued("gho_", "a GitHub token", 36, 255, is_alnum),
+    issued("ghu_", "a GitHub token", 36, 255, is_alnum),
+    issued("ghs_", "a GitHub token", 36, 255, is_alnum),
+    issued("ghr_", "a GitHub token", 36, 255, is_alnum),
+    issued("github_pat_", "a GitHub token", 60, 255, is_word),
+    issued("glpat-", "a GitLab token", 20, 64, is_dashed),
+    issued("xoxb-", "a Slack token", 24, 255, is_dashed),
+    issued("xoxp-", "a Slack token", 24, 255, is_dashed),
+    issued("xoxa-", "a Slack token", 24, 255, is_dashed),
+    issued("xoxs-", "a Slack token", 24, 255, is_dashed),
+    issued("xapp-", "a Slack token", 24, 255, is_dashed),
+    issued("sk-ant-", "an Anthropic API key", 32, 255, is_dashed),
+    issued("sk-proj-", "an OpenAI API key", 32, 255, is_dashed),
+    issued("sk-", "an API key", 32, 255, is_alnum),
+    issued("AIza", "a Google API key", 35, 35, is_dashed),
+    issued("ya29.", "a Google access token", 32, 1024, is_dashed),
+    issued("npm_", "an npm token", 36, 36, is_alnum),
+    issued("pypi-AgE", "a PyPI token", 48, 512, is_dashed),
+    issued("hf_", "a Hugging Face token", 30, 64, is_alnum),
+    issued("dop_v1_", "a DigitalOcean token", 64, 64, is_alnum),
+    issued("shpat_", "a Shopify token", 32, 32, is_alnum),
+    issued("sk_live_", "a Stripe key", 20, 255, is_alnum),
+    issued("rk_live_", "a Stripe key", 20, 255, is_alnum),
+    issued("whsec_", "a webhook secret", 28, 128, is_alnum),
+    issued("SG.", "a SendGrid key", 60, 80, is_dotted),
+    issued("lin_api_", "a Linear API key", 32, 64, is_alnum),
+    issued("ntn_", "a Notion token", 40, 64, is_alnum),
+    issued("tvly-", "a Tavily API key", 24, 64, is_dashed),
+    issued("gsk_", "a Groq API key", 40, 64, is_alnum),
+    issued("https://hooks.slack.com/services/T", "a Slack webhook", 30, 90, is_path),
+    issued("https://discord.com/api/webhooks/", "a Discord webhook", 70, 120, is_path),
+];
+
+/// The bytes of a secret, and what it is.
+type FoundSecret = (Range<usize>, &'static str);
+
+/// Looks for a secret at the bytes of its mark.
+type SecretFinder = fn(&str, Range<usize>) -> Option<FoundSecret>;
+
+/// Marks near which a secret may be, and the function that looks. Labels lack their first letter
+/// where it may be upper or lower case.
+const OTHER_MARKS: &[(&str, SecretFinder)] = &[
+    ("eyJ", find_json_web_token),
+    ("-----BEGIN ", find_private_key),
+    ("://", find_url_password),
+    ("AccountKey=", find_account_key),
+    ("earer ", find_bearer_token),
+    ("assword", find_labelled),
+    ("asswd", find_labelled),
+    ("ASSWORD", find_labelled),
+    ("ecret", find_labelled),
+    ("ECRET", find_labelled),
+    ("oken", find_labelled),
+    ("OKEN", find_labelled),
+    ("api_key", find_labelled),
+    ("API_KEY", find_labelled),
+    ("apiKey", find_labelled),
+    ("api-key", find_labelled),
+    ("API key", find_labelled),
+    ("access_key", find_labelled),
+    ("ACCESS_KEY", find_labelled),
+];
+
+/// All prefixes, then all other marks. Overlapping, because `sk-` is a prefix of `sk-ant-`.
+static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let prefixes = ISSUED_TOKENS.iter().map(|token| token.prefix);
+    let marks = prefixes.chain(OTHER_MARKS.iter().map(|(mark, _)| *mark));
+    AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .build(marks)
+        .expect("a few dozen short marks")
+});
+
+/// The token of this kind whose prefix begins at `start`.
+fn match_issued_token(text: &str, start: usize, token: &IssuedToken) -> Option<FoundSecret> {
+    let bytes = text.as_bytes();
+    // Inside a longer word the prefix is a coincidence.
+    if start > 0 && (is_word(bytes[start - 1]) || bytes[start - 1] == b'-') {
+        return None;
+    }
+    let body = start + token.prefix.len();
+    let len = bytes[body..].iter().take_while(|byte| (token.is_body)(**byte)).count();
+    let fits = (token.min_len..=token.max_len).contains(&len);
+    (fits && is_random(&text[body..body + len])).then_some((start..body + len, token.what))
+}
+
+/// `eyJ…` is `{"` in Base64: header and payload of a JSON Web Token begin with it.
+fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let end = end_of_run(text, mark.start, is_dotted);
+    let mut parts = text[mark.start..end].split('.');
+    let (header, payload, signature) = (parts.next()?, parts.next()?, parts.next()?);
+    let long = header.len() >= 16 && payload.len() >= 16 && signature.len() >= 32;
+    (long && payload.starts_with("eyJ") && is_random(signature))
+        .then_some((mark.start..end, "a JSON Web Token"))
+}
+
+/// A private key in PEM. It counts if its body is there: documentation often shows the frame alone.
+fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let (title, body) = text[mark.end..].split_once("-----")?;
+    if title.len() > 40 || !title.ends_with("PRIVATE KEY") && !title.ends_with("PRIVATE KEY BLOCK")
+    {
+        return None;
+    }
+    let body: String = body.split("-----").next()?.replace("\\n", "").split_whitespace().collect();
+    let end = text[mark.end..].find("-----END").map_or(text.len(), |len| mark.end + len);
+    let is_key = body.len() >= 40
+        && body.bytes().all(|byte| is_base64(byte) || byte == b':' || byte == b'-' || byte == b',')
+        // Not `is_random`: keys of OpenSSH begin with zeros, which look like a placeholder.
+        && is_varied(&body);
+    is_key.then_some((mark.start..end, "a private key"))
+}
+
+/// `scheme://user:password@host`, unless the password is a word that only examples use.
+fn find_url_password(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let authority = &text[mark.end..end_of_run(text, mark.end, |byte| {
+        byte > b' ' && !b"/?#\"'`<>()".contains(&byte) && byte < 0x7F
+    })];
+    let (user_info, host) = authority.rsplit_once('@')?;
+    let (user, password) = user_info.split_once(':')?;
+    let start = text[..mark.start]
+        .bytes()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'+')
+        .count();
+    let example_passwords = [
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "postgres", "root",
+        "admin", "guest", "test", "p",
+    ];
+    let lower = password.to_ascii_lowercase();
+    let is_example = example_passwords.contains(&lower.as_str())
+        || lower == user.to_ascii_lowercase()
+        || password.len() < 4;
+    let end = mark.end + authority.len();
+    (!is_example && !host.is_empty() && !is_placeholder(password))
+        .then_some((mark.start - start..end, "a URL with a password"))
+}
+
+/// `AccountKey=…` of an Azure connection string.
+fn find_account_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let end = end_of_run(text, mark.end, is_base64);
+    (end - mark.end >= 40 && is_random(&text[mark.end..end]))
+        .then_some((mark.start..end, "an Azure account key"))
+}
+
+/// `Bearer …` of an `Authorization` header.
+fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let end = end_of_run(text, mark.end, is_dotted);
+    (end - mark.end >= 24
+        && is_random(&text[mark.end..end])
+        && has_digit_and_letter(&text[mark.end..end]))
+    .then_some((mark.end..end, "a bearer token"))
+}
+
+/// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value that does not look made up:
+/// at least 16 bytes with letters and digits, random, and neither a path nor a UUID.
+fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    let rest = &text[mark.end..];
+    let after = rest.trim_start_matches(|c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | '`')
+    });
+    let after = after.trim_start_matches(' ');
+    let value = after.strip_prefix(['=', ':'])?.trim_start_matches([' ', '"', '\'', '`', '=']);
+    let start = text.len() - value.len();
+    // Label and value are neighbours; further away the label belongs to something else.
+    if start - mark.end > 24 {
+        return None;
+    }
+    let end = end_of_run(text, start, |byte| {
+        is_base64(byte) || is_dashed(byte) || b".!$%^&*~".contains(&byte)
+    });
+    let value = text[start..end].trim_end_matches(['.', '!']);
+    let kinds = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit]
+        .iter()
+        .filter(|kind| value.bytes().any(|byte| kind(&byte)))
+        .count();
+    let is_value = value.len() >= 16
+        && kinds >= 2
+        && has_digit_and_letter(value)
+        && !value.contains('/')
+        && is_random(value)
+        && !is_uuid(value);
+    is_value.then(|| (start..start + value.len(), "a secret with its label"))
+}
+
+/// Where the bytes from `start` on end that satisfy `is_part`.
+fn end_of_run(text: &str, start: usize, is_part: impl Fn(u8) -> bool) -> usize {
+    start + text.as_bytes()[start..].iter().take_while(|byte| is_part(**byte)).count()
+}
+
+/// Words that only a placeholder contains, in lower case.
+#[rustfmt::skip]
+const PLACEHOLDER_WORDS: &[&str] = &[
+    "example", "xxx", "your", "placeholder", "changeme", "change-me", "dummy", "sample", "redacted",
+    "todo", "insert", "replace", "fake", "test", "abcdef", "123456", "0000", "1111", "aaaa", "...",
+    "***", "foobar", "secret", "password", "token", "${", "{{", "<", "mypass", "my_", "my-",
+    "notreal",
+];
+
+/// Whether a value stands for a secret instead of being one: `${TOKEN}`, `<your key>`, `xxxx`.
+fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    value.starts_with(['$', '{', '<', '%', '*', '['])
+        || PLACEHOLDER_WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a value is not a placeholder and has as many different characters as chance would give.
+fn is_random(value: &str) -> bool {
+    is_varied(value) && !is_placeholder(value)
+}
+
+/// Whether a value has at least 8 different bytes, or if it is shorter than 16 bytes, half as many
+/// different ones as bytes and at least 6.
+fn is_varied(value: &str) -> bool {
+    let mut seen = [false; 256];
+    value.bytes().for_each(|byte| seen[byte as usize] = true);
+    let different = seen.iter().filter(|seen| **seen).count();
+    different >= 8.min(value.len() / 2).max(6)
+}
+
+fn has_digit_and_letter(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Whether a value is a UUID: those identify things and are not secret.
+fn is_uuid(value: &str) -> bool {
+    value.len() == 36
+        && value.bytes().enumerate().all(|(at, byte)| {
+            if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() }
+        })
+}
+
+fn is_upper(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn is_alnum(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_dashed(byte: u8) -> bool {
+    is_word(byte) || byte == b'-'
+}
+
+fn is_dotted(byte: u8) -> bool {
+    is_dashed(byte) || byte == b'.'
+}
+
+fn is_path(byte: u8) -> bool {
+    is_dashed(byte) || byte == b'/'
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}

@@ -259,7 +259,7 @@ impl Plan {
         };
         let (name, what) = match named {
             Named::Url(url) => (
-                toolwright_exec::mcp::shown_url(url),
+                toolwright_exec::mcp::redact_url(url),
                 What::Server(server(Connection::Http { url: url.clone() }), None),
             ),
             Named::Command(words) => {

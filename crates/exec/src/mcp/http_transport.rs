@@ -1,5 +1,17 @@
-//! A server behind a URL: rmcp's streamable HTTP, on an HTTP client of ours that keeps answers as
-//! they were sent, within a limit, and follows no redirect to another place.
+//! The transport to a server behind a URL: rmcp's streamable HTTP transport on an HTTP client of
+//! our own. rmcp does sessions, retries and resumption; the client adds what rmcp's does not do:
+//!
+//! - Results stay the JSON they were (`raw_results`). A body is parsed here; an event is parsed by
+//!   rmcp, so it is rewritten before. Lists of tools are the exception, see [`RawToolLists`].
+//! - An answer has at most [`MAX_MESSAGE`] bytes; a larger one becomes an error of its call.
+//! - Redirects stay within one origin, and proxies are not used.
+//! - Error messages contain no URL: its query may hold a secret.
+//!
+//! ```text
+//! POST ─▶ status, content type ─┬─ JSON ────────▶ body (limit) ─▶ parse_message ──▶ rmcp
+//!                               ├─ event stream ▶ events (limit) ─▶ wrap_result ──▶ rmcp
+//!                               └─ other ───────▶ UnexpectedServerResponse
+//! ```
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,38 +29,45 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 use toolwright_model::Variable;
 
-use super::lines::MAX_MESSAGE;
-use super::wire;
+use super::message_lines::MAX_MESSAGE;
+use super::raw_results;
 use crate::Json;
 
-const SESSION: &str = "mcp-session-id";
-const EVENTS: &str = "text/event-stream";
+/// The header that names a session, in both directions.
+const SESSION_HEADER: &str = "mcp-session-id";
+const EVENT_STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// As much of a body that is no answer as a message shows.
-const SHOWN: usize = 200;
+/// How many bytes of an unexpected body an error message shows.
+const SHOWN_BODY: usize = 200;
 
+/// rmcp's error with the errors of our HTTP client inside.
 type Error = StreamableHttpError<reqwest::Error>;
 
-/// Lists of tools as they were sent. rmcp reads these itself, because a tool's schema can ask for
-/// headers, which it then sends with every call.
-pub(super) type Lists = Arc<Mutex<HashMap<RequestId, Json>>>;
+/// Lists of tools as they were sent, by the id of the request. rmcp must parse these itself, since
+/// a tool's schema can declare headers that rmcp then sends with every call. So the raw list takes
+/// a second way: it is put here when the message arrives, and taken out by
+/// `UpstreamConnection::list`.
+pub(super) type RawToolLists = Arc<Mutex<HashMap<RequestId, Json>>>;
 
-/// A way to the server at `url`.
+/// A transport to the server at `url` that sends `headers` with every request.
+///
+/// # Errors
+/// A sentence, if a header's name or value is not allowed in HTTP or TLS cannot be set up.
 pub(super) fn transport(
     url: &str,
     headers: &[Variable],
-    lists: &Lists,
-) -> Result<StreamableHttpClientTransport<Client>, String> {
+    lists: &RawToolLists,
+) -> Result<StreamableHttpClientTransport<UpstreamHttpClient>, String> {
     let mut custom = HashMap::new();
     for variable in headers {
         let name = HeaderName::try_from(variable.name.as_str())
-            .map_err(|_| format!("`{}` cannot be the name of a header", variable.name))?;
+            .map_err(|_| format!("`{}` is not a valid header name", variable.name))?;
         let value = variable.value.as_deref().unwrap_or_default();
         // The value may be a secret and stays out of the message.
         let value = HeaderValue::try_from(value).map_err(|_| {
             format!(
-                "the value of the header `{}` has characters that no header may have",
+                "the value of the header `{}` has characters that headers cannot have",
                 variable.name
             )
         })?;
@@ -58,63 +77,67 @@ pub(super) fn transport(
         .custom_headers(custom)
         .max_concurrent_requests(1024)
         .max_sse_event_size(MAX_MESSAGE);
-    Ok(StreamableHttpClientTransport::with_client(Client::new(lists)?, config))
+    Ok(StreamableHttpClientTransport::with_client(UpstreamHttpClient::new(lists)?, config))
 }
 
-/// The HTTP client.
+/// The HTTP client that rmcp's transport runs on.
 #[derive(Clone)]
-pub(super) struct Client {
+pub(super) struct UpstreamHttpClient {
     inner: reqwest::Client,
-    lists: Lists,
+    lists: RawToolLists,
 }
 
-impl Client {
-    fn new(lists: &Lists) -> Result<Client, String> {
+impl UpstreamHttpClient {
+    fn new(lists: &RawToolLists) -> Result<UpstreamHttpClient, String> {
+        // reqwest is built without a default cryptography provider; rustls has one per process.
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
-            // Somebody else's choice is as good.
+            // Fails if another part of the program has installed one, which serves as well.
             let _ = rustls::crypto::ring::default_provider().install_default();
         });
-        let same_place = reqwest::redirect::Policy::custom(|attempt| {
+        let same_origin = reqwest::redirect::Policy::custom(|attempt| {
             let keeps_body = matches!(attempt.status().as_u16(), 307 | 308);
             let same = attempt
                 .previous()
                 .last()
                 .is_some_and(|from| from.origin() == attempt.url().origin());
-            // Headers and session must not reach another place, and a GET would lose the message.
+            // Tokens and the session id in the headers must not reach another origin. The older
+            // status codes turn a POST into a GET, which would lose the message.
             if keeps_body && same && attempt.previous().len() < 5 {
                 attempt.follow()
             } else {
                 attempt.stop()
             }
         });
+        // No proxy from the environment: a configured URL is contacted directly or not at all.
         let client =
-            reqwest::Client::builder().redirect(same_place).tcp_nodelay(true).no_proxy().build();
-        let inner = client.map_err(|error| format!("no HTTP client can be made: {error}"))?;
-        Ok(Client { inner, lists: Arc::clone(lists) })
+            reqwest::Client::builder().redirect(same_origin).tcp_nodelay(true).no_proxy().build();
+        let inner = client.map_err(|error| format!("the HTTP client cannot be set up: {error}"))?;
+        Ok(UpstreamHttpClient { inner, lists: Arc::clone(lists) })
     }
 }
 
-/// What went wrong on the way, in words for people.
+/// A sentence about an error of this transport, without URLs and type names. `None` if the error
+/// comes from elsewhere.
 pub(super) fn explain(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(match error.downcast_ref::<Error>()? {
-        Error::Client(error) if error.is_connect() => match root_of(error) {
+        Error::Client(error) if error.is_connect() => match root_cause(error) {
             cause if cause.contains("Connection refused") => {
-                "nobody listens there (connection refused)".to_owned()
+                "no server listens at this address (connection refused)".to_owned()
             }
             cause => cause,
         },
         Error::Client(error) if error.is_decode() || error.is_body() => {
-            "it broke off in the middle of its answer".to_owned()
+            "the connection broke in the middle of the answer".to_owned()
         }
-        Error::Client(error) => root_of(error),
+        Error::Client(error) => root_cause(error),
         Error::UnexpectedServerResponse(text) => format!("it answered {text}"),
         other => other.to_string(),
     })
 }
 
-/// The innermost cause of an error.
-fn root_of(error: &dyn std::error::Error) -> String {
+/// The text of the innermost cause: the outer layers of reqwest only say that a request failed.
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut root = error;
     while let Some(source) = root.source() {
         root = source;
@@ -122,7 +145,7 @@ fn root_of(error: &dyn std::error::Error) -> String {
     root.to_string()
 }
 
-impl StreamableHttpClient for Client {
+impl StreamableHttpClient for UpstreamHttpClient {
     type Error = reqwest::Error;
 
     async fn post_message(
@@ -133,7 +156,7 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let accept = format!("{EVENTS}, {JSON}");
+        let accept = format!("{EVENT_STREAM}, {JSON}");
         let mut request =
             self.inner.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
         request = request.headers(headers.into_iter().collect());
@@ -142,14 +165,14 @@ impl StreamableHttpClient for Client {
         }
         let in_session = session.is_some();
         if let Some(session) = session {
-            request = request.header(SESSION, session.as_ref());
+            request = request.header(SESSION_HEADER, session.as_ref());
         }
         let response = request.send().await.map_err(|error| Error::Client(error.without_url()))?;
-        let asked = match &message {
+        let request_id = match &message {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        read_answer(response, asked, in_session, &self.lists).await
+        read_response(response, request_id, in_session, &self.lists).await
     }
 
     async fn delete_session(
@@ -172,20 +195,22 @@ impl StreamableHttpClient for Client {
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let events = self.inner.get_stream(uri, session, last, token, headers).await?;
         let lists = Arc::clone(&self.lists);
-        Ok(events.map(move |event| event.map(|event| as_sent(event, &lists))).boxed())
+        Ok(events.map(move |event| event.map(|event| keep_raw(event, &lists))).boxed())
     }
 }
 
-async fn read_answer(
+/// Turns an HTTP response to a POST into what rmcp expects. `request_id` is that of the request in
+/// the POST; notifications have none.
+async fn read_response(
     response: reqwest::Response,
-    asked: Option<RequestId>,
+    request_id: Option<RequestId>,
     in_session: bool,
-    lists: &Lists,
+    lists: &RawToolLists,
 ) -> Result<StreamableHttpPostResponse, Error> {
     let status = response.status();
     let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let kind = text("content-type").unwrap_or_default();
-    let session = text(SESSION);
+    let session = text(SESSION_HEADER);
     match status {
         StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -194,22 +219,27 @@ async fn read_answer(
             let challenge = text("www-authenticate").unwrap_or_default();
             return Err(Error::AuthRequired(AuthRequiredError::new(challenge)));
         }
+        // By the specification, a 404 within a session means that the session is over. rmcp then
+        // makes a new one.
         StatusCode::NOT_FOUND if in_session => return Err(Error::SessionExpired),
         _ => {}
     }
-    if status.is_success() && kind.starts_with(EVENTS) {
-        return Ok(StreamableHttpPostResponse::Sse(events(response, asked, lists), session));
+    if status.is_success() && kind.starts_with(EVENT_STREAM) {
+        let events = event_stream(response, request_id, lists);
+        return Ok(StreamableHttpPostResponse::Sse(events, session));
     }
-    if status.is_success() && asked.is_none() {
+    // Some servers answer a notification with 200 and a body, which has no meaning.
+    if status.is_success() && request_id.is_none() {
         return Ok(StreamableHttpPostResponse::Accepted);
     }
-    let Some(body) = body(response).await? else {
-        let id = asked.ok_or(Error::UnexpectedEndOfStream)?;
-        return Ok(StreamableHttpPostResponse::Json(wire::too_large(id), session));
+    let Some(body) = read_body(response).await? else {
+        let id = request_id.ok_or(Error::UnexpectedEndOfStream)?;
+        return Ok(StreamableHttpPostResponse::Json(raw_results::too_large_error(id), session));
     };
-    let message = if kind.starts_with(JSON) { read(&body, lists) } else { None };
+    let message = if kind.starts_with(JSON) { parse_body(&body, lists) } else { None };
     match message {
-        // An error in a JSON-RPC answer says more than the status around it.
+        // A JSON-RPC error is more precise than the status around it. A 403 is not about the
+        // request but about the client, and stays an HTTP error.
         Some(message @ ServerJsonRpcMessage::Error(_)) if status != StatusCode::FORBIDDEN => {
             Ok(StreamableHttpPostResponse::Json(message, session))
         }
@@ -217,7 +247,7 @@ async fn read_answer(
             Ok(StreamableHttpPostResponse::Json(message, session))
         }
         _ => {
-            let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
+            let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]).into_owned();
             let kind = if kind.is_empty() { "no content type".to_owned() } else { kind };
             let text = match shown.trim() {
                 "" => format!("with HTTP {} ({kind}) and nothing else", status.as_u16()),
@@ -228,20 +258,26 @@ async fn read_answer(
     }
 }
 
-fn read(body: &[u8], lists: &Lists) -> Option<ServerJsonRpcMessage> {
-    if keep_list(body, lists) { serde_json::from_slice(body).ok() } else { wire::read(body) }
+/// Parses a body that is one message. A list of tools is parsed by rmcp's types, see
+/// [`RawToolLists`].
+fn parse_body(body: &[u8], lists: &RawToolLists) -> Option<ServerJsonRpcMessage> {
+    if keep_list(body, lists) {
+        serde_json::from_slice(body).ok()
+    } else {
+        raw_results::parse_message(body)
+    }
 }
 
-/// Keeps a list of tools as it was sent; whether it was one.
-fn keep_list(message: &[u8], lists: &Lists) -> bool {
-    let list = wire::list_of(message);
+/// If the message is a list of tools, puts its raw result aside and returns true.
+fn keep_list(message: &[u8], lists: &RawToolLists) -> bool {
+    let list = raw_results::tool_list_in(message);
     let is_list = list.is_some();
     lists.lock().unwrap_or_else(PoisonError::into_inner).extend(list);
     is_list
 }
 
-/// The body, or nothing if it is larger than any message may be.
-async fn body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error> {
+/// Reads the body; `None` if it has more than [`MAX_MESSAGE`] bytes.
+async fn read_body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error> {
     let mut body = Vec::new();
     while let Some(chunk) =
         response.chunk().await.map_err(|error| Error::Client(error.without_url()))?
@@ -254,17 +290,20 @@ async fn body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error>
     Ok(Some(body))
 }
 
-/// The events of an answer. One that is too large becomes the error that says so.
-fn events(
+/// The events of a response. An event of more than [`MAX_MESSAGE`] bytes becomes an error answer to
+/// the request, after which the stream ends.
+fn event_stream(
     response: reqwest::Response,
-    asked: Option<RequestId>,
-    lists: &Lists,
+    request_id: Option<RequestId>,
+    lists: &RawToolLists,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
     let lists = Arc::clone(lists);
+    // Bytes of the current event so far.
     let mut size = 0;
     let bytes = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(|error| std::io::Error::other(error.without_url()))?;
-        // An event ends at an empty line; counting from the last one in the chunk is near enough.
+        // An event ends at an empty line. The search is per chunk, so an empty line that two chunks
+        // share is missed and two events count as one; that is exact enough for a limit.
         size = match chunk
             .windows(4)
             .rposition(|end| end[2..] == *b"\n\n" || end == b"\r\n\r\n" || end[2..] == *b"\r\r")
@@ -278,30 +317,31 @@ fn events(
             Ok(chunk)
         }
     });
-    let is_large = |error: &SseError| {
+    let is_too_large = |error: &SseError| {
         let SseError::Body(error) = error else { return false };
         error
             .downcast_ref::<std::io::Error>()
             .is_some_and(|e| e.kind() == std::io::ErrorKind::FileTooLarge)
     };
-    let refuse = move || {
-        let message = wire::too_large(asked.clone()?);
+    let too_large = move || {
+        let message = raw_results::too_large_error(request_id.clone()?);
         Some(Sse { data: serde_json::to_string(&message).ok(), ..Sse::default() })
     };
     let events = SseStream::from_bytes_stream(bytes).map(move |event| match event {
-        Ok(event) => Ok(as_sent(event, &lists)),
-        Err(error) if is_large(&error) => refuse().ok_or(error),
+        Ok(event) => Ok(keep_raw(event, &lists)),
+        Err(error) if is_too_large(&error) => too_large().ok_or(error),
         Err(error) => Err(error),
     });
     events.boxed()
 }
 
-fn as_sent(mut event: Sse, lists: &Lists) -> Sse {
+/// Rewrites an event so that its result survives rmcp's parser unchanged.
+fn keep_raw(mut event: Sse, lists: &RawToolLists) -> Sse {
     if event.data.as_deref().is_some_and(|data| keep_list(data.as_bytes(), lists)) {
         return event;
     }
-    if let Some(veiled) = event.data.as_deref().and_then(wire::veil) {
-        event.data = Some(veiled);
+    if let Some(wrapped) = event.data.as_deref().and_then(raw_results::wrap_result) {
+        event.data = Some(wrapped);
     }
     event
 }

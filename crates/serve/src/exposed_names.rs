@@ -38,6 +38,8 @@ impl ExposedNames {
         // `a.b` would be `a_b` until a tool `a_b` appears, and a client that still uses the old
         // name would call the wrong tool.
         let is_supported = |c: char| c.is_ascii_alphanumeric() || "_-:".contains(c);
+        // Nine bytes are `_` and eight hexadecimal digits. All characters are ASCII by now, so
+        // `truncate` cannot split one.
         if name.len() > MAX_NAME || !id.chars().all(is_supported) || self.ids.contains_key(&name) {
             name.truncate(MAX_NAME - 9);
             name = format!("{name}_{:08x}", hash(id));

@@ -110,6 +110,7 @@ impl McpHandler {
         self.catalog.settled(self.startup_left()).await;
     }
 
+    /// The tools that clients see at this moment.
     fn listing(&self) -> Arc<ToolListing> {
         self.listings.of(&self.catalog.runner().toolbox())
     }
@@ -137,6 +138,7 @@ impl McpHandler {
                 break;
             }
         }
+        // Dropping the runner's future ends the work of the tool.
         tokio::select! {
             result = runner.call(request.clone(), host) => result,
             () = self.abort.cancelled() => {
@@ -157,6 +159,7 @@ impl McpHandler {
         era: ProtocolEra,
         progress: ProgressForwarder,
     ) -> Result<CallToolResult, ErrorData> {
+        // `run` fills in the id when the tool is known.
         let mut call = Request::new("");
         call.arguments = Json::Object(request.arguments.unwrap_or_default());
         call.cancel = cancel;
@@ -165,6 +168,7 @@ impl McpHandler {
             Ok(outcome) => Ok(success_result(outcome, era)),
             Err(failure) if failure.code == &code::TOOL_NOT_FOUND => {
                 let mut data = failure.to_json();
+                // Where the BTCP specification puts the name of the code.
                 data["btcpCode"] = json!(failure.code.name);
                 let message = format!("{}: {}", failure.message, failure.suggestion);
                 // The code that the MCP specification gives for an unknown tool.
@@ -181,6 +185,7 @@ impl McpHandler {
 }
 
 impl ServerHandler for McpHandler {
+    /// The answer to `initialize` and `server/discover`; rmcp adds the versions.
     fn get_info(&self) -> ServerConfig {
         // rmcp answers lists of prompts and resources with empty ones. Whatever is answered is also
         // declared.
@@ -195,6 +200,8 @@ impl ServerHandler for McpHandler {
         info
     }
 
+    /// Answers `tools/list` with one page. Clients handle long lists, and a cursor would have to
+    /// survive changes of the list.
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -213,10 +220,12 @@ impl ServerHandler for McpHandler {
         Ok(ListToolsResult::with_all_items(tools))
     }
 
+    /// rmcp asks for this to compare the headers of a stateless request with the tool's schema.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.listing().tool(name).cloned()
     }
 
+    /// Answers `tools/call` on rmcp's path.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -271,6 +280,7 @@ impl ServerHandler for McpHandler {
                 if tokio::time::timeout(CONNECTION_CHECK, changes.changed()).await.is_err() {
                     continue;
                 }
+                // The catalog also counts reloads that gave the same tools; those are not sent.
                 let now = handler.listing();
                 if now.tools != before.tools && peer.notify_tool_list_changed().await.is_err() {
                     break;
@@ -301,6 +311,7 @@ impl ServerHandler for McpHandler {
                     let now = self.listing();
                     let is_open = now.tools == before.tools
                         || context.sink().notify_tool_list_changed().await.is_ok();
+                    // The catalog is gone, or the client.
                     if changed.is_err() || !is_open {
                         return Ok(());
                     }
@@ -371,6 +382,7 @@ fn success_result(outcome: Outcome, era: ProtocolEra) -> CallToolResult {
         Some(Json::Object(meta)) => meta,
         _ => serde_json::Map::new(),
     };
+    // Remarks of the runner, such as a result that breaks its schema where that is tolerated.
     if !outcome.warnings.is_empty() {
         meta.insert("toolwright/warnings".into(), json!(outcome.warnings));
     }

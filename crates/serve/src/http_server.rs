@@ -67,6 +67,7 @@ pub enum HttpError {
 /// A server that listens and does not serve yet.
 pub struct HttpServer {
     listener: TcpListener,
+    /// The address it listens on, with the real port.
     address: SocketAddr,
     token: Option<String>,
 }
@@ -81,6 +82,7 @@ impl HttpServer {
     /// If the address is not usable, or needs a token.
     pub async fn bind(address: &str, token: Option<String>) -> Result<HttpServer, HttpError> {
         let failed = |error| HttpError::Listen(address.to_owned(), error);
+        // Bound before the check, because only then a name such as `localhost` is an address.
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         if !address.ip().is_loopback() && token.is_none() {
@@ -103,6 +105,7 @@ impl HttpServer {
             Arc::new(McpEndpoint { rmcp, sessions, hosts: self.local_hosts(), token: self.token });
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+        // Lets connections finish their current response at the end.
         let graceful = GracefulShutdown::new();
         let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
@@ -162,6 +165,7 @@ impl HttpServer {
     ) -> StreamableHttpService<McpHandler, HttpSessions> {
         let ip = self.address.ip();
         let origins = self.local_hosts().map(|host| format!("http://{host}"));
+        // JSON responses instead of an event stream where there is only one message to send.
         let mut config = StreamableHttpServerConfig::default()
             .with_json_response(true)
             .with_cancellation_token(closing.clone())
@@ -225,6 +229,7 @@ impl McpEndpoint {
             response.headers_mut().insert(header::CONTENT_TYPE, kind);
             return Ok(response);
         }
+        // rmcp's service takes any body type, so the buffered body can be passed on.
         let request = Request::from_parts(parts, Full::new(body));
         let mut response = Service::call(&mut self.rmcp.clone(), request).await?;
         // rmcp answers the end of a session with 202. Clients expect a status that means done.

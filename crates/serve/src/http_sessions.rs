@@ -191,6 +191,7 @@ impl SessionManager for HttpSessions {
     type Error = LocalSessionManagerError;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
+    // Our part is added in `initialize_session`: an id alone is not yet a session.
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         self.inner.create_session().await
     }
@@ -214,6 +215,7 @@ impl SessionManager for HttpSessions {
         self.inner.has_session(id).await
     }
 
+    /// Called for DELETE and when rmcp's session has ended. The calls of the session end with it.
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
         if let Some(session) = self.open().remove(id) {
             session.calls.cancel_all();
@@ -229,6 +231,8 @@ impl SessionManager for HttpSessions {
         self.inner.create_stream(id, message).await
     }
 
+    /// Takes notifications and responses of the client. A cancellation may be about a call on the
+    /// fast path.
     async fn accept_message(
         &self,
         id: &SessionId,
@@ -248,6 +252,7 @@ impl SessionManager for HttpSessions {
         self.inner.create_standalone_stream(id).await
     }
 
+    /// Answers GET with `Last-Event-ID`. The events are those of one call; rmcp writes the stream.
     async fn resume(
         &self,
         id: &SessionId,

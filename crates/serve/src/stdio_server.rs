@@ -56,6 +56,7 @@ pub async fn serve(handler: McpHandler, until: CancellationToken) -> Result<(), 
     };
     match serve_server_with_ct(handler, transport, closing).await {
         Ok(service) => match service.waiting().await {
+            // The client closed its end, or `closing` was cancelled.
             Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
             other => Err(format!("the connection broke: {other:?}")),
         },
@@ -146,6 +147,7 @@ fn parse_line(line: &[u8]) -> IncomingLine {
     match serde_json::from_slice::<serde_json::Value>(line) {
         Err(_) => IncomingLine::Invalid(ErrorCode::PARSE_ERROR, "the line is not JSON", None),
         Ok(value) => {
+            // With the id the client can match the error with its request.
             let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
             IncomingLine::Invalid(
                 ErrorCode::INVALID_REQUEST,
@@ -160,7 +162,7 @@ impl ClientStdio {
     /// Gives running calls some time after the end of input, then aborts them. A client that wrote
     /// all its requests at once (`printf … | toolwright serve`) still reads the answers.
     async fn finish_calls(&mut self) {
-        // rmcp may drop `receive` and call it again, so the time counts from the first end of input.
+        // rmcp may drop `receive` and call it again; the time counts from the first end of input.
         let eof_at = *self.eof_at.get_or_insert_with(Instant::now);
         self.handler.wait_until_idle(GRACE_AFTER_EOF.saturating_sub(eof_at.elapsed())).await;
         self.handler.abort_calls();
@@ -193,6 +195,7 @@ impl Transport<RoleServer> for ClientStdio {
             };
             let incoming = match line {
                 MessageLine::Complete(line) => {
+                    // A task per call: the next line must be read while the call runs.
                     match CallRequest::parse(line).filter(|_| self.is_initialized) {
                         Some(request) => {
                             let to = self.to.clone();
@@ -209,6 +212,8 @@ impl Transport<RoleServer> for ClientStdio {
             };
             match incoming {
                 IncomingLine::Message(message) => {
+                    // Cancellations of calls on the fast path are handled here; rmcp has no such
+                    // call and would ignore them.
                     self.has_request |= matches!(*message, ClientJsonRpcMessage::Request(_));
                     self.is_initialized |= ends_handshake(&message);
                     if !self.has_request || self.calls.cancel_by(&message) {

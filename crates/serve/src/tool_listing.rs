@@ -85,6 +85,7 @@ fn describe(entry: &Entry, name: String) -> Tool {
     if let Some(Json::Object(schema)) = &record.output {
         tool.output_schema = Some(Arc::new(schema.clone()));
     }
+    // Absent hints stay absent: their defaults are defined by the protocol, not here.
     let hints = &details.annotations;
     let annotations = ToolAnnotations::from_raw(
         hints.title.clone(),
@@ -93,9 +94,11 @@ fn describe(entry: &Entry, name: String) -> Tool {
         hints.idempotent,
         hints.open_world,
     );
+    // An empty object would only make the list longer.
     tool.annotations = (annotations != ToolAnnotations::default()).then_some(annotations);
     let icons: Vec<Icon> = details.icons.iter().filter_map(icon).collect();
     tool.icons = (!icons.is_empty()).then_some(icons);
+    // The tool's own metadata passes through; our key is added.
     let mut meta = details.meta.clone().unwrap_or_default();
     meta.insert(ID_KEY.into(), json!(entry.id.to_string()));
     tool.meta = Some(MetaObject(meta));

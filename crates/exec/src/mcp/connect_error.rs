@@ -50,10 +50,12 @@ pub(super) fn handshake_error(error: &ClientInitializeError) -> ConnectError {
             let message = format!("the server refused the connection: {}", answer.message);
             ConnectError::HandshakeRefused(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
         }
+        // `end_after` adds how the process ended, if there is one.
         ClientInitializeError::ConnectionClosed(_) => {
             unavailable("it closed the connection before it answered")
         }
         error if error.is_authorization_required() => {
+            // HTTP 401. The challenge of the server is not shown: it is meant for programs.
             let message = "the server requires a token, and none or a wrong one was sent";
             let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
             ConnectError::Other(
@@ -80,6 +82,7 @@ pub(super) fn answered_with_error(error: &ErrorData) -> Failure {
     if error.message == raw_results::TOO_LARGE {
         return Failure::new(&code::OUTPUT_TOO_LARGE, error.message.to_string());
     }
+    // The server's own words, bounded: the text goes to a model.
     let message: String = error.message.chars().take(MAX_ERROR_CHARS).collect();
     Failure::new(
         &code::TOOL_FAILED,

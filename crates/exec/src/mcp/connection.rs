@@ -50,12 +50,15 @@ const MAX_PAGES: usize = 1_000;
 
 /// An open connection.
 pub(super) struct UpstreamConnection {
+    /// Sends requests through rmcp's service.
     peer: Peer<RoleClient>,
     /// The fast path of calls, for a server that we started and that accepted `initialize`.
     direct: Option<DirectChannel>,
+    /// Shared with the filter, which fills it.
     progress: Arc<ProgressRouter>,
     /// Cancelling it ends rmcp's service and with it the connection.
     closing: CancellationToken,
+    /// Filled by the HTTP transport; stays empty over stdio.
     lists: RawToolLists,
     /// How the connection ended, in a sentence; `None` while it is open.
     end: watch::Receiver<Option<String>>,
@@ -72,11 +75,15 @@ struct UpstreamHandler {
 
 impl ClientHandler for UpstreamHandler {
     fn get_info(&self) -> ClientConfig {
+        // No capabilities: no sampling, no elicitation, no roots. A server must not use the agent's
+        // model or its user through us.
         let name = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), name)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
+    /// The catalog watches the counter and asks for the list again. The list is not fetched here,
+    /// since a server may send many of these in a row.
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changes.send_modify(|n| *n += 1);
     }
@@ -114,6 +121,7 @@ impl UpstreamConnection {
     ) -> Result<UpstreamConnection, ConnectError> {
         match &server.connection {
             Connection::Stdio { command } => {
+                // Dropping `process` kills it, so a caller that gives up leaves nothing behind.
                 let mut process = ServerProcess::start(command, server, environment)?;
                 let transport = process
                     .transport
@@ -189,6 +197,7 @@ impl UpstreamConnection {
             return self.call_directly(direct, tool, arguments, host).await;
         }
         let mut params = CallToolRequestParams::new(tool.to_owned());
+        // The protocol has no other kind of arguments than an object.
         params.arguments = arguments.as_object().cloned();
         let mut request = CallToolRequest::new(params);
         if !host.wants_progress() {
@@ -200,7 +209,7 @@ impl UpstreamConnection {
         let token = handle.progress_token.clone();
         let updates = host.wants_progress().then(|| self.progress.subscribe(token));
         let answer = wait_for_answer(&mut handle.rx, updates, host).await;
-        // Answered, so dropping `pending` must not cancel anything.
+        // Answered (or the connection ended), so dropping `pending` must not cancel anything.
         pending.0 = None;
         self.raw_result(answer.unwrap_or(Err(ServiceError::TransportClosed))).await
     }
@@ -216,6 +225,7 @@ impl UpstreamConnection {
         let Some(mut call) = direct.register() else {
             return Err(self.explain(ServiceError::TransportClosed).await);
         };
+        // The id of the call is its token, and nothing is sent yet: no notification can be early.
         let token = ProgressToken(RequestId::Number(call.id));
         let updates = host.wants_progress().then(|| self.progress.subscribe(token));
         if call.send(tool, arguments, updates.is_some()).await.is_err() {
@@ -224,6 +234,7 @@ impl UpstreamConnection {
         }
         match wait_for_answer(&mut call.answer, updates, host).await {
             Ok(answer) => answer.map_err(|error| answered_with_error(&error)),
+            // `DirectCalls::end` dropped the sender.
             Err(_) => Err(self.explain(ServiceError::TransportClosed).await),
         }
     }
@@ -250,6 +261,7 @@ impl UpstreamConnection {
                 }
             }
             match page.get("nextCursor").and_then(Json::as_str) {
+                // Some servers send an empty cursor on the last page.
                 Some(next) if !next.is_empty() => cursor = Some(next.to_owned()),
                 _ => return Ok(serde_json::json!({"tools": tools})),
             }
@@ -278,6 +290,7 @@ impl UpstreamConnection {
 
     /// Sends a request through rmcp.
     async fn send(&self, request: ClientRequest) -> Result<PendingRequest, Failure> {
+        // No timeout of rmcp's: deadlines are the runner's, which drops the future.
         let sent =
             self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         match sent {
@@ -344,6 +357,7 @@ async fn wait_for_answer<T>(
 /// A connection right after its handshake, whose end nothing watches yet.
 struct EstablishedService {
     service: RunningService<RoleClient, UpstreamHandler>,
+    // The parts of the filter that the connection shares.
     progress: Arc<ProgressRouter>,
     direct_calls: Arc<DirectCalls>,
     closing: CancellationToken,
@@ -363,6 +377,8 @@ impl EstablishedService {
         let handler = UpstreamHandler { changes: Arc::clone(changes) };
         let disconnect_reason = DisconnectReason::default();
         let direct_calls = Arc::<DirectCalls>::default();
+        // The filter is below rmcp from the first message on, so a server that floods is also
+        // disconnected during the handshake.
         let filter = IncomingFilter::new(
             transport,
             Arc::clone(&progress),
@@ -384,6 +400,7 @@ impl EstablishedService {
         let (sender, end) = watch::channel(None);
         tokio::spawn(async move {
             let quit = service.waiting().await;
+            // The service has dropped the transport, which closed the server's input.
             let how = match process {
                 Some(process) => process.end().await,
                 None => match quit {
@@ -415,6 +432,7 @@ impl Drop for PendingRequest {
 /// with older ones they come to the handler unrequested.
 async fn follow_list_changes(peer: Peer<RoleClient>, changes: ListChangeCounter) {
     let offers = peer.peer_info().and_then(|info| info.capabilities.tools.as_ref()?.list_changed);
+    // A server without the capability may answer the subscription with an error or never.
     if offers != Some(true) {
         return;
     }

@@ -73,6 +73,8 @@ pub(super) fn transport(
         })?;
         custom.insert(name, value);
     }
+    // rmcp's default of 16 requests at once would make calls wait here, unseen by the runner, which
+    // has limits of its own.
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(custom)
         .max_concurrent_requests(1024)
@@ -121,6 +123,8 @@ impl UpstreamHttpClient {
 /// comes from elsewhere.
 pub(super) fn explain(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(match error.downcast_ref::<Error>()? {
+        // The innermost cause is an operating system error such as "Connection refused (os error
+        // 111)", or a TLS error, which rustls words well.
         Error::Client(error) if error.is_connect() => match root_cause(error) {
             cause if cause.contains("Connection refused") => {
                 "no server listens at this address (connection refused)".to_owned()
@@ -163,6 +167,7 @@ impl StreamableHttpClient for UpstreamHttpClient {
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
+        // A 404 has another meaning with a session than without, see `read_response`.
         let in_session = session.is_some();
         if let Some(session) = session {
             request = request.header(SESSION_HEADER, session.as_ref());
@@ -175,6 +180,7 @@ impl StreamableHttpClient for UpstreamHttpClient {
         read_response(response, request_id, in_session, &self.lists).await
     }
 
+    /// rmcp's implementation for reqwest: there is no result to keep.
     async fn delete_session(
         &self,
         uri: Arc<str>,
@@ -185,6 +191,8 @@ impl StreamableHttpClient for UpstreamHttpClient {
         StreamableHttpClient::delete_session(&self.inner, uri, session, token, headers).await
     }
 
+    /// Opens the stream of notifications, or resumes one. rmcp limits the size of its events.
+    /// Results that arrive on it are kept raw as well.
     async fn get_stream(
         &self,
         uri: Arc<str>,
@@ -211,6 +219,7 @@ async fn read_response(
     let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let kind = text("content-type").unwrap_or_default();
     let session = text(SESSION_HEADER);
+    // Statuses that have a meaning of their own in the specification.
     match status {
         StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -247,6 +256,8 @@ async fn read_response(
             Ok(StreamableHttpPostResponse::Json(message, session))
         }
         _ => {
+            // Most often an error page of a proxy or of another kind of server. Its beginning helps
+            // to recognise it.
             let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]).into_owned();
             let kind = if kind.is_empty() { "no content type".to_owned() } else { kind };
             let text = match shown.trim() {
@@ -278,6 +289,7 @@ fn keep_list(message: &[u8], lists: &RawToolLists) -> bool {
 
 /// Reads the body; `None` if it has more than [`MAX_MESSAGE`] bytes.
 async fn read_body(mut response: reqwest::Response) -> Result<Option<Vec<u8>>, Error> {
+    // The content length is not trusted: it may be missing or wrong.
     let mut body = Vec::new();
     while let Some(chunk) =
         response.chunk().await.map_err(|error| Error::Client(error.without_url()))?
@@ -317,6 +329,7 @@ fn event_stream(
             Ok(chunk)
         }
     });
+    // The error went through the parser of events, so it is recognised by its kind.
     let is_too_large = |error: &SseError| {
         let SseError::Body(error) = error else { return false };
         error
@@ -340,6 +353,7 @@ fn keep_raw(mut event: Sse, lists: &RawToolLists) -> Sse {
     if event.data.as_deref().is_some_and(|data| keep_list(data.as_bytes(), lists)) {
         return event;
     }
+    // Handshakes, errors and notifications stay as they are: rmcp has to understand them.
     if let Some(wrapped) = event.data.as_deref().and_then(raw_results::wrap_result) {
         event.data = Some(wrapped);
     }

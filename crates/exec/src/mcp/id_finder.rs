@@ -54,6 +54,7 @@ impl IdFinder {
         }
         match byte {
             b'"' => self.in_string = true,
+            // A batch (an array of messages) is at depth 1 as well, but has no `:` there.
             b'{' | b'[' => self.depth += 1,
             b':' if self.depth == 1 => {
                 self.at_id = self.token.trim_ascii() == b"\"id\"";
@@ -70,8 +71,8 @@ impl IdFinder {
         }
     }
 
-    /// Ends a key-value pair of the message. If there are several `id` keys, the last one counts, as
-    /// in serde_json.
+    /// Ends a key-value pair of the message. If there are several `id` keys, the last one counts,
+    /// as in serde_json.
     fn end_member(&mut self) {
         if std::mem::take(&mut self.at_id) {
             self.id = Some(self.token.trim_ascii().to_vec());
@@ -79,8 +80,8 @@ impl IdFinder {
         self.token.clear();
     }
 
-    /// The id, once the whole message has been scanned. `None` if there was none, or if it is neither
-    /// a number nor a string.
+    /// The id, once the whole message has been scanned. `None` if there was none, or if it is
+    /// neither a number nor a string.
     pub(super) fn id(&self) -> Option<rmcp::model::RequestId> {
         serde_json::from_slice(self.id.as_deref()?).ok()
     }

@@ -33,6 +33,7 @@ const MAX_UNREQUESTED: u32 = 20_000;
 
 /// The layer; see the file header.
 pub(super) struct IncomingFilter<T> {
+    /// The transport below.
     inner: T,
     progress: Arc<ProgressRouter>,
     direct_calls: Arc<DirectCalls>,
@@ -131,6 +132,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for IncomingFilter<T> {
         mut item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
         if let ClientJsonRpcMessage::Request(request) = &mut item {
+            // Remembered so that `receive` can tell answers from messages that were not requested.
             self.unanswered.insert(request.id.clone());
             // rmcp puts a progress token into every request. Without one the server need not send
             // notifications that would be thrown away here.
@@ -168,6 +170,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for IncomingFilter<T> {
                 ServerNotification::ProgressNotification(progress) => {
                     self.progress.route(progress.params)
                 }
+                // rmcp or our handler acts on these.
                 ServerNotification::ToolListChangedNotification(_)
                 | ServerNotification::SubscriptionsAcknowledgedNotification(_)
                 | ServerNotification::CancelledNotification(_) => {

@@ -29,6 +29,7 @@ const SHOWN_CHARS: usize = 1_000;
 
 /// A running server.
 pub(super) struct ServerProcess {
+    /// The server itself, for its exit status.
     child: Child,
     /// Knows all processes that the server started.
     run: Run,
@@ -49,9 +50,12 @@ impl ServerProcess {
         let Some((program, words)) = command.split_first() else {
             return Err(unavailable("its command is empty"));
         };
+        // Checked before the start: a server without its key often fails in ways that are hard to
+        // understand.
         let environment = environment(server, base)?;
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Without one, the server inherits our working directory.
         if let Some(directory) = &server.directory {
             command.current_dir(directory);
         }
@@ -79,10 +83,12 @@ impl ServerProcess {
     /// caller has closed its input before, by dropping the transport.
     pub(super) async fn end(mut self) -> String {
         let mut status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
+        // The server ignored the end of its input, as those do that do not read it.
         if status.is_err() {
             self.run.ask_to_end();
             status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
         }
+        // Also after an orderly exit: the server may have left processes behind.
         self.run.end();
         let how = match status {
             Ok(Ok(status)) => match status.code() {
@@ -133,6 +139,7 @@ fn environment(
                 let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
                 return Err(ConnectError::Other(failure.suggest("set it in the source's `env`")));
             }
+            // Set in `base`, or optional.
             None => {}
         }
     }
@@ -143,6 +150,7 @@ fn environment(
 fn last_lines(stderr: &Mutex<Tail>) -> String {
     let text = stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Programs print the cause last, after their stack trace or usage text.
     let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join(" | ");
     last.chars().take(SHOWN_CHARS).collect()
 }

@@ -55,6 +55,7 @@ impl Upstreams {
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Upstream>>> {
+        // Nothing here panics while it holds the lock, so a poisoned one is still valid.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,6 +63,7 @@ impl Upstreams {
     /// name runs once.
     pub fn get(&self, server: &Arc<Server>) -> Arc<Upstream> {
         let mut all = self.all();
+        // A handful of servers: a search is as fast as a map, and servers need no `Hash`.
         let known = all.iter().find(|u| Arc::ptr_eq(&u.server, server) || u.server == *server);
         if let Some(upstream) = known {
             return Arc::clone(upstream);
@@ -212,10 +214,16 @@ impl Upstream {
     async fn open(self: Arc<Self>) {
         let mut state = self.state.subscribe();
         let opened = tokio::select! {
-            opened = UpstreamConnection::open(&self.server, &self.environment, &self.changes, START_TIMEOUT) => opened,
+            opened = UpstreamConnection::open(
+                &self.server,
+                &self.environment,
+                &self.changes,
+                START_TIMEOUT,
+            ) => opened,
             // Dropping the attempt kills the process that it has started.
             _ = state.wait_for(|state| matches!(state, UpstreamState::Closed)) => return,
         };
+        // Set inside the closure and used after it: the state is locked while the closure runs.
         let mut opened_now = None;
         self.state.send_modify(|state| {
             let failures = match state {
@@ -252,6 +260,7 @@ impl Upstream {
             let UpstreamState::Open { connection: current, since, failures } = state else {
                 return false;
             };
+            // Closed and configured again meanwhile: this is the state of a newer connection.
             if !Arc::ptr_eq(current, connection) {
                 return false;
             }
@@ -264,6 +273,7 @@ impl Upstream {
             };
             true
         });
+        // Only what was not intended is worth a line in the log.
         if broke {
             self.log.line(&format!("{}: {why}", self.name()));
         }
@@ -321,6 +331,7 @@ pub fn redact_url(url: &str) -> String {
 
 /// The state after `failures` failures in a row, with a pause that doubles each time.
 fn down(failures: u32, why: Failure) -> UpstreamState {
+    // The exponent is bounded so that the shift cannot overflow; `MAX_PAUSE` is reached before.
     let pause = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_PAUSE);
     UpstreamState::Down { failures, until: Instant::now() + pause, why }
 }

@@ -220,7 +220,7 @@ impl ServerHandler for McpHandler {
         Ok(ListToolsResult::with_all_items(tools))
     }
 
-    /// rmcp asks for this to compare the headers of a stateless request with the tool's schema.
+    /// rmcp compares the `Mcp-Param-*` headers of a request with the schema of this tool.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.listing().tool(name).cloned()
     }

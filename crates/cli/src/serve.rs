@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::CatalogEvent;
-use toolwright_serve::{Agent, Http, HttpError, serve_stdio};
+use toolwright_serve::{HttpError, HttpServer, McpHandler, serve_stdio};
 use toolwright_source::Severity;
 use toolwright_workspace::ReadOptions;
 
@@ -47,13 +47,13 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
         runtime::executor_context(runtime::log()),
         Arc::new(tell),
     )?;
-    let agent = Agent::new(Arc::clone(&catalog), plan.startup);
+    let handler = McpHandler::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
     end_on_signals(&until);
     match &args.http {
         None => {
             catalog.follow(&until);
-            let served = serve_stdio(agent, until.clone()).await;
+            let served = serve_stdio(handler, until.clone()).await;
             until.cancel();
             catalog.runner().close().await;
             served.map_err(anyhow::Error::msg)?;
@@ -62,7 +62,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
             let token = environment::variable("TOOLWRIGHT_TOKEN")
                 .map(|token| token.trim().to_owned())
                 .filter(|token| !token.is_empty());
-            let http = Http::bind(address, token).await.map_err(|error| match error {
+            let http = HttpServer::bind(address, token).await.map_err(|error| match error {
                 HttpError::NoToken(_) => {
                     anyhow::anyhow!(
                         "{error}: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1"
@@ -72,7 +72,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
             })?;
             messages::note(&format!("listening on {}", http.url()));
             catalog.follow(&until);
-            http.serve(agent, until.clone()).await;
+            http.serve(handler, until.clone()).await;
             catalog.runner().close().await;
         }
     }

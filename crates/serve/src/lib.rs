@@ -1,22 +1,37 @@
-//! Serves the tools of a catalog to agents, over MCP: revision 2026-07-28 and back to 2024-11-05,
-//! on standard streams or as streamable HTTP.
+//! Serves the tools of a catalog to agents over MCP: revision 2026-07-28 and back to 2024-11-05, on
+//! standard streams or as streamable HTTP.
 //!
-//! `agent` answers requests, `names` gives every tool a name that every client takes, `listing` is
-//! what `tools/list` says, `stdio` and `http` are the two ways in. `calls` answers `tools/call` of
-//! clients that have shaken hands past rmcp's own loop, for `stdio` and for the `sessions` of
-//! `http`; a `story` is what the latter are told of one call. Nothing here decides whether a call
-//! may run: that is the runner's.
+//! ```text
+//!  stdio: stdio_server ─┬─ plain tools/call after the handshake ─▶ fast_calls ─┐
+//!                       └─ everything else ─▶ rmcp's service ─▶ handler ───────┤
+//!                                                                              ▼
+//!  HTTP:  http_server ─┬─ plain tools/call of a session ─▶ http_sessions   McpHandler::call
+//!         (token,      │      └─▶ fast_calls, event_log, sse ──────────────▶   │
+//!          limits)     └─ everything else ─▶ rmcp's service ─▶ handler ────▶   ▼
+//!                                                                         exec's runner
+//! ```
+//!
+//! There are two paths because rmcp's service hands a request from task to task, which costs more
+//! than a short call. The fast path takes the common case only: `tools/call` of a client that has
+//! completed the handshake, with nothing unusual in the request. rmcp answers the rest, errors
+//! included. Both paths end in the same method, so they give the same results.
+//!
+//! `tool_listing` is the answer to `tools/list`, with names from `exposed_names`. Nothing here
+//! decides whether a call may run, for how long, or how large its result may be: that is the
+//! runner's task.
 
-mod agent;
-mod calls;
-mod http;
-mod listing;
-mod names;
-mod sessions;
-mod stdio;
-mod story;
+mod detached;
+mod event_log;
+mod exposed_names;
+mod fast_calls;
+mod handler;
+mod http_server;
+mod http_sessions;
+mod sse;
+mod stdio_server;
+mod tool_listing;
 
-pub use agent::Agent;
-pub use http::{Http, HttpError};
-pub use names::Names;
-pub use stdio::serve as serve_stdio;
+pub use exposed_names::ExposedNames;
+pub use handler::McpHandler;
+pub use http_server::{HttpError, HttpServer};
+pub use stdio_server::serve as serve_stdio;

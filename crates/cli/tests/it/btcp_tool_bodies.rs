@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{LONG, Lines, configured, until};
+use crate::client::{LONG, StdioClient, configured, until};
 use crate::knowing::json_of;
 use crate::program::folder;
 
@@ -104,7 +104,7 @@ fn bodies_in_another_folder_are_found_and_reloaded() {
     std::fs::create_dir(path.join("bodies")).expect("a folder");
     std::fs::write(path.join("bodies/total.js"), "export default () => ({ total: 1 });")
         .expect("a file");
-    let mut client = Lines::start(folder.path(), &[], &[]);
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
     assert_eq!(
         client.call("shop__total", json!({"prices": []}))["structuredContent"],
         json!({"total": 1})
@@ -129,8 +129,9 @@ pub(crate) fn a_call_fails_with_its_code_when_no_worker_can_start() {
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &copy).expect("a copy");
     let mut command = Command::new(&copy);
     command.args(["serve", "--from", "shop.json"]).current_dir(shop.path()).env_clear();
-    let mut client =
-        Lines::of(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut client = StdioClient::of(
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()),
+    );
     client.shake_hands("2025-06-18");
     client.names();
     std::fs::remove_file(&copy).expect("ours");

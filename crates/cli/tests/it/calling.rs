@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use toolwright_exec::code;
 
 use crate::client::{
-    LONG, Lines, Running, add_tools, configured, gone, misbehave, pid_in, process_tool, run_with,
-    script, signal, until,
+    LONG, Running, StdioClient, add_tools, configured, gone, misbehave, pid_in, process_tool,
+    run_with, script, signal, until,
 };
 use crate::program::{Run, folder};
 use crate::{btcp_tool_bodies, knowing};
@@ -175,7 +175,7 @@ fn busy_is_reached(folder: &Path) {
         misbehave()
     );
     std::fs::write(folder.join("narrow.toml"), narrow).expect("a file");
-    let mut client = Lines::start(folder, &["--config", "narrow.toml"], &[]);
+    let mut client = StdioClient::start(folder, &["--config", "narrow.toml"], &[]);
     client.names();
     let first = client.send(
         "tools/call",

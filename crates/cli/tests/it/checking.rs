@@ -717,7 +717,7 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     assert!(concise.stdout.contains("6 tools in 3 files"), "{concise:?}");
     // A server that cannot be reached is one line, and the others are checked.
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
-    assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "nobody listens there"]);
+    assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "no server listens at this address"]);
     assert_eq!(alone.stdout, "1 tool in 1 file: nothing to report\n");
 }
 

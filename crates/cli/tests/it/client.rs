@@ -1,6 +1,10 @@
 //! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
-//! (`misbehave`), and an MCP client by hand, on lines and on HTTP/1.1, so that every byte on the
-//! wire is ours. Everything waits with a deadline.
+//! (`misbehave`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so that the
+//! tests control every byte.
+//!
+//! All waiting has a deadline, which is long: the tests also run on machines whose processors are
+//! busy with other work. Tests compare the order of events, not times; a [`Gate`] holds a call
+//! until the test has seen what must come before its end.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,8 +19,13 @@ use serde_json::{Value as Json, json};
 
 use crate::program::{Run, toolwright};
 
-/// No answer takes this long, on the slowest machine.
-pub(crate) const LONG: Duration = Duration::from_secs(20);
+/// Longer than any answer takes, also on a slow and busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// Longer than it takes to end the program and its processes, and shorter than what they would
+/// otherwise wait for: 20 s for a server that hangs, 30 s for a call, 55 s for processes that
+/// `misbehave` leaves behind.
+pub(crate) const EXIT: Duration = Duration::from_secs(15);
 
 /// The revision without sessions.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -41,8 +50,9 @@ pub(crate) fn add_tools(folder: &Path, modes: &[&str]) {
     }
 }
 
-/// An executable script. A shell writes it: a file that this process had open for writing could
-/// still be open in a child that another thread is just starting, and then it is not executable.
+/// Writes an executable script. A shell writes it, not this process: a file that this process has
+/// open for writing is inherited by children that other threads start at that moment, and as long
+/// as it is open for writing it cannot be executed (ETXTBSY).
 pub(crate) fn script(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
     let mut shell = Command::new("/bin/sh")
@@ -55,7 +65,8 @@ pub(crate) fn script(path: &Path, text: &str) {
     assert!(shell.wait().expect("it ends").success());
 }
 
-/// A script that describes itself with `schema` and answers with `answer`, a piece of shell.
+/// Writes a process tool as a script: it prints `schema` for `--schema` and runs `answer`, a piece
+/// of shell, for a call.
 pub(crate) fn process_tool(path: &Path, schema: &Json, answer: &str) {
     let text = format!(
         "#!/bin/sh\nif [ \"$1\" = --schema ]; then\ncat <<'END'\n{schema}\nEND\nelse\n{answer}\nfi\n"
@@ -63,7 +74,7 @@ pub(crate) fn process_tool(path: &Path, schema: &Json, answer: &str) {
     script(path, &text);
 }
 
-/// Tries until there is something.
+/// Calls `look` until it returns something; panics when `patience` is over.
 pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + patience;
     loop {
@@ -92,24 +103,7 @@ pub(crate) fn gone(what: &str, pid: u32, patience: Duration) {
     until(&format!("the end of {what} ({pid})"), patience, || (!runs(pid)).then_some(()));
 }
 
-/// Waits until a process has nothing to do: it used no time for a while.
-pub(crate) fn at_rest(pid: u32) {
-    let used = || -> Option<u64> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let (_, fields) = stat.rsplit_once(") ")?;
-        // The 14th and 15th field of the line: time in the program and in the kernel.
-        fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().ok()).sum()
-    };
-    let (mut before, mut quiet) = (used(), 0);
-    until("rest", LONG, || {
-        let now = used();
-        quiet = if now == before { quiet + 1 } else { 0 };
-        before = now;
-        (quiet == 40).then_some(())
-    });
-}
-
-/// The processes that `pid` started, and theirs.
+/// All descendants of a process.
 pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let mut all = vec![pid];
     let mut next = 0;
@@ -131,7 +125,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(status.expect("`kill` is installed").success(), "no signal for {pid}");
 }
 
-/// The command, in an environment of just this.
+/// The command with a minimal environment and piped streams.
 fn command(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = toolwright();
     command
@@ -143,7 +137,7 @@ fn command(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Comman
     command
 }
 
-/// A run that is under way, its output being collected.
+/// A running program whose output is collected.
 pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) stdin: Option<ChildStdin>,
@@ -152,7 +146,7 @@ pub(crate) struct Running {
     readers: Vec<std::thread::JoinHandle<()>>,
 }
 
-/// What a stream has given so far.
+/// The output of a stream so far.
 #[derive(Clone, Default)]
 pub(crate) struct Collected(Arc<Mutex<Vec<u8>>>);
 
@@ -163,14 +157,14 @@ impl Collected {
         let reader = std::thread::spawn(move || {
             let mut buffer = vec![0; 64 * 1024];
             while let Ok(read @ 1..) = from.read(&mut buffer) {
-                into.0.lock().expect("nobody panics").extend_from_slice(&buffer[..read]);
+                into.0.lock().expect("no thread panics").extend_from_slice(&buffer[..read]);
             }
         });
         (collected, reader)
     }
 
     pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().expect("nobody panics")).into_owned()
+        String::from_utf8_lossy(&self.0.lock().expect("no thread panics")).into_owned()
     }
 }
 
@@ -179,7 +173,7 @@ impl Running {
         Running::of(&mut command(folder, args, environment))
     }
 
-    /// Any command whose output is piped.
+    /// Starts any command whose output is piped.
     pub(crate) fn of(command: &mut Command) -> Running {
         let mut child = command.spawn().expect("the binary starts");
         let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
@@ -188,7 +182,7 @@ impl Running {
         Running { child, stdin, stdout, stderr, readers: vec![out, err] }
     }
 
-    /// Starts it, and never reads its stdout.
+    /// Starts the program and does not read its stdout; the test may.
     pub(crate) fn start_unread(
         folder: &Path,
         args: &[&str],
@@ -212,14 +206,14 @@ impl Running {
         self.stderr.text()
     }
 
-    /// How it ends, which it must do soon.
+    /// Closes stdin and waits until the program has ended.
     pub(crate) fn end(mut self, patience: Duration) -> Run {
         drop(self.stdin.take());
         let status = until("the end of `toolwright`", patience, || {
             self.child.try_wait().expect("our child")
         });
         for reader in self.readers.drain(..) {
-            reader.join().expect("nothing panics here");
+            reader.join().expect("the thread does not panic");
         }
         Run {
             stdout: self.stdout.text(),
@@ -231,15 +225,15 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        end_gently(&mut self.child);
+        terminate(&mut self.child);
     }
 }
 
-/// Lets a program end what it started; kills it if it will not.
-fn end_gently(child: &mut Child) {
+/// Ends a program so that it ends its own processes; kills it if it does not.
+fn terminate(child: &mut Child) {
     if matches!(child.try_wait(), Ok(None)) {
         let _ = Command::new("/bin/kill").args(["-TERM", &child.id().to_string()]).status();
-        let deadline = Instant::now() + Duration::from_secs(3);
+        let deadline = Instant::now() + EXIT;
         while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -248,7 +242,7 @@ fn end_gently(child: &mut Child) {
     }
 }
 
-/// Runs to the end, `stdin` as standard input.
+/// Runs the program to its end with this standard input.
 pub(crate) fn run_with(
     folder: &Path,
     args: &[&str],
@@ -264,13 +258,13 @@ pub(crate) fn run_with(
     let status =
         until(&format!("the end of {args:?}"), LONG, || child.try_wait().expect("our child"));
     for thread in [writer, out, err] {
-        thread.join().expect("nothing panics here");
+        thread.join().expect("the thread does not panic");
     }
     let code = status.code().expect("not killed by a signal");
     Run { stdout: stdout.text(), stderr: stderr.text(), code }
 }
 
-/// An MCP server of `misbehave` on HTTP, which ends with this.
+/// An MCP server of `misbehave` on HTTP, which is killed when this is dropped.
 pub(crate) struct Upstream {
     child: Child,
     pub(crate) url: String,
@@ -312,7 +306,7 @@ pub(crate) fn request(id: &Json, method: &str, params: &Json) -> Json {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// What every request of the revision without sessions brings along.
+/// Adds the metadata that every request of the revision without sessions has.
 pub(crate) fn modern(mut params: Json) -> Json {
     let own = params.get("_meta").cloned().unwrap_or_else(|| json!({}));
     params["_meta"] = json!({
@@ -327,25 +321,25 @@ pub(crate) fn modern(mut params: Json) -> Json {
 }
 
 /// A client on the standard streams of `toolwright serve`.
-pub(crate) struct Lines {
+pub(crate) struct StdioClient {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Messages that came while another was waited for, in order.
+    /// Messages that arrived while the client waited for another one, in order.
     pub(crate) kept: Vec<Json>,
     stderr: Collected,
     next: u64,
 }
 
-impl Lines {
-    /// Starts the server; no handshake yet.
-    pub(crate) fn bare(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Lines {
+impl StdioClient {
+    /// Starts the server without a handshake.
+    pub(crate) fn bare(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> StdioClient {
         let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
-        Lines::of(&mut command(folder, &args, environment))
+        StdioClient::of(&mut command(folder, &args, environment))
     }
 
-    /// Starts a server whose streams are pipes; no handshake yet.
-    pub(crate) fn of(command: &mut Command) -> Lines {
+    /// Starts a server from a command whose streams are pipes, without a handshake.
+    pub(crate) fn of(command: &mut Command) -> StdioClient {
         let mut child = command.spawn().expect("the binary starts");
         let stdout = child.stdout.take().expect("piped");
         let (stderr, _) = Collected::of(child.stderr.take().expect("piped"));
@@ -358,16 +352,17 @@ impl Lines {
             }
         });
         let stdin = child.stdin.take();
-        Lines { child, stdin, lines, kept: Vec::new(), stderr, next: 1 }
+        StdioClient { child, stdin, lines, kept: Vec::new(), stderr, next: 1 }
     }
 
-    /// Starts the server and shakes hands.
-    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Lines {
-        let mut client = Lines::bare(folder, args, environment);
+    /// Starts the server and performs a handshake.
+    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> StdioClient {
+        let mut client = StdioClient::bare(folder, args, environment);
         client.shake_hands("2025-06-18");
         client
     }
 
+    /// Performs a handshake and returns the answer to `initialize`.
     pub(crate) fn shake_hands(&mut self, revision: &str) -> Json {
         let answer = self.ask("initialize", handshake(revision));
         self.notify("notifications/initialized", json!({}));
@@ -394,7 +389,7 @@ impl Lines {
         );
     }
 
-    /// Sends a request and goes on; gives its id.
+    /// Sends a request without waiting, and returns its id.
     pub(crate) fn send(&mut self, method: &str, params: Json) -> Json {
         let id = json!(self.next);
         self.next += 1;
@@ -402,17 +397,17 @@ impl Lines {
         id
     }
 
-    /// Sends a call of a tool and goes on.
+    /// Sends a call of a tool without waiting, and returns its id.
     pub(crate) fn send_call(&mut self, name: &str, arguments: Json) -> Json {
         self.send("tools/call", json!({"name": name, "arguments": arguments}))
     }
 
-    /// The next message, whatever it is. Every line must be one.
+    /// The next message. Panics if a line on stdout is not a message.
     fn receive(&mut self, deadline: Instant) -> Option<Json> {
         match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => {
                 let message: Json = serde_json::from_str(&line).unwrap_or_else(|error| {
-                    panic!("stdout has a line that is no message ({error}): {line}")
+                    panic!("stdout has a line that is not a message ({error}): {line}")
                 });
                 assert_eq!(message["jsonrpc"], "2.0", "{line}");
                 Some(message)
@@ -421,14 +416,14 @@ impl Lines {
         }
     }
 
-    /// The first message that fits; the others are kept.
+    /// Waits for the first message that fits; the others are kept.
     pub(crate) fn find(&mut self, what: &str, fits: impl Fn(&Json) -> bool) -> Json {
         self.find_within(LONG, &fits).unwrap_or_else(|| {
             panic!("{what} never came; kept: {:?}; stderr: {}", self.kept, self.stderr())
         })
     }
 
-    /// The same, or nothing when the time is over.
+    /// The same with a limit; `None` when it is over.
     pub(crate) fn find_within(
         &mut self,
         patience: Duration,
@@ -454,7 +449,7 @@ impl Lines {
         })
     }
 
-    /// Asks and waits: the whole message.
+    /// Sends a request and waits for the whole answer.
     pub(crate) fn ask(&mut self, method: &str, params: Json) -> Json {
         let id = self.send(method, params);
         self.answer(&id)
@@ -475,7 +470,7 @@ impl Lines {
         drop(self.stdin.take());
     }
 
-    /// The exit code, and everything else that was on stdout, which must be messages.
+    /// Waits for the exit. Returns its code, the remaining messages on stdout, and stderr.
     pub(crate) fn end(mut self, patience: Duration) -> (i32, Vec<Json>, String) {
         let status = until("the end of `toolwright serve`", patience, || {
             self.child.try_wait().expect("ours")
@@ -488,10 +483,10 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for StdioClient {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        end_gently(&mut self.child);
+        terminate(&mut self.child);
     }
 }
 
@@ -501,14 +496,14 @@ pub(crate) fn names(result: &Json) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
 }
 
-/// `toolwright serve --http`.
-pub(crate) struct Web {
+/// A running `toolwright serve --http`, and a client of it.
+pub(crate) struct HttpClient {
     pub(crate) running: Running,
     pub(crate) port: u16,
     pub(crate) token: Option<String>,
 }
 
-/// An answer on HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -517,9 +512,9 @@ pub(crate) struct Reply {
     pub(crate) body: String,
 }
 
-impl Web {
-    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Web {
-        Web::start_on("127.0.0.1:0", folder, args, environment)
+impl HttpClient {
+    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> HttpClient {
+        HttpClient::start_on("127.0.0.1:0", folder, args, environment)
     }
 
     pub(crate) fn start_on(
@@ -527,7 +522,7 @@ impl Web {
         folder: &Path,
         args: &[&str],
         environment: &[(&str, &str)],
-    ) -> Web {
+    ) -> HttpClient {
         let args: Vec<&str> = ["serve", "--http", address].iter().chain(args).copied().collect();
         let running = Running::start(folder, &args, environment);
         let port = until("the address on stderr", LONG, || {
@@ -537,7 +532,7 @@ impl Web {
             address.rsplit_once(':')?.1.parse().ok()
         });
         let token = environment.iter().find(|(name, _)| *name == "TOOLWRIGHT_TOKEN");
-        Web { running, port, token: token.map(|(_, token)| (*token).to_owned()) }
+        HttpClient { running, port, token: token.map(|(_, token)| (*token).to_owned()) }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -560,7 +555,8 @@ impl Web {
         headers
     }
 
-    /// A request; `changes` replace or, being empty, remove the usual headers.
+    /// The bytes of a request. Each of `changes` replaces a usual header, or removes it if its value
+    /// is empty.
     pub(crate) fn bytes(
         &self,
         method: &str,
@@ -581,7 +577,7 @@ impl Web {
             .into_bytes()
     }
 
-    /// Sends a request on a connection of its own, and takes the answer.
+    /// Sends a request on a new connection and reads the response.
     pub(crate) fn exchange(
         &self,
         method: &str,
@@ -590,7 +586,7 @@ impl Web {
         body: &str,
     ) -> Reply {
         let mut stream = self.connect();
-        // Who answers before it has read everything may close the connection meanwhile.
+        // A server that answers before it has read everything may close the connection.
         let _ = stream.write_all(&self.bytes(method, path, changes, body));
         Reply::read(stream)
     }
@@ -612,21 +608,21 @@ impl Web {
         )
     }
 
-    /// The same, sent, and its answer.
+    /// Sends such a request and reads the response.
     pub(crate) fn ask_modern(&self, id: u64, method: &str, params: Json) -> Reply {
         let mut stream = self.connect();
         stream.write_all(&self.modern_bytes(id, method, params)).expect("it reads");
         Reply::read(stream)
     }
 
-    /// Calls a tool without a session; gives the answer to it.
+    /// Calls a tool without a session and returns the whole answer.
     pub(crate) fn call(&self, name: &str, arguments: Json) -> Json {
         let reply = self.ask_modern(7, "tools/call", json!({"name": name, "arguments": arguments}));
         assert_eq!(reply.status, 200, "{reply:?}");
         reply.answer(&json!(7))
     }
 
-    /// Shakes hands; gives the session.
+    /// Performs a handshake and returns the session.
     pub(crate) fn session(&self, revision: &str) -> Session<'_> {
         let reply = self.post(&[], &request(&json!(0), "initialize", &handshake(revision)));
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -637,15 +633,16 @@ impl Web {
             .unwrap_or_else(|| panic!("no session: {reply:?}"))
             .clone();
         let session = Session { web: self, id, revision: revision.to_owned() };
-        let told = session.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        assert_eq!(told.status, 202, "{told:?}");
+        let notification = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let reply = session.post(&notification);
+        assert_eq!(reply.status, 202, "{reply:?}");
         session
     }
 }
 
 /// A session of the revisions with a handshake.
 pub(crate) struct Session<'w> {
-    web: &'w Web,
+    web: &'w HttpClient,
     pub(crate) id: String,
     revision: String,
 }
@@ -665,7 +662,7 @@ impl Session<'_> {
 }
 
 impl Reply {
-    /// Reads one answer, in whichever way its length is told.
+    /// Reads one response, with a content length or in chunks.
     pub(crate) fn read(stream: TcpStream) -> Reply {
         let mut reader = BufReader::new(stream);
         let mut reply = Reply::read_head(&mut reader);
@@ -703,7 +700,7 @@ impl Reply {
         Reply { status, headers, body: String::new() }
     }
 
-    /// The messages in it, as one JSON value or as events.
+    /// The messages in the body, which is one JSON value or an event stream.
     pub(crate) fn messages(&self) -> Vec<Json> {
         let kind = self.headers.get("content-type").map(String::as_str).unwrap_or_default();
         let read =
@@ -749,4 +746,33 @@ pub(crate) fn configured(text: &str) -> (tempfile::TempDir, PathBuf) {
     std::fs::write(folder.path().join("toolwright.toml"), text).expect("a file");
     let path = folder.path().to_owned();
     (folder, path)
+}
+
+/// Process tools that run until the test lets one of them finish. So a test can check what happens
+/// during a call without depending on time.
+///
+/// The tools read a line from a named pipe. The test holds the pipe open in both directions, so
+/// neither side blocks in `open`, and a line that is written before the tool reads is not lost.
+pub(crate) struct Gate(std::fs::File);
+
+impl Gate {
+    /// Adds the tool `name` to the folder `tools` below `folder`. It answers `{"released": true}`.
+    pub(crate) fn add(folder: &Path, name: &str) -> Gate {
+        let pipe = folder.join(format!("{name}.pipe"));
+        let made = Command::new("mkfifo").arg(&pipe).status().expect("`mkfifo` is installed");
+        assert!(made.success(), "no pipe at {}", pipe.display());
+        let schema = json!({
+            "name": name, "description": "Waits for the test.", "parameters": {"type": "object"},
+        });
+        let answer =
+            format!("read -r line < '{}'\nprintf '{{\"released\": true}}'", pipe.display());
+        process_tool(&folder.join(format!("tools/{name}-tool")), &schema, &answer);
+        let open = std::fs::OpenOptions::new().read(true).write(true).open(&pipe);
+        Gate(open.expect("the pipe opens"))
+    }
+
+    /// Lets one call finish.
+    pub(crate) fn release(&mut self) {
+        self.0.write_all(b"go\n").expect("the pipe has room");
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{Lines, Web, configured, misbehave};
+use crate::client::{HttpClient, StdioClient, configured, misbehave};
 use crate::program::{Run, folder};
 
 /// A toolset in front of the server `good`, whose `echo` is judged and processed.
@@ -158,7 +158,7 @@ fn a_result_that_is_made_here_is_not_held_against_the_server_s_schema() {
         .replace("detection: \"echo object exists\"", "detection: \"sum exists\"")
         .replace("payload_path: echo", "payload_path: sum");
     std::fs::write(path.join("board.yaml"), text).expect("a file");
-    let mut client = Lines::start(folder.path(), &[], &[]);
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
     let added = client.call("board__add", json!({"a": 1, "b": 2}));
     assert_eq!(added["structuredContent"], json!({"renamed": true}), "{added}");
     assert_eq!(added["_meta"]["toolwright/warnings"], Json::Null, "{added}");
@@ -257,14 +257,14 @@ fn fields_are_got_out_by_their_helpers() {
 #[test]
 fn agents_are_refused_in_the_same_words() {
     let folder = workshop();
-    let mut stdio = Lines::start(folder.path(), &[], &[]);
+    let mut stdio = StdioClient::start(folder.path(), &[], &[]);
     let refused = stdio.call("board__echo", json!({"title": "x", "owner": "Ann"}));
     assert_eq!(refused["isError"], true, "{refused}");
     let text = refused["content"][0]["text"].as_str().expect("a text");
     assert!(text.contains("owner must be a number") && text.contains("owner: 17"), "{text}");
     let good = stdio.call("board__echo", json!({"title": "x", "owner": 1}));
     assert_eq!(good["structuredContent"]["said"], "X!", "{good}");
-    let web = Web::start(folder.path(), &[], &[]);
+    let web = HttpClient::start(folder.path(), &[], &[]);
     let refused = web.call("board__echo", json!({"title": "x", "owner": "Ann"}));
     assert_eq!(
         refused["result"]["_meta"]["toolwright/error"]["code"], "VALIDATION_FAILED",
@@ -322,7 +322,7 @@ fn what_is_too_much_to_compile_is_tried_once() {
     let bomb = judged_by(&format!("var {}; module.exports = () => 1;", names.join(",")), "");
     let (folder, path) = configured("[[source]]\nname = \"odd\"\npath = \"odd.yaml\"\n");
     std::fs::write(path.join("odd.yaml"), bomb).expect("a file");
-    let mut client = Lines::start(folder.path(), &[], &[]);
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
     let refused = client.call("odd__echo", json!({}));
     let said = refused["content"][0]["text"].as_str().expect("a text");
     assert!(said.contains("TIMEOUT: it is too much to compile"), "{said}");

@@ -436,14 +436,22 @@ fn a_server_that_cannot_be_reached_is_one_line_and_exit_code_2() {
         ["500", "html", "token", "garbage", "drop"].map(Upstream::start);
     let program = misbehave();
     let cases: &[(&str, &[&str], &str)] = &[
-        ("nobody", &["http://127.0.0.1:1/mcp"], "nobody listens there (connection refused)"),
+        (
+            "nobody",
+            &["http://127.0.0.1:1/mcp"],
+            "no server listens at this address (connection refused)",
+        ),
         ("no host", &["http://no-such-host.invalid/mcp"], "UPSTREAM_UNAVAILABLE"),
         ("500", &[&broken.url], "HTTP 500"),
         ("html", &[&html.url], "text/html"),
-        ("token", &[&token.url], "wants a token"),
+        ("token", &[&token.url], "requires a token"),
         ("garbage", &[&garbage.url], "HTTP 200 (application/json)"),
-        ("drop", &[&dropped.url], "broke off in the middle of its answer"),
-        ("exit-start", &["--", &program, "mcp", "exit-start"], "it said: cannot find the database"),
+        ("drop", &[&dropped.url], "broke in the middle of the answer"),
+        (
+            "exit-start",
+            &["--", &program, "mcp", "exit-start"],
+            "its stderr ends with: cannot find the database",
+        ),
         ("no program", &["--", "/no/such/program"], "SPAWN_FAILED"),
         ("not a server", &["--", "/bin/true"], "the server's process ended with status 0"),
     ];

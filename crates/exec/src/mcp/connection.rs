@@ -1,149 +1,163 @@
-//! One connection to a server: the handshake, in the old way or the new one, calls and lists over
-//! it, and its end.
+//! One connection to a server, from its handshake to its end: calls and lists travel over it.
+//! `upstream` decides when to open one; nothing here tries twice, except for the two handshakes.
+//!
+//! ```text
+//! open ─ initialize ─┬─ accepted ─▶ stdio: calls are direct (`direct_calls`), lists via rmcp
+//!                    │              HTTP:  everything via rmcp
+//!                    └─ refused with a JSON-RPC error
+//!                         └─ server/discover (2026-07-28) ─▶ everything via rmcp
+//! ```
+//!
+//! A task watches rmcp's service. When it ends, the task ends the server's process as well and
+//! publishes a sentence about how it ended, which waiting calls put into their failures.
 
 use std::ffi::OsString;
-use std::process::Stdio as Pipe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
-    ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams, ProgressToken,
-    ProtocolVersion, RequestId, ServerResult, SubscriptionFilter,
+    Implementation, ListToolsRequest, PaginatedRequestParams, ProgressToken, ProtocolVersion,
+    RequestId, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
     QuitReason, RequestHandle, RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
 };
-use rmcp::transport::{DynamicTransportError, Transport};
+use rmcp::transport::Transport;
 use rmcp::{ClientHandler, RoleClient};
-use tokio::process::{Child, Command};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use toolwright_model::{Connection as Way, Server};
+use toolwright_model::{Connection, Server};
 
-use super::direct::{Direct, Waiting};
-use super::http::{self, Lists};
-use super::lines::MAX_MESSAGE;
-use super::progress::{Notices, ProgressBook};
-use super::stdio::Stdio;
-use super::tap::{CutOff, Tap, Unheard};
-use super::wire;
-use crate::family::Run;
+use super::connect_error::{
+    ConnectError, answered_with_error, connection_lost, handshake_error, not_ready,
+    transport_error, unavailable,
+};
+use super::direct_calls::{DirectCalls, DirectChannel};
+use super::http_transport::{self, RawToolLists};
+use super::incoming_filter::{DisconnectReason, IncomingFilter, WithoutProgress};
+use super::message_lines::MAX_MESSAGE;
+use super::progress_router::{ProgressRouter, ProgressUpdates};
+use super::raw_results;
+use super::server_process::{ServerProcess, TIME_TO_END};
 use crate::outcome::json_size;
-use crate::tail::{self, Tail};
 use crate::{Failure, Host, Json, code};
 
-/// How long a server may take to end by itself when its input is closed, and again when it is
-/// asked.
-const TIME_TO_END: Duration = Duration::from_millis(1_500);
-/// Characters of a server's error that are passed on.
-const LONGEST_MESSAGE: usize = 4_000;
-/// Pages of one list of tools.
+/// How many pages one list of tools may have. A server whose cursor never ends would otherwise be
+/// asked for ever.
 const MAX_PAGES: usize = 1_000;
 
 /// An open connection.
-pub(super) struct Connection {
+pub(super) struct UpstreamConnection {
+    /// Sends requests through rmcp's service.
     peer: Peer<RoleClient>,
-    /// For a server that we started and that took the old handshake.
-    direct: Option<Direct>,
-    progress: Arc<ProgressBook>,
+    /// The fast path of calls, for a server that we started and that accepted `initialize`.
+    direct: Option<DirectChannel>,
+    /// Shared with the filter, which fills it.
+    progress: Arc<ProgressRouter>,
+    /// Cancelling it ends rmcp's service and with it the connection.
     closing: CancellationToken,
-    lists: Lists,
-    /// What became of it, once it is over.
-    over: watch::Receiver<Option<String>>,
+    /// Filled by the HTTP transport; stays empty over stdio.
+    lists: RawToolLists,
+    /// How the connection ended, in a sentence; `None` while it is open.
+    end: watch::Receiver<Option<String>>,
 }
 
-/// Counts the changes of a server's list of tools.
-pub(super) type Changes = Arc<watch::Sender<u64>>;
+/// Counts how often a server's list of tools changed.
+pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
 
-/// What a server is told about us, and what we hear from it.
-struct Client {
-    changes: Changes,
+/// The client side that rmcp shows to a server: our name, no capabilities, and what we do with its
+/// notifications.
+struct UpstreamHandler {
+    changes: ListChangeCounter,
 }
 
-impl ClientHandler for Client {
+impl ClientHandler for UpstreamHandler {
     fn get_info(&self) -> ClientConfig {
+        // No capabilities: no sampling, no elicitation, no roots. A server must not use the agent's
+        // model or its user through us.
         let name = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), name)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
+    /// The catalog watches the counter and asks for the list again. The list is not fetched here,
+    /// since a server may send many of these in a row.
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changes.send_modify(|n| *n += 1);
     }
 }
 
-impl Connection {
-    /// Starts or reaches the server. The old handshake first, since most servers know only that;
-    /// one that refuses it is asked in the new way.
+impl UpstreamConnection {
+    /// Starts or contacts the server and performs the handshake within `time`. Tries `initialize`
+    /// first, because most servers support nothing else, and `server/discover` with a server that
+    /// refuses it.
     pub(super) async fn open(
         server: &Server,
         environment: &[(OsString, OsString)],
-        changes: &Changes,
+        changes: &ListChangeCounter,
         time: Duration,
-    ) -> Result<Connection, Failure> {
-        let new = ClientLifecycleMode::Discover {
+    ) -> Result<UpstreamConnection, Failure> {
+        let initialize = ClientLifecycleMode::Initialize;
+        let discover = ClientLifecycleMode::Discover {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         };
-        match Connection::attempt(
-            server,
-            environment,
-            changes,
-            ClientLifecycleMode::Initialize,
-            time,
-        )
-        .await
-        {
-            Err(Refused::Handshake(_)) => {
-                Connection::attempt(server, environment, changes, new, time)
-                    .await
-                    .map_err(Refused::into_failure)
-            }
-            other => other.map_err(Refused::into_failure),
+        let attempt = |mode| UpstreamConnection::attempt(server, environment, changes, mode, time);
+        match attempt(initialize).await {
+            Err(ConnectError::HandshakeRefused(_)) => attempt(discover).await,
+            other => other,
         }
+        .map_err(ConnectError::into_failure)
     }
 
+    /// Opens a connection with one kind of handshake.
     async fn attempt(
         server: &Server,
         environment: &[(OsString, OsString)],
-        changes: &Changes,
+        changes: &ListChangeCounter,
         mode: ClientLifecycleMode,
         time: Duration,
-    ) -> Result<Connection, Refused> {
+    ) -> Result<UpstreamConnection, ConnectError> {
         match &server.connection {
-            Way::Stdio { command } => {
-                let mut process = Process::start(command, server, environment)?;
-                let transport =
-                    process.transport.take().ok_or_else(|| unavailable("its streams are gone"))?;
+            Connection::Stdio { command } => {
+                // Dropping `process` kills it, so a caller that gives up leaves nothing behind.
+                let mut process = ServerProcess::start(command, server, environment)?;
+                let transport = process
+                    .transport
+                    .take()
+                    .ok_or_else(|| unavailable("its standard streams are not available"))?;
                 let to = transport.input();
-                // In the new revision every request says who asks: rmcp knows how.
-                let direct = mode == ClientLifecycleMode::Initialize;
-                let opened =
-                    tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
-                let (service, opened) = match opened {
-                    Ok(Ok(opened)) => opened,
-                    Ok(Err(error)) => return Err(process.explain(refusal(&error)).await),
-                    Err(_) => return Err(process.explain(not_ready(time)).await),
+                // In revision 2026-07-28 every request carries metadata about the client, which
+                // rmcp fills in.
+                let is_direct = mode == ClientLifecycleMode::Initialize;
+                let handshake = EstablishedService::over(transport, changes, mode);
+                let established = match tokio::time::timeout(time, handshake).await {
+                    Ok(Ok(established)) => established,
+                    Ok(Err(error)) => return Err(process.end_after(handshake_error(&error)).await),
+                    Err(_) => return Err(process.end_after(not_ready(time)).await),
                 };
-                let waiting = Arc::clone(&opened.waiting);
-                let mut connection = opened.keep(service, Some(process), Lists::default());
-                connection.direct = direct.then_some(Direct { to, waiting });
+                let calls = Arc::clone(&established.direct_calls);
+                let mut connection = established.watch(Some(process), RawToolLists::default());
+                connection.direct = is_direct.then_some(DirectChannel { to, calls });
                 Ok(connection)
             }
-            Way::Http { url } | Way::Sse { url } => {
-                let lists = Lists::default();
-                let transport = http::transport(url, &server.headers, &lists)
+            // The HTTP+SSE transport of 2024-11-05 is not implemented. Such an address is tried as
+            // streamable HTTP: configurations often name the old type for servers of the new one.
+            Connection::Http { url } | Connection::Sse { url } => {
+                let lists = RawToolLists::default();
+                let transport = http_transport::transport(url, &server.headers, &lists)
                     .map_err(|why| unavailable(&why))?;
-                let opened =
-                    tokio::time::timeout(time, Connection::over(transport, changes, mode)).await;
-                let (service, opened) =
-                    opened.map_err(|_| not_ready(time))?.map_err(|error| refusal(&error))?;
-                Ok(opened.keep(service, None, lists))
+                let handshake = EstablishedService::over(transport, changes, mode);
+                let established = tokio::time::timeout(time, handshake)
+                    .await
+                    .map_err(|_| not_ready(time))?
+                    .map_err(|error| handshake_error(&error))?;
+                Ok(established.watch(None, lists))
             }
-            Way::WebSocket { .. } => {
+            Connection::WebSocket { .. } => {
                 let message = "servers over web sockets cannot be reached";
-                Err(Refused::Other(
+                Err(ConnectError::Other(
                     Failure::new(&code::NOT_RUNNABLE, message)
                         .suggest("use its streamable HTTP address"),
                 ))
@@ -151,47 +165,28 @@ impl Connection {
         }
     }
 
-    async fn over<T: Transport<RoleClient> + 'static>(
-        transport: T,
-        changes: &Changes,
-        mode: ClientLifecycleMode,
-    ) -> Result<(RunningService<RoleClient, Client>, Opened), ClientInitializeError> {
-        let progress = Arc::new(ProgressBook::default());
-        let closing = CancellationToken::new();
-        let modern = mode != ClientLifecycleMode::Initialize;
-        let client = Client { changes: Arc::clone(changes) };
-        let cut_off = CutOff::default();
-        let waiting = Arc::<Waiting>::default();
-        let tap =
-            Tap::new(transport, Arc::clone(&progress), Arc::clone(&waiting), Arc::clone(&cut_off));
-        let service =
-            serve_client_with_lifecycle_and_ct(client, tap, mode, closing.clone()).await?;
-        if modern {
-            tokio::spawn(follow_changes(service.peer().clone(), Arc::clone(changes)));
-        }
-        Ok((service, Opened { progress, waiting, closing, cut_off }))
+    /// Whether the connection can no longer be used.
+    pub(super) fn has_ended(&self) -> bool {
+        self.peer.is_transport_closed() || self.end.borrow().is_some()
     }
 
-    /// Whether it can no longer be used.
-    pub(super) fn is_over(&self) -> bool {
-        self.peer.is_transport_closed() || self.over.borrow().is_some()
-    }
-
-    /// Waits for the end and says what became of it.
-    pub(super) async fn ended(&self) -> String {
-        let mut over = self.over.clone();
-        match over.wait_for(Option::is_some).await {
-            Ok(why) => why.clone().unwrap_or_default(),
-            Err(_) => "the connection was given up".to_owned(),
+    /// Waits for the end and returns a sentence about how it came.
+    pub(super) async fn wait_for_end(&self) -> String {
+        let mut end = self.end.clone();
+        match end.wait_for(Option::is_some).await {
+            Ok(how) => how.clone().unwrap_or_default(),
+            // The watching task is gone without a word: the runtime is shutting down.
+            Err(_) => "the connection was closed".to_owned(),
         }
     }
 
-    /// Ends it.
+    /// Starts to close the connection; [`wait_for_end`](Self::wait_for_end) waits for the rest.
     pub(super) fn close(&self) {
         self.closing.cancel();
     }
 
-    /// Calls a tool. Dropping the future tells the server that the result is no longer wanted.
+    /// Calls a tool and returns the raw result of the server. Dropping the future cancels the call
+    /// at the server.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -202,63 +197,57 @@ impl Connection {
             return self.call_directly(direct, tool, arguments, host).await;
         }
         let mut params = CallToolRequestParams::new(tool.to_owned());
+        // The protocol has no other kind of arguments than an object.
         params.arguments = arguments.as_object().cloned();
         let mut request = CallToolRequest::new(params);
         if !host.wants_progress() {
-            request.extensions.insert(Unheard);
+            request.extensions.insert(WithoutProgress);
         }
         let request = ClientRequest::CallToolRequest(request);
         let mut pending = self.send(request).await?;
-        let Some(handle) = pending.0.as_mut() else { return Err(gone("")) };
+        let Some(handle) = pending.0.as_mut() else { return Err(connection_lost("")) };
         let token = handle.progress_token.clone();
-        let notices = host.wants_progress().then(|| self.progress.listen(token));
-        let answer = hear(&mut handle.rx, notices, host).await;
+        let updates = host.wants_progress().then(|| self.progress.subscribe(token));
+        let answer = wait_for_answer(&mut handle.rx, updates, host).await;
+        // Answered (or the connection ended), so dropping `pending` must not cancel anything.
         pending.0 = None;
-        self.read(answer.unwrap_or(Err(ServiceError::TransportClosed))).await
+        self.raw_result(answer.unwrap_or(Err(ServiceError::TransportClosed))).await
     }
 
+    /// Calls a tool on the fast path; see `direct_calls`.
     async fn call_directly(
         &self,
-        direct: &Direct,
+        direct: &DirectChannel,
         tool: &str,
         arguments: &Json,
         host: &dyn Host,
     ) -> Result<Json, Failure> {
-        let Some(mut sent) = direct.prepare() else {
+        let Some(mut call) = direct.register() else {
             return Err(self.explain(ServiceError::TransportClosed).await);
         };
-        let token = ProgressToken(RequestId::Number(sent.id));
-        let notices = host.wants_progress().then(|| self.progress.listen(token));
-        if sent.send(tool, arguments, notices.is_some()).await.is_err() {
-            // A server that takes nothing any more is ending: how, is known in a moment.
+        // The id of the call is its token, and nothing is sent yet: no notification can be early.
+        let token = ProgressToken(RequestId::Number(call.id));
+        let updates = host.wants_progress().then(|| self.progress.subscribe(token));
+        if call.send(tool, arguments, updates.is_some()).await.is_err() {
+            // The server has closed its input, so it is ending; `explain` waits for how it ended.
             return Err(self.explain(ServiceError::TransportClosed).await);
         }
-        match hear(&mut sent.answer, notices, host).await {
-            Ok(answer) => answer.map_err(|error| upstream_says(&error)),
+        match wait_for_answer(&mut call.answer, updates, host).await {
+            Ok(answer) => answer.map_err(|error| answered_with_error(&error)),
+            // `DirectCalls::end` dropped the sender.
             Err(_) => Err(self.explain(ServiceError::TransportClosed).await),
         }
     }
 
-    /// All tools of the server, as it describes them: `{"tools": […]}`.
+    /// All tools of the server as it describes them, all pages as one list: `{"tools": […]}`.
     pub(super) async fn list(&self) -> Result<Json, Failure> {
         let mut tools: Vec<Json> = Vec::new();
         let mut size = 0;
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
-            let mut params = PaginatedRequestParams::default();
-            params.cursor = cursor.take();
-            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
-            let mut pending = self.send(request).await?;
-            let Some(handle) = pending.0.as_mut() else { return Err(gone("")) };
-            let id = handle.id.clone();
-            let answer = (&mut handle.rx).await;
-            pending.0 = None;
-            let kept = self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            let page = match (answer.unwrap_or(Err(ServiceError::TransportClosed)), kept) {
-                (Ok(_), Some(page)) => page,
-                (answer, _) => self.read(answer).await?,
-            };
+            let page = self.list_page(cursor.take()).await?;
             size += json_size(&page, MAX_MESSAGE);
+            // Each page is bounded by the transport; this bounds their sum.
             if size > MAX_MESSAGE {
                 let message =
                     format!("the server's list of tools has more than {MAX_MESSAGE} bytes");
@@ -272,6 +261,7 @@ impl Connection {
                 }
             }
             match page.get("nextCursor").and_then(Json::as_str) {
+                // Some servers send an empty cursor on the last page.
                 Some(next) if !next.is_empty() => cursor = Some(next.to_owned()),
                 _ => return Ok(serde_json::json!({"tools": tools})),
             }
@@ -280,37 +270,60 @@ impl Connection {
         Err(Failure::new(&code::OUTPUT_TOO_LARGE, message))
     }
 
-    async fn send(&self, request: ClientRequest) -> Result<Pending, Failure> {
+    /// One page of the list of tools, raw.
+    async fn list_page(&self, cursor: Option<String>) -> Result<Json, Failure> {
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = cursor;
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        let mut pending = self.send(request).await?;
+        let Some(handle) = pending.0.as_mut() else { return Err(connection_lost("")) };
+        let id = handle.id.clone();
+        let answer = (&mut handle.rx).await;
+        pending.0 = None;
+        // Over HTTP the raw list was put aside by the transport; over stdio it is in the answer.
+        let raw = self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        match (answer.unwrap_or(Err(ServiceError::TransportClosed)), raw) {
+            (Ok(_), Some(page)) => Ok(page),
+            (answer, _) => self.raw_result(answer).await,
+        }
+    }
+
+    /// Sends a request through rmcp.
+    async fn send(&self, request: ClientRequest) -> Result<PendingRequest, Failure> {
+        // No timeout of rmcp's: deadlines are the runner's, which drops the future.
         let sent =
             self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         match sent {
-            Ok(handle) => Ok(Pending(Some(handle))),
+            Ok(handle) => Ok(PendingRequest(Some(handle))),
             Err(error) => Err(self.explain(error).await),
         }
     }
 
-    async fn read(&self, answer: Result<ServerResult, ServiceError>) -> Result<Json, Failure> {
+    /// The raw result in an answer that came through rmcp.
+    async fn raw_result(
+        &self,
+        answer: Result<ServerResult, ServiceError>,
+    ) -> Result<Json, Failure> {
         match answer {
-            Ok(result) => wire::unveil(result).ok_or_else(|| {
-                Failure::new(
-                    &code::OUTPUT_INVALID,
-                    "the server's answer is of another kind than was asked for",
-                )
+            Ok(result) => raw_results::unwrap_result(result).ok_or_else(|| {
+                Failure::new(&code::OUTPUT_INVALID, "the server's answer does not fit the request")
             }),
             Err(error) => Err(self.explain(error).await),
         }
     }
 
+    /// The failure for an error of rmcp's service. If the connection ended, waits until it is known
+    /// how.
     async fn explain(&self, error: ServiceError) -> Failure {
         match error {
-            ServiceError::McpError(error) => upstream_says(&error),
+            ServiceError::McpError(error) => answered_with_error(&error),
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => {
-                // How a process ended is known a moment after its streams close.
-                let why = tokio::time::timeout(TIME_TO_END, self.ended()).await.unwrap_or_default();
-                gone(&why)
+                // The exit status of a process is known a moment after its streams close.
+                let how = tokio::time::timeout(TIME_TO_END, self.wait_for_end()).await;
+                connection_lost(&how.unwrap_or_default())
             }
             ServiceError::TransportSend(error) => {
-                let why = on_the_way(&error);
+                let why = transport_error(&error);
                 Failure::new(
                     &code::UPSTREAM_UNAVAILABLE,
                     format!("the call did not get through: {why}"),
@@ -318,65 +331,95 @@ impl Connection {
             }
             other => Failure::new(
                 &code::UPSTREAM_UNAVAILABLE,
-                format!("the server cannot be talked to: {other}"),
+                format!("the communication with the server failed: {other}"),
             ),
         }
     }
 }
 
-/// Waits for an answer and passes on what is said about it before.
-async fn hear<T>(
+/// Waits for an answer and passes progress on to the host until then.
+async fn wait_for_answer<T>(
     answer: &mut oneshot::Receiver<T>,
-    notices: Option<Notices>,
+    updates: Option<ProgressUpdates>,
     host: &dyn Host,
 ) -> Result<T, oneshot::error::RecvError> {
-    let Some(mut notices) = notices else { return answer.await };
+    let Some(mut updates) = updates else { return answer.await };
     loop {
+        // Biased towards progress: notifications that came before the answer are passed on first.
         tokio::select! {
             biased;
-            Some(progress) = notices.next() => host.progress(progress),
+            Some(progress) = updates.next() => host.progress(progress),
             answer = &mut *answer => return answer,
         }
     }
 }
 
-/// A connection whose end is not watched yet.
-struct Opened {
-    progress: Arc<ProgressBook>,
-    waiting: Arc<Waiting>,
+/// A connection right after its handshake, whose end nothing watches yet.
+struct EstablishedService {
+    service: RunningService<RoleClient, UpstreamHandler>,
+    // The parts of the filter that the connection shares.
+    progress: Arc<ProgressRouter>,
+    direct_calls: Arc<DirectCalls>,
     closing: CancellationToken,
-    cut_off: CutOff,
+    disconnect_reason: DisconnectReason,
 }
 
-impl Opened {
-    fn keep(
-        self,
-        service: RunningService<RoleClient, Client>,
-        process: Option<Process>,
-        lists: Lists,
-    ) -> Connection {
+impl EstablishedService {
+    /// Performs a handshake over a transport.
+    async fn over<T: Transport<RoleClient> + 'static>(
+        transport: T,
+        changes: &ListChangeCounter,
+        mode: ClientLifecycleMode,
+    ) -> Result<EstablishedService, ClientInitializeError> {
+        let progress = Arc::new(ProgressRouter::default());
+        let closing = CancellationToken::new();
+        let has_subscriptions = mode != ClientLifecycleMode::Initialize;
+        let handler = UpstreamHandler { changes: Arc::clone(changes) };
+        let disconnect_reason = DisconnectReason::default();
+        let direct_calls = Arc::<DirectCalls>::default();
+        // The filter is below rmcp from the first message on, so a server that floods is also
+        // disconnected during the handshake.
+        let filter = IncomingFilter::new(
+            transport,
+            Arc::clone(&progress),
+            Arc::clone(&direct_calls),
+            Arc::clone(&disconnect_reason),
+        );
+        let service =
+            serve_client_with_lifecycle_and_ct(handler, filter, mode, closing.clone()).await?;
+        if has_subscriptions {
+            tokio::spawn(follow_list_changes(service.peer().clone(), Arc::clone(changes)));
+        }
+        Ok(EstablishedService { service, progress, direct_calls, closing, disconnect_reason })
+    }
+
+    /// Starts the task that watches for the end, and returns the connection.
+    fn watch(self, process: Option<ServerProcess>, lists: RawToolLists) -> UpstreamConnection {
+        let EstablishedService { service, progress, closing, disconnect_reason, .. } = self;
         let peer = service.peer().clone();
-        let (sender, over) = watch::channel(None);
-        let Opened { progress, closing, cut_off, .. } = self;
+        let (sender, end) = watch::channel(None);
         tokio::spawn(async move {
             let quit = service.waiting().await;
-            let why = match process {
+            // The service has dropped the transport, which closed the server's input.
+            let how = match process {
                 Some(process) => process.end().await,
                 None => match quit {
                     Ok(QuitReason::Cancelled) => "the connection was closed".to_owned(),
                     _ => "the server closed the connection".to_owned(),
                 },
             };
-            sender.send_replace(Some(cut_off.get().cloned().unwrap_or(why)));
+            // If we disconnected the server, how its process then ended is not the reason.
+            sender.send_replace(Some(disconnect_reason.get().cloned().unwrap_or(how)));
         });
-        Connection { peer, direct: None, progress, closing, lists, over }
+        UpstreamConnection { peer, direct: None, progress, closing, lists, end }
     }
 }
 
-/// A request that is under way. Dropped before its answer came, it is cancelled at the server.
-struct Pending(Option<RequestHandle<RoleClient>>);
+/// A request that was sent through rmcp; empty once it is answered. If it is dropped before, the
+/// server is notified that the request is cancelled.
+struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
-impl Drop for Pending {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
         {
@@ -385,10 +428,12 @@ impl Drop for Pending {
     }
 }
 
-/// In the new revision, changes are told to those who subscribed.
-async fn follow_changes(peer: Peer<RoleClient>, changes: Changes) {
-    let tells = peer.peer_info().and_then(|info| info.capabilities.tools.as_ref()?.list_changed);
-    if tells != Some(true) {
+/// Subscribes to changes of the list of tools. Revision 2026-07-28 sends them only to subscribers;
+/// with older ones they come to the handler unrequested.
+async fn follow_list_changes(peer: Peer<RoleClient>, changes: ListChangeCounter) {
+    let offers = peer.peer_info().and_then(|info| info.capabilities.tools.as_ref()?.list_changed);
+    // A server without the capability may answer the subscription with an error or never.
+    if offers != Some(true) {
         return;
     }
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -396,182 +441,4 @@ async fn follow_changes(peer: Peer<RoleClient>, changes: Changes) {
     while let Ok(Some(_)) = subscription.next().await {
         changes.send_modify(|n| *n += 1);
     }
-}
-
-/// A server that we started.
-struct Process {
-    child: Child,
-    run: Run,
-    transport: Option<Stdio>,
-    errors: Arc<Mutex<Tail>>,
-    reader: tokio::task::JoinHandle<()>,
-}
-
-impl Process {
-    fn start(
-        command: &[String],
-        server: &Server,
-        base: &[(OsString, OsString)],
-    ) -> Result<Process, Refused> {
-        let Some((program, words)) = command.split_first() else {
-            return Err(unavailable("its command is empty"));
-        };
-        let mut environment = base.to_vec();
-        for variable in &server.environment {
-            match &variable.value {
-                Some(value) => environment.push(((&variable.name).into(), value.into())),
-                None if variable.required
-                    && !environment.iter().any(|(name, _)| *name == *variable.name) =>
-                {
-                    let message = format!(
-                        "the server needs the variable `{}`, which is not set",
-                        variable.name
-                    );
-                    let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
-                    return Err(Refused::Other(failure.suggest("set it in the source's `env`")));
-                }
-                None => {}
-            }
-        }
-        let mut command = Command::new(program);
-        command.args(words).stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
-        if let Some(directory) = &server.directory {
-            command.current_dir(directory);
-        }
-        let (mut child, run) = Run::start(&mut command, &environment)
-            .map_err(|error| Refused::Other(crate::process::cannot_start(program, &error)))?;
-        let errors = Arc::new(Mutex::new(Tail::default()));
-        let reader = tokio::spawn({
-            let (from, errors) = (child.stderr.take(), Arc::clone(&errors));
-            async move {
-                tail::follow(from, |push| {
-                    push(&mut errors.lock().unwrap_or_else(PoisonError::into_inner))
-                })
-                .await;
-            }
-        });
-        let transport = match (child.stdout.take(), child.stdin.take()) {
-            (Some(from), Some(to)) => Some(Stdio::new(from, to)),
-            _ => None,
-        };
-        Ok(Process { child, run, transport, errors, reader })
-    }
-
-    /// Lets the server end by itself, then asks it to, then ends it and all that it started.
-    async fn end(mut self) -> String {
-        let mut status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
-        if status.is_err() {
-            self.run.ask_to_end();
-            status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
-        }
-        self.run.end();
-        let how = match status {
-            Ok(Ok(status)) => match status.code() {
-                Some(code) => format!("the server's process ended with status {code}"),
-                None => "the server's process was ended by a signal".to_owned(),
-            },
-            _ => "the server's process did not end and was killed".to_owned(),
-        };
-        // What it said last may still be on its way.
-        let _ = tokio::time::timeout(Duration::from_millis(100), self.reader).await;
-        match text_of(&self.errors) {
-            errors if errors.is_empty() => how,
-            errors => format!("{how}; it said: {errors}"),
-        }
-    }
-
-    /// A failed handshake, with what became of the process.
-    async fn explain(self, refused: Refused) -> Refused {
-        match refused {
-            Refused::Handshake(failure) => {
-                drop(self.end().await);
-                Refused::Handshake(failure)
-            }
-            Refused::Other(mut failure) => {
-                let why = self.end().await;
-                failure.message = format!("{}: {why}", failure.message);
-                Refused::Other(failure)
-            }
-        }
-    }
-}
-
-/// The end of what a server printed to stderr, as one line for a message.
-fn text_of(errors: &Mutex<Tail>) -> String {
-    let text = errors.lock().unwrap_or_else(PoisonError::into_inner).text();
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(5)..].join(" | ");
-    last.chars().take(1_000).collect()
-}
-
-/// Why there is no connection.
-enum Refused {
-    /// The server is there and does not take this handshake.
-    Handshake(Failure),
-    Other(Failure),
-}
-
-impl Refused {
-    fn into_failure(self) -> Failure {
-        match self {
-            Refused::Handshake(failure) | Refused::Other(failure) => failure,
-        }
-    }
-}
-
-fn unavailable(why: &str) -> Refused {
-    Refused::Other(Failure::new(
-        &code::UPSTREAM_UNAVAILABLE,
-        format!("the server cannot be reached: {why}"),
-    ))
-}
-
-fn not_ready(time: Duration) -> Refused {
-    unavailable(&format!("it did not get ready within {} s", time.as_secs()))
-}
-
-fn gone(why: &str) -> Failure {
-    let why = if why.is_empty() { "the connection is closed" } else { why };
-    Failure::new(
-        &code::UPSTREAM_UNAVAILABLE,
-        format!("the server went away during the call: {why}"),
-    )
-}
-
-fn refusal(error: &ClientInitializeError) -> Refused {
-    match error {
-        ClientInitializeError::JsonRpcError(says) => {
-            let message = format!("the server refused the connection: {}", says.message);
-            Refused::Handshake(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
-        }
-        ClientInitializeError::ConnectionClosed(_) => {
-            unavailable("it closed the connection before it answered")
-        }
-        error if error.is_authorization_required() => {
-            let message = "the server wants a token, and the one it was given is missing or wrong";
-            let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
-            Refused::Other(
-                failure.suggest("set `headers = { Authorization = \"Bearer …\" }` on its source"),
-            )
-        }
-        ClientInitializeError::TransportError { error, .. } => unavailable(&on_the_way(error)),
-        error => unavailable(&error.to_string()),
-    }
-}
-
-/// The error of a server's answer, in its own words.
-fn upstream_says(error: &ErrorData) -> Failure {
-    if error.message == wire::TOO_LARGE {
-        return Failure::new(&code::OUTPUT_TOO_LARGE, error.message.to_string());
-    }
-    let message: String = error.message.chars().take(LONGEST_MESSAGE).collect();
-    Failure::new(
-        &code::TOOL_FAILED,
-        format!("the server answered with error {}: {message}", error.code.0),
-    )
-}
-
-/// What went wrong between us and the server, without the types it went through.
-fn on_the_way(error: &DynamicTransportError) -> String {
-    http::explain(&*error.error).unwrap_or_else(|| error.error.to_string())
 }

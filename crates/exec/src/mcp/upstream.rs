@@ -1,45 +1,69 @@
 //! One connection per server, shared by all callers: opened on first use, opened again when it
-//! broke, and after repeated failures only tried once in a while.
+//! broke, and with growing pauses while it keeps failing.
+//!
+//! ```text
+//!            call                 handshake done
+//!    Idle ─────────▶ Opening ─────────────────────▶ Open
+//!     ▲                 │  ▲                        │  │
+//!     │          failed │  │ call, after the pause  │  │ ended within 10 s
+//!     │                 ▼  │                        │  │
+//!     │                 Down ◀──────────────────────┼──┘
+//!     └─────────────────────────────────────────────┘ ended later
+//!
+//!    every state ── close, or no longer configured ──▶ Closed ── configured again ──▶ Idle
+//! ```
+//!
+//! There is no circuit breaker besides `Down`: a call during the pause fails at once with the error
+//! that caused it. Opening is a task of its own, so a caller that gives up does not abort it and
+//! the next caller does not start over.
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use toolwright_model::Server;
+use toolwright_model::{Connection, Server};
 
-use super::connection::{Changes, Connection};
+use super::connection::{ListChangeCounter, UpstreamConnection};
 use crate::{Failure, Host, Json, Log, code};
 
-/// How long a server may take to start and shake hands.
-const START: Duration = Duration::from_secs(20);
+/// How long a server may take to start and complete its handshake, and to list its tools. Long,
+/// because `npx` and `uvx` may download the server first.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// The pause after the first failure; it doubles with every further one.
-const PAUSE: Duration = Duration::from_millis(250);
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause.
-const LONGEST: Duration = Duration::from_secs(30);
-/// A connection that lived this long was a good one.
-const HEALTHY: Duration = Duration::from_secs(10);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// A connection that lasted this long was healthy: its end does not count as a repeated failure and
+/// it may be opened again at once.
+const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 
-/// The servers in use.
+/// All servers of one runner.
 #[derive(Default)]
 pub struct Upstreams {
+    /// The environment of servers that are started.
     environment: Vec<(OsString, OsString)>,
     log: Log,
+    /// Also those that are closed: a call may still hold one of them.
     all: Mutex<Vec<Arc<Upstream>>>,
 }
 
 impl Upstreams {
+    /// No servers yet; they are added by [`get`](Self::get).
     pub(crate) fn new(environment: Vec<(OsString, OsString)>, log: Log) -> Upstreams {
         Upstreams { environment, log, all: Mutex::default() }
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Upstream>>> {
+        // Nothing here panics while it holds the lock, so a poisoned one is still valid.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one connection to this server; the same however often it is asked for.
+    /// The upstream of this server. Equal servers share one, so that a server that several sources
+    /// name runs once.
     pub fn get(&self, server: &Arc<Server>) -> Arc<Upstream> {
         let mut all = self.all();
+        // A handful of servers: a search is as fast as a map, and servers need no `Hash`.
         let known = all.iter().find(|u| Arc::ptr_eq(&u.server, server) || u.server == *server);
         if let Some(upstream) = known {
             return Arc::clone(upstream);
@@ -49,55 +73,49 @@ impl Upstreams {
         upstream
     }
 
-    /// Lets go of every server that is not among these. A call that still waits for one of those is
-    /// refused: it does not start the server again.
+    /// Closes every server that is not among these, after a change of the configuration. A call
+    /// that still waits for a closed one fails and does not start it again. A closed server that is
+    /// configured again may be opened again.
     pub fn keep(&self, servers: &[Arc<Server>]) {
         for upstream in self.all().iter() {
             if servers.contains(&upstream.server) {
-                upstream.revive();
+                upstream.reactivate();
             } else {
                 upstream.close();
             }
         }
     }
 
-    /// Closes all connections and waits until nothing of them is left.
+    /// Closes all connections and waits until their processes have ended.
     pub async fn close(&self) {
         let all = std::mem::take(&mut *self.all());
         let open: Vec<_> = all.iter().filter_map(|upstream| upstream.close()).collect();
-        futures::future::join_all(open.iter().map(|connection| connection.ended())).await;
+        futures::future::join_all(open.iter().map(|connection| connection.wait_for_end())).await;
     }
 }
 
-/// A server, and the connection to it.
+/// A server and the state of the connection to it.
 pub struct Upstream {
     server: Arc<Server>,
     environment: Vec<(OsString, OsString)>,
     log: Log,
-    state: watch::Sender<State>,
-    changes: Changes,
+    /// A watch channel, so that callers can wait for the outcome of `Opening`.
+    state: watch::Sender<UpstreamState>,
+    changes: ListChangeCounter,
 }
 
-enum State {
-    /// Nobody wants it any more.
+/// See the drawing in the file header. `failures` counts the failures in a row before this state.
+enum UpstreamState {
+    /// No longer configured, or the program is ending. Calls fail.
     Closed,
-    Idle {
-        failures: u32,
-    },
-    Opening {
-        failures: u32,
-    },
-    Open {
-        connection: Arc<Connection>,
-        since: Instant,
-        failures: u32,
-    },
-    /// It failed this often in a row, and is left alone until then.
-    Down {
-        failures: u32,
-        until: Instant,
-        why: Failure,
-    },
+    /// No connection. The next call opens one.
+    Idle { failures: u32 },
+    /// A task is opening a connection. Calls wait for it.
+    Opening { failures: u32 },
+    /// Connected since this time.
+    Open { connection: Arc<UpstreamConnection>, since: Instant, failures: u32 },
+    /// The last attempt failed. Until this time calls fail at once with `why`.
+    Down { failures: u32, until: Instant, why: Failure },
 }
 
 impl Upstream {
@@ -106,12 +124,13 @@ impl Upstream {
             server: Arc::clone(server),
             environment,
             log,
-            state: watch::Sender::new(State::Idle { failures: 0 }),
+            state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
             changes: Arc::new(watch::Sender::new(0)),
         }
     }
 
-    /// Calls a tool of the server.
+    /// Calls a tool of the server and returns the server's raw result. Opens the connection first
+    /// if there is none.
     pub(super) async fn call(
         self: &Arc<Self>,
         tool: &str,
@@ -124,58 +143,66 @@ impl Upstream {
     /// The tools of the server as it describes them, `{"tools": […]}`.
     ///
     /// # Errors
-    /// If it cannot be reached or gives no list.
+    /// If the server cannot be reached, or does not answer with a list in time.
     pub async fn list(self: &Arc<Self>) -> Result<Json, Failure> {
         let connection = self.connection().await?;
-        tokio::time::timeout(START, connection.list()).await.unwrap_or_else(|_| {
-            let message = format!("the server did not list its tools within {} s", START.as_secs());
+        tokio::time::timeout(START_TIMEOUT, connection.list()).await.unwrap_or_else(|_| {
+            let message =
+                format!("the server did not list its tools within {} s", START_TIMEOUT.as_secs());
             Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
         })
     }
 
-    /// Counts how often the server said that its list of tools changed, restarts included.
+    /// Counts the changes of the server's list of tools. A restart counts as a change, because the
+    /// server may have been updated meanwhile.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// The open connection, which may have to be opened first. All who wait, wait for the same one;
-    /// opening goes on when the caller gives up.
-    async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Failure> {
+    /// The open connection, opened first if necessary. All callers wait for the same attempt, and
+    /// the attempt goes on when a caller gives up.
+    async fn connection(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, Failure> {
         let mut state = self.state.subscribe();
         loop {
             match &*state.borrow_and_update() {
-                State::Open { connection, .. } if !connection.is_over() => {
+                UpstreamState::Open { connection, .. } if !connection.has_ended() => {
                     return Ok(Arc::clone(connection));
                 }
-                State::Closed => {
+                UpstreamState::Closed => {
                     let message = "the server is no longer configured";
                     return Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message));
                 }
-                State::Down { until, why, failures } if Instant::now() < *until => {
-                    return Err(pause(why, *failures, *until));
+                UpstreamState::Down { until, why, failures } if Instant::now() < *until => {
+                    return Err(failure_during_pause(why, *failures, *until));
                 }
                 _ => {}
             }
-            self.begin();
-            // What comes of it is a change; a pause that has just begun is not, so look now and
-            // then.
-            let _ = tokio::time::timeout(PAUSE, state.changed()).await;
+            self.start_opening();
+            // The outcome of an attempt changes the state and wakes us. The end of a pause does
+            // not, nor does a connection that has ended and is not yet cleaned up; both are found
+            // by looking again.
+            let _ = tokio::time::timeout(FIRST_PAUSE, state.changed()).await;
         }
     }
 
-    /// Starts opening, unless somebody has.
-    fn begin(self: &Arc<Self>) {
+    /// Starts an attempt to connect, unless one is under way or must not be made now.
+    fn start_opening(self: &Arc<Self>) {
         let mut first = false;
         self.state.send_if_modified(|state| {
             let failures = match state {
-                // What broke is cleared away first: there is one process of a server at a time.
-                State::Opening { .. } | State::Open { .. } | State::Closed => return false,
-                State::Down { until, .. } if Instant::now() < *until => return false,
-                State::Idle { failures } | State::Down { failures, .. } => *failures,
+                // `Open` may hold a connection that has ended. `watch_connection` first ends its
+                // process: a server must not run twice.
+                UpstreamState::Opening { .. }
+                | UpstreamState::Open { .. }
+                | UpstreamState::Closed => return false,
+                UpstreamState::Down { until, .. } if Instant::now() < *until => return false,
+                UpstreamState::Idle { failures } | UpstreamState::Down { failures, .. } => {
+                    *failures
+                }
             };
-            *state = State::Opening { failures };
+            *state = UpstreamState::Opening { failures };
             first = true;
-            // Nobody needs to hear of this: those who wait, wait for what comes of it.
+            // Waiting callers are not woken: they wait for the outcome of the attempt.
             false
         });
         if first {
@@ -183,118 +210,135 @@ impl Upstream {
         }
     }
 
+    /// The task that connects, and then watches the connection until it ends.
     async fn open(self: Arc<Self>) {
         let mut state = self.state.subscribe();
         let opened = tokio::select! {
-            opened = Connection::open(&self.server, &self.environment, &self.changes, START) => opened,
-            // Dropping the attempt ends what it has started.
-            _ = state.wait_for(|state| matches!(state, State::Closed)) => return,
+            opened = UpstreamConnection::open(
+                &self.server,
+                &self.environment,
+                &self.changes,
+                START_TIMEOUT,
+            ) => opened,
+            // Dropping the attempt kills the process that it has started.
+            _ = state.wait_for(|state| matches!(state, UpstreamState::Closed)) => return,
         };
+        // Set inside the closure and used after it: the state is locked while the closure runs.
         let mut opened_now = None;
         self.state.send_modify(|state| {
             let failures = match state {
-                State::Opening { failures } => *failures,
+                UpstreamState::Opening { failures } => *failures,
                 _ => 0,
             };
-            if matches!(state, State::Closed) {
-                opened.iter().for_each(Connection::close);
+            // Closed between the handshake and this line.
+            if matches!(state, UpstreamState::Closed) {
+                opened.iter().for_each(UpstreamConnection::close);
                 return;
             }
             *state = match opened {
                 Ok(connection) => {
                     let connection = Arc::new(connection);
                     opened_now = Some((Arc::clone(&connection), failures > 0));
-                    State::Open { connection, since: Instant::now(), failures }
+                    UpstreamState::Open { connection, since: Instant::now(), failures }
                 }
                 Err(why) => down(failures + 1, why),
             };
         });
-        if let Some((connection, again)) = opened_now {
-            if again {
+        if let Some((connection, is_restart)) = opened_now {
+            if is_restart {
                 self.changes.send_modify(|n| *n += 1);
             }
-            self.watch(&connection).await;
+            self.watch_connection(&connection).await;
         }
     }
 
-    /// Notes how the connection ended.
-    async fn watch(&self, connection: &Arc<Connection>) {
-        let why = connection.ended().await;
+    /// Waits for the end of the connection and changes the state accordingly.
+    async fn watch_connection(&self, connection: &Arc<UpstreamConnection>) {
+        let why = connection.wait_for_end().await;
+        // False if the end was intended: then the state is `Closed` or belongs to a new connection.
         let broke = self.state.send_if_modified(|state| {
-            let State::Open { connection: current, since, failures } = state else { return false };
+            let UpstreamState::Open { connection: current, since, failures } = state else {
+                return false;
+            };
+            // Closed and configured again meanwhile: this is the state of a newer connection.
             if !Arc::ptr_eq(current, connection) {
                 return false;
             }
-            let failures = after_a_break(*since, *failures);
-            let short = since.elapsed() < HEALTHY;
-            *state = if short {
-                down(failures, Failure::new(&code::UPSTREAM_UNAVAILABLE, why.clone()))
+            // A connection that broke soon is one more failure in a row. After a healthy one the
+            // count starts again, and a new connection may be opened without a pause.
+            *state = if since.elapsed() < HEALTHY_AFTER {
+                down(*failures + 1, Failure::new(&code::UPSTREAM_UNAVAILABLE, why.clone()))
             } else {
-                State::Idle { failures }
+                UpstreamState::Idle { failures: 1 }
             };
             true
         });
+        // Only what was not intended is worth a line in the log.
         if broke {
             self.log.line(&format!("{}: {why}", self.name()));
         }
     }
 
-    fn close(&self) -> Option<Arc<Connection>> {
+    /// Closes the upstream. Returns the connection if there was one, to wait for its end.
+    fn close(&self) -> Option<Arc<UpstreamConnection>> {
         let mut open = None;
         self.state.send_modify(|state| {
-            if let State::Open { connection, .. } = state {
+            if let UpstreamState::Open { connection, .. } = state {
                 connection.close();
                 open = Some(Arc::clone(connection));
             }
-            *state = State::Closed;
+            *state = UpstreamState::Closed;
         });
         open
     }
 
-    fn revive(&self) {
+    /// Makes a closed upstream usable again.
+    fn reactivate(&self) {
         self.state.send_if_modified(|state| {
-            let closed = matches!(state, State::Closed);
+            let closed = matches!(state, UpstreamState::Closed);
             if closed {
-                *state = State::Idle { failures: 0 };
+                *state = UpstreamState::Idle { failures: 0 };
             }
             closed
         });
     }
 
-    /// What it is called in the log: never with its arguments, which may hold secrets.
+    /// Its name in the log: the program or the URL, never with arguments, which may hold secrets.
     fn name(&self) -> String {
         match &self.server.connection {
-            toolwright_model::Connection::Stdio { command } => {
+            Connection::Stdio { command } => {
                 command.first().map(String::as_str).unwrap_or_default().to_owned()
             }
-            toolwright_model::Connection::Http { url }
-            | toolwright_model::Connection::Sse { url }
-            | toolwright_model::Connection::WebSocket { url } => shown_url(url),
+            Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
+                redact_url(url)
+            }
         }
     }
 }
 
-/// A URL as it may be shown: without user, password, query and fragment, where secrets are kept.
-pub fn shown_url(url: &str) -> String {
-    let place = url.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
+/// A URL as logs and messages may show it: without user, password, query and fragment, where
+/// secrets are kept.
+///
+/// Works on text and not on a parsed URL, because messages about malformed URLs need it too, and
+/// because a parser would normalise the rest, so that users would not recognise what they wrote.
+pub fn redact_url(url: &str) -> String {
+    let address = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = host.rsplit('@').next().unwrap_or_default();
     format!("{scheme}://{host}{path}")
 }
 
-/// A connection that broke soon counts as a failure; a good one makes up for all before it.
-fn after_a_break(since: Instant, failures: u32) -> u32 {
-    if since.elapsed() < HEALTHY { failures + 1 } else { 1 }
+/// The state after `failures` failures in a row, with a pause that doubles each time.
+fn down(failures: u32, why: Failure) -> UpstreamState {
+    // The exponent is bounded so that the shift cannot overflow; `MAX_PAUSE` is reached before.
+    let pause = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_PAUSE);
+    UpstreamState::Down { failures, until: Instant::now() + pause, why }
 }
 
-fn down(failures: u32, why: Failure) -> State {
-    let pause = PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST);
-    State::Down { failures, until: Instant::now() + pause, why }
-}
-
-/// The failure that brought it down, and when it is tried again.
-fn pause(why: &Failure, failures: u32, until: Instant) -> Failure {
+/// The failure of a call during a pause: the cause of the pause and, from the second failure on,
+/// when the next attempt is possible.
+fn failure_during_pause(why: &Failure, failures: u32, until: Instant) -> Failure {
     let left = until.saturating_duration_since(Instant::now());
     if failures == 1 {
         return why.clone();
@@ -308,10 +352,10 @@ fn pause(why: &Failure, failures: u32, until: Instant) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::shown_url;
+    use super::redact_url;
 
     #[test]
-    fn urls_are_shown_without_secrets() {
+    fn redacted_urls_contain_no_secrets() {
         for (url, shown) in [
             ("https://host/mcp", "https://host/mcp"),
             ("https://user:sesame@host:8080/mcp?key=sesame#sesame", "https://host:8080/mcp"),
@@ -319,7 +363,7 @@ mod tests {
             ("http://a@sesame@host/x@y", "http://host/x@y"),
             ("sesame", "sesame"),
         ] {
-            assert_eq!(shown_url(url), shown);
+            assert_eq!(redact_url(url), shown);
         }
     }
 }

@@ -35,12 +35,12 @@ async fn every_mode_ends_with_its_code_in_time() {
         ("slow", late, ""),
         ("hang-call", late, ""),
         ("slow-call", late, ""),
-        ("drop", unready, "broke off"),
+        ("drop", unready, "broke in the middle"),
         ("html", unready, "text/html"),
         ("500", unready, "HTTP 500 (text/plain): it broke"),
         ("garbage", unready, "application/json"),
         ("redirect-evil", unready, "HTTP 307"),
-        ("drop-call", lost, "broke off"),
+        ("drop-call", lost, "broke in the middle"),
         ("html-call", lost, "Please sign in"),
         ("500-call", lost, "HTTP 500 (text/plain): it broke"),
         ("garbage-call", lost, "application/json"),
@@ -90,7 +90,10 @@ async fn nobody_there_is_said_to_be_so() {
     // Bound and let go of again: nobody listens there.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for (url, says) in [
-        (format!("http://{address}/mcp?key=sesame"), "nobody listens there (connection refused)"),
+        (
+            format!("http://{address}/mcp?key=sesame"),
+            "no server listens at this address (connection refused)",
+        ),
         ("http://no-such-host.invalid/mcp?key=sesame".to_owned(), "UPSTREAM_UNAVAILABLE"),
         ("not a url sesame".to_owned(), "UPSTREAM_UNAVAILABLE"),
     ] {
@@ -124,7 +127,7 @@ async fn a_token_opens_the_door_and_is_never_shown() {
                 );
                 assert!(!everything.contains("s3cret"), "{everything}");
                 assert!(
-                    failure.message.starts_with("the server wants a token"),
+                    failure.message.starts_with("the server requires a token"),
                     "{}",
                     failure.message
                 );
@@ -141,9 +144,9 @@ async fn a_header_that_is_none_is_said_without_its_value() {
         (
             "X-Key",
             "s3cret\nsplit",
-            "the value of the header `X-Key` has characters that no header may have",
+            "the value of the header `X-Key` has characters that headers cannot have",
         ),
-        ("bad name", "s3cret", "`bad name` cannot be the name of a header"),
+        ("bad name", "s3cret", "`bad name` is not a valid header name"),
     ] {
         let bench =
             Bench::with(Upstream::at("it", "http://127.0.0.1:1/mcp", &[(name, value)]).tools());

@@ -1,0 +1,156 @@
+//! The process of an MCP server that we started: its start, its standard streams and its end.
+//!
+//! The end follows the specification's shutdown for stdio: close its input, then ask it to
+//! terminate, then kill it. Killing includes everything it started (`family`).
+
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use toolwright_model::Server;
+
+use super::connect_error::{ConnectError, unavailable};
+use super::stdio_transport::UpstreamStdio;
+use crate::family::Run;
+use crate::tail::{self, Tail};
+use crate::{Failure, code};
+
+/// How long a server may take to end by itself when its input is closed, and again after the signal
+/// to terminate.
+pub(super) const TIME_TO_END: Duration = Duration::from_millis(1_500);
+/// How long to wait for the rest of a dead server's stderr. A process that it left behind may hold
+/// the pipe open, so the end of the stream may never come.
+const TIME_FOR_STDERR: Duration = Duration::from_millis(100);
+/// Lines and characters of stderr that an error message shows.
+const SHOWN_LINES: usize = 5;
+const SHOWN_CHARS: usize = 1_000;
+
+/// A running server.
+pub(super) struct ServerProcess {
+    /// The server itself, for its exit status.
+    child: Child,
+    /// Knows all processes that the server started.
+    run: Run,
+    /// Its streams, until the connection takes them.
+    pub(super) transport: Option<UpstreamStdio>,
+    /// The end of what it wrote to stderr.
+    stderr: Arc<Mutex<Tail>>,
+    stderr_reader: tokio::task::JoinHandle<()>,
+}
+
+impl ServerProcess {
+    /// Starts a server. Its environment is `base` and the variables of its source, nothing else.
+    pub(super) fn start(
+        command: &[String],
+        server: &Server,
+        base: &[(OsString, OsString)],
+    ) -> Result<ServerProcess, ConnectError> {
+        let Some((program, words)) = command.split_first() else {
+            return Err(unavailable("its command is empty"));
+        };
+        // Checked before the start: a server without its key often fails in ways that are hard to
+        // understand.
+        let environment = environment(server, base)?;
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Without one, the server inherits our working directory.
+        if let Some(directory) = &server.directory {
+            command.current_dir(directory);
+        }
+        let (mut child, run) = Run::start(&mut command, &environment)
+            .map_err(|error| ConnectError::Other(crate::process::cannot_start(program, &error)))?;
+        let stderr = Arc::new(Mutex::new(Tail::default()));
+        // Read all the time: a server whose stderr pipe is full blocks.
+        let stderr_reader = tokio::spawn({
+            let (from, stderr) = (child.stderr.take(), Arc::clone(&stderr));
+            async move {
+                tail::follow(from, |push| {
+                    push(&mut stderr.lock().unwrap_or_else(PoisonError::into_inner))
+                })
+                .await;
+            }
+        });
+        let transport = match (child.stdout.take(), child.stdin.take()) {
+            (Some(from), Some(to)) => Some(UpstreamStdio::new(from, to)),
+            _ => None,
+        };
+        Ok(ServerProcess { child, run, transport, stderr, stderr_reader })
+    }
+
+    /// Ends the process and everything it started. Returns a sentence about how it ended. The
+    /// caller has closed its input before, by dropping the transport.
+    pub(super) async fn end(mut self) -> String {
+        let mut status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
+        // The server ignored the end of its input, as those do that do not read it.
+        if status.is_err() {
+            self.run.ask_to_end();
+            status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
+        }
+        // Also after an orderly exit: the server may have left processes behind.
+        self.run.end();
+        let how = match status {
+            Ok(Ok(status)) => match status.code() {
+                Some(code) => format!("the server's process ended with status {code}"),
+                None => "the server's process was ended by a signal".to_owned(),
+            },
+            _ => "the server's process did not end and was killed".to_owned(),
+        };
+        let _ = tokio::time::timeout(TIME_FOR_STDERR, self.stderr_reader).await;
+        match last_lines(&self.stderr) {
+            lines if lines.is_empty() => how,
+            lines => format!("{how}; its stderr ends with: {lines}"),
+        }
+    }
+
+    /// Ends the process after a failed handshake, and adds to the error how the process ended,
+    /// which is usually the real cause.
+    pub(super) async fn end_after(self, error: ConnectError) -> ConnectError {
+        match error {
+            // The caller tries the other handshake with a new process, so this end is expected.
+            ConnectError::HandshakeRefused(failure) => {
+                drop(self.end().await);
+                ConnectError::HandshakeRefused(failure)
+            }
+            ConnectError::Other(mut failure) => {
+                let how = self.end().await;
+                failure.message = format!("{}: {how}", failure.message);
+                ConnectError::Other(failure)
+            }
+        }
+    }
+}
+
+/// The environment of a server's process: later entries override earlier ones.
+fn environment(
+    server: &Server,
+    base: &[(OsString, OsString)],
+) -> Result<Vec<(OsString, OsString)>, ConnectError> {
+    let mut environment = base.to_vec();
+    for variable in &server.environment {
+        match &variable.value {
+            Some(value) => environment.push(((&variable.name).into(), value.into())),
+            None if variable.required
+                && !environment.iter().any(|(name, _)| *name == *variable.name) =>
+            {
+                let message =
+                    format!("the server needs the variable `{}`, which is not set", variable.name);
+                let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
+                return Err(ConnectError::Other(failure.suggest("set it in the source's `env`")));
+            }
+            // Set in `base`, or optional.
+            None => {}
+        }
+    }
+    Ok(environment)
+}
+
+/// The last lines of a server's stderr, joined into one for an error message.
+fn last_lines(stderr: &Mutex<Tail>) -> String {
+    let text = stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Programs print the cause last, after their stack trace or usage text.
+    let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join(" | ");
+    last.chars().take(SHOWN_CHARS).collect()
+}

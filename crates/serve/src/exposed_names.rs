@@ -1,0 +1,120 @@
+//! The names under which tools are exposed. Ids such as `fs:read.file` have characters that some
+//! clients reject, so each tool gets a name of letters, digits, `_` and `-` with at most 64
+//! characters, which all known clients accept:
+//!
+//! ```text
+//! fs:read        ─▶ fs__read
+//! fs:read.file   ─▶ fs__read_file_d0d676b8    (a replaced character, so a hash of the id)
+//! a very long id ─▶ its first 55 characters, `_`, hash
+//! ```
+//!
+//! Calls are resolved with a table, never by reversing the rule: `fs__read` may be an id itself.
+
+use std::collections::HashMap;
+
+/// The longest name that all known clients accept.
+const MAX_NAME: usize = 64;
+
+/// The id of every exposed name.
+#[derive(Debug, Default)]
+pub struct ExposedNames {
+    /// By exposed name.
+    ids: HashMap<String, String>,
+}
+
+impl ExposedNames {
+    /// Gives every id a name and returns the table and the names, in the order of the ids. If two
+    /// ids would get the same name, the first one keeps it.
+    pub fn of<'i>(ids: impl Iterator<Item = &'i str>) -> (ExposedNames, Vec<String>) {
+        let mut names = ExposedNames::default();
+        let given = ids.map(|id| names.assign(id)).collect();
+        (names, given)
+    }
+
+    /// Chooses a free name for an id and puts it into the table.
+    fn assign(&mut self, id: &str) -> String {
+        let mut name = replace_unsupported(id);
+        // A name with replaced characters always has the hash, not only on a collision: otherwise
+        // `a.b` would be `a_b` until a tool `a_b` appears, and a client that still uses the old
+        // name would call the wrong tool.
+        let is_supported = |c: char| c.is_ascii_alphanumeric() || "_-:".contains(c);
+        // Nine bytes are `_` and eight hexadecimal digits. All characters are ASCII by now, so
+        // `truncate` cannot split one.
+        if name.len() > MAX_NAME || !id.chars().all(is_supported) || self.ids.contains_key(&name) {
+            name.truncate(MAX_NAME - 9);
+            name = format!("{name}_{:08x}", hash(id));
+        }
+        // Two ids with the same hash: hash with a counter until the name is free.
+        for n in 2.. {
+            if !self.ids.contains_key(&name) {
+                break;
+            }
+            name = format!(
+                "{:.*}_{:08x}",
+                MAX_NAME - 9,
+                replace_unsupported(id),
+                hash(&format!("{id}#{n}"))
+            );
+        }
+        self.ids.insert(name.clone(), id.to_owned());
+        name
+    }
+
+    /// The id of an exposed name; `None` if no tool has this name.
+    pub fn id(&self, name: &str) -> Option<&str> {
+        self.ids.get(name).map(String::as_str)
+    }
+}
+
+/// `ns:name` as `ns__name`, with `_` for every character that some clients reject.
+fn replace_unsupported(id: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    id.replace(':', "__").chars().map(allowed).collect()
+}
+
+/// FNV-1a with 64 bits, folded to 32. Names must not change between versions and machines, which
+/// the standard library's hashers do not promise.
+fn hash(text: &str) -> u32 {
+    let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (full ^ (full >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_distinct_and_resolve_to_their_ids() {
+        let long = format!("server:{}", "x".repeat(128));
+        let longer = format!("server:{}y", "x".repeat(127));
+        let ids = [
+            "a.b",
+            "a_b",
+            "fs:read",
+            "fs__read",
+            "ns:a.b",
+            long.as_str(),
+            longer.as_str(),
+            "größe",
+        ];
+        let (names, given) = ExposedNames::of(ids.into_iter());
+        assert_eq!(given[1], "a_b");
+        assert!(given[0].starts_with("a_b_"), "{given:?}");
+        assert_eq!(given[2], "fs__read");
+        assert!(given[4].starts_with("ns__a_b_"), "{given:?}");
+        for (id, name) in ids.iter().zip(&given) {
+            assert_eq!(names.id(name), Some(*id));
+            assert!(name.len() <= MAX_NAME && !name.is_empty(), "{name}");
+            assert!(
+                name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'),
+                "{name}"
+            );
+        }
+        let distinct: std::collections::HashSet<_> = given.iter().collect();
+        assert_eq!(distinct.len(), ids.len(), "{given:?}");
+        // A name does not depend on other tools, unless one has the same name.
+        assert_eq!(ExposedNames::of([long.as_str()].into_iter()).1[0], given[5]);
+    }
+}

@@ -10,8 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use toolwright_workspace::{LoadResult, ReadOptions, Workspace};
 use toolwright_source::{Diagnostic, Severity, locate};
+use toolwright_workspace::{LoadResult, ReadOptions, Workspace};
 
 use crate::calling::run;
 use crate::program::project;
@@ -361,12 +361,14 @@ fn check_folder(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>
     let LoadResult { documents: mut files, failures, .. } =
         workspace.load(&paths, ReadOptions { format: None, compat, rules: true });
     assert!(failures.is_empty(), "{failures:?}");
-    let read =
-        files.iter().enumerate().filter_map(|(n, file)| Some((n, workspace.subject(file.reading.as_ref()?))));
+    let read = files
+        .iter()
+        .enumerate()
+        .filter_map(|(n, file)| Some((n, workspace.subject(file.reading.as_ref()?))));
     let (places, subjects): (Vec<usize>, Vec<_>) = read.unzip();
-    let between = toolwright_check::check_together(&subjects).into_iter().map(|(n, finding)| {
-        (places[n], locate(finding, subjects[n].origin.document()))
-    });
+    let between = toolwright_check::check_together(&subjects)
+        .into_iter()
+        .map(|(n, finding)| (places[n], locate(finding, subjects[n].origin.document())));
     for (n, diagnostic) in between.collect::<Vec<_>>() {
         files[n].diagnostics.push(diagnostic);
     }
@@ -465,8 +467,11 @@ fn the_tools_of_a_large_server_are_not_taken_for_poisoned() {
             corpus.notes.iter().map(|(folder, _)| corpus.folder.join(folder)).collect();
         let workspace = Workspace::default();
         let load = workspace.load(&paths, ReadOptions { format: None, compat: false, rules: true });
-        let subjects: Vec<_> =
-            load.documents.iter().filter_map(|file| Some(workspace.subject(file.reading.as_ref()?))).collect();
+        let subjects: Vec<_> = load
+            .documents
+            .iter()
+            .filter_map(|file| Some(workspace.subject(file.reading.as_ref()?)))
+            .collect();
         for (n, finding) in toolwright_check::check_together(&subjects) {
             let file = subjects[n].origin.document().source().name();
             assert!(

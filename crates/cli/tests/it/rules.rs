@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_source::{Document, DocumentPath, Edit, Severity, Syntax, plan, splice};
 use toolwright_workspace::{ReadOptions, Workspace, codes};
-use toolwright_source::{Document, Edit, DocumentPath, Severity, Syntax, plan, splice};
 
 use crate::program::{assert_page, project};
 
@@ -77,7 +77,8 @@ pub(crate) fn parse(file: &str, text: &str) -> Arc<Document> {
 /// Renames, then removes, then sets, one edit at a time.
 fn edited(file: &str, text: &str, edit: &Json) -> String {
     let mut text = text.to_owned();
-    let pointer = |p: &str| DocumentPath::parse(p).unwrap_or_else(|| panic!("{p} is not a pointer"));
+    let pointer =
+        |p: &str| DocumentPath::parse(p).unwrap_or_else(|| panic!("{p} is not a pointer"));
     let mut make = |edit: Edit| {
         let document = parse(file, &text);
         let edits = plan(&document, std::slice::from_ref(&edit))
@@ -94,8 +95,9 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
         let at = pointer(at);
         let document = parse(file, &text);
         let (root, parent) = (document.root(), at.parent().expect("not the root"));
-        let is_list =
-            root.find(&parent).is_some_and(|node| node.kind() == toolwright_source::ValueKind::List);
+        let is_list = root
+            .find(&parent)
+            .is_some_and(|node| node.kind() == toolwright_source::ValueKind::List);
         let edit = match root.find(&at) {
             Some(_) => Edit::Replace(at, value.clone()),
             // An index behind the last item adds one.
@@ -112,7 +114,8 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
 /// The findings of `check` in a document.
 pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
     let document = parse(file, text);
-    let loaded = Workspace::default().read(&document, ReadOptions { format: None, compat, rules: true });
+    let loaded =
+        Workspace::default().read(&document, ReadOptions { format: None, compat, rules: true });
     let found = loaded.diagnostics.iter().map(|d| Found {
         code: d.code.name.to_owned(),
         severity: d.severity.name().to_owned(),

@@ -23,7 +23,9 @@ fn walk(path: String, fields: &'static [Field], out: &mut Vec<(String, &'static 
         loop {
             match kind {
                 FieldKind::List { of, .. } | FieldKind::Map(of) => kind = of,
-                FieldKind::Object(inner) => break walk(format!("{path}/{}", field.name), inner, out),
+                FieldKind::Object(inner) => {
+                    break walk(format!("{path}/{}", field.name), inner, out);
+                }
                 _ => break,
             }
         }
@@ -143,10 +145,14 @@ fn kind_schema(kind: &'static FieldKind) -> Json {
             }
             schema
         }
-        FieldKind::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
+        FieldKind::Integer { min, max } => {
+            json!({"type": "integer", "minimum": min, "maximum": max})
+        }
         FieldKind::Choice { words, .. } => json!({"type": "string", "enum": words}),
         // The published pattern of a version has no end; the reader also requires SemVer.
-        FieldKind::Version { .. } => json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"}),
+        FieldKind::Version { .. } => {
+            json!({"type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+"})
+        }
         FieldKind::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
         FieldKind::List { of, min } => {
             let mut schema = json!({"type": "array", "items": kind_schema(of)});

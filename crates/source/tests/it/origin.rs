@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_source::{
-    DiagnosticCode, Document, Edit, Finding, Origin, RecordFinding, RecordPath, Safety, Severity, Syntax, locate, render,
-    splice,
+    DiagnosticCode, Document, Edit, Finding, Origin, RecordFinding, RecordPath, Safety, Severity,
+    Syntax, locate, render, splice,
 };
 
 use crate::{parse, pointer};
 
-static TEST: DiagnosticCode =
-    DiagnosticCode { name: "TEST", severity: Severity::Warning, manual: "For tests.", sample: None };
+static TEST: DiagnosticCode = DiagnosticCode {
+    name: "TEST",
+    severity: Severity::Warning,
+    manual: "For tests.",
+    sample: None,
+};
 
 const YAML: &str = "\
 name: Rex
@@ -151,13 +155,13 @@ fn records_point_into_the_document_they_came_from() {
 fn edits_by_pointer_become_edits_of_bytes() {
     let document = Arc::new(parse(YAML, Syntax::Yaml));
     let mut origin = Origin::whole(&document);
-    origin.note(RecordPath::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
+    origin
+        .note(RecordPath::root(), document.root().find(&pointer("/tools/0")).expect("it is there"));
     let finding = |edits| {
-        RecordFinding::new(&TEST, record("/id"), "wrong").help("do it").severity(Severity::Info).repair(
-            Safety::Unsafe,
-            "put it right",
-            edits,
-        )
+        RecordFinding::new(&TEST, record("/id"), "wrong")
+            .help("do it")
+            .severity(Severity::Info)
+            .repair(Safety::Unsafe, "put it right", edits)
     };
     let edits = vec![
         Edit::Replace(record("/id"), json!("one")),

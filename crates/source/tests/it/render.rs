@@ -5,8 +5,8 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use serde_json::{Value as Json, json};
 use toolwright_source::{
-    DiagnosticCode, Diagnostic, Document, Edit, Finding, Fix, Label, Safety, Severity, Source, Span,
-    Syntax, TextEdit, locate, render,
+    Diagnostic, DiagnosticCode, Document, Edit, Finding, Fix, Label, Safety, Severity, Source,
+    Span, Syntax, TextEdit, locate, render,
 };
 
 use crate::{parse, pointer};

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use toolwright_workspace::{SourceArgument, SourcePlan, ReadOptions, SourceSpec, SourceTarget};
 use toolwright_model::{Connection, Server, Variable};
+use toolwright_workspace::{ReadOptions, SourceArgument, SourcePlan, SourceSpec, SourceTarget};
 
 /// A folder with these files; names that end in `-tool` can be executed.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -251,7 +251,11 @@ fn every_source_of_a_command_line_is_planned() {
             none,
             vec!["http://h/mcp = server - http http://h/mcp?key=k#f"],
         ),
-        (SourceArgument::Command(vec!["srv".into(), "-x".into()]), none, vec!["-- srv = server - srv -x"]),
+        (
+            SourceArgument::Command(vec!["srv".into(), "-x".into()]),
+            none,
+            vec!["-- srv = server - srv -x"],
+        ),
     ] {
         let plan = SourcePlan::of_named(std::slice::from_ref(&named), reader, &variables);
         assert_eq!(lines(&plan, &folder), expected, "{named:?}");
@@ -273,6 +277,10 @@ fn paths_of_programs_and_servers_files_are_live() {
         ("folder-tool", false),
         ("none-tool", false),
     ] {
-        assert_eq!(SourcePlan::is_live(&folder.path().join(name), ReadOptions::default()), expected, "{name}");
+        assert_eq!(
+            SourcePlan::is_live(&folder.path().join(name), ReadOptions::default()),
+            expected,
+            "{name}"
+        );
     }
 }

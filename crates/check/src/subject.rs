@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use toolwright_model::{Draft, FormatId, Function, InputSchema, Json, Toolset};
-use toolwright_schema::{Failures, Schema, SchemaError};
+use toolwright_schema::{Schema, SchemaError, ValidationErrors};
 use toolwright_script::{Goal, Script};
 use toolwright_source::{Kind, Node, Origin, Pointer};
 
@@ -166,19 +166,26 @@ impl<'a> Subject<'a> {
             return false;
         };
         let is_plain = match which {
-            Which::Input => {
-                *self.cells()[n].plain.get_or_init(|| toolwright_schema::is_plain(schema))
-            }
-            Which::Output => toolwright_schema::is_plain(schema),
+            Which::Input => *self.cells()[n]
+                .plain
+                .get_or_init(|| toolwright_schema::is_certainly_valid_schema(schema)),
+            Which::Output => toolwright_schema::is_certainly_valid_schema(schema),
         };
         is_plain || matches!(self.schema(n, which), Some(Ok(_)))
     }
 
     /// How an instance fails a schema of the `n`th tool; nothing if it does not, or if there is no
     /// good schema to fail.
-    pub(crate) fn failures(&self, n: usize, which: Which, instance: &Json) -> Option<Failures> {
+    pub(crate) fn failures(
+        &self,
+        n: usize,
+        which: Which,
+        instance: &Json,
+    ) -> Option<ValidationErrors> {
         let schema = which.written(self.toolset.tools.get(n)?)?;
-        if self.is_good(n, which) && toolwright_schema::is_plainly_valid(schema, instance) {
+        if self.is_good(n, which)
+            && toolwright_schema::is_certainly_valid_instance(schema, instance)
+        {
             return None;
         }
         self.schema(n, which)?.as_ref().ok()?.validate(instance).err()

@@ -1,7 +1,7 @@
 //! The input of an example is one that the tool takes.
 
 use toolwright_model::{Example, Json};
-use toolwright_schema::Failure;
+use toolwright_schema::ValidationError;
 use toolwright_source::{Code, Finding, Pointer};
 
 use super::{examples, parameters};
@@ -79,7 +79,12 @@ fn expects_bad_input(subject: &Subject<'_>, at: &Pointer, example: &Example) -> 
 }
 
 /// What a schema has against a part of an example; `at` is the place of the instance.
-pub(super) fn finding(code: &'static Code, failure: &Failure, at: &Pointer, side: &str) -> Finding {
+pub(super) fn finding(
+    code: &'static Code,
+    failure: &ValidationError,
+    at: &Pointer,
+    side: &str,
+) -> Finding {
     let inside = Pointer::parse(&failure.instance_path).unwrap_or_default();
     let finding = Finding::new(code, at.join(&inside), failure.message.clone());
     match failure.schema_path.as_str() {

@@ -1,16 +1,16 @@
-//! What vendors do not take: every fact with a schema that shows it and a near miss that does not.
+//! What vendors do not accept: every fact with a schema that has it and a near miss that does not.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Effect, Incompatibility, Vendor, incompatibilities};
+use toolwright_schema::{Incompatibility, Vendor, VendorEffect, incompatibilities};
 
 const D7: &str = "http://json-schema.org/draft-07/schema#";
 
-/// `place keyword vendors`, lower case for what is only ignored, with the count where it is not
+/// `pointer keyword vendors`: vendors that only ignore it in lower case, and the count unless it is
 /// one.
 fn line(found: &Incompatibility) -> String {
-    let vendor = |(vendor, effect): &(Vendor, Effect)| match effect {
-        Effect::Rejects => vendor.name().to_owned(),
-        Effect::Ignores => vendor.name().to_lowercase(),
+    let vendor = |(vendor, effect): &(Vendor, VendorEffect)| match effect {
+        VendorEffect::Rejects => vendor.name().to_owned(),
+        VendorEffect::Ignores => vendor.name().to_lowercase(),
     };
     let vendors: Vec<String> = found.vendors.iter().map(vendor).collect();
     let count = if found.count == 1 { String::new() } else { format!(" x{}", found.count) };
@@ -43,7 +43,7 @@ fn with_beside(extra: Value) -> Value {
 }
 
 #[test]
-fn the_top_of_an_input_schema() {
+fn the_top_of_an_input_schema_has_its_own_rules() {
     let all = "OpenAI+Anthropic+Gemini";
     check(&[
         ("an object", with(json!({ "type": "string" })), &[]),
@@ -59,7 +59,7 @@ fn the_top_of_an_input_schema() {
             &[&format!("/type type {all}")],
         ),
         ("a boolean", json!(true), &[&format!(" type {all}")]),
-        ("no schema", json!(null), &[]),
+        ("not a schema", json!(null), &[]),
         (
             "anyOf",
             with_beside(json!({ "anyOf": [{ "type": "object" }] })),
@@ -79,7 +79,7 @@ fn the_top_of_an_input_schema() {
 }
 
 #[test]
-fn names_of_parameters() {
+fn parameter_names_outside_of_anthropics_pattern_are_reported() {
     let named =
         |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } } });
     check(&[
@@ -104,7 +104,7 @@ fn names_of_parameters() {
 }
 
 #[test]
-fn arrays() {
+fn arrays_need_one_schema_for_their_items() {
     let text = json!({ "type": "string" });
     check(&[
         ("items", with(json!({ "type": "array", "items": text })), &[]),
@@ -144,7 +144,7 @@ fn arrays() {
 }
 
 #[test]
-fn patterns() {
+fn patterns_that_python_or_newer_models_reject_are_reported() {
     let refused =
         |pattern: &str| !lines(&with(json!({ "type": "string", "pattern": pattern }))).is_empty();
     for pattern in [
@@ -204,11 +204,11 @@ fn patterns() {
         incompatibilities(&with(json!({ "type": "string", "pattern": pattern })))[0].note
     };
     assert_ne!(notes(r"\p{L}"), notes("(?=a)"));
-    assert_eq!(notes(r"(?=a)\p{L}"), notes(r"\p{L}"), "what every model refuses comes first");
+    assert_eq!(notes(r"(?=a)\p{L}"), notes(r"\p{L}"), "a fact about every model comes first");
 }
 
 #[test]
-fn types_and_values_for_gemini() {
+fn gemini_accepts_one_type_and_enums_of_strings() {
     check(&[
         ("types", with(json!({ "type": ["string", "null"] })), &["/properties/p/type type Gemini"]),
         ("nullable", with(json!({ "type": "string", "nullable": true })), &[]),
@@ -259,11 +259,11 @@ fn types_and_values_for_gemini() {
     assert_eq!(note(json!([1])), "Gemini's `enum` holds strings only");
     assert_eq!(note(json!([1, ""])), "Gemini's `enum` holds strings only");
     assert_eq!(note(json!(["a", ""])), "Gemini's `enum` holds no empty string");
-    assert_eq!(note(json!(["a"])), "Gemini wants `type: string` beside `enum`");
+    assert_eq!(note(json!(["a"])), "Gemini requires `type: string` beside `enum`");
 }
 
 #[test]
-fn objects_for_gemini() {
+fn gemini_requires_the_type_of_objects() {
     let text = json!({ "type": "string" });
     let own = json!({ "a": text });
     check(&[
@@ -307,7 +307,7 @@ fn objects_for_gemini() {
 }
 
 #[test]
-fn keywords_gemini_lacks() {
+fn keywords_that_gemini_lacks_are_reported() {
     let lacked = "$anchor $comment $id additionalItems additionalProperties allOf const contains \
         contentEncoding dependentRequired deprecated else examples exclusiveMaximum exclusiveMinimum \
         if multipleOf not oneOf propertyNames readOnly then unevaluatedProperties uniqueItems \
@@ -343,7 +343,7 @@ fn keywords_gemini_lacks() {
 }
 
 #[test]
-fn only_schemas_are_looked_at() {
+fn only_subschemas_are_visited() {
     let data = json!({ "type": ["a"], "const": 1, "oneOf": [true] });
     check(&[
         (
@@ -397,7 +397,7 @@ fn only_schemas_are_looked_at() {
 }
 
 #[test]
-fn often_is_said_once() {
+fn many_occurrences_are_one_entry() {
     let texts: Map<String, Value> =
         (0..500).map(|n| (format!("p{n}"), json!({ "type": "string", "const": "a" }))).collect();
     check(&[
@@ -417,7 +417,7 @@ fn often_is_said_once() {
 }
 
 #[test]
-fn hostile_nesting_ends() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let mut deep = json!({ "const": 1 });
     for _ in 0..50_000 {
         deep = Value::Object(Map::from_iter([("items".to_owned(), deep)]));
@@ -428,7 +428,7 @@ fn hostile_nesting_ends() {
         thread.join().expect("no overflow")
     });
     assert_eq!(found, [" type OpenAI+Anthropic+Gemini", " properties OpenAI"]);
-    // From outside in; dropping it as a whole recurses.
+    // Taken apart from the outside: dropping it as a whole would recurse.
     while let Some(inner) = deep.get_mut("items").map(Value::take) {
         deep = inner;
     }
@@ -436,6 +436,6 @@ fn hostile_nesting_ends() {
         (0..63).fold(json!({ "const": 1 }), |inner, _| json!({ "properties": { "p": inner } }));
     assert!(
         lines(&within).iter().any(|line| line.ends_with("/const const Gemini")),
-        "128 levels are looked at"
+        "128 levels are visited"
     );
 }

@@ -1,9 +1,9 @@
 //! The dialect of a schema: `$schema` decides, and only draft-07 and 2020-12 are accepted.
 //!
-//! `jsonschema` also implements draft-04, draft-06 and 2019-09 and follows custom meta-schemas. None
-//! of that is reachable, because every schema passes [`Dialect::of`] first. Guessing a dialect from
-//! the keywords of a schema is deliberately absent: the same keyword means different things in two
-//! dialects (`items`, `$ref` with siblings), and a wrong guess would accept wrong arguments.
+//! `jsonschema` also implements draft-04, draft-06 and 2019-09 and follows custom meta-schemas.
+//! None of that is reachable, because every schema passes [`Dialect::of`] first. Guessing a dialect
+//! from the keywords of a schema is deliberately absent: the same keyword means different things in
+//! two dialects (`items`, `$ref` with siblings), and a wrong guess would accept wrong arguments.
 
 use std::fmt;
 
@@ -45,8 +45,8 @@ impl Dialect {
         }
     }
 
-    /// The dialect of a `$schema` value; `None` if it is not supported. Upper and lower case differ:
-    /// `HTTPS://` is not accepted.
+    /// The dialect of a `$schema` value; `None` if it is not supported. Upper and lower case
+    /// differ: `HTTPS://` is not accepted.
     pub(crate) fn from_uri(uri: &str) -> Option<Dialect> {
         if uri.is_empty() {
             return Some(Dialect::Draft202012);

@@ -1,8 +1,8 @@
 //! The text of validation errors: one line, lower case, literals in backticks, long values cut.
 //!
-//! `jsonschema` has messages of its own, but they quote whole instances, name its internals, and its
-//! errors hold no value here (`BudgetedNode::to_value`). So each kind of error is worded here, from
-//! the value at the error's path. Messages never contain a line break: JSON text has none.
+//! `jsonschema` has messages of its own, but they quote whole instances, name its internals, and
+//! its errors hold no value here (`BudgetedNode::to_value`). So each kind of error is worded here,
+//! from the value at the error's path. Messages never contain a line break: JSON text has none.
 
 use std::fmt::{self, Write};
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! FastValidator       over serde_json values as they are: nanoseconds per call, cannot be stopped
-//! BudgetedValidator   over `step_budget`'s representation: slower, stops when its budget is used up
+//! BudgetedValidator   over the values of `step_budget`: slower, stops when the budget is used up
 //! ```
 //!
 //! Errors and their paths only come from the second, so listing them always ends. Elsewhere,

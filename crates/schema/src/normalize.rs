@@ -106,7 +106,8 @@ fn find_edits(
 /// Whether `schema` is the root of an embedded resource, the only place besides the root of the
 /// document where `$schema` has a meaning.
 fn is_resource(schema: &Map<String, Value>, dialect: Dialect) -> bool {
-    // Beside a draft-07 `$ref`, `$id` is ignored as well; an `$id` that starts with `#` is an anchor.
+    // Beside a draft-07 `$ref`, `$id` is ignored as well; an `$id` that starts with `#` is an
+    // anchor.
     let ignored = subschema_keywords::ref_ignores_siblings(dialect) && schema.contains_key("$ref");
     let id = schema.get("$id").and_then(Value::as_str);
     !ignored && id.is_some_and(|id| !id.starts_with('#'))
@@ -138,7 +139,9 @@ mod tests {
                 json!({ "$schema": draft7 }),
             ),
             (
-                json!({ "properties": { "a": { "$schema": "http://json-schema.org/draft-04/schema#" } } }),
+                json!({
+                    "properties": { "a": { "$schema": "http://json-schema.org/draft-04/schema#" } }
+                }),
                 json!({ "properties": { "a": {} } }),
             ),
             (
@@ -156,7 +159,9 @@ mod tests {
 
     #[test]
     fn an_embedded_resource_in_an_unsupported_dialect_is_rejected() {
-        let schema = json!({ "$defs": { "a": { "$id": "a", "$schema": "http://json-schema.org/draft-04/schema#" } } });
+        let schema = json!({
+            "$defs": { "a": { "$id": "a", "$schema": "http://json-schema.org/draft-04/schema#" } }
+        });
         let error = normalize(Cow::Owned(schema), Dialect::Draft202012).expect_err("draft-04");
         assert_eq!((error.code(), error.at()), ("UNSUPPORTED_DIALECT", "/$defs/a/$schema"));
     }

@@ -175,8 +175,8 @@ fn has_ordered_ranges(class: &str) -> bool {
     })
 }
 
-/// Whether `instance` certainly matches `schema`, for which [`is_certainly_valid_schema`] must hold.
-/// `false` means that only validating can tell.
+/// Whether `instance` certainly matches `schema`, for which [`is_certainly_valid_schema`] must
+/// hold. `false` means that only validating can tell.
 ///
 /// Recursion ends with the schema, whose depth that function has limited.
 pub fn is_certainly_valid_instance(schema: &Value, instance: &Value) -> bool {

@@ -1,9 +1,9 @@
 //! Enough stack for recursive work.
 //!
 //! `jsonschema` recurses once per nested subschema, and a stack overflow aborts the process. The
-//! depth of the recursion is known before it starts (`cost_analysis`, `measure`), so the work either
-//! fits the caller's stack or moves to a thread whose stack is large enough. A loop instead of the
-//! recursion is not possible: the recursive code is not ours.
+//! depth of the recursion is known before it starts (`cost_analysis`, `measure`), so the work
+//! either fits the caller's stack or moves to a thread whose stack is large enough. A loop instead
+//! of the recursion is not possible: the recursive code is not ours.
 
 use std::{io, thread};
 

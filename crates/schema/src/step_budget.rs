@@ -1,9 +1,9 @@
 //! A step budget for one validation.
 //!
 //! `jsonschema` has no way to stop an evaluation, but it reads an instance only through the traits
-//! `Json`, `Node`, `Object` and `Array`. This file implements them for a representation that counts:
-//! each read takes a step from a [`StepBudget`], so neither the schema nor `jsonschema` has to be
-//! changed.
+//! `Json`, `Node`, `Object` and `Array`. This file implements them for a representation that
+//! counts: each read takes a step from a [`StepBudget`], so neither the schema nor `jsonschema` has
+//! to be changed.
 //!
 //! ```text
 //! run_within(budget) ─▶ Validator<BudgetedJson> ─ as_object(), get(), … ─▶ BudgetedNode ─▶ &Value

@@ -1,4 +1,5 @@
-//! The subschemas of a document as a graph: a node per subschema, an edge where one applies another.
+//! The subschemas of a document as a graph: a node per subschema, an edge where one applies
+//! another.
 //!
 //! ```text
 //! { "properties": { "child": { "$ref": "#" } } }

@@ -1,8 +1,8 @@
 //! Which keywords hold subschemas, in both dialects, and how each applies them.
 //!
 //! Every walk over a schema (`normalize`, `subschema_graph`, `vendors`) goes through
-//! [`subschemas`], so all of them agree on what a subschema is. Everything that is not named here is
-//! data: a `$ref` inside `const`, `enum`, `default` or `examples` is not a reference.
+//! [`subschemas`], so all of them agree on what a subschema is. Everything that is not named here
+//! is data: a `$ref` inside `const`, `enum`, `default` or `examples` is not a reference.
 
 use serde_json::{Map, Value};
 

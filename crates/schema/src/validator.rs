@@ -7,9 +7,9 @@
 //! instance:  value, map, JSON text ────────── InstanceSource ─▶ validate ────┘
 //! ```
 //!
-//! The two schemas of a tool are objects, the input schema is required, and without an output schema
-//! every result passes. None of these rules holds for [`Schema`] itself, which also takes `true`
-//! and `false`.
+//! The two schemas of a tool are objects, the input schema is required, and without an output
+//! schema every result passes. None of these rules holds for [`Schema`] itself, which also takes
+//! `true` and `false`.
 
 use std::borrow::Cow;
 
@@ -56,7 +56,8 @@ pub struct SchemaValidator {
 }
 
 impl SchemaValidator {
-    /// Compiles the schemas of a tool; pass `None` for an output schema that the tool does not have.
+    /// Compiles the schemas of a tool; pass `None` for an output schema that the tool does not
+    /// have.
     ///
     /// # Errors
     /// The input schema is missing, or one of the two is not an object or does not compile.
@@ -118,8 +119,8 @@ impl SchemaValidator {
         self.output.is_some()
     }
 
-    /// Validates one value against one schema, which is compiled for this call alone. The schema may
-    /// be `true` or `false`, because it need not be a tool's.
+    /// Validates one value against one schema, which is compiled for this call alone. The schema
+    /// may be `true` or `false`, because it need not be a tool's.
     ///
     /// ```
     /// use toolwright_schema::{SchemaValidator, ValidateError};

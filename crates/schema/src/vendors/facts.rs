@@ -168,8 +168,8 @@ pub(super) static DEFAULT: VendorFact = VendorFact {
     note: "Gemini ignores it; name the default in `description`",
 };
 
-/// Error: "Invalid JSON payload received. Unknown name "…": Cannot find field", for every keyword that
-/// is not a field of `Schema`, standard or not: `$schema` (tashfeenahmed/freellmapi#65),
+/// Error: "Invalid JSON payload received. Unknown name "…": Cannot find field", for every keyword
+/// that is not a field of `Schema`, standard or not: `$schema` (tashfeenahmed/freellmapi#65),
 /// `exclusiveMinimum` (pizza-bot-app/pizza-bot#62), `uniqueItems` (decolua/9router#3018),
 /// `patternProperties` (Wei-Shaw/sub2api#795), `propertyNames` (openswarm-ai/openswarm#24,
 /// langchain-ai/langchainjs#11606), made-up `values`

@@ -8,8 +8,8 @@
 //! Deliberately absent:
 //!
 //! - The strict modes of OpenAI and Anthropic. A request chooses them for each tool, and they
-//!   require a rewritten schema (every property required, every object closed). Hardly any published
-//!   schema passes, and reporting that would hide the schemas that fail in every mode.
+//!   require a rewritten schema (every property required, every object closed). Hardly any
+//!   published schema passes, and reporting that would hide the schemas that fail in every mode.
 //! - Gemini's `parametersJsonSchema`, which accepts JSON Schema.
 //! - Names, descriptions and the number of tools, which are not part of the schema.
 
@@ -73,8 +73,8 @@ pub struct Incompatibility {
     pub count: usize,
 }
 
-/// The parts of `schema`, a tool's input schema, that some vendor does not accept, in the order they
-/// are written.
+/// The parts of `schema`, a tool's input schema, that some vendor does not accept, in the order
+/// they are written.
 ///
 /// One entry per keyword and reason, with its first occurrence and the number of occurrences.
 /// Visits subschemas only, never `const`, `enum`, `default` or `examples`, and no deeper than a

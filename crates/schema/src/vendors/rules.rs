@@ -90,9 +90,9 @@ fn keyword_fact(
     }
 }
 
-/// The fields of Gemini's `Schema`, from `interface Schema` of `@google/genai` 2.32.0; quotes of the
-/// discovery document of v1beta (revision 20260816) have the same ones. The JSON mapping of protocol
-/// buffers accepts both spellings of a field, `anyOf` and `any_of`.
+/// The fields of Gemini's `Schema`, from `interface Schema` of `@google/genai` 2.32.0; quotes of
+/// the discovery document of v1beta (revision 20260816) have the same ones. The JSON mapping of
+/// protocol buffers accepts both spellings of a field, `anyOf` and `any_of`.
 fn is_gemini_field(keyword: &str) -> bool {
     matches!(
         keyword,

@@ -187,8 +187,16 @@ fn unusual_identifiers_do_not_panic() {
             latest,
         ] {
             for dialect in [draft7, latest] {
-                let root = json!({ "$schema": dialect, "$id": id, "properties": { "a": { "$ref": "#" } } });
-                let below = json!({ "$schema": dialect, "definitions": { "a": { "$id": id }, "b": { "$id": id } }, "items": { "$ref": id } });
+                let root = json!({
+                    "$schema": dialect,
+                    "$id": id,
+                    "properties": { "a": { "$ref": "#" } }
+                });
+                let below = json!({
+                    "$schema": dialect,
+                    "definitions": { "a": { "$id": id }, "b": { "$id": id } },
+                    "items": { "$ref": id }
+                });
                 for schema in [root, below] {
                     if let Ok(schema) = Schema::compile(&schema) {
                         let _ = schema.validate(&json!([{ "a": { "a": 1 } }]));
@@ -221,16 +229,35 @@ fn listing_the_errors_of_a_doubled_recursion_stops_at_its_limit() {
 fn recursions_that_double_at_each_level_end() {
     let twice = |one: Value| json!([one.clone(), one]);
     let schemas = [
-        json!({ "$dynamicAnchor": "n", "properties": { "a": { "allOf": twice(json!({ "$dynamicRef": "#n" })) } } }),
-        json!({ "anyOf": [{ "properties": { "a": { "$ref": "#" } } }], "unevaluatedProperties": false }),
+        json!({
+            "$dynamicAnchor": "n",
+            "properties": { "a": { "allOf": twice(json!({ "$dynamicRef": "#n" })) } }
+        }),
+        json!({
+            "anyOf": [{ "properties": { "a": { "$ref": "#" } } }],
+            "unevaluatedProperties": false
+        }),
         json!({ "allOf": twice(json!({ "properties": { "a": { "$ref": "#" } } })) }),
-        json!({ "properties": { "a": { "$ref": "#" } }, "patternProperties": { "a": { "$ref": "#" }, "^a": { "$ref": "#" } } }),
-        json!({ "if": { "properties": { "a": { "$ref": "#" } } }, "then": { "properties": { "a": { "$ref": "#" } } }, "else": false }),
-        json!({ "oneOf": [{ "properties": { "a": { "$ref": "#" } } }, { "required": ["a"], "properties": { "a": { "not": { "$ref": "#" } } } }] }),
-        doubling(
-            40,
-            |next| json!({ "properties": { "a": { "allOf": [next.clone(), next, { "$ref": "#" }] } } }),
-        ),
+        json!({
+            "properties": { "a": { "$ref": "#" } },
+            "patternProperties": { "a": { "$ref": "#" }, "^a": { "$ref": "#" } }
+        }),
+        json!({
+            "if": { "properties": { "a": { "$ref": "#" } } },
+            "then": { "properties": { "a": { "$ref": "#" } } },
+            "else": false
+        }),
+        json!({
+            "oneOf": [
+                { "properties": { "a": { "$ref": "#" } } },
+                { "required": ["a"], "properties": { "a": { "not": { "$ref": "#" } } } }
+            ]
+        }),
+        doubling(40, |next| {
+            json!({
+                "properties": { "a": { "allOf": [next.clone(), next, { "$ref": "#" }] } }
+            })
+        }),
     ];
     assert_ends("doubling", move || {
         for schema in &schemas {
@@ -251,7 +278,11 @@ fn listing_the_errors_of_a_recursive_union_ends() {
         let operation = |name: &str| {
             json!({
                 "type": "object",
-                "properties": { "op": { "const": name }, "left": { "$ref": "#" }, "right": { "$ref": "#" } },
+                "properties": {
+                    "op": { "const": name },
+                    "left": { "$ref": "#" },
+                    "right": { "$ref": "#" }
+                },
                 "required": ["op", "left", "right"]
             })
         };
@@ -268,10 +299,11 @@ fn listing_the_errors_of_a_recursive_union_ends() {
 #[test]
 fn doubling_through_properties_ends() {
     assert_ends("doubling through properties", || {
-        let schema = doubling(
-            30,
-            |next| json!({ "allOf": [{ "properties": { "a": next } }, { "properties": { "a": next } }] }),
-        );
+        let schema = doubling(30, |next| {
+            json!({
+                "allOf": [{ "properties": { "a": next } }, { "properties": { "a": next } }]
+            })
+        });
         let schema = compile(&schema);
         assert!(schema.is_valid(&json!({ "a": { "a": 1 } })));
         let found = errors(&schema, &nested(30, json!(1), |inner| json!({ "a": inner })));
@@ -296,8 +328,16 @@ fn dynamic_references_in_a_circle_end() {
             "$dynamicAnchor": "n",
             "allOf": [{ "$ref": "other" }],
             "$defs": {
-                "other": { "$id": "other", "$dynamicAnchor": "n", "anyOf": [{ "$dynamicRef": "#n" }, { "$ref": "third" }] },
-                "third": { "$id": "third", "$dynamicAnchor": "n", "allOf": [{ "$dynamicRef": "#n" }, { "$dynamicRef": "other#n" }] }
+                "other": {
+                    "$id": "other",
+                    "$dynamicAnchor": "n",
+                    "anyOf": [{ "$dynamicRef": "#n" }, { "$ref": "third" }]
+                },
+                "third": {
+                    "$id": "third",
+                    "$dynamicAnchor": "n",
+                    "allOf": [{ "$dynamicRef": "#n" }, { "$dynamicRef": "other#n" }]
+                }
             }
         });
         if let Ok(schema) = Schema::compile(&circle) {

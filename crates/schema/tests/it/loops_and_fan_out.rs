@@ -28,7 +28,12 @@ fn loops_that_consume_nothing_are_rejected() {
         ),
         (
             "two definitions",
-            json!({ "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "anyOf": [true, { "$ref": "#/$defs/a" }] } } }),
+            json!({
+                "$defs": {
+                    "a": { "$ref": "#/$defs/b" },
+                    "b": { "anyOf": [true, { "$ref": "#/$defs/a" }] }
+                }
+            }),
             "INVALID_SCHEMA /$defs/a/$ref",
         ),
         (
@@ -41,12 +46,21 @@ fn loops_that_consume_nothing_are_rejected() {
         ("through propertyNames", json!({ "propertyNames": { "$ref": "#" } }), "compiles"),
         (
             "diamond",
-            json!({ "$defs": { "a": {} }, "allOf": [{ "$ref": "#/$defs/a" }, { "$ref": "#/$defs/a" }] }),
+            json!({
+                "$defs": { "a": {} },
+                "allOf": [{ "$ref": "#/$defs/a" }, { "$ref": "#/$defs/a" }]
+            }),
             "compiles",
         ),
         (
             "beside a draft-07 $ref nothing applies",
-            json!({ "$schema": d7, "definitions": { "a": { "$ref": "#/definitions/b", "allOf": [{ "$ref": "#/definitions/a" }] }, "b": {} } }),
+            json!({
+                "$schema": d7,
+                "definitions": {
+                    "a": { "$ref": "#/definitions/b", "allOf": [{ "$ref": "#/definitions/a" }] },
+                    "b": {}
+                }
+            }),
             "compiles",
         ),
         ("data", json!({ "const": { "$ref": "#" }, "enum": [{ "$ref": "#" }] }), "compiles"),

@@ -9,9 +9,9 @@ fn schema_errors_name_the_pointer_and_the_cause() {
         (json!(null), "invalid schema at the root: a schema is an object or a boolean"),
         (
             json!({ "type": "banana" }),
-            "invalid schema at `/type`: `\"banana\"` matches no alternative of `anyOf`: `\"banana\"` is not one of \
-             `\"array\"`, `\"boolean\"`, `\"integer\"`, `\"null\"`, `\"number\"`, `\"object\"`, `\"string\"`; or \
-             `\"banana\"` is not of type `array`",
+            "invalid schema at `/type`: `\"banana\"` matches no alternative of `anyOf`: \
+             `\"banana\"` is not one of `\"array\"`, `\"boolean\"`, `\"integer\"`, `\"null\"`, \
+             `\"number\"`, `\"object\"`, `\"string\"`; or `\"banana\"` is not of type `array`",
         ),
         (json!({ "minLength": -1 }), "invalid schema at `/minLength`: `-1` is less than `0`"),
         (
@@ -86,10 +86,12 @@ fn validation_errors_name_the_value_and_the_rule() {
             "the root: a property name is refused: `\"ab\"` is longer than 1 character",
         ),
         (
-            json!({ "anyOf": [{ "type": "string" }, { "properties": { "a": { "type": "null" } } }] }),
+            json!({
+                "anyOf": [{ "type": "string" }, { "properties": { "a": { "type": "null" } } }]
+            }),
             json!({ "a": 1 }),
-            "the root: `{\"a\":1}` matches no alternative of `anyOf`: `{\"a\":1}` is not of type `string`; or at `/a`, \
-             `1` is not of type `null`",
+            "the root: `{\"a\":1}` matches no alternative of `anyOf`: `{\"a\":1}` is not of type \
+             `string`; or at `/a`, `1` is not of type `null`",
         ),
     ];
     for (schema, instance, expected) in cases {

@@ -55,7 +55,8 @@ const BOTH_DIALECTS: &[(&str, &str, &str)] = &[
         r#"[{"n_a": "1"}, {"n_a": -1}]"#,
     ),
     (
-        r#"{"properties": {"a": {}}, "patternProperties": {"^x-": {}}, "additionalProperties": false}"#,
+        r#"{"properties": {"a": {}}, "patternProperties": {"^x-": {}},
+            "additionalProperties": false}"#,
         r#"[{"a": 1, "x-y": 2}, []]"#,
         r#"[{"b": 1}]"#,
     ),
@@ -103,7 +104,8 @@ const DRAFT_7: &[(&str, &str, &str)] = &[
         r#"[{"a": 1}, {"c": 1, "d": 2}]"#,
     ),
     (
-        r##"{"definitions": {"any": {}}, "items": {"$ref": "#/definitions/any", "type": "string"}}"##,
+        r##"{"definitions": {"any": {}},
+            "items": {"$ref": "#/definitions/any", "type": "string"}}"##,
         "[[1]]",
         "[]",
     ),
@@ -153,7 +155,8 @@ const DRAFT_2020_12: &[(&str, &str, &str)] = &[
     ),
     (r##"{"$defs": {"any": {}}, "$ref": "#/$defs/any", "type": "string"}"##, r#"["a"]"#, "[1]"),
     (
-        r##"{"$dynamicAnchor": "tree", "properties": {"sub": {"$dynamicRef": "#tree"}}, "required": ["v"]}"##,
+        r##"{"$dynamicAnchor": "tree", "properties": {"sub": {"$dynamicRef": "#tree"}},
+            "required": ["v"]}"##,
         r#"[{"v": 1}, {"v": 1, "sub": {"v": 2}}]"#,
         r#"[{"v": 1, "sub": {}}]"#,
     ),
@@ -212,10 +215,14 @@ fn every_keyword_behaves_as_its_dialect_says() {
 /// test. The toolfoundation specification makes `contentEncoding` and `contentMediaType`
 /// annotations in draft-07 as well.
 const EXPECTED_FAILURES: &[&str] = &[
-    "draft7/optional/content.json: validation of string-encoded content based on media type: an invalid JSON document",
-    "draft7/optional/content.json: validation of binary string-encoding: an invalid base64 string (% is not a valid character)",
-    "draft7/optional/content.json: validation of binary-encoded media type documents: a validly-encoded invalid JSON document",
-    "draft7/optional/content.json: validation of binary-encoded media type documents: an invalid base64 string that is valid JSON",
+    "draft7/optional/content.json: validation of string-encoded content based on media type: \
+     an invalid JSON document",
+    "draft7/optional/content.json: validation of binary string-encoding: \
+     an invalid base64 string (% is not a valid character)",
+    "draft7/optional/content.json: validation of binary-encoded media type documents: \
+     a validly-encoded invalid JSON document",
+    "draft7/optional/content.json: validation of binary-encoded media type documents: \
+     an invalid base64 string that is valid JSON",
 ];
 
 /// The files of the suite with groups that need a document from elsewhere, or a custom meta-schema.
@@ -247,7 +254,7 @@ fn the_official_suite_passes() {
         }
         let Totals { required, optional, remote, failed: here } = totals;
         eprintln!(
-            "{folder}: {required} required, {optional} optional cases; {} groups need a remote document:",
+            "{folder}: {required} required, {optional} optional cases; {} groups need a remote:",
             remote.len()
         );
         remote.iter().for_each(|group| eprintln!("  left out: {group}"));

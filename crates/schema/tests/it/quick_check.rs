@@ -11,7 +11,9 @@ fn common_schemas_need_no_compiling() {
         (
             json!({
                 "type": "object",
-                "properties": {"a": {"type": ["string", "null"], "description": "x", "enum": ["b", null]}},
+                "properties": {
+                    "a": {"type": ["string", "null"], "description": "x", "enum": ["b", null]}
+                },
                 "required": ["a"],
                 "additionalProperties": false
             }),
@@ -46,7 +48,10 @@ fn common_schemas_need_no_compiling() {
 fn common_instances_need_no_validating() {
     let schema = json!({
         "type": "object",
-        "properties": {"path": {"type": "string", "minLength": 1}, "lines": {"type": "integer", "minimum": 1}},
+        "properties": {
+            "path": {"type": "string", "minLength": 1},
+            "lines": {"type": "integer", "minimum": 1}
+        },
         "required": ["path"],
         "additionalProperties": false
     });
@@ -157,9 +162,15 @@ fn common_schema() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
             (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(a, b, closed)| json!({
-                "type": "object", "properties": {"a": a, "b": b}, "required": ["a"], "additionalProperties": !closed
+                "type": "object",
+                "properties": {"a": a, "b": b},
+                "required": ["a"],
+                "additionalProperties": !closed
             })),
-            (inner.clone(), inner.clone()).prop_map(|(a, rest)| json!({"properties": {"a": a}, "additionalProperties": rest})),
+            (inner.clone(), inner.clone()).prop_map(|(a, rest)| json!({
+                "properties": {"a": a},
+                "additionalProperties": rest
+            })),
             inner.clone().prop_map(|items| json!({"type": "array", "items": items, "maxItems": 2})),
             (inner.clone(), inner.clone()).prop_map(|(a, b)| json!({"anyOf": [a, b]})),
             (inner.clone(), inner).prop_map(|(a, b)| json!({"allOf": [a, b]})),
@@ -171,7 +182,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn a_certainly_valid_instance_is_valid(schema in prop_oneof![schema(), common_schema()], instance in instance()) {
+    fn a_certainly_valid_instance_is_valid(
+        schema in prop_oneof![schema(), common_schema()],
+        instance in instance(),
+    ) {
         if is_certainly_valid_schema(&schema) && is_certainly_valid_instance(&schema, &instance) {
             let compiled = Schema::compile(&schema).expect("a certainly valid schema compiles");
             prop_assert!(compiled.is_valid(&instance), "{schema} {instance}");

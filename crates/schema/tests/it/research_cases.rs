@@ -13,7 +13,8 @@ fn outcome(schema: &str, instance: &str) -> &'static str {
     }
 }
 
-/// A selection of our own, with at least one case for each kind of question that the research asked.
+/// A selection of our own, with at least one case for each kind of question that the research
+/// asked.
 const CASES: &[(&str, &str, &str, &str)] = &[
     ("no dialect is 2020-12", r#"{"prefixItems": [{"type": "null"}]}"#, "[1]", "invalid"),
     ("an empty dialect is 2020-12", r#"{"$schema": "", "type": "null"}"#, "null", "valid"),

@@ -79,7 +79,10 @@ fn the_schema_keyword_selects_the_dialect() {
         ),
         (
             "an embedded resource in another dialect",
-            json!({ "$defs": { "a": { "$id": "a", "$schema": D7, "items": [{ "type": "string" }] } }, "$ref": "a" }),
+            json!({
+                "$defs": { "a": { "$id": "a", "$schema": D7, "items": [{ "type": "string" }] } },
+                "$ref": "a"
+            }),
             json!([1]),
             "invalid",
         ),
@@ -199,7 +202,12 @@ fn references_resolve_only_within_the_document() {
         ),
         (
             "ignored beside a draft-07 $ref, still external",
-            json!({ "$schema": D7, "$ref": "#/definitions/a", "definitions": { "a": {} }, "items": { "$ref": other } }),
+            json!({
+                "$schema": D7,
+                "$ref": "#/definitions/a",
+                "definitions": { "a": {} },
+                "items": { "$ref": other }
+            }),
             json!(1),
             "EXTERNAL_REF /items/$ref",
         ),
@@ -231,7 +239,11 @@ fn references_resolve_only_within_the_document() {
         ),
         (
             "embedded id",
-            json!({ "$id": root, "$defs": { "s": { "$id": "s.json", "type": "string" } }, "$ref": "s.json" }),
+            json!({
+                "$id": root,
+                "$defs": { "s": { "$id": "s.json", "type": "string" } },
+                "$ref": "s.json"
+            }),
             json!(1),
             "invalid",
         ),
@@ -243,7 +255,11 @@ fn references_resolve_only_within_the_document() {
         ),
         (
             "draft-07 anchor",
-            json!({ "$schema": D7, "definitions": { "s": { "$id": "#s", "type": "string" } }, "$ref": "#s" }),
+            json!({
+                "$schema": D7,
+                "definitions": { "s": { "$id": "#s", "type": "string" } },
+                "$ref": "#s"
+            }),
             json!(1),
             "invalid",
         ),
@@ -292,13 +308,21 @@ fn references_resolve_only_within_the_document() {
         ),
         (
             "siblings are ignored in draft-07",
-            json!({ "$schema": D7, "definitions": { "s": {} }, "properties": { "a": { "$ref": "#/definitions/s", "minLength": 5 } } }),
+            json!({
+                "$schema": D7,
+                "definitions": { "s": {} },
+                "properties": { "a": { "$ref": "#/definitions/s", "minLength": 5 } }
+            }),
             json!({ "a": "x" }),
             "valid",
         ),
         (
             "dynamic recursion",
-            json!({ "$dynamicAnchor": "node", "properties": { "c": { "$dynamicRef": "#node" } }, "additionalProperties": false }),
+            json!({
+                "$dynamicAnchor": "node",
+                "properties": { "c": { "$dynamicRef": "#node" } },
+                "additionalProperties": false
+            }),
             json!({ "c": { "x": 1 } }),
             "invalid",
         ),

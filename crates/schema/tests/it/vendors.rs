@@ -309,9 +309,9 @@ fn gemini_requires_the_type_of_objects() {
 #[test]
 fn keywords_that_gemini_lacks_are_reported() {
     let lacked = "$anchor $comment $id additionalItems additionalProperties allOf const contains \
-        contentEncoding dependentRequired deprecated else examples exclusiveMaximum exclusiveMinimum \
-        if multipleOf not oneOf propertyNames readOnly then unevaluatedProperties uniqueItems \
-        writeOnly x-order";
+        contentEncoding dependentRequired deprecated else examples exclusiveMaximum \
+        exclusiveMinimum if multipleOf not oneOf propertyNames readOnly then \
+        unevaluatedProperties uniqueItems writeOnly x-order";
     for keyword in lacked.split(' ') {
         let expected = format!("/properties/p/{keyword} {keyword} Gemini");
         assert_eq!(lines(&with(json!({ "type": "string", keyword: 1 }))), [expected], "{keyword}");
@@ -322,7 +322,9 @@ fn keywords_that_gemini_lacks_are_reported() {
         "type": "object", "title": "t", "description": "d", "nullable": false,
         "minProperties": 0, "maxProperties": 9, "propertyOrdering": ["s"], "required": ["s"],
         "properties": {
-            "s": { "type": "string", "format": "uri", "minLength": 1, "maxLength": 2, "pattern": "^a" },
+            "s": {
+                "type": "string", "format": "uri", "minLength": 1, "maxLength": 2, "pattern": "^a"
+            },
             "n": { "type": "number", "minimum": 0, "maximum": 1 },
             "l": { "type": "array", "minItems": 0, "maxItems": 3, "items": { "any_of": [] } }
         }
@@ -335,7 +337,9 @@ fn keywords_that_gemini_lacks_are_reported() {
             json!({
                 "type": "object",
                 "properties": { "p": { "$ref": "#/$defs/q" }, "r": { "$ref": "#/$defs/q" } },
-                "$defs": { "q": { "type": "object", "properties": { "again": { "$ref": "#/$defs/q" } } } }
+                "$defs": {
+                    "q": { "type": "object", "properties": { "again": { "$ref": "#/$defs/q" } } }
+                }
             }),
             &["/$defs $defs Gemini", "/properties/p/$ref $ref Gemini x3"],
         ),
@@ -348,9 +352,13 @@ fn only_subschemas_are_visited() {
     check(&[
         (
             "data",
-            with(
-                json!({ "type": "object", "enum": [data], "const": data, "default": data, "examples": [data] }),
-            ),
+            with(json!({
+                "type": "object",
+                "enum": [data],
+                "const": data,
+                "default": data,
+                "examples": [data]
+            })),
             &[
                 "/properties/p/enum enum Gemini",
                 "/properties/p/const const Gemini",
@@ -377,9 +385,10 @@ fn only_subschemas_are_visited() {
         ),
         (
             "a tuple of draft-07",
-            with_beside(
-                json!({ "$schema": D7, "properties": { "p": { "type": "array", "items": [{ "const": 1 }] } } }),
-            ),
+            with_beside(json!({
+                "$schema": D7,
+                "properties": { "p": { "type": "array", "items": [{ "const": 1 }] } }
+            })),
             &[
                 "/$schema $schema Gemini",
                 "/properties/p/items items Anthropic+Gemini",

@@ -7,8 +7,8 @@
 //! ValidateError      one of the two, for calls that take a schema and an instance together
 //! ```
 //!
-//! All pointers are JSON pointers (RFC 6901). Lines and columns are not here: this crate never sees
-//! the text of a document, callers map a pointer back to a place in the file.
+//! All pointers are JSON pointers (RFC 6901). Lines and columns are not here: a caller that has the
+//! text of a document maps the pointer back to its place in the file.
 
 use std::fmt;
 

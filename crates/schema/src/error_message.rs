@@ -92,7 +92,7 @@ pub(crate) fn describe(
         }
         Kind::PropertyNames { error } => {
             format!(
-                "a property name is refused: {}",
+                "a property name is not allowed: {}",
                 describe(error.kind(), error.instance(), context)
             )
         }

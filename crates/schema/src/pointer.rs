@@ -83,7 +83,7 @@ pub(crate) fn join(pointer: &str, key: &str) -> String {
     longer
 }
 
-/// Appends `key` to `pointer`, escaped as RFC 6901 asks: `~` as `~0`, `/` as `~1`, in this order.
+/// Appends `key` to `pointer`, escaped by RFC 6901: `~` as `~0`, `/` as `~1`, in this order.
 pub(crate) fn extend(pointer: &mut String, key: &str) {
     pointer.push('/');
     match key.contains(['~', '/']) {

@@ -147,7 +147,7 @@ fn is_simple_pattern(pattern: &str) -> bool {
             _ => return false,
         };
     }
-    // A class without an end took the rest of the pattern, and passes only if brackets are missing.
+    // A class without its `]` also ends with the pattern; counting the brackets finds it.
     pattern.matches('[').count() == pattern.matches(']').count()
 }
 

@@ -9,8 +9,8 @@
 //!       └──────────── $ref, same value ─────────┘
 //! ```
 //!
-//! References are resolved by the resolver that `jsonschema` uses, so that `cost_analysis` judges
-//! what is going to run. The graph is built without recursion, because a document may chain
+//! References are resolved by the resolver that `jsonschema` uses, so that `cost_analysis` sees
+//! exactly what is going to run. The graph is built without recursion, because a document may chain
 //! thousands of references. What loops, fan-out and depth mean is not decided here.
 
 use std::collections::{HashMap, HashSet};

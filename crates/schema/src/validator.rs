@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The two schemas of a tool are objects, the input schema is required, and without an output
-//! schema every result passes. None of these rules holds for [`Schema`] itself, which also takes
-//! `true` and `false`.
+//! schema every result passes. None of these rules holds for [`Schema`] itself, which also
+//! accepts `true` and `false`.
 
 use std::borrow::Cow;
 

@@ -199,6 +199,6 @@ pub(super) static ONE_OF: VendorFact =
     VendorFact { vendors: &[(Gemini, Rejects)], note: "Gemini has no `oneOf`; it has `anyOf`" };
 
 /// As [`NO_FIELD`] (pydantic/pydantic-ai#3538, BerriAI/litellm#14330). Google's own Python client
-/// refuses it for the Gemini API and lets it pass for Vertex AI.
+/// rejects it for the Gemini API and accepts it for Vertex AI.
 pub(super) static ADDITIONAL_PROPERTIES: VendorFact =
     VendorFact { vendors: &[(Gemini, Rejects)], note: "Vertex AI has it, the Gemini API does not" };

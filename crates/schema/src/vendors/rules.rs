@@ -1,7 +1,7 @@
 //! Recognizes the facts of `facts` in one subschema, without entering the subschemas below it.
 //!
-//! Three kinds of facts are told apart by where they show: a keyword is missing, a keyword is there
-//! with a value that is not accepted, or a name or boolean under a keyword is not accepted.
+//! There are three kinds of facts: a keyword is missing, a keyword is there with a value that is
+//! not accepted, or a name or boolean under a keyword is not accepted.
 
 use serde_json::{Map, Value};
 
@@ -230,7 +230,7 @@ fn is_non_empty_map(map: &Value) -> bool {
 
 /// Why OpenAI rejects a pattern.
 ///
-/// A scanner, not a parser: it knows escapes, groups and classes, and nothing else. A class whose
+/// A scanner, not a parser: it only recognizes escapes, groups and classes. A class whose
 /// first character is `]` ends there for it, which at worst reports a group inside of that class.
 fn pattern_fact(pattern: &str) -> Option<&'static VendorFact> {
     // The letters that Python's `re` allows after a backslash; any other is an error. `\z` is new

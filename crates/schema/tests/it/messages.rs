@@ -83,7 +83,7 @@ fn validation_errors_name_the_value_and_the_rule() {
         (
             json!({ "propertyNames": { "maxLength": 1 } }),
             json!({ "ab": 1 }),
-            "the root: a property name is refused: `\"ab\"` is longer than 1 character",
+            "the root: a property name is not allowed: `\"ab\"` is longer than 1 character",
         ),
         (
             json!({

@@ -332,11 +332,11 @@ fn run_groups(groups: Vec<Value>, folder: &str, name: &str, dialect: Dialect, to
 
 /// Whether the schema was rejected because it names a remote document or meta-schema.
 fn needs_remote(compiled: &Result<Schema, SchemaError>, schema: &Value) -> bool {
-    let refused = match compiled {
+    let rejected = match compiled {
         Err(SchemaError::ExternalRef { reference, .. }) => reference,
         Err(SchemaError::UnsupportedDialect { dialect, .. }) => dialect,
         _ => return false,
     };
     let text = schema.to_string();
-    text.contains("http://localhost:1234") || refused.starts_with("http")
+    text.contains("http://localhost:1234") || rejected.starts_with("http")
 }

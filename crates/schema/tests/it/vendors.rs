@@ -145,7 +145,7 @@ fn arrays_need_one_schema_for_their_items() {
 
 #[test]
 fn patterns_that_python_or_newer_models_reject_are_reported() {
-    let refused =
+    let is_reported =
         |pattern: &str| !lines(&with(json!({ "type": "string", "pattern": pattern }))).is_empty();
     for pattern in [
         r"\p{L}",
@@ -161,7 +161,7 @@ fn patterns_that_python_or_newer_models_reject_are_reported() {
         r"[(]\p{L}",
         r"\[(?=a)",
     ] {
-        assert!(refused(pattern), "{pattern}");
+        assert!(is_reported(pattern), "{pattern}");
     }
     for pattern in [
         r"^[\w.-]+\.\d{1,3}$",
@@ -177,7 +177,7 @@ fn patterns_that_python_or_newer_models_reject_are_reported() {
         "\\",
         "",
     ] {
-        assert!(!refused(pattern), "{pattern}");
+        assert!(!is_reported(pattern), "{pattern}");
     }
     let text = json!({ "type": "string" });
     check(&[
@@ -200,11 +200,11 @@ fn patterns_that_python_or_newer_models_reject_are_reported() {
             &[],
         ),
     ]);
-    let notes = |pattern: &str| {
+    let note = |pattern: &str| {
         incompatibilities(&with(json!({ "type": "string", "pattern": pattern })))[0].note
     };
-    assert_ne!(notes(r"\p{L}"), notes("(?=a)"));
-    assert_eq!(notes(r"(?=a)\p{L}"), notes(r"\p{L}"), "a fact about every model comes first");
+    assert_ne!(note(r"\p{L}"), note("(?=a)"));
+    assert_eq!(note(r"(?=a)\p{L}"), note(r"\p{L}"), "a fact about every model comes first");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn keywords_that_gemini_lacks_are_reported() {
         let named = with(json!({ "type": "object", "properties": { keyword: {} } }));
         assert_eq!(lines(&named), [""; 0], "a property named {keyword}");
     }
-    let taken = json!({
+    let accepted = json!({
         "type": "object", "title": "t", "description": "d", "nullable": false,
         "minProperties": 0, "maxProperties": 9, "propertyOrdering": ["s"], "required": ["s"],
         "properties": {
@@ -329,7 +329,7 @@ fn keywords_that_gemini_lacks_are_reported() {
             "l": { "type": "array", "minItems": 0, "maxItems": 3, "items": { "any_of": [] } }
         }
     });
-    assert_eq!(lines(&taken), [""; 0]);
+    assert_eq!(lines(&accepted), [""; 0]);
     check(&[
         ("$schema", with_beside(json!({ "$schema": D7 })), &["/$schema $schema Gemini"]),
         (

@@ -81,7 +81,7 @@ fn problems(
     options: &SchemaOptions,
 ) -> Vec<Diagnostic> {
     let (schema_json, instance_json) = (schema.root().to_json(), instance.root().to_json());
-    match SchemaValidator::validate_with(schema_json, &instance_json, options) {
+    match SchemaValidator::validate_with(schema_json, instance_json, options) {
         Ok(()) => Vec::new(),
         Err(ValidateError::Schema(error)) => {
             vec![locate(schema_finding(&error, &Pointer::root()), &Origin::whole(schema))]
@@ -163,7 +163,7 @@ fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
             ["a line is an object with `schema` and `instance`"].into_iter(),
         );
     };
-    match SchemaValidator::validate_with(schema.to_json(), &instance.to_json(), options) {
+    match SchemaValidator::validate_with(schema.to_json(), instance.to_json(), options) {
         Ok(()) => json!({"result": "valid", "errors": []}),
         Err(ValidateError::Schema(error)) => {
             let message = schema_finding(&error, &Pointer::root()).message;

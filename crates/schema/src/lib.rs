@@ -15,7 +15,7 @@
 //!     "additionalProperties": false
 //! });
 //! let validator = SchemaValidator::new(&input, None::<&str>)?;
-//! assert!(validator.validate_input(&json!({ "path": "/tmp/x" })).is_ok());
+//! assert!(validator.validate_input(json!({ "path": "/tmp/x" })).is_ok());
 //!
 //! let errors = validator.validate_input(r#"{ "path": 7 }"#).unwrap_err();
 //! let first = errors.first();

@@ -36,7 +36,7 @@ use crate::{
 /// let output = json!({ "type": "object", "required": ["size"] });
 /// let validator = SchemaValidator::new(input, &output)?;
 ///
-/// assert!(validator.validate_input(&json!({ "path": "/tmp/x" })).is_ok());
+/// assert!(validator.validate_input(json!({ "path": "/tmp/x" })).is_ok());
 /// assert!(validator.validate_output(r#"{ "size": 3 }"#).is_ok());
 ///
 /// let errors = validator.validate_input(r#"{ "path": 7 }"#).unwrap_err();
@@ -45,7 +45,7 @@ use crate::{
 ///
 /// // Without an output schema every result passes; without an input schema there is no tool.
 /// let validator = SchemaValidator::new(input, None::<&str>)?;
-/// assert!(validator.validate_output(&json!("anything")).is_ok());
+/// assert!(validator.validate_output(json!("anything")).is_ok());
 /// assert!(SchemaValidator::new(None::<&str>, &output).is_err());
 /// # Ok::<(), toolwright_schema::ToolSchemaError>(())
 /// ```

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use toolwright_model::{
     Conventions, Draft, ExampleKind, FormatId, Function, InputSchema, Json, Toolset,
 };
-use toolwright_schema::{Failures, Schema, SchemaError};
+use toolwright_schema::{Schema, SchemaError, ValidationErrors};
 use toolwright_script::{Goal, Script};
 use toolwright_source::{Node, Origin, RecordPath, ValueKind};
 
@@ -185,10 +185,10 @@ impl<'a> Subject<'a> {
             return false;
         };
         let is_plain = match which {
-            SchemaSide::Input => {
-                *self.cells()[n].plain.get_or_init(|| toolwright_schema::is_plain(schema))
-            }
-            SchemaSide::Output => toolwright_schema::is_plain(schema),
+            SchemaSide::Input => *self.cells()[n]
+                .plain
+                .get_or_init(|| toolwright_schema::is_certainly_valid_schema(schema)),
+            SchemaSide::Output => toolwright_schema::is_certainly_valid_schema(schema),
         };
         is_plain || matches!(self.schema(n, which), Some(Ok(_)))
     }
@@ -200,9 +200,11 @@ impl<'a> Subject<'a> {
         n: usize,
         which: SchemaSide,
         instance: &Json,
-    ) -> Option<Failures> {
+    ) -> Option<ValidationErrors> {
         let schema = which.written(self.toolset.tools.get(n)?)?;
-        if self.is_good(n, which) && toolwright_schema::is_plainly_valid(schema, instance) {
+        if self.is_good(n, which)
+            && toolwright_schema::is_certainly_valid_instance(schema, instance)
+        {
             return None;
         }
         self.schema(n, which)?.as_ref().ok()?.validate(instance).err()

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::{Value as Json, json};
 use toolwright_check::schema_finding;
-use toolwright_schema::{Failure, Formats, Options, Schema};
+use toolwright_schema::{
+    FormatAssertion, SchemaOptions, SchemaValidator, ValidateError, ValidationError,
+};
 use toolwright_source::{
     Diagnostic, DiagnosticCode, Document, DocumentPath, Finding, MAX_BYTES, Severity, Syntax,
     codes, locate, render,
@@ -26,8 +28,9 @@ static INVALID_INSTANCE: DiagnosticCode = DiagnosticCode {
 };
 
 pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
-    let assert = if args.assert_formats { Formats::Assert } else { Formats::Annotate };
-    let options = Options { formats: assert };
+    let assert =
+        if args.assert_formats { FormatAssertion::Assert } else { FormatAssertion::Annotate };
+    let options = SchemaOptions { formats: assert };
     match (&args.schema, &args.instance) {
         (Some(schema), Some(instance)) => validate(schema, instance, &options, args),
         _ => batch(&options),
@@ -37,7 +40,7 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
 fn validate(
     schema: &Path,
     instance: &Path,
-    options: &Options,
+    options: &SchemaOptions,
     args: &ValidateArgs,
 ) -> anyhow::Result<Exit> {
     if toolwright_workspace::is_stdin(schema) && toolwright_workspace::is_stdin(instance) {
@@ -75,18 +78,16 @@ fn validate(
 fn problems(
     schema: &Arc<Document>,
     instance: &Arc<Document>,
-    options: &Options,
+    options: &SchemaOptions,
 ) -> Vec<Diagnostic> {
-    let compiled = match Schema::compile_with(&schema.root().to_json(), options) {
-        Ok(compiled) => compiled,
-        Err(error) => {
-            return vec![locate(schema_finding(&error, &DocumentPath::root()), schema)];
-        }
-    };
-    match compiled.validate(&instance.root().to_json()) {
+    let (schema_json, instance_json) = (schema.root().to_json(), instance.root().to_json());
+    match SchemaValidator::validate_with(schema_json, instance_json, options) {
         Ok(()) => Vec::new(),
-        Err(failures) => {
-            failures.iter().map(|failure| locate(finding(failure), instance)).collect()
+        Err(ValidateError::Schema(error)) => {
+            vec![locate(schema_finding(&error, &DocumentPath::root()), schema)]
+        }
+        Err(ValidateError::Instance(errors)) => {
+            errors.iter().map(|error| locate(finding(error), instance)).collect()
         }
     }
 }
@@ -98,7 +99,7 @@ fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
         && node().is_some_and(|node| node.to_json().is_null())
 }
 
-fn finding(failure: &Failure) -> Finding {
+fn finding(failure: &ValidationError) -> Finding {
     let at = DocumentPath::parse(&failure.instance_path).unwrap_or_default();
     let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
     if failure.keyword.is_empty() {
@@ -109,7 +110,7 @@ fn finding(failure: &Failure) -> Finding {
 }
 
 /// A result line for each line of standard input, in order.
-fn batch(options: &Options) -> anyhow::Result<Exit> {
+fn batch(options: &SchemaOptions) -> anyhow::Result<Exit> {
     let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut exit = Exit::Clean;
@@ -145,7 +146,7 @@ fn batch(options: &Options) -> anyhow::Result<Exit> {
 /// The result for a line that is not `{"schema":…,"instance":…}`.
 const INVALID_LINE: &str = "INVALID_LINE";
 
-fn batch_line(line: Vec<u8>, options: &Options) -> Json {
+fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
     let fatal = |d: &&Diagnostic| d.severity == Severity::Error || is_beyond_numbers(d, &document);
     let errors: Vec<&Diagnostic> = document.problems().iter().filter(fatal).collect();
@@ -162,19 +163,16 @@ fn batch_line(line: Vec<u8>, options: &Options) -> Json {
             ["a line is an object with `schema` and `instance`"].into_iter(),
         );
     };
-    let compiled = match Schema::compile_with(&schema.to_json(), options) {
-        Ok(compiled) => compiled,
-        Err(error) => {
+    match SchemaValidator::validate_with(schema.to_json(), instance.to_json(), options) {
+        Ok(()) => json!({"result": "valid", "errors": []}),
+        Err(ValidateError::Schema(error)) => {
             let message = schema_finding(&error, &DocumentPath::root()).message;
             let error_json =
                 error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
-            return json!({"result": error.code(), "errors": [error_json]});
+            json!({"result": error.code(), "errors": [error_json]})
         }
-    };
-    match compiled.validate(&instance.to_json()) {
-        Ok(()) => json!({"result": "valid", "errors": []}),
-        Err(failures) => {
-            let errors = failures
+        Err(ValidateError::Instance(errors)) => {
+            let errors = errors
                 .iter()
                 .map(|f| error_json(&f.instance_path, &f.schema_path, &f.keyword, &f.message));
             json!({"result": "invalid", "errors": errors.collect::<Vec<_>>()})

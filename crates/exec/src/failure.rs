@@ -82,7 +82,7 @@ impl Failure {
 
     /// The failing values of a validation.
     #[must_use]
-    pub(crate) fn faults(mut self, failures: &toolwright_schema::Failures) -> Failure {
+    pub(crate) fn faults(mut self, failures: &toolwright_schema::ValidationErrors) -> Failure {
         self.faults = failures
             .iter()
             .map(|f| Fault { path: f.instance_path.clone(), message: f.message.clone() })

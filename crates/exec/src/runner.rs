@@ -269,12 +269,8 @@ impl<'a> Known<'a> {
 }
 
 fn check_input(entry: &Entry, arguments: &Json) -> Result<(), Failure> {
-    let Some(schema) = &entry.input else { return Ok(()) };
-    // The quick answer first: it makes no list of failures.
-    if schema.is_valid(arguments) {
-        return Ok(());
-    }
-    match schema.validate(arguments) {
+    let Some(validator) = &entry.validator else { return Ok(()) };
+    match validator.validate_input(arguments) {
         Ok(()) => Ok(()),
         Err(failures) => {
             let message = format!("the arguments of `{}` do not match its schema", entry.id);
@@ -380,8 +376,8 @@ fn check_output(
     mut outcome: Outcome,
     check: OutputCheck,
 ) -> Result<Outcome, Failure> {
-    let Some(schema) =
-        entry.output.as_ref().filter(|_| check != OutputCheck::Off && !outcome.is_error)
+    let Some(validator) = (entry.validator.as_ref())
+        .filter(|own| own.has_output() && check != OutputCheck::Off && !outcome.is_error)
     else {
         return Ok(outcome);
     };
@@ -391,7 +387,7 @@ fn check_output(
             &code::OUTPUT_INVALID,
             format!("`{id}` has an output schema, but its answer has no structured content"),
         ),
-        Some(value) => match schema.validate(value) {
+        Some(value) => match validator.validate_output(value) {
             Ok(()) => return Ok(outcome),
             Err(failures) => {
                 let message = format!("the answer of `{id}` does not match its output schema");

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use toolwright_model::{DeclaredLimits, Tool, ToolId};
-use toolwright_schema::{Schema, SchemaError};
+use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::Lane;
 use crate::knowledge::{Code, Knowledge};
@@ -38,8 +38,8 @@ pub struct Entry {
     pub knowledge: Option<Arc<Knowledge>>,
     /// Its body, if it is one of JavaScript; else why there is none.
     pub body: Result<Arc<Code>, Box<str>>,
-    pub(crate) input: Option<Schema>,
-    pub(crate) output: Option<Schema>,
+    /// Its schemas, compiled; `None` where it is quarantined and nothing can be called.
+    pub(crate) validator: Option<SchemaValidator>,
 }
 
 impl Entry {
@@ -53,10 +53,8 @@ impl Entry {
         toolset: DeclaredLimits,
         lane: Arc<Lane>,
     ) -> Result<Entry, (&'static str, SchemaError)> {
-        let input =
-            Some(Schema::compile(&tool.input.to_json()).map_err(|error| ("inputSchema", error))?);
-        let output = tool.output.as_ref().map(Schema::compile).transpose();
-        let output = output.map_err(|error| ("outputSchema", error))?;
+        let validator = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref())
+            .map_err(|error| (error.side.field(), error.error))?;
         Ok(Entry {
             id,
             tool,
@@ -66,8 +64,7 @@ impl Entry {
             environment: Vec::new(),
             knowledge: None,
             body: Err("none was looked for".into()),
-            input,
-            output,
+            validator: Some(validator),
         })
     }
 
@@ -89,8 +86,7 @@ impl Entry {
             environment: Vec::new(),
             knowledge: None,
             body: Err("none was looked for".into()),
-            input: None,
-            output: None,
+            validator: None,
         }
     }
 }

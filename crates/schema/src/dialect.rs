@@ -1,7 +1,9 @@
-//! The dialect gate: `$schema` decides, and only two dialects pass.
+//! The dialect of a schema: `$schema` decides, and only draft-07 and 2020-12 are accepted.
 //!
-//! The validator underneath also speaks draft-04, draft-06 and 2019-09 and follows custom
-//! meta-schemas; none of that is reachable, because a schema is gated here first.
+//! `jsonschema` also implements draft-04, draft-06 and 2019-09 and follows custom meta-schemas.
+//! None of that is reachable, because every schema passes [`Dialect::of`] first. Guessing a dialect
+//! from the keywords of a schema is deliberately absent: the same keyword means different things in
+//! two dialects (`items`, `$ref` with siblings), and a wrong guess would accept wrong arguments.
 
 use std::fmt;
 
@@ -9,7 +11,7 @@ use serde_json::Value;
 
 use crate::SchemaError;
 
-/// A dialect this crate validates with that dialect's own semantics.
+/// A dialect that this crate validates with the dialect's own semantics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// JSON Schema draft-07.
@@ -19,7 +21,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The canonical `$schema` value.
+    /// The canonical `$schema` value, character for character as the meta-schema has its `$id`.
     pub fn uri(self) -> &'static str {
         match self {
             Dialect::Draft7 => "http://json-schema.org/draft-07/schema#",
@@ -27,8 +29,12 @@ impl Dialect {
         }
     }
 
-    /// The dialect `schema` says it is written in. One trailing `#` and `http` for `https` do not
-    /// matter; anything else but the two meta-schemas is refused.
+    /// The dialect that `schema` declares. One trailing `#` and `http` for `https` do not matter:
+    /// published schemas use all these spellings. Any other URI is rejected.
+    ///
+    /// # Errors
+    /// [`SchemaError::UnsupportedDialect`] for another URI, [`SchemaError::InvalidSchema`] for a
+    /// `$schema` that is not a string.
     pub fn of(schema: &Value) -> Result<Dialect, SchemaError> {
         match schema.get("$schema") {
             None => Ok(Dialect::Draft202012),
@@ -39,6 +45,8 @@ impl Dialect {
         }
     }
 
+    /// The dialect of a `$schema` value; `None` if it is not supported. Upper and lower case
+    /// differ: `HTTPS://` is not accepted.
     pub(crate) fn from_uri(uri: &str) -> Option<Dialect> {
         if uri.is_empty() {
             return Some(Dialect::Draft202012);
@@ -53,6 +61,7 @@ impl Dialect {
     }
 }
 
+/// The name that people use for it, for messages.
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -68,7 +77,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn which_uris_name_a_dialect() {
+    fn only_two_meta_schemas_are_accepted_in_several_spellings() {
         let draft7 = Some(Dialect::Draft7);
         let latest = Some(Dialect::Draft202012);
         let cases = [
@@ -97,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_name_their_place() {
+    fn errors_point_at_the_schema_keyword() {
         let error = Dialect::of(&json!({ "$schema": 7 })).expect_err("not a string");
         assert_eq!((error.code(), error.at()), ("INVALID_SCHEMA", "/$schema"));
         let error =

@@ -1,30 +1,46 @@
-//! What a caller gets back: why a schema is refused, and where an instance fails.
+//! The errors of this crate: why a schema is rejected, and where an instance does not match.
+//!
+//! ```text
+//! SchemaError        the schema is unusable: code, pointer into the schema
+//! ToolSchemaError    the same, and whether the input or the output schema of a tool is meant
+//! ValidationErrors   the schema is fine, the instance is not: one ValidationError per failing path
+//! ValidateError      one of the two, for calls that take a schema and an instance together
+//! ```
+//!
+//! All pointers are JSON pointers (RFC 6901). Lines and columns are not here: a caller that has the
+//! text of a document maps the pointer back to its place in the file.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Why a schema was refused. `at` is a JSON pointer into the schema, `""` for its root.
+/// Why a schema was rejected. `at` is a JSON pointer into the schema, `""` for its root.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemaError {
-    /// Not a schema of its dialect, or one no call could survive.
-    #[error("invalid schema at {}: {message}", place(.at))]
+    /// Not a schema of its dialect, or a schema whose evaluation could hang or overflow the stack.
+    #[error("invalid schema at {}: {message}", display_pointer(.at))]
     InvalidSchema {
-        /// The offending place.
+        /// The offending value.
         at: String,
-        /// What is wrong there.
+        /// What is wrong there, in one line.
         message: String,
     },
     /// `$schema` names neither draft-07 nor 2020-12.
-    #[error("unsupported dialect at {}: `{dialect}`, expected draft-07 or 2020-12", place(.at))]
+    #[error(
+        "unsupported dialect at {}: `{dialect}`, expected draft-07 or 2020-12",
+        display_pointer(.at)
+    )]
     UnsupportedDialect {
         /// The offending `$schema`.
         at: String,
         /// Its value.
         dialect: String,
     },
-    /// A reference leaves the document. Nothing is ever fetched.
-    #[error("external reference at {}: `{reference}` is not in this document", place(.at))]
+    /// A reference leaves the document. References are never fetched.
+    #[error(
+        "external reference at {}: `{reference}` is not in this document",
+        display_pointer(.at)
+    )]
     ExternalRef {
         /// The offending `$ref` or `$dynamicRef`.
         at: String,
@@ -34,6 +50,7 @@ pub enum SchemaError {
 }
 
 impl SchemaError {
+    /// An [`SchemaError::InvalidSchema`], the most frequent of the three.
     pub(crate) fn invalid(at: impl Into<String>, message: impl Into<String>) -> SchemaError {
         SchemaError::InvalidSchema { at: at.into(), message: message.into() }
     }
@@ -47,7 +64,7 @@ impl SchemaError {
         }
     }
 
-    /// JSON pointer of the offending place in the schema.
+    /// JSON pointer to the offending value in the schema.
     pub fn at(&self) -> &str {
         match self {
             SchemaError::InvalidSchema { at, .. }
@@ -57,24 +74,64 @@ impl SchemaError {
     }
 }
 
-/// One way an instance fails. Both paths are JSON pointers, `""` for the root.
+/// Which of the two schemas of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SchemaSide {
+    /// The schema of the arguments.
+    Input,
+    /// The schema of the result.
+    Output,
+}
+
+impl SchemaSide {
+    /// The field of a tool definition that holds it: `inputSchema` or `outputSchema`.
+    pub fn field(self) -> &'static str {
+        match self {
+            SchemaSide::Input => "inputSchema",
+            SchemaSide::Output => "outputSchema",
+        }
+    }
+}
+
+/// Why [`SchemaValidator::new`](crate::SchemaValidator::new) rejected the schemas of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{}`: {error}", .side.field())]
+pub struct ToolSchemaError {
+    /// The schema at fault.
+    pub side: SchemaSide,
+    /// What is wrong with it.
+    pub error: SchemaError,
+}
+
+/// Why [`SchemaValidator::validate`](crate::SchemaValidator::validate) failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ValidateError {
+    /// The schema is unusable; the instance was not looked at.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The instance does not match the schema.
+    #[error(transparent)]
+    Instance(#[from] ValidationErrors),
+}
+
+/// One way in which an instance fails. Both paths are JSON pointers, `""` for the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ValidationError {
     /// The failing value.
     pub instance_path: String,
     /// The keyword it fails, counted from the root of the schema resource that holds it.
     pub schema_path: String,
-    /// The keyword's name; `falseSchema` where the schema is `false`, empty where a bound of this
-    /// crate and not the schema refused the instance.
+    /// The keyword's name; `falseSchema` where the schema is `false`. Empty where not the schema
+    /// but a limit of this crate rejects the instance, or where the instance is not JSON.
     pub keyword: String,
     /// What is wrong, in one line.
     pub message: String,
 }
 
-impl Failure {
-    /// A failure of the whole instance against a bound of this crate.
-    pub(crate) fn of_bound(message: impl Into<String>) -> Failure {
-        Failure {
+impl ValidationError {
+    /// An error about the whole instance that no keyword of the schema causes.
+    pub(crate) fn without_keyword(message: impl Into<String>) -> ValidationError {
+        ValidationError {
             instance_path: String::new(),
             schema_path: String::new(),
             keyword: String::new(),
@@ -83,78 +140,79 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", place(&self.instance_path), self.message)
+        write!(f, "{}: {}", display_pointer(&self.instance_path), self.message)
     }
 }
 
 /// Everything wrong with an instance; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub struct Failures(Vec<Failure>);
+pub struct ValidationErrors(Vec<ValidationError>);
 
-impl Failures {
-    /// `None` when `failures` is empty.
-    pub(crate) fn new(failures: Vec<Failure>) -> Option<Failures> {
-        (!failures.is_empty()).then_some(Failures(failures))
+impl ValidationErrors {
+    /// `None` when `errors` is empty: the type promises at least one.
+    pub(crate) fn new(errors: Vec<ValidationError>) -> Option<ValidationErrors> {
+        (!errors.is_empty()).then_some(ValidationErrors(errors))
     }
 
-    pub(crate) fn single(failure: Failure) -> Failures {
-        Failures(vec![failure])
+    pub(crate) fn single(error: ValidationError) -> ValidationErrors {
+        ValidationErrors(vec![error])
     }
 
-    /// The first failure, in the order the validator met them.
-    pub fn first(&self) -> &Failure {
-        self.0.first().expect("the constructors refuse an empty list")
+    /// The first error, in the order of evaluation.
+    pub fn first(&self) -> &ValidationError {
+        self.0.first().expect("the constructors reject an empty list")
     }
 
-    /// All failures.
-    pub fn as_slice(&self) -> &[Failure] {
+    /// All errors, in the order of evaluation.
+    pub fn as_slice(&self) -> &[ValidationError] {
         &self.0
     }
 
-    /// All failures.
-    pub fn iter(&self) -> std::slice::Iter<'_, Failure> {
+    /// Iterates over all errors, in the order of evaluation.
+    pub fn iter(&self) -> std::slice::Iter<'_, ValidationError> {
         self.0.iter()
     }
 
-    /// All failures, owned.
-    pub fn into_vec(self) -> Vec<Failure> {
+    /// All errors, owned.
+    pub fn into_vec(self) -> Vec<ValidationError> {
         self.0
     }
 }
 
-impl IntoIterator for Failures {
-    type Item = Failure;
-    type IntoIter = std::vec::IntoIter<Failure>;
+impl IntoIterator for ValidationErrors {
+    type Item = ValidationError;
+    type IntoIter = std::vec::IntoIter<ValidationError>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
-impl<'a> IntoIterator for &'a Failures {
-    type Item = &'a Failure;
-    type IntoIter = std::slice::Iter<'a, Failure>;
+impl<'a> IntoIterator for &'a ValidationErrors {
+    type Item = &'a ValidationError;
+    type IntoIter = std::slice::Iter<'a, ValidationError>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
     }
 }
 
-impl fmt::Display for Failures {
+/// All errors on one line, separated by `; `.
+impl fmt::Display for ValidationErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, failure) in self.0.iter().enumerate() {
+        for (index, error) in self.0.iter().enumerate() {
             if index > 0 {
                 f.write_str("; ")?;
             }
-            failure.fmt(f)?;
+            error.fmt(f)?;
         }
         Ok(())
     }
 }
 
-/// A pointer as a message names it.
-fn place(pointer: &str) -> String {
+/// A pointer for a message: in backticks, and with words for the root, whose pointer is empty.
+fn display_pointer(pointer: &str) -> String {
     if pointer.is_empty() { "the root".to_owned() } else { format!("`{pointer}`") }
 }

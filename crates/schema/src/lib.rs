@@ -1,63 +1,68 @@
-//! JSON Schema for the tools agents call: real draft-07 and 2020-12, compiled once, shared by
-//! threads.
+//! JSON Schema for the tools that agents call: draft-07 and 2020-12 with their own semantics,
+//! compiled once and shared between threads.
 //!
-//! What is here: the gate that decides which dialect a schema is written in ([`Dialect`]), the
-//! guards that refuse a schema no call could survive, compiling ([`Schema`]), validating with every
-//! failing path ([`Failures`]), and the pair of schemas a tool carries ([`SchemaValidator`]).
-//!
-//! What is not: no network, no file, no clock, nothing printed, no text parsing, and no notion of a
-//! tool record. A schema and an instance are `serde_json` values.
-//!
-//! Whatever comes in, a call ends: nesting, reference loops, fan-out, patterns and the size of an
-//! error list are bounded (the numbers are in `limits.rs`). Running out of a bound is an answer
-//! (an [`SchemaError`] or a [`Failure`]), never a hang, an abort or a silent "valid". The last
-//! bound leaves an evaluation by unwinding, so build with the default `panic = "unwind"`.
+//! Programs use [`SchemaValidator`]: it compiles the schemas of a tool and validates the arguments
+//! and results of its calls, each given as a value or as JSON text.
 //!
 //! ```
 //! use serde_json::json;
-//! use toolwright_schema::Schema;
+//! use toolwright_schema::SchemaValidator;
 //!
-//! let schema = Schema::compile(&json!({
+//! let input = json!({
 //!     "type": "object",
 //!     "properties": { "path": { "type": "string" } },
 //!     "required": ["path"],
 //!     "additionalProperties": false
-//! }))?;
-//! assert!(schema.is_valid(&json!({ "path": "/tmp/x" })));
+//! });
+//! let validator = SchemaValidator::new(&input, None::<&str>)?;
+//! assert!(validator.validate_input(json!({ "path": "/tmp/x" })).is_ok());
 //!
-//! let failures = schema.validate(&json!({ "path": 7 })).unwrap_err();
-//! let first = failures.first();
+//! let errors = validator.validate_input(r#"{ "path": 7 }"#).unwrap_err();
+//! let first = errors.first();
 //! assert_eq!(first.instance_path, "/path");
 //! assert_eq!(first.schema_path, "/properties/path/type");
 //! assert_eq!(first.message, "`7` is not of type `string`");
-//! # Ok::<(), toolwright_schema::SchemaError>(())
+//! # Ok::<(), toolwright_schema::ToolSchemaError>(())
 //! ```
+//!
+//! Below it are [`Schema`], one compiled schema, for checks that keep schemas by other rules; the
+//! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); and what the
+//! APIs of model vendors reject in an input schema ([`incompatibilities`]).
+//!
+//! Deliberately absent: the network, files, the clock, printing, and the record of a tool. A `$ref`
+//! is never fetched.
+//!
+//! Every call ends, whatever the schema and the instance: nesting, reference loops, fan-out,
+//! patterns and the length of an error list are limited (`limits.rs` has the numbers). Reaching a
+//! limit is an error like any other, never a hang, an abort or a silent "valid". The last limit, a
+//! step budget, leaves an evaluation by unwinding, so build with the default `panic = "unwind"`.
 
-mod analysis;
+mod cost_analysis;
 mod dialect;
-mod document;
-mod engine;
 mod error;
-mod graph;
-mod keywords;
+mod error_message;
+mod json_text;
+mod jsonschema_engine;
 mod limits;
-mod message;
-mod meter;
-mod patterns;
-mod plain;
-mod registry;
+mod measure;
+mod normalize;
+mod pattern_check;
+mod pointer;
+mod quick_check;
+mod resource_registry;
 mod schema;
-mod shape;
-mod stack;
+mod stack_space;
+mod step_budget;
+mod subschema_graph;
+mod subschema_keywords;
 mod validator;
 mod vendors;
 
 pub use dialect::Dialect;
-pub use error::{Failure, Failures, SchemaError};
-pub use plain::{is_plain, is_plainly_valid};
-pub use schema::{Formats, Options, Schema};
-pub use validator::SchemaValidator;
-pub use vendors::{Effect, Incompatibility, Vendor, incompatibilities};
-
-/// The JSON value schemas and instances are given as.
-pub type Json = serde_json::Value;
+pub use error::{
+    SchemaError, SchemaSide, ToolSchemaError, ValidateError, ValidationError, ValidationErrors,
+};
+pub use quick_check::{is_certainly_valid_instance, is_certainly_valid_schema};
+pub use schema::{FormatAssertion, Schema, SchemaOptions};
+pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
+pub use vendors::{Incompatibility, Vendor, VendorEffect, incompatibilities};

@@ -1,65 +1,76 @@
-//! Every bound of the crate, with its reason. Nothing here is configurable: a caller that needs
-//! other numbers needs another design.
+//! Every limit of the crate, with its reason.
+//!
+//! None of them is configurable: they depend on each other (a budget is only as good as the depth
+//! and the fan-out that were checked before it), and no published schema of a tool comes near them.
+//! Two things are limited: what a schema may be, checked once when it is compiled, and what one
+//! validation may cost, counted in *steps* while it runs (`step_budget`).
 
-/// Nested containers allowed in a schema or an instance; `serde_json` reads text up to the same
-/// depth.
+/// Nested containers in a schema or an instance. `serde_json` reads text up to the same depth, so
+/// values that were parsed from text never exceed it.
 pub(crate) const MAX_DEPTH: usize = 128;
 
 /// Subschemas in one document. The largest published schemas (FHIR, Kubernetes) have a third of
 /// that.
 pub(crate) const MAX_SUBSCHEMAS: usize = 100_000;
 
-/// Ways one place of an instance may be judged by one schema, following `$ref`, `allOf` and the
-/// like. Doubling references reach it after fourteen levels; real unions stay in the hundreds.
+/// How many times one schema may evaluate one value of an instance, following `$ref`, `allOf` and
+/// other keywords that apply in place. References that double at each level reach it after fourteen
+/// levels; real unions stay in the hundreds.
 pub(crate) const MAX_IN_PLACE_PATHS: u64 = 20_000;
 
-/// Ways from the root to any subschema above which even the yes-or-no answer is metered. Many ways
-/// are normal (shared definitions under different properties), so this slows a schema down, no
-/// more.
-pub(crate) const METERED_PATHS: u64 = 10_000;
+/// Paths from the root to any subschema above which even the yes-or-no answer runs with a budget.
+/// Many paths are normal (shared definitions under different properties), so exceeding this makes a
+/// schema slower but does not reject it.
+pub(crate) const MAX_UNBUDGETED_PATHS: u64 = 10_000;
 
-/// Subschemas compiled over and over because they are reached through different chains of embedded
-/// `$id` resources (the validator compiles a target once per chain, for `$dynamicRef`'s sake).
+/// Subschemas compiled repeatedly because they are reached through different chains of embedded
+/// `$id` resources: `jsonschema` compiles a target once per chain, because `$dynamicRef` may
+/// resolve differently in each.
 pub(crate) const MAX_RESOURCE_WORK: u64 = 200_000;
 
 /// Distinct patterns in one schema.
 pub(crate) const MAX_PATTERNS: usize = 5_000;
 
-/// Characters of one pattern.
-pub(crate) const MAX_PATTERN_CHARS: usize = 10_000;
+/// Bytes of one pattern as it is written.
+pub(crate) const MAX_PATTERN_BYTES: usize = 10_000;
 
-/// Compiled bytes up to which a pattern is ordinary.
-pub(crate) const PATTERN_BYTES: usize = 128 * 1024;
+/// Bytes of a compiled pattern of ordinary size. Any number of patterns up to [`MAX_PATTERNS`] may
+/// have it.
+pub(crate) const COMPILED_PATTERN_BYTES: usize = 128 * 1024;
 
-/// Compiled bytes of a pattern at the very most: `^\p{L}{1,100}$` fits, `(a{1000}){1000}` does not.
-pub(crate) const LARGE_PATTERN_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of the largest compiled pattern: `^\p{L}{1,100}$` fits, `(a{1000}){1000}` does not.
+pub(crate) const LARGE_COMPILED_PATTERN_BYTES: usize = 16 * 1024 * 1024;
 
-/// Patterns per schema that may use the larger size; each can take a tenth of a second to compile.
+/// Patterns per schema that may exceed [`COMPILED_PATTERN_BYTES`]; each can take a tenth of a
+/// second to compile.
 pub(crate) const MAX_LARGE_PATTERNS: usize = 8;
 
-/// Backtracking steps one match of a pattern with look-around or back-references may take. The
-/// largest that keeps one run over all strings of the instance below [`MATCH_TICKS`] is chosen.
+/// Backtracks that one match of a pattern with look-around or back-references may take. A schema is
+/// evaluated with the largest of them that keeps one match of every string of the instance within
+/// [`MATCH_PASS_STEPS`]: many or long strings leave fewer backtracks for each.
 pub(crate) const BACKTRACK_LIMITS: [usize; 5] = [100_000, 10_000, 1_000, 100, 10];
 
-/// Worst case of matching every string of an instance once, in ticks (about ten nanoseconds each).
-pub(crate) const MATCH_TICKS: u64 = 5_000_000;
+/// Steps that one pass may cost which matches every string of the instance once (about ten
+/// nanoseconds each).
+pub(crate) const MATCH_PASS_STEPS: u64 = 5_000_000;
 
-/// Runs' worth of matching before a validation gives up. After a match that could not finish, the
-/// validator judges the instance again under each outcome, up to 64 times.
-pub(crate) const MATCH_RUNS: u64 = 8;
+/// Matching passes before a validation gives up. After a match that ran out of backtracks,
+/// `jsonschema` evaluates the instance again under each outcome, up to 64 times.
+pub(crate) const MATCH_PASSES: u64 = 8;
 
-/// Ticks for a metered answer; each look at the instance is a tick.
-pub(crate) const ANSWER_TICKS: u64 = 5_000_000;
+/// Steps for a yes-or-no answer with a budget; each read of the instance is one step.
+pub(crate) const ANSWER_STEPS: u64 = 5_000_000;
 
-/// Ticks for listing failures: about a microsecond each deep inside an instance.
-pub(crate) const LISTING_TICKS: u64 = 300_000;
+/// Steps for listing all errors. Fewer than [`ANSWER_STEPS`], because a step that builds an error
+/// deep inside an instance takes about a microsecond.
+pub(crate) const LISTING_STEPS: u64 = 300_000;
 
-/// Ticks granted on top for each value of the instance, so that a large instance of an ordinary
-/// schema never runs out.
-pub(crate) const TICKS_PER_VALUE: u64 = 40;
+/// Steps added for each value of the instance, so that a large instance of an ordinary schema never
+/// runs out.
+pub(crate) const STEPS_PER_VALUE: u64 = 40;
 
-/// Failures listed; the list then ends with a note.
-pub(crate) const MAX_FAILURES: usize = 10_000;
+/// Errors listed; the list then ends with a note.
+pub(crate) const MAX_ERRORS: usize = 10_000;
 
 /// Characters of a value quoted in a message.
 pub(crate) const QUOTED_CHARS: usize = 80;

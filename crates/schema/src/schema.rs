@@ -1,262 +1,332 @@
-//! A compiled schema: the order of the checks, and which of the two validators answers.
+//! A compiled schema: which checks run before it is compiled, and which validator answers a call.
+//!
+//! ```text
+//! compile:  depth ─ dialect ─ normalize ─ subschema graph ─ cost analysis ─ patterns ─ jsonschema
+//!
+//! validate, by route:
+//!   Direct         FastValidator on the caller's stack           nearly all schemas of tools
+//!   DepthChecked   depth of the instance, then FastValidator     recursive schemas, `uniqueItems`
+//!   Budgeted       BudgetedValidator                             fan-out, patterns that backtrack
+//!
+//! errors of an instance that does not match: always BudgetedValidator, compiled on first use
+//! ```
+//!
+//! [`Schema`] is the low-level API on `serde_json` values. Programs that validate the input and
+//! output of tools use [`SchemaValidator`](crate::SchemaValidator), which is built on it.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::analysis::{self, Outlook};
-use crate::engine::{Bounded, Engine, Plain, Settings};
+use crate::cost_analysis::{self, CostProfile};
+use crate::error_message::MessageContext;
+use crate::jsonschema_engine::{BudgetedValidator, CompileSettings, FastValidator, RegexEngine};
 use crate::limits::{
-    ANSWER_TICKS, BACKTRACK_LIMITS, LISTING_TICKS, MATCH_RUNS, MATCH_TICKS, MAX_DEPTH,
-    MAX_FAILURES, TICKS_PER_VALUE,
+    ANSWER_STEPS, BACKTRACK_LIMITS, LISTING_STEPS, MATCH_PASS_STEPS, MATCH_PASSES, MAX_DEPTH,
+    MAX_ERRORS, STEPS_PER_VALUE,
 };
-use crate::meter::{Meter, match_ticks};
-use crate::shape::{self, Measure};
-use crate::stack::{self, MAX_STACK};
-use crate::{Dialect, Failure, Failures, SchemaError, document, graph, message, patterns};
+use crate::measure::{self, ValueSize};
+use crate::stack_space::{self, MAX_STACK};
+use crate::step_budget::{StepBudget, worst_match_steps};
+use crate::{
+    Dialect, SchemaError, ValidationError, ValidationErrors, normalize, pattern_check,
+    subschema_graph,
+};
 
-/// Stack one open subschema takes while an instance is judged. The hostile tests pass with half of
-/// it where nothing is optimised.
-const JUDGING_FRAME: usize = 3 * 1024;
+/// Bytes of stack that one open subschema takes while an instance is evaluated. Measured: the
+/// hostile tests pass with half of it in builds without optimisation.
+const EVALUATION_FRAME: usize = 3 * 1024;
 
-/// Stack one open subschema takes while the schema is compiled or checked by its meta-schema. The
-/// hostile tests pass with half of it, without and with optimisation.
-const COMPILING_FRAME: usize = if cfg!(debug_assertions) { 24 * 1024 } else { 12 * 1024 };
+/// Bytes of stack that one open subschema takes while the schema is compiled or checked by its
+/// meta-schema. Measured: the hostile tests pass with half of it, with and without optimisation.
+const COMPILATION_FRAME: usize = if cfg!(debug_assertions) { 24 * 1024 } else { 12 * 1024 };
 
 /// How a schema is compiled.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+pub struct SchemaOptions {
     /// Whether `format` and `content*` are checked.
-    pub formats: Formats,
+    pub formats: FormatAssertion,
 }
 
 /// What `format` and, in draft-07, `contentEncoding` and `contentMediaType` mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Formats {
-    /// Notes for the reader; any value passes.
+pub enum FormatAssertion {
+    /// They inform the reader; any value passes. The toolfoundation specification prescribes this.
     #[default]
     Annotate,
-    /// Rules the value must follow.
+    /// A value that does not have the format is an error.
     Assert,
 }
 
-/// A compiled schema. Compile once, keep it, share it between threads.
+/// A compiled schema. Compile it once, keep it, share it between threads.
 pub struct Schema {
-    route: Route,
+    route: ValidationRoute,
+    /// The normalized schema, for messages and for compiling the budgeted validator.
     document: Value,
-    settings: Settings,
-    outlook: Outlook,
-    engine: Engine,
-    /// Stack to compile on.
-    compiling_stack: usize,
-    /// Compiled on first need, one per step limit for patterns.
-    bounded: [OnceLock<Result<Bounded, SchemaError>>; BACKTRACK_LIMITS.len()],
+    settings: CompileSettings,
+    profile: CostProfile,
+    /// Whether a pattern backtracks.
+    regex_engine: RegexEngine,
+    /// Bytes of stack to compile with.
+    compilation_stack: usize,
+    /// One validator per backtrack limit, compiled on first use: most schemas never see an invalid
+    /// instance, and those that do rarely need more than the first.
+    budgeted: [OnceLock<Result<BudgetedValidator, SchemaError>>; BACKTRACK_LIMITS.len()],
 }
 
-/// Who tells whether an instance matches.
-enum Route {
-    /// The plain validator, on the caller's stack, without a look at the instance: the schema is
-    /// not recursive, so it bounds the evaluation by itself.
-    Direct(Plain),
-    /// The plain validator, once the depth of the instance is known.
-    Measured(Plain),
-    /// Only the metered validator.
-    Metered,
+/// How the question whether an instance matches is answered.
+enum ValidationRoute {
+    /// By the fast validator on the caller's stack, without measuring the instance: the schema is
+    /// not recursive, so its own depth bounds the evaluation.
+    Direct(FastValidator),
+    /// By the fast validator, after the depth of the instance was checked.
+    DepthChecked(FastValidator),
+    /// Only by the budgeted validator.
+    Budgeted,
 }
 
 impl Schema {
-    /// Compiles `schema`; `format` is annotation.
+    /// Compiles `schema`, with `format` as an annotation.
+    ///
+    /// # Errors
+    /// It is not a valid schema, its dialect is not supported, or a reference leaves it.
     pub fn compile(schema: &Value) -> Result<Schema, SchemaError> {
-        Schema::compile_with(schema, &Options::default())
+        Schema::compile_with(schema, &SchemaOptions::default())
     }
 
-    /// Compiles `schema`.
-    pub fn compile_with(schema: &Value, options: &Options) -> Result<Schema, SchemaError> {
-        let Some(depth) = shape::depth_within(schema, MAX_DEPTH) else {
+    /// Compiles `schema` with `options`.
+    ///
+    /// # Errors
+    /// As for [`Schema::compile`].
+    pub fn compile_with(schema: &Value, options: &SchemaOptions) -> Result<Schema, SchemaError> {
+        Schema::compile_cow(Cow::Borrowed(schema), options)
+    }
+
+    /// Compiles a schema that may be owned, which saves a copy.
+    pub(crate) fn compile_cow(
+        schema: Cow<'_, Value>,
+        options: &SchemaOptions,
+    ) -> Result<Schema, SchemaError> {
+        // The depth first: even copying the schema recurses.
+        let Some(depth) = measure::depth_within(&schema, MAX_DEPTH) else {
             return Err(SchemaError::invalid("", format!("nested deeper than {MAX_DEPTH}")));
         };
         if !(schema.is_object() || schema.is_boolean()) {
             return Err(SchemaError::invalid("", "a schema is an object or a boolean"));
         }
-        let dialect = Dialect::of(schema)?;
-        let document = document::settle(schema, dialect)?;
-        let settings =
-            Settings { dialect, formats: options.formats, match_steps: BACKTRACK_LIMITS[0] };
-        Schema::compile_settled(document, depth, settings)
+        let dialect = Dialect::of(&schema)?;
+        let document = normalize::normalize(schema, dialect)?;
+        let settings = CompileSettings {
+            dialect,
+            formats: options.formats,
+            backtrack_limit: BACKTRACK_LIMITS[0],
+        };
+        Schema::compile_normalized(document, depth, settings)
     }
 
-    fn compile_settled(
+    fn compile_normalized(
         document: Value,
         depth: usize,
-        settings: Settings,
+        settings: CompileSettings,
     ) -> Result<Schema, SchemaError> {
-        let (outlook, references) = graph::build(&document, settings.dialect, |graph| {
-            Ok((analysis::judge(graph, &document)?, graph.references()))
-        })?;
-        if judging_stack(&outlook, MAX_DEPTH) > MAX_STACK {
+        let (profile, references) =
+            subschema_graph::with_graph(&document, settings.dialect, |graph| {
+                Ok((cost_analysis::analyze(graph, &document)?, graph.references()))
+            })?;
+        if evaluation_stack(&profile, MAX_DEPTH) > MAX_STACK {
             return Err(SchemaError::invalid("", "references chain too deep to be followed"));
         }
-        let engine = patterns::check(&outlook.patterns)?;
-        // The validator compiles eight reference targets inside each other, the rest from a list.
+        let regex_engine = pattern_check::check_patterns(&profile.patterns)?;
+        // `jsonschema` compiles up to eight reference targets inside each other, and queues the
+        // others, so at most nine chains of nested subschemas are open at once.
         let open =
-            if references == 0 { depth } else { depth.saturating_mul(9).min(outlook.subschemas) };
-        let compiling_stack = open * COMPILING_FRAME;
-        let compiled = on_stack(compiling_stack, || {
-            if outlook.metered || engine == Engine::Backtracking {
-                Bounded::compile(&document, settings).map(|bounded| (None, Some(bounded)))
+            if references == 0 { depth } else { depth.saturating_mul(9).min(profile.subschemas) };
+        let compilation_stack = open * COMPILATION_FRAME;
+        let compiled = compile_on_stack(compilation_stack, || {
+            if profile.needs_budget || regex_engine == RegexEngine::Backtracking {
+                BudgetedValidator::compile(&document, settings).map(|own| (None, Some(own)))
             } else {
-                Plain::compile(&document, settings).map(|plain| (Some(plain), None))
+                FastValidator::compile(&document, settings).map(|own| (Some(own), None))
             }
         })?;
-        let (plain, first) = compiled?;
-        let bounded = std::array::from_fn(|_| OnceLock::new());
-        if let Some(first) = first {
-            let _ = bounded[0].set(Ok(first));
+        let (fast, first_budgeted) = compiled?;
+        let budgeted = std::array::from_fn(|_| OnceLock::new());
+        if let Some(validator) = first_budgeted {
+            let _ = budgeted[0].set(Ok(validator));
         }
-        let unbounded = outlook.recursive || outlook.compares;
-        let route = match plain {
-            Some(plain) if !unbounded && judging_stack(&outlook, 0) <= stack::OWN_STACK => {
-                Route::Direct(plain)
-            }
-            Some(plain) => Route::Measured(plain),
-            None => Route::Metered,
+        let depends_on_instance = profile.recursive || profile.compares_values;
+        let fits_caller = evaluation_stack(&profile, 0) <= stack_space::CALLER_STACK;
+        let route = match fast {
+            Some(fast) if !depends_on_instance && fits_caller => ValidationRoute::Direct(fast),
+            Some(fast) => ValidationRoute::DepthChecked(fast),
+            None => ValidationRoute::Budgeted,
         };
-        Ok(Schema { route, document, settings, outlook, engine, compiling_stack, bounded })
+        Ok(Schema { route, document, settings, profile, regex_engine, compilation_stack, budgeted })
     }
 
-    /// The dialect the schema is written in.
+    /// The dialect that the schema is written in.
     pub fn dialect(&self) -> Dialect {
         self.settings.dialect
     }
 
-    /// Whether `instance` matches.
+    /// Whether the schema is an object, not `true` or `false`.
+    pub(crate) fn is_object(&self) -> bool {
+        self.document.is_object()
+    }
+
+    /// Whether `instance` matches. `false` also where a limit was reached before that was known.
     #[inline]
     pub fn is_valid(&self, instance: &Value) -> bool {
         match &self.route {
-            Route::Direct(plain) => plain.is_valid(instance),
-            _ => self.answer(instance).unwrap_or(false),
+            ValidationRoute::Direct(fast) => fast.is_valid(instance),
+            _ => self.try_is_valid(instance).unwrap_or(false),
         }
     }
 
-    /// Everything wrong with `instance`.
+    /// Validates `instance`.
+    ///
+    /// # Errors
+    /// Everything wrong with it, or the limit that was reached before that was known.
     #[inline]
-    pub fn validate(&self, instance: &Value) -> Result<(), Failures> {
+    pub fn validate(&self, instance: &Value) -> Result<(), ValidationErrors> {
         match &self.route {
-            Route::Direct(plain) if plain.is_valid(instance) => Ok(()),
-            Route::Direct(_) => Err(self.list(instance)),
-            _ => self.validate_measured(instance),
+            // The yes-or-no answer first: it is much faster, and nearly always enough.
+            ValidationRoute::Direct(fast) if fast.is_valid(instance) => Ok(()),
+            ValidationRoute::Direct(_) => Err(self.list_errors(instance)),
+            _ => self.validate_with_limits(instance),
         }
     }
 
-    fn validate_measured(&self, instance: &Value) -> Result<(), Failures> {
-        match self.answer(instance) {
+    /// [`Schema::validate`] for the routes that look at the instance first.
+    fn validate_with_limits(&self, instance: &Value) -> Result<(), ValidationErrors> {
+        match self.try_is_valid(instance) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(self.list(instance)),
-            Err(failure) => Err(Failures::single(failure)),
+            Ok(false) => Err(self.list_errors(instance)),
+            Err(limit) => Err(ValidationErrors::single(limit)),
         }
     }
 
-    /// Whether `instance` matches, or why that cannot be told.
-    fn answer(&self, instance: &Value) -> Result<bool, Failure> {
-        let depth = shape::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
-        let room = judging_stack(&self.outlook, depth);
-        if let Route::Direct(plain) | Route::Measured(plain) = &self.route {
-            return stack::with_room(room, || plain.is_valid(instance)).map_err(no_room);
+    /// Whether `instance` matches, or the limit that was reached before that was known.
+    fn try_is_valid(&self, instance: &Value) -> Result<bool, ValidationError> {
+        let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
+        let stack = evaluation_stack(&self.profile, depth);
+        if let ValidationRoute::Direct(fast) | ValidationRoute::DepthChecked(fast) = &self.route {
+            return stack_space::run_with_stack(stack, || fast.is_valid(instance))
+                .map_err(no_stack);
         }
-        let size = shape::measure(instance);
-        let (steps, ticks) = self.allowance(size, ANSWER_TICKS);
-        let bounded = self.bounded(steps)?;
-        let answer = stack::with_room(room, || {
-            bounded.is_valid(&Meter::new(ticks, instance, size.values, self.match_steps(steps)))
+        let size = measure::measure(instance);
+        let (backtracks, steps) = self.allowance(size, ANSWER_STEPS);
+        let validator = self.budgeted(backtracks)?;
+        let answer = stack_space::run_with_stack(stack, || {
+            let charged = self.charged_backtracks(backtracks);
+            validator.is_valid(&StepBudget::new(steps, instance, size.values, charged))
         });
-        answer.map_err(no_room)?.map_err(|_| {
-            Failure::of_bound(format!(
-                "gave up: telling whether this matches takes more than {ticks} steps"
+        answer.map_err(no_stack)?.map_err(|_| {
+            ValidationError::without_keyword(format!(
+                "gave up: telling whether this matches takes more than {steps} steps"
             ))
         })
     }
 
-    /// The failures of an instance that does not match.
+    /// The errors of an instance that does not match.
     #[cold]
-    fn list(&self, instance: &Value) -> Failures {
-        self.try_list(instance).unwrap_or_else(Failures::single)
+    fn list_errors(&self, instance: &Value) -> ValidationErrors {
+        self.try_list_errors(instance).unwrap_or_else(ValidationErrors::single)
     }
 
-    fn try_list(&self, instance: &Value) -> Result<Failures, Failure> {
-        let depth = shape::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
-        let size = shape::measure(instance);
-        let (steps, ticks) = self.allowance(size, LISTING_TICKS);
-        let bounded = self.bounded(steps)?;
-        let context = message::Context::new(&self.document, steps);
-        let listed = stack::with_room(judging_stack(&self.outlook, depth), || {
-            let meter = Meter::new(ticks, instance, size.values, self.match_steps(steps));
-            bounded.failures(instance, &meter, MAX_FAILURES, &context)
+    /// The errors of an instance that does not match, or the limit that prevents listing them.
+    fn try_list_errors(&self, instance: &Value) -> Result<ValidationErrors, ValidationError> {
+        let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
+        let size = measure::measure(instance);
+        let (backtracks, steps) = self.allowance(size, LISTING_STEPS);
+        let validator = self.budgeted(backtracks)?;
+        let context = MessageContext::new(&self.document, backtracks);
+        let listed = stack_space::run_with_stack(evaluation_stack(&self.profile, depth), || {
+            let charged = self.charged_backtracks(backtracks);
+            let budget = StepBudget::new(steps, instance, size.values, charged);
+            validator.errors(instance, &budget, MAX_ERRORS, &context)
         });
-        let listed = listed.map_err(no_room)?;
-        let (mut failures, more) = listed.map_err(|_| {
-            Failure::of_bound(format!(
-                "does not match; listing every failing path takes more than {ticks} steps"
+        let listed = listed.map_err(no_stack)?;
+        let (mut errors, more) = listed.map_err(|_| {
+            ValidationError::without_keyword(format!(
+                "does not match; listing every failing path takes more than {steps} steps"
             ))
         })?;
         if more {
-            failures.push(Failure::of_bound(format!(
-                "more than {MAX_FAILURES} failures; the rest is not listed"
+            errors.push(ValidationError::without_keyword(format!(
+                "more than {MAX_ERRORS} errors; the rest is not listed"
             )));
         }
-        Failures::new(failures).ok_or_else(|| Failure::of_bound("does not match"))
+        // The fast and the budgeted validator agree; should they ever not, "no" is the answer.
+        ValidationErrors::new(errors)
+            .ok_or_else(|| ValidationError::without_keyword("does not match"))
     }
 
-    /// Backtracking steps per match and ticks in all for an instance of this size.
-    fn allowance(&self, size: Measure, base: u64) -> (usize, u64) {
-        let ticks = base + TICKS_PER_VALUE.saturating_mul(size.values);
-        if self.engine == Engine::Linear {
-            return (BACKTRACK_LIMITS[0], ticks);
+    /// The backtracks per match and the steps in all for an instance of this size.
+    fn allowance(&self, size: ValueSize, base: u64) -> (usize, u64) {
+        let steps = base + STEPS_PER_VALUE.saturating_mul(size.values);
+        if self.regex_engine == RegexEngine::Linear {
+            return (BACKTRACK_LIMITS[0], steps);
         }
-        let worst = |steps: usize| match_ticks(steps as u64, size.strings, size.string_bytes);
-        let steps = BACKTRACK_LIMITS.into_iter().find(|steps| worst(*steps) <= MATCH_TICKS);
-        let steps = steps.unwrap_or(BACKTRACK_LIMITS[BACKTRACK_LIMITS.len() - 1]);
-        (steps, ticks.saturating_add(MATCH_RUNS.saturating_mul(worst(steps))))
+        let worst = |backtracks: usize| {
+            worst_match_steps(backtracks as u64, size.strings, size.string_bytes)
+        };
+        let affordable =
+            BACKTRACK_LIMITS.into_iter().find(|limit| worst(*limit) <= MATCH_PASS_STEPS);
+        let backtracks = affordable.unwrap_or(BACKTRACK_LIMITS[BACKTRACK_LIMITS.len() - 1]);
+        (backtracks, steps.saturating_add(MATCH_PASSES.saturating_mul(worst(backtracks))))
     }
 
-    /// What the meter charges a match for: nothing where every pattern is linear.
-    fn match_steps(&self, steps: usize) -> u64 {
-        match self.engine {
-            Engine::Linear => 0,
-            Engine::Backtracking => steps as u64,
+    /// The backtracks that the budget charges for each match: none where no pattern backtracks.
+    fn charged_backtracks(&self, backtracks: usize) -> u64 {
+        match self.regex_engine {
+            RegexEngine::Linear => 0,
+            RegexEngine::Backtracking => backtracks as u64,
         }
     }
 
-    /// The metered validator with this step limit.
-    fn bounded(&self, match_steps: usize) -> Result<&Bounded, Failure> {
-        let index = BACKTRACK_LIMITS.iter().position(|limit| *limit == match_steps).unwrap_or(0);
-        let settings = Settings { match_steps, ..self.settings };
-        let compiled = self.bounded[index].get_or_init(|| {
-            on_stack(self.compiling_stack, || Bounded::compile(&self.document, settings))
-                .and_then(|compiled| compiled)
+    /// The budgeted validator with this backtrack limit, compiled on first use.
+    fn budgeted(&self, backtrack_limit: usize) -> Result<&BudgetedValidator, ValidationError> {
+        let index =
+            BACKTRACK_LIMITS.iter().position(|limit| *limit == backtrack_limit).unwrap_or(0);
+        let settings = CompileSettings { backtrack_limit, ..self.settings };
+        let compiled = self.budgeted[index].get_or_init(|| {
+            compile_on_stack(self.compilation_stack, || {
+                BudgetedValidator::compile(&self.document, settings)
+            })
+            .and_then(|compiled| compiled)
         });
-        compiled.as_ref().map_err(|error| Failure::of_bound(error.to_string()))
+        compiled.as_ref().map_err(|error| ValidationError::without_keyword(error.to_string()))
     }
 }
 
-/// Stack for judging an instance nested `depth` deep: each level of it can open a whole chain.
-fn judging_stack(outlook: &Outlook, depth: usize) -> usize {
-    let open =
-        if outlook.recursive { outlook.chain.saturating_mul(depth + 2) } else { outlook.longest };
-    open.saturating_mul(JUDGING_FRAME)
+/// Bytes of stack for evaluating an instance nested `depth` deep. In a recursive schema each level
+/// of the instance can open a whole chain of subschemas.
+fn evaluation_stack(profile: &CostProfile, depth: usize) -> usize {
+    let open = if profile.recursive {
+        profile.open_per_value.saturating_mul(depth + 2)
+    } else {
+        profile.open_in_all
+    };
+    open.saturating_mul(EVALUATION_FRAME)
 }
 
-fn on_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> Result<T, SchemaError> {
-    stack::with_room(bytes, work).map_err(|error| {
+fn compile_on_stack<T: Send>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, SchemaError> {
+    stack_space::run_with_stack(bytes, work).map_err(|error| {
         SchemaError::invalid("", format!("no stack to compile this schema: {error}"))
     })
 }
 
-fn too_deep() -> Failure {
-    Failure::of_bound(format!("nested deeper than {MAX_DEPTH}"))
+fn too_deep() -> ValidationError {
+    ValidationError::without_keyword(format!("nested deeper than {MAX_DEPTH}"))
 }
 
-fn no_room(error: std::io::Error) -> Failure {
-    Failure::of_bound(format!("no stack to judge this value: {error}"))
+fn no_stack(error: std::io::Error) -> ValidationError {
+    ValidationError::without_keyword(format!("no stack to validate this value: {error}"))
 }
 
 impl std::fmt::Debug for Schema {

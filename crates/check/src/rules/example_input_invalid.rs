@@ -1,7 +1,7 @@
 //! The input of an example is one that the tool takes.
 
 use toolwright_model::{Example, Json};
-use toolwright_schema::Failure;
+use toolwright_schema::ValidationError;
 use toolwright_source::{DiagnosticCode, RecordFinding, RecordPath};
 
 use super::{examples, parameters};
@@ -81,7 +81,7 @@ fn expects_bad_input(subject: &Subject<'_>, at: &RecordPath, example: &Example) 
 /// What a schema has against a part of an example; `at` is the place of the instance.
 pub(super) fn finding(
     code: &'static DiagnosticCode,
-    failure: &Failure,
+    failure: &ValidationError,
     at: &RecordPath,
     side: &str,
 ) -> RecordFinding {

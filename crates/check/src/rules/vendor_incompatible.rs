@@ -1,6 +1,6 @@
 //! The big vendors take the input schema as it is.
 
-use toolwright_schema::{Effect, Incompatibility, incompatibilities};
+use toolwright_schema::{Incompatibility, VendorEffect, incompatibilities};
 use toolwright_source::{RecordFinding, RecordPath, words};
 
 use super::parameters;
@@ -72,13 +72,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
     let what = part(entry, inside);
     let verb = |effect, count: usize| match (effect, count) {
-        (Effect::Rejects, 1) => "rejects",
-        (Effect::Rejects, _) => "reject",
-        (Effect::Ignores, 1) => "ignores",
-        (Effect::Ignores, _) => "ignore",
+        (VendorEffect::Rejects, 1) => "rejects",
+        (VendorEffect::Rejects, _) => "reject",
+        (VendorEffect::Ignores, 1) => "ignores",
+        (VendorEffect::Ignores, _) => "ignore",
     };
     let mut message = String::new();
-    for effect in [Effect::Rejects, Effect::Ignores] {
+    for effect in [VendorEffect::Rejects, VendorEffect::Ignores] {
         let names =
             || entry.vendors.iter().filter(|(_, e)| *e == effect).map(|(vendor, _)| vendor.name());
         let count = names().count();

@@ -13,7 +13,7 @@ use toolwright_exec::knowledge::Knowledge;
 use toolwright_exec::{Log, Quiet, Request, code};
 use toolwright_model::{Binding, Example, FunctionLimits};
 use toolwright_sandbox::Pool;
-use toolwright_schema::Schema;
+use toolwright_schema::{SchemaValidator, ValidateError};
 use toolwright_source::RecordPath;
 use toolwright_workspace::examples::{ExampleCase, Expectation};
 
@@ -214,13 +214,10 @@ impl ExampleRunner<'_> {
 
 fn mismatch(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<String> {
     let (Some(schema), Some(value)) = (schema, value) else { return Vec::new() };
-    let schema = match Schema::compile(schema) {
-        Ok(schema) => schema,
-        Err(error) => return vec![format!("`{which}Schema` is none: {error}")],
-    };
-    match schema.validate(value) {
+    match SchemaValidator::validate(schema, value) {
         Ok(()) => Vec::new(),
-        Err(failures) => failures
+        Err(ValidateError::Schema(error)) => vec![format!("`{which}Schema` is none: {error}")],
+        Err(ValidateError::Instance(failures)) => failures
             .iter()
             .map(|failure| format!("`{which}{}`: {}", failure.instance_path, failure.message))
             .collect(),

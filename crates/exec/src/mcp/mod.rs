@@ -34,7 +34,7 @@ use std::sync::Arc;
 use toolwright_model::Binding;
 
 pub use message_lines::{MAX_MESSAGE, MessageLine, MessageLines};
-pub use upstream::{Upstream, Upstreams, redact_url};
+pub use upstream::{Upstream, Upstreams};
 
 use crate::{BoxFuture, Call, Content, Executor, Failure, Host, Json, Kind, Outcome, code};
 

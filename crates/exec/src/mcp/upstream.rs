@@ -310,23 +310,10 @@ impl Upstream {
                 command.first().map(String::as_str).unwrap_or_default().to_owned()
             }
             Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
-                redact_url(url)
+                toolwright_model::redacted_url(url)
             }
         }
     }
-}
-
-/// A URL as logs and messages may show it: without user, password, query and fragment, where
-/// secrets are kept.
-///
-/// Works on text and not on a parsed URL, because messages about malformed URLs need it too, and
-/// because a parser would normalise the rest, so that users would not recognise what they wrote.
-pub fn redact_url(url: &str) -> String {
-    let address = url.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
 }
 
 /// The state after `failures` failures in a row, with a pause that doubles each time.
@@ -348,22 +335,4 @@ fn failure_during_pause(why: &Failure, failures: u32, until: Instant) -> Failure
         left.as_millis().max(1)
     );
     why.clone().suggest(format!("{}; {again}", why.suggestion))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::redact_url;
-
-    #[test]
-    fn redacted_urls_contain_no_secrets() {
-        for (url, shown) in [
-            ("https://host/mcp", "https://host/mcp"),
-            ("https://user:sesame@host:8080/mcp?key=sesame#sesame", "https://host:8080/mcp"),
-            ("http://host?sesame", "http://host"),
-            ("http://a@sesame@host/x@y", "http://host/x@y"),
-            ("sesame", "sesame"),
-        ] {
-            assert_eq!(redact_url(url), shown);
-        }
-    }
 }

@@ -1,43 +1,45 @@
-//! Which big vendor refuses or ignores which part of a tool's input schema.
+//! Which parts of a tool's input schema the APIs of OpenAI, Anthropic and Gemini reject or ignore.
 //!
-//! The question is what breaks when the tool is simply passed on: OpenAI's `parameters` without
-//! `strict`, Anthropic's `input_schema` without `strict`, and `parameters` of a Gemini function
-//! declaration as the HTTP API takes it. What is known is in `facts`, which schema shows it in
-//! `rules`.
+//! Assumed is a request that contains the schema unchanged: as OpenAI's `parameters` without
+//! `strict`, as Anthropic's `input_schema` without `strict`, and as `parameters` of a Gemini
+//! function declaration in the HTTP API. `facts` lists what the vendors do not accept, `rules`
+//! recognizes it in a schema, and this file walks the schema and collects the results.
 //!
-//! Not here: OpenAI's and Anthropic's strict modes. They are asked for tool by tool and want the
-//! schema rewritten (every property required, every object closed), so hardly a schema as published
-//! passes, and reporting that by default would drown what really breaks. Nor Gemini's
-//! `parametersJsonSchema`, which takes JSON Schema. Nor names, descriptions and the number of
-//! tools: they are not the schema's.
+//! Deliberately absent:
+//!
+//! - The strict modes of OpenAI and Anthropic. A request chooses them for each tool, and they
+//!   require a rewritten schema (every property required, every object closed). Hardly any
+//!   published schema passes, and reporting that would hide the schemas that fail in every mode.
+//! - Gemini's `parametersJsonSchema`, which accepts JSON Schema.
+//! - Names, descriptions and the number of tools, which are not part of the schema.
 
 mod facts;
 mod rules;
 
 use serde_json::{Map, Value};
 
-use crate::keywords;
 use crate::limits::MAX_DEPTH;
-use crate::{Dialect, shape};
+use crate::{Dialect, pointer, subschema_keywords};
 
-use facts::Fact;
+use facts::VendorFact;
 
-/// Entries at most. The vocabularies have some sixty keywords; only made-up ones come in thousands.
-const MAX_ENTRIES: usize = 64;
+/// The most incompatibilities reported for a schema. The vocabularies have some sixty keywords; a
+/// schema with more has invented ones.
+const MAX_INCOMPATIBILITIES: usize = 64;
 
-/// Whose models are to call the tool.
+/// A company whose models call tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Vendor {
-    /// OpenAI: chat completions and responses.
+    /// OpenAI: the chat completions and responses APIs.
     OpenAi,
-    /// Anthropic: messages.
+    /// Anthropic: the messages API.
     Anthropic,
     /// Google: the Gemini API.
     Gemini,
 }
 
 impl Vendor {
-    /// The name people know it by.
+    /// The name for messages: `OpenAI`, `Anthropic` or `Gemini`.
     pub fn name(self) -> &'static str {
         match self {
             Vendor::OpenAi => "OpenAI",
@@ -47,138 +49,154 @@ impl Vendor {
     }
 }
 
-/// What a vendor does with what it does not take.
+/// What a vendor does with a part of a schema that it does not accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Effect {
-    /// The whole request fails, with all its tools.
+pub enum VendorEffect {
+    /// The whole request fails, with all the tools in it.
     Rejects,
-    /// The request passes, the keyword has no effect.
+    /// The request succeeds, and the keyword has no effect.
     Ignores,
 }
 
-/// Something in a schema that at least one vendor does not take.
+/// A part of a schema that at least one vendor does not accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incompatibility {
-    /// JSON pointer of the first place: of the keyword, or of the schema that lacks it.
+    /// JSON pointer of its first occurrence: of the keyword, or of the schema that lacks it.
     pub at: String,
     /// The keyword; for a boolean schema `true` or `false`.
     pub keyword: String,
-    /// Every vendor concerned.
-    pub vendors: &'static [(Vendor, Effect)],
+    /// The vendors that do not accept it.
+    pub vendors: &'static [(Vendor, VendorEffect)],
     /// Why, and what to write instead.
     pub note: &'static str,
-    /// How many places of the schema show it.
+    /// The number of occurrences in the schema.
     pub count: usize,
 }
 
-/// What of `schema`, a tool's input schema, is lost on some vendor, in the order it is written.
+/// The parts of `schema`, a tool's input schema, that some vendor does not accept, in the order
+/// they are written.
 ///
-/// One entry per keyword and reason, with its first place and the number of places. Looks at
-/// subschemas only, never into `const`, `enum`, `default` or `examples`, and no deeper than a
-/// schema may nest. A schema of an unknown dialect is read as 2020-12.
+/// One entry per keyword and reason, with its first occurrence and the number of occurrences.
+/// Visits subschemas only, never `const`, `enum`, `default` or `examples`, and no deeper than a
+/// schema may nest. A schema of an unknown dialect is read as 2020-12: reporting the dialect is not
+/// this function's task.
 ///
 /// ```
 /// use serde_json::json;
-/// use toolwright_schema::{Effect, Vendor, incompatibilities};
+/// use toolwright_schema::{VendorEffect, Vendor, incompatibilities};
 ///
 /// let found = incompatibilities(&json!({
 ///     "type": "object",
 ///     "properties": { "unit": { "type": "string", "const": "C" } }
 /// }));
 /// assert_eq!(found[0].at, "/properties/unit/const");
-/// assert_eq!(found[0].vendors, [(Vendor::Gemini, Effect::Rejects)]);
+/// assert_eq!(found[0].vendors, [(Vendor::Gemini, VendorEffect::Rejects)]);
 /// ```
 pub fn incompatibilities(schema: &Value) -> Vec<Incompatibility> {
     let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
-    let mut findings = Findings::default();
+    let mut findings = VendorFindings::default();
     match schema {
         Value::Object(members) => {
-            walk(Subschema { value: schema, members, top: true }, dialect, 0, &mut findings)
+            let top = ObjectSubschema { value: schema, members, is_top: true };
+            walk(top, dialect, 0, &mut findings);
         }
-        Value::Bool(_) => findings.add(&facts::NOT_AN_OBJECT, "type", Place::of(schema)),
-        // Not a schema: compiling says so.
+        Value::Bool(_) => findings.add(&facts::NOT_AN_OBJECT, "type", SchemaPlace::of(schema)),
+        // Not a schema: compiling it reports that.
         _ => {}
     }
-    findings.located(schema)
+    findings.into_incompatibilities(schema)
 }
 
 /// A subschema that is not a boolean.
 #[derive(Clone, Copy)]
-struct Subschema<'a> {
+struct ObjectSubschema<'a> {
+    /// The subschema as a value, for its pointer.
     value: &'a Value,
     members: &'a Map<String, Value>,
-    /// The input schema itself.
-    top: bool,
+    /// It is the input schema itself, for which vendors have stricter rules.
+    is_top: bool,
 }
 
-/// Recursion ends where nesting does, so 256 KB of stack are plenty and good schemas need no heap.
-fn walk<'a>(schema: Subschema<'a>, dialect: Dialect, depth: usize, findings: &mut Findings<'a>) {
-    rules::judge(schema, findings);
+/// Visits `schema` and the subschemas below it. The recursion ends at the depth that a schema may
+/// have, so 256 KiB of stack suffice, and schemas without a finding need no heap memory.
+fn walk<'a>(
+    schema: ObjectSubschema<'a>,
+    dialect: Dialect,
+    depth: usize,
+    findings: &mut VendorFindings<'a>,
+) {
+    rules::check_subschema(schema, findings);
     if depth == MAX_DEPTH {
         return;
     }
-    keywords::subschemas(schema.members, dialect, |_, value| {
+    subschema_keywords::subschemas(schema.members, dialect, |_, value| {
         if let Value::Object(members) = value {
-            walk(Subschema { value, members, top: false }, dialect, depth + 1, findings);
+            let child = ObjectSubschema { value, members, is_top: false };
+            walk(child, dialect, depth + 1, findings);
         }
     });
 }
 
-/// A value of the document, and what to append to its pointer.
+/// A place in the schema: a subschema, or a keyword of it, or a name under that keyword.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct SchemaPlace<'a> {
     value: &'a Value,
     keyword: Option<&'a str>,
     name: Option<&'a str>,
 }
 
-impl<'a> Place<'a> {
-    fn of(value: &'a Value) -> Place<'a> {
-        Place { value, keyword: None, name: None }
+impl<'a> SchemaPlace<'a> {
+    /// The subschema itself.
+    fn of(value: &'a Value) -> SchemaPlace<'a> {
+        SchemaPlace { value, keyword: None, name: None }
     }
 }
 
-struct Finding<'a> {
-    fact: &'static Fact,
+/// An [`Incompatibility`] whose pointer is not known yet.
+struct VendorFinding<'a> {
+    fact: &'static VendorFact,
     keyword: &'a str,
-    first: Place<'a>,
+    first: SchemaPlace<'a>,
     count: usize,
 }
 
+/// The findings so far.
 #[derive(Default)]
-struct Findings<'a> {
-    list: Vec<Finding<'a>>,
+struct VendorFindings<'a> {
+    list: Vec<VendorFinding<'a>>,
 }
 
-impl<'a> Findings<'a> {
-    fn add(&mut self, fact: &'static Fact, keyword: &'a str, place: Place<'a>) {
-        let same = |known: &Finding<'_>| std::ptr::eq(known.fact, fact) && known.keyword == keyword;
-        if let Some(known) = self.list.iter_mut().find(|known| same(known)) {
-            known.count += 1;
-        } else if self.list.len() < MAX_ENTRIES {
-            self.list.push(Finding { fact, keyword, first: place, count: 1 });
+impl<'a> VendorFindings<'a> {
+    /// Adds a finding, or counts another occurrence of it. Facts are statics, so the address tells
+    /// them apart.
+    fn add(&mut self, fact: &'static VendorFact, keyword: &'a str, place: SchemaPlace<'a>) {
+        let is_same =
+            |other: &VendorFinding<'_>| std::ptr::eq(other.fact, fact) && other.keyword == keyword;
+        if let Some(existing) = self.list.iter_mut().find(|other| is_same(other)) {
+            existing.count += 1;
+        } else if self.list.len() < MAX_INCOMPATIBILITIES {
+            self.list.push(VendorFinding { fact, keyword, first: place, count: 1 });
         }
     }
 
-    /// Pointers are found in one pass at the end, so a schema that suits everybody pays nothing.
-    fn located(self, document: &Value) -> Vec<Incompatibility> {
+    /// Adds the pointers, in one pass over the document, and none for a schema without findings.
+    fn into_incompatibilities(self, document: &Value) -> Vec<Incompatibility> {
         if self.list.is_empty() {
             return Vec::new();
         }
         let places: Vec<&Value> = self.list.iter().map(|finding| finding.first.value).collect();
-        let pointers = shape::locate_all(document, &places);
-        self.list.iter().zip(pointers).map(|(finding, pointer)| finding.located(pointer)).collect()
+        let pointers = pointer::pointers_to(document, &places);
+        let findings = self.list.iter().zip(pointers);
+        findings.map(|(finding, pointer)| finding.to_incompatibility(pointer)).collect()
     }
 }
 
-impl Finding<'_> {
-    fn located(&self, pointer: Option<String>) -> Incompatibility {
+impl VendorFinding<'_> {
+    fn to_incompatibility(&self, pointer: Option<String>) -> Incompatibility {
         let mut at = pointer.unwrap_or_default();
-        self.first
-            .keyword
-            .into_iter()
-            .chain(self.first.name)
-            .for_each(|key| shape::extend(&mut at, key));
+        for key in self.first.keyword.into_iter().chain(self.first.name) {
+            pointer::extend(&mut at, key);
+        }
         Incompatibility {
             at,
             keyword: self.keyword.to_owned(),

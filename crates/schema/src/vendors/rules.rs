@@ -1,40 +1,45 @@
-//! Which schema shows which fact: one look at the members of one subschema.
+//! Recognizes the facts of `facts` in one subschema, without entering the subschemas below it.
+//!
+//! There are three kinds of facts: a keyword is missing, a keyword is there with a value that is
+//! not accepted, or a name or boolean under a keyword is not accepted.
 
 use serde_json::{Map, Value};
 
-use super::facts::{self, Fact};
-use super::{Findings, Place, Subschema};
+use super::facts::{self, VendorFact};
+use super::{ObjectSubschema, SchemaPlace, VendorFindings};
 
-/// Notes what of `schema` itself, not of the schemas below it, some vendor does not take.
-pub(super) fn judge<'a>(schema: Subschema<'a>, findings: &mut Findings<'a>) {
-    for (keyword, fact) in missing(schema) {
+/// Adds a finding for each part of `schema` itself that some vendor does not accept.
+pub(super) fn check_subschema<'a>(schema: ObjectSubschema<'a>, findings: &mut VendorFindings<'a>) {
+    for (keyword, fact) in missing_keywords(schema) {
         if let Some(fact) = fact {
-            findings.add(fact, keyword, Place::of(schema.value));
+            findings.add(fact, keyword, SchemaPlace::of(schema.value));
         }
     }
     for (keyword, value) in schema.members {
-        if let Some(fact) = present(keyword, value, schema) {
+        if let Some(fact) = keyword_fact(keyword, value, schema) {
             findings.add(
                 fact,
                 keyword,
-                Place { keyword: Some(keyword), ..Place::of(schema.value) },
+                SchemaPlace { keyword: Some(keyword), ..SchemaPlace::of(schema.value) },
             );
         }
         match (keyword.as_str(), value) {
             ("properties" | "patternProperties", Value::Object(named)) => {
-                judge_names(keyword, named, schema, findings);
+                check_names(keyword, named, schema, findings);
             }
-            ("items", Value::Bool(_)) => judge_booleans(std::slice::from_ref(value), findings),
-            ("anyOf", Value::Array(branches)) => judge_booleans(branches, findings),
+            ("items", Value::Bool(_)) => report_booleans(std::slice::from_ref(value), findings),
+            ("anyOf", Value::Array(branches)) => report_booleans(branches, findings),
             _ => {}
         }
     }
 }
 
-/// What is not there and should be.
-fn missing(schema: Subschema<'_>) -> [(&'static str, Option<&'static Fact>); 3] {
+/// The keywords that a vendor requires and `schema` lacks.
+fn missing_keywords(
+    schema: ObjectSubschema<'_>,
+) -> [(&'static str, Option<&'static VendorFact>); 3] {
     let (mut kind, mut has_properties, mut has_items) = (None, false, false);
-    // One pass is quicker than to look up each by its hash.
+    // One pass over the few members is faster than three lookups by hash.
     for (keyword, value) in schema.members {
         match keyword.as_str() {
             "type" => kind = Some(value),
@@ -45,31 +50,37 @@ fn missing(schema: Subschema<'_>) -> [(&'static str, Option<&'static Fact>); 3] 
     }
     let is_object = kind.is_some_and(|kind| kind == "object");
     [
-        ("type", (schema.top && kind.is_none()).then_some(&facts::NOT_AN_OBJECT)),
-        // Whether or not its type is left out as well: adding that alone does not help.
+        ("type", (schema.is_top && kind.is_none()).then_some(&facts::NOT_AN_OBJECT)),
+        // Reported beside a missing `type` as well, because adding the type alone does not help.
         (
             "properties",
-            (schema.top && (is_object || kind.is_none()) && !has_properties)
+            (schema.is_top && (is_object || kind.is_none()) && !has_properties)
                 .then_some(&facts::NO_PROPERTIES),
         ),
         ("items", (may_be_array(kind) && !has_items).then_some(&facts::NO_ITEMS)),
     ]
 }
 
-/// What is there and is not taken. At most one reason: the first to fix.
-fn present(keyword: &str, value: &Value, schema: Subschema<'_>) -> Option<&'static Fact> {
+/// Why a vendor does not accept `keyword`. At most one reason per keyword: the first to fix.
+fn keyword_fact(
+    keyword: &str,
+    value: &Value,
+    schema: ObjectSubschema<'_>,
+) -> Option<&'static VendorFact> {
     match keyword {
-        "type" if schema.top => (value != "object").then_some(&facts::NOT_AN_OBJECT),
-        "anyOf" if schema.top => Some(&facts::TOP_ANY_OF),
-        "oneOf" | "allOf" if schema.top => Some(&facts::TOP_ONE_OF_ALL_OF),
-        "enum" | "const" | "not" if schema.top => Some(&facts::TOP_VALUE),
+        "type" if schema.is_top => (value != "object").then_some(&facts::NOT_AN_OBJECT),
+        "anyOf" if schema.is_top => Some(&facts::TOP_ANY_OF),
+        "oneOf" | "allOf" if schema.is_top => Some(&facts::TOP_ONE_OF_ALL_OF),
+        "enum" | "const" | "not" if schema.is_top => Some(&facts::TOP_VALUE),
         "type" => value.is_array().then_some(&facts::TYPE_LIST),
-        "items" => of_items(value),
-        "enum" => of_enum(value, schema.members),
-        "properties" => (!schema.top && is_filled(value) && is_no_object(schema.members))
-            .then_some(&facts::ONLY_OBJECTS),
-        "required" => of_required(value, schema),
-        "pattern" => value.as_str().and_then(of_pattern),
+        "items" => items_fact(value),
+        "enum" => enum_fact(value, schema.members),
+        "properties" => {
+            (!schema.is_top && is_non_empty_map(value) && lacks_object_type(schema.members))
+                .then_some(&facts::ONLY_OBJECTS)
+        }
+        "required" => required_fact(value, schema),
+        "pattern" => value.as_str().and_then(pattern_fact),
         "default" => Some(&facts::DEFAULT),
         "$ref" | "$defs" | "definitions" => Some(&facts::REFERENCE),
         "const" => Some(&facts::CONST),
@@ -79,9 +90,9 @@ fn present(keyword: &str, value: &Value, schema: Subschema<'_>) -> Option<&'stat
     }
 }
 
-/// The fields of Gemini's `Schema`, read from `interface Schema` of `@google/genai` 2.32.0; the
-/// discovery document of v1beta (revision 20260816) is quoted with the same ones. JSON for protocol
-/// buffers may spell a field either way.
+/// The fields of Gemini's `Schema`, from `interface Schema` of `@google/genai` 2.32.0; quotes of
+/// the discovery document of v1beta (revision 20260816) have the same ones. The JSON mapping of
+/// protocol buffers accepts both spellings of a field, `anyOf` and `any_of`.
 fn is_gemini_field(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -118,7 +129,8 @@ fn is_gemini_field(keyword: &str) -> bool {
     )
 }
 
-fn of_items(items: &Value) -> Option<&'static Fact> {
+/// Gemini's `items` is one schema that is not empty.
+fn items_fact(items: &Value) -> Option<&'static VendorFact> {
     match items {
         Value::Array(_) => Some(&facts::ITEMS_LIST),
         Value::Object(members) if members.is_empty() => Some(&facts::EMPTY_ITEMS),
@@ -126,7 +138,8 @@ fn of_items(items: &Value) -> Option<&'static Fact> {
     }
 }
 
-fn of_enum(values: &Value, members: &Map<String, Value>) -> Option<&'static Fact> {
+/// Gemini's `enum` is for strings. The order of the facts is the order in which to fix them.
+fn enum_fact(values: &Value, members: &Map<String, Value>) -> Option<&'static VendorFact> {
     let values = values.as_array()?;
     if values.iter().any(|value| !value.is_string()) {
         Some(&facts::ENUM_NOT_STRING)
@@ -137,58 +150,66 @@ fn of_enum(values: &Value, members: &Map<String, Value>) -> Option<&'static Fact
     }
 }
 
-fn of_required(names: &Value, schema: Subschema<'_>) -> Option<&'static Fact> {
+/// Gemini's `required` belongs to an object and names its properties.
+fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static VendorFact> {
     let names = names.as_array()?;
-    if !schema.top && !names.is_empty() && is_no_object(schema.members) {
+    if !schema.is_top && !names.is_empty() && lacks_object_type(schema.members) {
         return Some(&facts::ONLY_OBJECTS);
     }
-    let known = schema.members.get("properties").and_then(Value::as_object);
-    let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
+    let declared = schema.members.get("properties").and_then(Value::as_object);
+    let is_declared = |name: &str| declared.is_some_and(|names| names.contains_key(name));
     names
         .iter()
         .filter_map(Value::as_str)
-        .any(|name| !is_known(name))
+        .any(|name| !is_declared(name))
         .then_some(&facts::REQUIRED_UNKNOWN)
 }
 
-fn judge_names<'a>(
+/// Checks the names under `properties` or `patternProperties`.
+fn check_names<'a>(
     keyword: &'a str,
     named: &'a Map<String, Value>,
-    schema: Subschema<'a>,
-    findings: &mut Findings<'a>,
+    schema: ObjectSubschema<'a>,
+    findings: &mut VendorFindings<'a>,
 ) {
     for (name, value) in named {
         let fact = match keyword {
-            "patternProperties" => of_pattern(name),
-            _ => (schema.top && !is_anthropic_name(name)).then_some(&facts::PROPERTY_NAME),
+            "patternProperties" => pattern_fact(name),
+            _ => (schema.is_top && !is_anthropic_name(name)).then_some(&facts::PROPERTY_NAME),
         };
         if let Some(fact) = fact {
             findings.add(
                 fact,
                 keyword,
-                Place { value: schema.value, keyword: Some(keyword), name: Some(name) },
+                SchemaPlace { value: schema.value, keyword: Some(keyword), name: Some(name) },
             );
         }
         if keyword == "properties" {
-            judge_booleans(std::slice::from_ref(value), findings);
+            report_booleans(std::slice::from_ref(value), findings);
         }
     }
 }
 
-fn judge_booleans<'a>(schemas: &'a [Value], findings: &mut Findings<'a>) {
+/// Reports the schemas `true` and `false`, each at its own place. The walk does not visit them.
+fn report_booleans<'a>(schemas: &'a [Value], findings: &mut VendorFindings<'a>) {
     for schema in schemas {
         if let Value::Bool(all) = schema {
-            findings.add(&facts::BOOLEAN, if *all { "true" } else { "false" }, Place::of(schema));
+            findings.add(
+                &facts::BOOLEAN,
+                if *all { "true" } else { "false" },
+                SchemaPlace::of(schema),
+            );
         }
     }
 }
 
-/// `^[a-zA-Z0-9_.-]{1,64}$`
+/// The pattern that Anthropic's error quotes: `^[a-zA-Z0-9_.-]{1,64}$`.
 fn is_anthropic_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
+/// Whether `type` is `array` or a list with it.
 fn may_be_array(kind: Option<&Value>) -> bool {
     match kind {
         Some(Value::String(one)) => one == "array",
@@ -197,20 +218,23 @@ fn may_be_array(kind: Option<&Value>) -> bool {
     }
 }
 
-/// Says nothing of a list of types, which Gemini refuses anyway.
-fn is_no_object(members: &Map<String, Value>) -> bool {
+/// Whether `type` is not `object`. `false` for a list of types, for which there is another fact.
+fn lacks_object_type(members: &Map<String, Value>) -> bool {
     members.get("type").is_none_or(|kind| kind != "object" && !kind.is_array())
 }
 
-/// An empty map is the same as none to protocol buffers.
-fn is_filled(map: &Value) -> bool {
+/// Protocol buffers do not distinguish an empty map from a missing one.
+fn is_non_empty_map(map: &Value) -> bool {
     map.as_object().is_some_and(|map| !map.is_empty())
 }
 
-/// A scanner, not a parser: a class that opens with `]` ends there.
-fn of_pattern(pattern: &str) -> Option<&'static Fact> {
-    // Letters that Python's `re` knows after a backslash; any other is an error. `\z` is new in
-    // 3.14.
+/// Why OpenAI rejects a pattern.
+///
+/// A scanner, not a parser: it only recognizes escapes, groups and classes. A class whose
+/// first character is `]` ends there for it, which at worst reports a group inside of that class.
+fn pattern_fact(pattern: &str) -> Option<&'static VendorFact> {
+    // The letters that Python's `re` allows after a backslash; any other is an error. `\z` is new
+    // in Python 3.14.
     const ESCAPES: &[u8] = b"AbBdDsSwWZzafnrtuUxvN";
     let mut looks_around = false;
     let mut in_class = false;

@@ -1,12 +1,16 @@
-//! The crate from outside: tables of cases, the official suite, hostile input.
+//! The crate from outside: tables of cases, the official test suite, hostile input.
+//!
+//! Every test runs on cases of this repository. Two of them also run on larger collections where an
+//! environment variable names a copy: `JSON_SCHEMA_TEST_SUITE` and `TOOLWRIGHT_SHARED`.
 
-#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+#![allow(clippy::print_stderr, reason = "a test reports which larger collections it did not run")]
 
-mod facts;
-mod guards;
-mod hostile;
+mod hostile_input;
+mod loops_and_fan_out;
 mod messages;
-mod plain;
-mod rules;
-mod suite;
+mod official_suite;
+mod quick_check;
+mod research_cases;
+mod validator;
+mod validity;
 mod vendors;

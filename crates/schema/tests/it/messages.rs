@@ -1,17 +1,17 @@
-//! The words: each message says what is wrong, and the paths say where.
+//! The messages say what is wrong, and the paths say where.
 
 use serde_json::{Value, json};
 use toolwright_schema::Schema;
 
 #[test]
-fn refusals_in_words() {
+fn schema_errors_name_the_pointer_and_the_cause() {
     let cases = [
         (json!(null), "invalid schema at the root: a schema is an object or a boolean"),
         (
             json!({ "type": "banana" }),
-            "invalid schema at `/type`: `\"banana\"` matches no alternative of `anyOf`: `\"banana\"` is not one of \
-             `\"array\"`, `\"boolean\"`, `\"integer\"`, `\"null\"`, `\"number\"`, `\"object\"`, `\"string\"`; or \
-             `\"banana\"` is not of type `array`",
+            "invalid schema at `/type`: `\"banana\"` matches no alternative of `anyOf`: \
+             `\"banana\"` is not one of `\"array\"`, `\"boolean\"`, `\"integer\"`, `\"null\"`, \
+             `\"number\"`, `\"object\"`, `\"string\"`; or `\"banana\"` is not of type `array`",
         ),
         (json!({ "minLength": -1 }), "invalid schema at `/minLength`: `-1` is less than `0`"),
         (
@@ -28,7 +28,7 @@ fn refusals_in_words() {
         ),
         (
             json!({ "$ref": "#" }),
-            "invalid schema at `/$ref`: `$ref` leads back to the same place without looking at anything",
+            "invalid schema at `/$ref`: `$ref` refers back to itself without entering the instance",
         ),
         (
             json!({ "$ref": "x.json" }),
@@ -40,13 +40,13 @@ fn refusals_in_words() {
         ),
     ];
     for (schema, expected) in cases {
-        let error = Schema::compile(&schema).expect_err("refused");
+        let error = Schema::compile(&schema).expect_err("rejected");
         assert_eq!(error.to_string(), expected);
     }
 }
 
 #[test]
-fn failures_in_words() {
+fn validation_errors_name_the_value_and_the_rule() {
     let cases = [
         (
             json!({ "type": ["string", "null"] }),
@@ -83,21 +83,23 @@ fn failures_in_words() {
         (
             json!({ "propertyNames": { "maxLength": 1 } }),
             json!({ "ab": 1 }),
-            "the root: a property name is refused: `\"ab\"` is longer than 1 character",
+            "the root: a property name is not allowed: `\"ab\"` is longer than 1 character",
         ),
         (
-            json!({ "anyOf": [{ "type": "string" }, { "properties": { "a": { "type": "null" } } }] }),
+            json!({
+                "anyOf": [{ "type": "string" }, { "properties": { "a": { "type": "null" } } }]
+            }),
             json!({ "a": 1 }),
-            "the root: `{\"a\":1}` matches no alternative of `anyOf`: `{\"a\":1}` is not of type `string`; or at `/a`, \
-             `1` is not of type `null`",
+            "the root: `{\"a\":1}` matches no alternative of `anyOf`: `{\"a\":1}` is not of type \
+             `string`; or at `/a`, `1` is not of type `null`",
         ),
     ];
     for (schema, instance, expected) in cases {
-        let failures = Schema::compile(&schema)
+        let errors = Schema::compile(&schema)
             .expect("compiles")
             .validate(&instance)
             .expect_err("does not match");
-        assert_eq!(failures.to_string(), expected);
+        assert_eq!(errors.to_string(), expected);
     }
 }
 
@@ -112,13 +114,13 @@ fn every_failing_path_is_listed() {
         "required": ["c"]
     });
     let instance = json!({ "a/b": "x", "list": ["ok", 1, 2] });
-    let failures = Schema::compile(&schema)
+    let errors = Schema::compile(&schema)
         .expect("compiles")
         .validate(&instance)
         .expect_err("does not match");
-    let mut found: Vec<[&str; 3]> = failures
+    let mut found: Vec<[&str; 3]> = errors
         .iter()
-        .map(|failure| [&*failure.instance_path, &*failure.schema_path, &*failure.keyword])
+        .map(|error| [&*error.instance_path, &*error.schema_path, &*error.keyword])
         .collect();
     found.sort_unstable();
     assert_eq!(
@@ -133,10 +135,10 @@ fn every_failing_path_is_listed() {
 }
 
 #[test]
-fn a_long_list_ends_with_a_note() {
+fn a_long_list_of_errors_ends_with_a_note() {
     let schema = Schema::compile(&json!({ "items": { "type": "string" } })).expect("compiles");
     let instance = Value::Array(vec![json!(1); 20_000]);
-    let failures = schema.validate(&instance).expect_err("does not match").into_vec();
-    assert_eq!(failures.len(), 10_001);
-    assert_eq!(failures[10_000].message, "more than 10000 failures; the rest is not listed");
+    let errors = schema.validate(&instance).expect_err("does not match").into_vec();
+    assert_eq!(errors.len(), 10_001);
+    assert_eq!(errors[10_000].message, "more than 10000 errors; the rest is not listed");
 }

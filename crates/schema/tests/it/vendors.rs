@@ -1,16 +1,16 @@
-//! What vendors do not take: every fact with a schema that shows it and a near miss that does not.
+//! What vendors do not accept: every fact with a schema that has it and a near miss that does not.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Effect, Incompatibility, Vendor, incompatibilities};
+use toolwright_schema::{Incompatibility, Vendor, VendorEffect, incompatibilities};
 
 const D7: &str = "http://json-schema.org/draft-07/schema#";
 
-/// `place keyword vendors`, lower case for what is only ignored, with the count where it is not
+/// `pointer keyword vendors`: vendors that only ignore it in lower case, and the count unless it is
 /// one.
 fn line(found: &Incompatibility) -> String {
-    let vendor = |(vendor, effect): &(Vendor, Effect)| match effect {
-        Effect::Rejects => vendor.name().to_owned(),
-        Effect::Ignores => vendor.name().to_lowercase(),
+    let vendor = |(vendor, effect): &(Vendor, VendorEffect)| match effect {
+        VendorEffect::Rejects => vendor.name().to_owned(),
+        VendorEffect::Ignores => vendor.name().to_lowercase(),
     };
     let vendors: Vec<String> = found.vendors.iter().map(vendor).collect();
     let count = if found.count == 1 { String::new() } else { format!(" x{}", found.count) };
@@ -43,7 +43,7 @@ fn with_beside(extra: Value) -> Value {
 }
 
 #[test]
-fn the_top_of_an_input_schema() {
+fn the_top_of_an_input_schema_has_its_own_rules() {
     let all = "OpenAI+Anthropic+Gemini";
     check(&[
         ("an object", with(json!({ "type": "string" })), &[]),
@@ -59,7 +59,7 @@ fn the_top_of_an_input_schema() {
             &[&format!("/type type {all}")],
         ),
         ("a boolean", json!(true), &[&format!(" type {all}")]),
-        ("no schema", json!(null), &[]),
+        ("not a schema", json!(null), &[]),
         (
             "anyOf",
             with_beside(json!({ "anyOf": [{ "type": "object" }] })),
@@ -79,7 +79,7 @@ fn the_top_of_an_input_schema() {
 }
 
 #[test]
-fn names_of_parameters() {
+fn parameter_names_outside_of_anthropics_pattern_are_reported() {
     let named =
         |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } } });
     check(&[
@@ -104,7 +104,7 @@ fn names_of_parameters() {
 }
 
 #[test]
-fn arrays() {
+fn arrays_need_one_schema_for_their_items() {
     let text = json!({ "type": "string" });
     check(&[
         ("items", with(json!({ "type": "array", "items": text })), &[]),
@@ -144,8 +144,8 @@ fn arrays() {
 }
 
 #[test]
-fn patterns() {
-    let refused =
+fn patterns_that_python_or_newer_models_reject_are_reported() {
+    let is_reported =
         |pattern: &str| !lines(&with(json!({ "type": "string", "pattern": pattern }))).is_empty();
     for pattern in [
         r"\p{L}",
@@ -161,7 +161,7 @@ fn patterns() {
         r"[(]\p{L}",
         r"\[(?=a)",
     ] {
-        assert!(refused(pattern), "{pattern}");
+        assert!(is_reported(pattern), "{pattern}");
     }
     for pattern in [
         r"^[\w.-]+\.\d{1,3}$",
@@ -177,7 +177,7 @@ fn patterns() {
         "\\",
         "",
     ] {
-        assert!(!refused(pattern), "{pattern}");
+        assert!(!is_reported(pattern), "{pattern}");
     }
     let text = json!({ "type": "string" });
     check(&[
@@ -200,15 +200,15 @@ fn patterns() {
             &[],
         ),
     ]);
-    let notes = |pattern: &str| {
+    let note = |pattern: &str| {
         incompatibilities(&with(json!({ "type": "string", "pattern": pattern })))[0].note
     };
-    assert_ne!(notes(r"\p{L}"), notes("(?=a)"));
-    assert_eq!(notes(r"(?=a)\p{L}"), notes(r"\p{L}"), "what every model refuses comes first");
+    assert_ne!(note(r"\p{L}"), note("(?=a)"));
+    assert_eq!(note(r"(?=a)\p{L}"), note(r"\p{L}"), "a fact about every model comes first");
 }
 
 #[test]
-fn types_and_values_for_gemini() {
+fn gemini_accepts_one_type_and_enums_of_strings() {
     check(&[
         ("types", with(json!({ "type": ["string", "null"] })), &["/properties/p/type type Gemini"]),
         ("nullable", with(json!({ "type": "string", "nullable": true })), &[]),
@@ -259,11 +259,11 @@ fn types_and_values_for_gemini() {
     assert_eq!(note(json!([1])), "Gemini's `enum` holds strings only");
     assert_eq!(note(json!([1, ""])), "Gemini's `enum` holds strings only");
     assert_eq!(note(json!(["a", ""])), "Gemini's `enum` holds no empty string");
-    assert_eq!(note(json!(["a"])), "Gemini wants `type: string` beside `enum`");
+    assert_eq!(note(json!(["a"])), "Gemini requires `type: string` beside `enum`");
 }
 
 #[test]
-fn objects_for_gemini() {
+fn gemini_requires_the_type_of_objects() {
     let text = json!({ "type": "string" });
     let own = json!({ "a": text });
     check(&[
@@ -307,27 +307,29 @@ fn objects_for_gemini() {
 }
 
 #[test]
-fn keywords_gemini_lacks() {
+fn keywords_that_gemini_lacks_are_reported() {
     let lacked = "$anchor $comment $id additionalItems additionalProperties allOf const contains \
-        contentEncoding dependentRequired deprecated else examples exclusiveMaximum exclusiveMinimum \
-        if multipleOf not oneOf propertyNames readOnly then unevaluatedProperties uniqueItems \
-        writeOnly x-order";
+        contentEncoding dependentRequired deprecated else examples exclusiveMaximum \
+        exclusiveMinimum if multipleOf not oneOf propertyNames readOnly then \
+        unevaluatedProperties uniqueItems writeOnly x-order";
     for keyword in lacked.split(' ') {
         let expected = format!("/properties/p/{keyword} {keyword} Gemini");
         assert_eq!(lines(&with(json!({ "type": "string", keyword: 1 }))), [expected], "{keyword}");
         let named = with(json!({ "type": "object", "properties": { keyword: {} } }));
         assert_eq!(lines(&named), [""; 0], "a property named {keyword}");
     }
-    let taken = json!({
+    let accepted = json!({
         "type": "object", "title": "t", "description": "d", "nullable": false,
         "minProperties": 0, "maxProperties": 9, "propertyOrdering": ["s"], "required": ["s"],
         "properties": {
-            "s": { "type": "string", "format": "uri", "minLength": 1, "maxLength": 2, "pattern": "^a" },
+            "s": {
+                "type": "string", "format": "uri", "minLength": 1, "maxLength": 2, "pattern": "^a"
+            },
             "n": { "type": "number", "minimum": 0, "maximum": 1 },
             "l": { "type": "array", "minItems": 0, "maxItems": 3, "items": { "any_of": [] } }
         }
     });
-    assert_eq!(lines(&taken), [""; 0]);
+    assert_eq!(lines(&accepted), [""; 0]);
     check(&[
         ("$schema", with_beside(json!({ "$schema": D7 })), &["/$schema $schema Gemini"]),
         (
@@ -335,7 +337,9 @@ fn keywords_gemini_lacks() {
             json!({
                 "type": "object",
                 "properties": { "p": { "$ref": "#/$defs/q" }, "r": { "$ref": "#/$defs/q" } },
-                "$defs": { "q": { "type": "object", "properties": { "again": { "$ref": "#/$defs/q" } } } }
+                "$defs": {
+                    "q": { "type": "object", "properties": { "again": { "$ref": "#/$defs/q" } } }
+                }
             }),
             &["/$defs $defs Gemini", "/properties/p/$ref $ref Gemini x3"],
         ),
@@ -343,14 +347,18 @@ fn keywords_gemini_lacks() {
 }
 
 #[test]
-fn only_schemas_are_looked_at() {
+fn only_subschemas_are_visited() {
     let data = json!({ "type": ["a"], "const": 1, "oneOf": [true] });
     check(&[
         (
             "data",
-            with(
-                json!({ "type": "object", "enum": [data], "const": data, "default": data, "examples": [data] }),
-            ),
+            with(json!({
+                "type": "object",
+                "enum": [data],
+                "const": data,
+                "default": data,
+                "examples": [data]
+            })),
             &[
                 "/properties/p/enum enum Gemini",
                 "/properties/p/const const Gemini",
@@ -377,9 +385,10 @@ fn only_schemas_are_looked_at() {
         ),
         (
             "a tuple of draft-07",
-            with_beside(
-                json!({ "$schema": D7, "properties": { "p": { "type": "array", "items": [{ "const": 1 }] } } }),
-            ),
+            with_beside(json!({
+                "$schema": D7,
+                "properties": { "p": { "type": "array", "items": [{ "const": 1 }] } }
+            })),
             &[
                 "/$schema $schema Gemini",
                 "/properties/p/items items Anthropic+Gemini",
@@ -397,7 +406,7 @@ fn only_schemas_are_looked_at() {
 }
 
 #[test]
-fn often_is_said_once() {
+fn many_occurrences_are_one_entry() {
     let texts: Map<String, Value> =
         (0..500).map(|n| (format!("p{n}"), json!({ "type": "string", "const": "a" }))).collect();
     check(&[
@@ -417,7 +426,7 @@ fn often_is_said_once() {
 }
 
 #[test]
-fn hostile_nesting_ends() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let mut deep = json!({ "const": 1 });
     for _ in 0..50_000 {
         deep = Value::Object(Map::from_iter([("items".to_owned(), deep)]));
@@ -428,7 +437,7 @@ fn hostile_nesting_ends() {
         thread.join().expect("no overflow")
     });
     assert_eq!(found, [" type OpenAI+Anthropic+Gemini", " properties OpenAI"]);
-    // From outside in; dropping it as a whole recurses.
+    // Taken apart from the outside: dropping it as a whole would recurse.
     while let Some(inner) = deep.get_mut("items").map(Value::take) {
         deep = inner;
     }
@@ -436,6 +445,6 @@ fn hostile_nesting_ends() {
         (0..63).fold(json!({ "const": 1 }), |inner, _| json!({ "properties": { "p": inner } }));
     assert!(
         lines(&within).iter().any(|line| line.ends_with("/const const Gemini")),
-        "128 levels are looked at"
+        "128 levels are visited"
     );
 }

@@ -1,9 +1,10 @@
-//! Which schemas are refused and which instances match: the readings of the toolfoundation seed.
+//! Which schemas are rejected and which instances match, by the toolfoundation specification and
+//! the two dialects.
 
 use serde_json::{Value, json};
-use toolwright_schema::{Dialect, Formats, Options, Schema, SchemaValidator};
+use toolwright_schema::{Dialect, FormatAssertion, Schema, SchemaOptions, SchemaValidator};
 
-/// `valid`, `invalid`, or the code and place of the refusal.
+/// `valid`, `invalid`, or the code and the pointer of the schema error.
 fn outcome(schema: &Value, instance: &Value) -> String {
     match Schema::compile(schema) {
         Err(error) => format!("{} {}", error.code(), error.at()),
@@ -24,11 +25,11 @@ fn check(cases: &[(&str, Value, Value, &str)]) {
 const D7: &str = "http://json-schema.org/draft-07/schema#";
 
 #[test]
-fn dialects() {
+fn the_schema_keyword_selects_the_dialect() {
     let d4 = "http://json-schema.org/draft-04/schema#";
     let typed = |dialect: &str| json!({ "$schema": dialect, "type": "string" });
     check(&[
-        ("none", json!({ "type": "string" }), json!("x"), "valid"),
+        ("absent", json!({ "type": "string" }), json!("x"), "valid"),
         ("empty", typed(""), json!("x"), "valid"),
         (
             "2020-12 over http",
@@ -68,22 +69,25 @@ fn dialects() {
             json!(1),
             "UNSUPPORTED_DIALECT /$schema",
         ),
-        ("own", typed("https://example.com/mine"), json!(1), "UNSUPPORTED_DIALECT /$schema"),
-        ("no string", json!({ "$schema": 7 }), json!(1), "INVALID_SCHEMA /$schema"),
+        ("custom", typed("https://example.com/mine"), json!(1), "UNSUPPORTED_DIALECT /$schema"),
+        ("not a string", json!({ "$schema": 7 }), json!(1), "INVALID_SCHEMA /$schema"),
         (
-            "no standing below",
+            "ignored below the root",
             json!({ "properties": { "a": typed(d4) } }),
             json!({ "a": 1 }),
             "invalid",
         ),
         (
             "an embedded resource in another dialect",
-            json!({ "$defs": { "a": { "$id": "a", "$schema": D7, "items": [{ "type": "string" }] } }, "$ref": "a" }),
+            json!({
+                "$defs": { "a": { "$id": "a", "$schema": D7, "items": [{ "type": "string" }] } },
+                "$ref": "a"
+            }),
             json!([1]),
             "invalid",
         ),
         (
-            "an embedded resource in a refused dialect",
+            "an embedded resource in an unsupported dialect",
             json!({ "$defs": { "a": { "$id": "a", "$schema": d4 } } }),
             json!(1),
             "UNSUPPORTED_DIALECT /$defs/a/$schema",
@@ -93,7 +97,7 @@ fn dialects() {
 }
 
 #[test]
-fn what_a_schema_is() {
+fn invalid_schemas_are_rejected_with_their_pointer() {
     check(&[
         ("false", json!(false), json!(1), "invalid"),
         ("true", json!(true), json!(1), "valid"),
@@ -137,13 +141,13 @@ fn what_a_schema_is() {
         ),
         ("unknown keyword", json!({ "x-foo": 1, "foo": { "bar": [] } }), json!(1), "valid"),
         (
-            "posing as a meta-schema",
+            "the $id of a meta-schema",
             json!({ "$id": D7, "type": "string" }),
             json!(1),
             "INVALID_SCHEMA /$id",
         ),
         (
-            "posing below",
+            "the $id of a meta-schema below the root",
             json!({ "$defs": { "a": { "$id": "https://json-schema.org/draft/2020-12/schema" } } }),
             json!(1),
             "INVALID_SCHEMA /$defs/a/$id",
@@ -159,7 +163,7 @@ fn what_a_schema_is() {
 }
 
 #[test]
-fn references() {
+fn references_resolve_only_within_the_document() {
     let root = "https://example.com/root.json";
     let other = "https://example.com/x.json";
     check(&[
@@ -198,7 +202,12 @@ fn references() {
         ),
         (
             "ignored beside a draft-07 $ref, still external",
-            json!({ "$schema": D7, "$ref": "#/definitions/a", "definitions": { "a": {} }, "items": { "$ref": other } }),
+            json!({
+                "$schema": D7,
+                "$ref": "#/definitions/a",
+                "definitions": { "a": {} },
+                "items": { "$ref": other }
+            }),
             json!(1),
             "EXTERNAL_REF /items/$ref",
         ),
@@ -230,7 +239,11 @@ fn references() {
         ),
         (
             "embedded id",
-            json!({ "$id": root, "$defs": { "s": { "$id": "s.json", "type": "string" } }, "$ref": "s.json" }),
+            json!({
+                "$id": root,
+                "$defs": { "s": { "$id": "s.json", "type": "string" } },
+                "$ref": "s.json"
+            }),
             json!(1),
             "invalid",
         ),
@@ -242,7 +255,11 @@ fn references() {
         ),
         (
             "draft-07 anchor",
-            json!({ "$schema": D7, "definitions": { "s": { "$id": "#s", "type": "string" } }, "$ref": "#s" }),
+            json!({
+                "$schema": D7,
+                "definitions": { "s": { "$id": "#s", "type": "string" } },
+                "$ref": "#s"
+            }),
             json!(1),
             "invalid",
         ),
@@ -272,13 +289,13 @@ fn references() {
             "INVALID_SCHEMA /$defs/a/$ref",
         ),
         (
-            "not at a schema",
+            "to a value that is not a schema",
             json!({ "type": "object", "items": { "$ref": "#/type" } }),
             json!(1),
             "INVALID_SCHEMA /items/$ref",
         ),
         (
-            "no URI",
+            "not a URI",
             json!({ "items": { "$ref": "http://[" } }),
             json!(1),
             "INVALID_SCHEMA /items/$ref",
@@ -291,13 +308,21 @@ fn references() {
         ),
         (
             "siblings are ignored in draft-07",
-            json!({ "$schema": D7, "definitions": { "s": {} }, "properties": { "a": { "$ref": "#/definitions/s", "minLength": 5 } } }),
+            json!({
+                "$schema": D7,
+                "definitions": { "s": {} },
+                "properties": { "a": { "$ref": "#/definitions/s", "minLength": 5 } }
+            }),
             json!({ "a": "x" }),
             "valid",
         ),
         (
             "dynamic recursion",
-            json!({ "$dynamicAnchor": "node", "properties": { "c": { "$dynamicRef": "#node" } }, "additionalProperties": false }),
+            json!({
+                "$dynamicAnchor": "node",
+                "properties": { "c": { "$dynamicRef": "#node" } },
+                "additionalProperties": false
+            }),
             json!({ "c": { "x": 1 } }),
             "invalid",
         ),
@@ -359,7 +384,7 @@ fn each_dialect_has_its_own_keywords() {
 }
 
 #[test]
-fn values() {
+fn values_are_compared_by_their_mathematical_value() {
     check(&[
         ("1.0 is 1", json!({ "enum": [1] }), json!(1.0), "valid"),
         ("integer", json!({ "type": "integer" }), json!(1.5), "invalid"),
@@ -390,12 +415,12 @@ fn values() {
             json!(1),
             "invalid",
         ),
-        ("a list is no object", json!({ "type": "object" }), json!([]), "invalid"),
+        ("a list is not an object", json!({ "type": "object" }), json!([]), "invalid"),
     ]);
 }
 
 #[test]
-fn formats_are_notes_unless_asked_for() {
+fn formats_are_checked_only_on_request() {
     let cases = [
         (json!({ "format": "email" }), json!("nope")),
         (json!({ "$schema": D7, "format": "date-time" }), json!("nope")),
@@ -404,43 +429,17 @@ fn formats_are_notes_unless_asked_for() {
     ];
     for (schema, instance) in cases {
         let compile =
-            |formats| Schema::compile_with(&schema, &Options { formats }).expect("compiles");
-        assert!(compile(Formats::Annotate).is_valid(&instance), "{schema}");
-        assert!(!compile(Formats::Assert).is_valid(&instance), "{schema}");
+            |formats| Schema::compile_with(&schema, &SchemaOptions { formats }).expect("compiles");
+        assert!(compile(FormatAssertion::Annotate).is_valid(&instance), "{schema}");
+        assert!(!compile(FormatAssertion::Assert).is_valid(&instance), "{schema}");
     }
 }
 
 #[test]
-fn the_two_schemas_of_a_tool() {
-    let object = json!({ "type": "object", "required": ["a"] });
-    let refused = |input: Option<&Value>, output: Option<&Value>| {
-        SchemaValidator::new(input, output).expect_err("refused").to_string()
-    };
-    assert_eq!(refused(None, None), "invalid schema at the root: no input schema");
-    for bad in [json!(true), json!(null), json!([]), json!("{}")] {
-        assert_eq!(
-            refused(Some(&bad), None),
-            "invalid schema at the root: the input schema of a tool is an object"
-        );
-        assert_eq!(
-            refused(Some(&object), Some(&bad)),
-            "invalid schema at the root: the output schema of a tool is an object"
-        );
-    }
-    let validator = SchemaValidator::new(Some(&object), None).expect("compiles");
-    assert!(validator.validate_input(&json!({})).is_err());
-    assert!(validator.validate_input(&json!({ "a": 1 })).is_ok());
-    assert!(validator.validate_output(&json!("anything")).is_ok());
-    assert!(validator.output().is_none());
-    let validator = SchemaValidator::new(Some(&object), Some(&object)).expect("compiles");
-    assert!(validator.validate_output(&json!({})).is_err());
-}
-
-#[test]
-fn one_schema_serves_many_threads() {
-    fn shareable<T: Send + Sync>() {}
-    shareable::<Schema>();
-    shareable::<SchemaValidator>();
+fn one_schema_is_shared_by_many_threads() {
+    fn assert_shareable<T: Send + Sync>() {}
+    assert_shareable::<Schema>();
+    assert_shareable::<SchemaValidator>();
     let schema = Schema::compile(
         &json!({ "properties": { "n": { "minimum": 10 }, "s": { "pattern": "^(?=a)" } } }),
     )

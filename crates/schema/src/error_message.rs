@@ -1,49 +1,65 @@
-//! Errors in words: one line, lower case, literals in backticks, long values cut.
+//! The text of validation errors: one line, lower case, literals in backticks, long values cut.
+//!
+//! `jsonschema` has messages of its own, but they quote whole instances, name its internals, and
+//! its errors hold no value here (`BudgetedNode::to_value`). So each kind of error is worded here,
+//! from the value at the error's path. Messages never contain a line break: JSON text has none.
 
 use std::fmt::{self, Write};
 
-use jsonschema::ValidationError;
+use jsonschema::ValidationError as EngineError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
 use crate::limits::QUOTED_CHARS;
 
-/// Branches of `anyOf` or `oneOf` explained in a message, and names or options listed.
-const LISTED: usize = 8;
+/// The most branches of `anyOf` or `oneOf` that a message explains, and the most names or values
+/// that it lists.
+const MAX_LISTED: usize = 8;
 
 /// What a message needs beyond the error.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub(crate) struct MessageContext<'a> {
+    /// The schema.
     document: &'a Value,
-    /// Where the failing keyword stands.
+    /// JSON pointer of the failing keyword.
     schema_path: &'a str,
-    /// Where the failing value stands.
+    /// JSON pointer of the failing value.
     instance_path: &'a str,
-    match_steps: usize,
-    /// Inside an alternative: alternatives of alternatives are not spelled out.
+    /// Backtracks that a match could take.
+    backtrack_limit: usize,
+    /// Inside an alternative. Alternatives of alternatives are not explained: the message of a
+    /// recursive union would grow exponentially.
     nested: bool,
 }
 
-impl<'a> Context<'a> {
-    pub(crate) fn new(document: &'a Value, match_steps: usize) -> Context<'a> {
-        Context { document, schema_path: "", instance_path: "", match_steps, nested: false }
+impl<'a> MessageContext<'a> {
+    /// For errors of instances of the schema `document`.
+    pub(crate) fn new(document: &'a Value, backtrack_limit: usize) -> MessageContext<'a> {
+        let (schema_path, instance_path) = ("", "");
+        MessageContext { document, schema_path, instance_path, backtrack_limit, nested: false }
     }
 
-    /// For a schema judged by its meta-schema.
-    pub(crate) fn of_schema(document: &'a Value) -> Context<'a> {
-        Context::new(document, 0)
+    /// For errors of the schema `document` itself, found by its meta-schema. Meta-schemas have no
+    /// pattern that backtracks.
+    pub(crate) fn for_schema(document: &'a Value) -> MessageContext<'a> {
+        MessageContext::new(document, 0)
     }
 
-    pub(crate) fn at<'b>(&self, schema_path: &'b str, instance_path: &'b str) -> Context<'b>
+    /// The same for the error at these paths.
+    pub(crate) fn at<'b>(&self, schema_path: &'b str, instance_path: &'b str) -> MessageContext<'b>
     where
         'a: 'b,
     {
-        Context { schema_path, instance_path, ..*self }
+        MessageContext { schema_path, instance_path, ..*self }
     }
 }
 
-/// What is wrong with `value`.
-pub(crate) fn describe(kind: &ValidationErrorKind, value: &Value, context: &Context<'_>) -> String {
+/// Says what is wrong with `value`, the value at the error's path.
+pub(crate) fn describe(
+    kind: &ValidationErrorKind,
+    value: &Value,
+    context: &MessageContext<'_>,
+) -> String {
     use ValidationErrorKind as Kind;
     match kind {
         Kind::Type { kind } => format!("{} is not of type {}", quoted(value), types(kind)),
@@ -76,22 +92,25 @@ pub(crate) fn describe(kind: &ValidationErrorKind, value: &Value, context: &Cont
         }
         Kind::PropertyNames { error } => {
             format!(
-                "a property name is refused: {}",
+                "a property name is not allowed: {}",
                 describe(error.kind(), error.instance(), context)
             )
         }
         Kind::Custom { message, .. } => message.clone(),
         Kind::Referencing(error) => error.to_string(),
-        _ => describe_measure(kind, value, context),
+        _ => describe_bound(kind, value, context),
     }
 }
 
-/// Keyword and message for `additionalProperties: false` standing alone, the usual way to write a
-/// tool without parameters: the validator reports it as a `false` schema on the whole object.
-pub(crate) fn refused_properties(
+/// Keyword and message for an object that is closed by `additionalProperties: false` without
+/// `properties`, the usual schema of a tool without parameters; `None` for any other error.
+///
+/// `jsonschema` reports it as a `false` schema for the whole object. People expect the names of the
+/// properties and the keyword that they wrote, as with `properties` beside it.
+pub(crate) fn describe_closed_object(
     kind: &ValidationErrorKind,
     value: &Value,
-    context: &Context<'_>,
+    context: &MessageContext<'_>,
 ) -> Option<(String, String)> {
     let keyword = context.schema_path.rsplit('/').next()?;
     let alone =
@@ -104,8 +123,13 @@ pub(crate) fn refused_properties(
     ))
 }
 
-/// Bounds, patterns and formats.
-fn describe_measure(kind: &ValidationErrorKind, value: &Value, context: &Context<'_>) -> String {
+/// The second half of [`describe`]: errors of bounds, patterns and formats, which all start with
+/// the value.
+fn describe_bound(
+    kind: &ValidationErrorKind,
+    value: &Value,
+    context: &MessageContext<'_>,
+) -> String {
     use ValidationErrorKind as Kind;
     let value = quoted(value);
     match kind {
@@ -131,10 +155,10 @@ fn describe_measure(kind: &ValidationErrorKind, value: &Value, context: &Context
             format!("more than {}", count(*limit, "property", "properties"))
         }
         Kind::Pattern { pattern } => {
-            format!("{value} does not match the pattern `{}`", shortened(pattern))
+            format!("{value} does not match the pattern `{}`", shorten(pattern))
         }
         Kind::BacktrackLimitExceeded { .. } => {
-            let steps = context.match_steps;
+            let steps = context.backtrack_limit;
             format!("matching {value} against {} gave up after {steps} steps", pattern_at(context))
         }
         Kind::RegexEngineFailure { .. } => {
@@ -152,21 +176,22 @@ fn describe_measure(kind: &ValidationErrorKind, value: &Value, context: &Context
     }
 }
 
-/// Why no alternative matches: the first complaint of each.
+/// Why no alternative matches: the first error of each, at most [`MAX_LISTED`] of them.
 fn alternatives(
     keyword: &str,
-    branches: &[Vec<ValidationError<'_>>],
+    branches: &[Vec<EngineError<'_>>],
     value: &Value,
-    context: &Context<'_>,
+    context: &MessageContext<'_>,
 ) -> String {
     let mut text = format!("{} matches no alternative of `{keyword}`", quoted(value));
     if context.nested {
         return text;
     }
-    let nested = Context { nested: true, ..*context };
-    let reasons = branches.iter().filter_map(|branch| branch.first()).take(LISTED);
+    let nested = MessageContext { nested: true, ..*context };
+    let reasons = branches.iter().filter_map(|branch| branch.first()).take(MAX_LISTED);
     for (index, error) in reasons.enumerate() {
         text.push_str(if index == 0 { ": " } else { "; or " });
+        // The path is counted from the root of the instance; shown is the part below `value`.
         let path = error.instance_path().as_str();
         let inside = path.strip_prefix(context.instance_path).filter(|inside| !inside.is_empty());
         match inside.and_then(|inside| Some((inside, value.pointer(inside)?))) {
@@ -180,6 +205,7 @@ fn alternatives(
     text
 }
 
+/// Expected types: `` `string` or `null` ``.
 fn types(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(one) => format!("`{one}`"),
@@ -193,71 +219,76 @@ fn types(kind: &TypeKind) -> String {
 /// A property name, which the error holds as a JSON string.
 fn name(property: &Value) -> String {
     match property {
-        Value::String(name) => format!("`{}`", shortened(name)),
+        Value::String(name) => format!("`{}`", shorten(name)),
         other => quoted(other),
     }
 }
 
+/// `property `a`` or `properties `a`, `b` and 3 more`.
 fn names(all: &[String], one: &str, many: &str) -> String {
     let listed: Vec<String> =
-        all.iter().take(LISTED).map(|name| format!("`{}`", shortened(name))).collect();
-    let rest = if all.len() > LISTED {
-        format!(" and {} more", all.len() - LISTED)
-    } else {
-        String::new()
-    };
+        all.iter().take(MAX_LISTED).map(|name| format!("`{}`", shorten(name))).collect();
+    let rest = and_more(all.len());
     format!("{} {}{rest}", if all.len() == 1 { one } else { many }, listed.join(", "))
 }
 
+/// The values of an `enum`.
 fn list(options: &Value) -> String {
     let Some(options) = options.as_array() else {
         return quoted(options);
     };
-    let listed: Vec<String> = options.iter().take(LISTED).map(quoted).collect();
-    let rest = if options.len() > LISTED {
-        format!(" and {} more", options.len() - LISTED)
-    } else {
-        String::new()
-    };
+    let listed: Vec<String> = options.iter().take(MAX_LISTED).map(quoted).collect();
+    let rest = and_more(options.len());
     if listed.is_empty() { "an empty `enum`".to_owned() } else { listed.join(", ") + &rest }
 }
 
+/// The end of a list of `count` things whose first [`MAX_LISTED`] are shown.
+fn and_more(count: usize) -> String {
+    match count.checked_sub(MAX_LISTED) {
+        Some(more @ 1..) => format!(" and {more} more"),
+        _ => String::new(),
+    }
+}
+
+/// `1 item` or `2 items`.
 fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// The pattern at the failing keyword, where the document shows it.
-fn pattern_at(context: &Context<'_>) -> String {
+/// The pattern under the failing keyword. The path of an error inside an embedded resource is
+/// counted from that resource, so the pattern is not always found.
+fn pattern_at(context: &MessageContext<'_>) -> String {
     match context.document.pointer(context.schema_path) {
-        Some(Value::String(pattern)) => format!("the pattern `{}`", shortened(pattern)),
+        Some(Value::String(pattern)) => format!("the pattern `{}`", shorten(pattern)),
         _ => "a pattern".to_owned(),
     }
 }
 
 /// `value` as JSON in backticks, cut to a readable length.
 fn quoted(value: &Value) -> String {
-    // Writing stops at the limit, so a large or deep value costs no more than a small one.
-    let mut text = Cut { text: String::new(), left: QUOTED_CHARS };
-    let cut = write!(text, "{value}").is_err();
-    format!("`{}{}`", text.text, if cut { "…" } else { "" })
+    // Writing stops at the limit, so a large value costs no more than a small one.
+    let mut writer = TruncatingWriter { text: String::new(), left: QUOTED_CHARS };
+    let truncated = write!(writer, "{value}").is_err();
+    format!("`{}{}`", writer.text, if truncated { "…" } else { "" })
 }
 
-/// `text` cut to a readable length.
-pub(crate) fn shortened(text: &str) -> String {
-    let mut kept = Cut { text: String::new(), left: QUOTED_CHARS };
-    match kept.write_str(text) {
-        Ok(()) => kept.text,
-        Err(_) => kept.text + "…",
+/// `text` cut to [`QUOTED_CHARS`] characters.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut writer = TruncatingWriter { text: String::new(), left: QUOTED_CHARS };
+    match writer.write_str(text) {
+        Ok(()) => writer.text,
+        Err(_) => writer.text + "…",
     }
 }
 
-/// Takes so many characters, then refuses.
-struct Cut {
+/// Keeps a number of characters, then fails, which makes the writing code stop.
+struct TruncatingWriter {
     text: String,
+    /// Characters that still fit.
     left: usize,
 }
 
-impl fmt::Write for Cut {
+impl fmt::Write for TruncatingWriter {
     fn write_str(&mut self, more: &str) -> fmt::Result {
         for character in more.chars() {
             if self.left == 0 {
@@ -276,12 +307,12 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn long_values_are_cut() {
+    fn long_values_are_truncated() {
         assert_eq!(quoted(&json!({ "a": [1, "x"] })), "`{\"a\":[1,\"x\"]}`");
         assert_eq!(quoted(&json!("a\nb")), "`\"a\\nb\"`");
         let long = quoted(&json!("é".repeat(1000)));
         assert_eq!(long.chars().count(), QUOTED_CHARS + 3);
         assert!(long.ends_with("…`"), "{long}");
-        assert_eq!(shortened(&"x".repeat(QUOTED_CHARS)), "x".repeat(QUOTED_CHARS));
+        assert_eq!(shorten(&"x".repeat(QUOTED_CHARS)), "x".repeat(QUOTED_CHARS));
     }
 }

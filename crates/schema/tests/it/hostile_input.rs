@@ -1,22 +1,35 @@
-//! Input made to hang or to overflow: every case ends within its time, on a small thread.
+//! Input made to hang an evaluation or to overflow the stack: every case ends, on a small thread.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Failures, Schema};
+use toolwright_schema::{Schema, ValidationErrors};
 
-use crate::guards::doubling;
+use crate::loops_and_fan_out::doubling;
 
-/// Runs `work` on a thread of 2 MB and of 256 KB, within two seconds (ten where unoptimised).
-fn survives(name: &str, work: impl Fn() + Send + Sync) {
-    let most = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
+/// Far more than any case takes, on a busy machine as well: the slowest takes seconds. Without the
+/// limits that these cases test, each would run for hours or forever.
+const HANG: Duration = Duration::from_secs(300);
+
+/// Runs `work` on threads with 2 MiB and 256 KiB of stack. A thread that hangs is left behind, so
+/// that the test fails instead of hanging as well.
+fn assert_ends(name: &str, work: impl Fn() + Send + Sync + 'static) {
+    let work = Arc::new(work);
     for stack in [2 * 1024 * 1024, 256 * 1024] {
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, &work);
-            thread.expect("a thread").join().unwrap_or_else(|_| panic!("{name}: panicked"));
+        let (done, ended) = channel();
+        let work = Arc::clone(&work);
+        let thread = std::thread::Builder::new().stack_size(stack).spawn(move || {
+            work();
+            let _ = done.send(());
         });
-        assert!(start.elapsed() < most, "{name}: {:?} on {stack} bytes of stack", start.elapsed());
+        let thread = thread.expect("a thread");
+        // A panic drops the sender, which ends the wait as well.
+        if ended.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {
+            panic!("{name}: still running after {HANG:?} with {stack} bytes of stack");
+        }
+        thread.join().unwrap_or_else(|_| panic!("{name}: panicked with {stack} bytes of stack"));
     }
 }
 
@@ -24,7 +37,7 @@ fn compile(schema: &Value) -> Schema {
     Schema::compile(schema).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn failures(schema: &Schema, instance: &Value) -> Failures {
+fn errors(schema: &Schema, instance: &Value) -> ValidationErrors {
     schema.validate(instance).expect_err("does not match")
 }
 
@@ -32,7 +45,7 @@ fn nested(levels: usize, innermost: Value, wrap: impl Fn(Value) -> Value) -> Val
     (0..levels).fold(innermost, |inner, _| wrap(inner))
 }
 
-/// Takes a value apart from outside in; dropping it as a whole recurses.
+/// Takes a value apart from the outside; dropping it as a whole would recurse.
 fn take_apart(mut value: Value) {
     while let Some(inner) = value.get_mut(0).map(Value::take) {
         value = inner;
@@ -40,8 +53,8 @@ fn take_apart(mut value: Value) {
 }
 
 #[test]
-fn deep_values() {
-    survives("deep", || {
+fn deep_values_are_rejected_without_recursion() {
+    assert_ends("deep", || {
         let deep = nested(100_000, json!([]), |inner| Value::Array(vec![inner]));
         let error = Schema::compile(&deep).expect_err("too deep");
         assert_eq!(error.to_string(), "invalid schema at the root: nested deeper than 128");
@@ -50,11 +63,11 @@ fn deep_values() {
             json!({ "uniqueItems": true }),
             json!({ "type": "string" }),
         ] {
-            let found = failures(&compile(&schema), &deep);
+            let found = errors(&compile(&schema), &deep);
             assert_eq!(found.first().message, "nested deeper than 128");
             assert_eq!(found.first().keyword, "");
         }
-        // Neither looks inside.
+        // Neither of these schemas looks inside the value.
         assert!(compile(&json!({})).is_valid(&deep));
         assert!(!compile(&json!({ "const": [[[]]] })).is_valid(&deep));
         take_apart(deep);
@@ -62,20 +75,20 @@ fn deep_values() {
 }
 
 #[test]
-fn depth_of_schema_times_depth_of_instance() {
-    survives("128 by 128", || {
+fn a_deep_schema_applied_at_each_level_of_a_deep_instance() {
+    assert_ends("128 by 128", || {
         let inner = json!({ "type": ["object", "null"], "properties": { "a": { "$ref": "#" } } });
         let schema = compile(&nested(60, inner, |inner| json!({ "allOf": [inner] })));
         let instance = nested(127, json!(null), |inner| json!({ "a": inner }));
         assert!(schema.is_valid(&instance));
         let wrong = nested(127, json!(1), |inner| json!({ "a": inner }));
-        assert_eq!(failures(&schema, &wrong).first().instance_path, "/a".repeat(127));
+        assert_eq!(errors(&schema, &wrong).first().instance_path, "/a".repeat(127));
     });
 }
 
 #[test]
 fn a_long_chain_of_references() {
-    survives("chain", || {
+    assert_ends("chain", || {
         let definitions: Map<String, Value> = (0..10_000)
             .map(|index| {
                 (format!("d{index}"), json!({ "$ref": format!("#/$defs/d{}", index + 1) }))
@@ -84,13 +97,13 @@ fn a_long_chain_of_references() {
             .collect();
         let schema = compile(&json!({ "$defs": definitions, "$ref": "#/$defs/d0" }));
         assert!(schema.is_valid(&json!("x")));
-        assert_eq!(failures(&schema, &json!(1)).first().schema_path, "/$defs/d10000/type");
+        assert_eq!(errors(&schema, &json!(1)).first().schema_path, "/$defs/d10000/type");
     });
 }
 
 #[test]
 fn a_long_chain_of_resources() {
-    survives("resources", || {
+    assert_ends("resources", || {
         let definitions: Map<String, Value> = (0..500)
             .map(|index| {
                 let next = json!({ "$ref": format!("r{}", index + 1) });
@@ -109,14 +122,14 @@ fn a_long_chain_of_resources() {
 }
 
 #[test]
-fn every_depth_has_its_stack() {
-    survives("depths", || {
+fn every_nesting_depth_gets_enough_stack() {
+    assert_ends("depths", || {
         let instance = json!({ "a": 1 });
         for levels in 1..60 {
             let inner = json!({ "properties": { "a": { "type": "string" } } });
             let schema = compile(&nested(levels, inner, |inner| json!({ "allOf": [inner] })));
             assert!(schema.is_valid(&json!({ "a": "x" })));
-            assert_eq!(failures(&schema, &instance).first().instance_path, "/a", "{levels}");
+            assert_eq!(errors(&schema, &instance).first().instance_path, "/a", "{levels}");
         }
         for levels in 1..60 {
             let schema = compile(&nested(
@@ -126,7 +139,7 @@ fn every_depth_has_its_stack() {
             ));
             let path = nested(levels, json!(1), |inner| json!({ "a": inner }));
             assert_eq!(
-                failures(&schema, &path).first().instance_path,
+                errors(&schema, &path).first().instance_path,
                 "/a".repeat(levels),
                 "{levels}"
             );
@@ -135,8 +148,8 @@ fn every_depth_has_its_stack() {
 }
 
 #[test]
-fn deep_definitions_that_refer_to_one_another() {
-    survives("deep definitions", || {
+fn deep_definitions_that_refer_to_each_other() {
+    assert_ends("deep definitions", || {
         let definitions: Map<String, Value> = (0..12)
             .map(|index| {
                 let next = json!({ "$ref": format!("#/$defs/d{}", index + 1) });
@@ -153,8 +166,8 @@ fn deep_definitions_that_refer_to_one_another() {
 }
 
 #[test]
-fn odd_identifiers() {
-    survives("identifiers", || {
+fn unusual_identifiers_do_not_panic() {
+    assert_ends("identifiers", || {
         let draft7 = "http://json-schema.org/draft-07/schema#";
         let latest = "https://json-schema.org/draft/2020-12/schema";
         for id in [
@@ -174,8 +187,16 @@ fn odd_identifiers() {
             latest,
         ] {
             for dialect in [draft7, latest] {
-                let root = json!({ "$schema": dialect, "$id": id, "properties": { "a": { "$ref": "#" } } });
-                let below = json!({ "$schema": dialect, "definitions": { "a": { "$id": id }, "b": { "$id": id } }, "items": { "$ref": id } });
+                let root = json!({
+                    "$schema": dialect,
+                    "$id": id,
+                    "properties": { "a": { "$ref": "#" } }
+                });
+                let below = json!({
+                    "$schema": dialect,
+                    "definitions": { "a": { "$id": id }, "b": { "$id": id } },
+                    "items": { "$ref": id }
+                });
                 for schema in [root, below] {
                     if let Ok(schema) = Schema::compile(&schema) {
                         let _ = schema.validate(&json!([{ "a": { "a": 1 } }]));
@@ -187,39 +208,58 @@ fn odd_identifiers() {
 }
 
 #[test]
-fn listing_failures_of_a_doubled_recursion() {
-    survives("doubled recursion", || {
+fn listing_the_errors_of_a_doubled_recursion_stops_at_its_limit() {
+    assert_ends("doubled recursion", || {
         let schema = compile(&json!({
             "type": ["object", "null"],
             "properties": { "a": { "allOf": [{ "$ref": "#" }, { "$ref": "#" }] } }
         }));
         assert!(schema.is_valid(&nested(60, json!(null), |inner| json!({ "a": inner }))));
-        let found = failures(&schema, &nested(60, json!(1), |inner| json!({ "a": inner })));
+        let found = errors(&schema, &nested(60, json!(1), |inner| json!({ "a": inner })));
         assert!(
             found.first().message.starts_with("does not match; listing every failing path"),
             "{found}"
         );
-        let found = failures(&schema, &nested(5, json!(1), |inner| json!({ "a": inner })));
+        let found = errors(&schema, &nested(5, json!(1), |inner| json!({ "a": inner })));
         assert_eq!(found.first().instance_path, "/a/a/a/a/a");
     });
 }
 
 #[test]
-fn recursions_that_double() {
+fn recursions_that_double_at_each_level_end() {
     let twice = |one: Value| json!([one.clone(), one]);
     let schemas = [
-        json!({ "$dynamicAnchor": "n", "properties": { "a": { "allOf": twice(json!({ "$dynamicRef": "#n" })) } } }),
-        json!({ "anyOf": [{ "properties": { "a": { "$ref": "#" } } }], "unevaluatedProperties": false }),
+        json!({
+            "$dynamicAnchor": "n",
+            "properties": { "a": { "allOf": twice(json!({ "$dynamicRef": "#n" })) } }
+        }),
+        json!({
+            "anyOf": [{ "properties": { "a": { "$ref": "#" } } }],
+            "unevaluatedProperties": false
+        }),
         json!({ "allOf": twice(json!({ "properties": { "a": { "$ref": "#" } } })) }),
-        json!({ "properties": { "a": { "$ref": "#" } }, "patternProperties": { "a": { "$ref": "#" }, "^a": { "$ref": "#" } } }),
-        json!({ "if": { "properties": { "a": { "$ref": "#" } } }, "then": { "properties": { "a": { "$ref": "#" } } }, "else": false }),
-        json!({ "oneOf": [{ "properties": { "a": { "$ref": "#" } } }, { "required": ["a"], "properties": { "a": { "not": { "$ref": "#" } } } }] }),
-        doubling(
-            40,
-            |next| json!({ "properties": { "a": { "allOf": [next.clone(), next, { "$ref": "#" }] } } }),
-        ),
+        json!({
+            "properties": { "a": { "$ref": "#" } },
+            "patternProperties": { "a": { "$ref": "#" }, "^a": { "$ref": "#" } }
+        }),
+        json!({
+            "if": { "properties": { "a": { "$ref": "#" } } },
+            "then": { "properties": { "a": { "$ref": "#" } } },
+            "else": false
+        }),
+        json!({
+            "oneOf": [
+                { "properties": { "a": { "$ref": "#" } } },
+                { "required": ["a"], "properties": { "a": { "not": { "$ref": "#" } } } }
+            ]
+        }),
+        doubling(40, |next| {
+            json!({
+                "properties": { "a": { "allOf": [next.clone(), next, { "$ref": "#" }] } }
+            })
+        }),
     ];
-    survives("doubling", || {
+    assert_ends("doubling", move || {
         for schema in &schemas {
             let mut schema = schema.clone();
             schema["type"] = json!(["object", "null"]);
@@ -233,12 +273,16 @@ fn recursions_that_double() {
 }
 
 #[test]
-fn listing_failures_of_a_recursive_union() {
-    survives("recursive union", || {
+fn listing_the_errors_of_a_recursive_union_ends() {
+    assert_ends("recursive union", || {
         let operation = |name: &str| {
             json!({
                 "type": "object",
-                "properties": { "op": { "const": name }, "left": { "$ref": "#" }, "right": { "$ref": "#" } },
+                "properties": {
+                    "op": { "const": name },
+                    "left": { "$ref": "#" },
+                    "right": { "$ref": "#" }
+                },
                 "required": ["op", "left", "right"]
             })
         };
@@ -248,43 +292,52 @@ fn listing_failures_of_a_recursive_union() {
         let wrong =
             nested(40, json!("x"), |inner| json!({ "op": "mul", "left": inner, "right": 1 }));
         assert!(!schema.is_valid(&wrong));
-        assert!(!failures(&schema, &wrong).as_slice().is_empty());
+        assert!(!errors(&schema, &wrong).as_slice().is_empty());
     });
 }
 
 #[test]
-fn doubling_below() {
-    survives("doubling through properties", || {
-        let schema = doubling(
-            30,
-            |next| json!({ "allOf": [{ "properties": { "a": next } }, { "properties": { "a": next } }] }),
-        );
+fn doubling_through_properties_ends() {
+    assert_ends("doubling through properties", || {
+        let schema = doubling(30, |next| {
+            json!({
+                "allOf": [{ "properties": { "a": next } }, { "properties": { "a": next } }]
+            })
+        });
         let schema = compile(&schema);
         assert!(schema.is_valid(&json!({ "a": { "a": 1 } })));
-        let found = failures(&schema, &nested(30, json!(1), |inner| json!({ "a": inner })));
+        let found = errors(&schema, &nested(30, json!(1), |inner| json!({ "a": inner })));
         assert!(found.first().message.contains("steps"), "{found}");
     });
 }
 
 #[test]
-fn alternatives_over_a_large_value() {
-    survives("alternatives", || {
+fn many_alternatives_for_a_large_value_end() {
+    assert_ends("alternatives", || {
         let schema = compile(&json!({ "anyOf": vec![json!({ "type": "string" }); 10_000] }));
         let large = Value::Array(vec![json!({ "key": "a value of some length" }); 20_000]);
-        assert!(!failures(&schema, &large).as_slice().is_empty());
+        assert!(!errors(&schema, &large).as_slice().is_empty());
     });
 }
 
 #[test]
-fn dynamic_references_in_a_circle() {
-    survives("dynamic", || {
+fn dynamic_references_in_a_circle_end() {
+    assert_ends("dynamic", || {
         let circle = json!({
             "$id": "https://example.com/root",
             "$dynamicAnchor": "n",
             "allOf": [{ "$ref": "other" }],
             "$defs": {
-                "other": { "$id": "other", "$dynamicAnchor": "n", "anyOf": [{ "$dynamicRef": "#n" }, { "$ref": "third" }] },
-                "third": { "$id": "third", "$dynamicAnchor": "n", "allOf": [{ "$dynamicRef": "#n" }, { "$dynamicRef": "other#n" }] }
+                "other": {
+                    "$id": "other",
+                    "$dynamicAnchor": "n",
+                    "anyOf": [{ "$dynamicRef": "#n" }, { "$ref": "third" }]
+                },
+                "third": {
+                    "$id": "third",
+                    "$dynamicAnchor": "n",
+                    "allOf": [{ "$dynamicRef": "#n" }, { "$dynamicRef": "other#n" }]
+                }
             }
         });
         if let Ok(schema) = Schema::compile(&circle) {
@@ -296,38 +349,38 @@ fn dynamic_references_in_a_circle() {
 }
 
 #[test]
-fn patterns_that_backtrack() {
-    let text = format!("{}!", "a".repeat(30));
-    survives("one string", || {
+fn patterns_that_backtrack_give_up() {
+    let text = || format!("{}!", "a".repeat(30));
+    assert_ends("one string", move || {
         let linear = compile(&json!({ "pattern": "^(a+)+$" }));
-        assert_eq!(failures(&linear, &json!(text)).first().keyword, "pattern");
+        assert_eq!(errors(&linear, &json!(text())).first().keyword, "pattern");
         for pattern in ["^(?=(a+)+$)", "^(?=a)(a+)+(?!b)$", "^(a+)\\1+(a+)+(?=b)$", "(?=(a|a)*b)"] {
             let schema = compile(&json!({ "pattern": pattern }));
-            let found = failures(&schema, &json!("a".repeat(5_000) + "!"));
+            let found = errors(&schema, &json!("a".repeat(5_000) + "!"));
             assert_eq!(found.first().keyword, "pattern", "{pattern}");
         }
     });
-    survives("a step limit is a failure", || {
+    assert_ends("a match that reaches its step limit is an error", move || {
         let schema = compile(&json!({ "pattern": "^(?:(?=a)(?:a|a|aa))+$" }));
-        let found = failures(&schema, &json!(text));
+        let found = errors(&schema, &json!(text()));
         assert_eq!(found.first().keyword, "pattern");
         assert!(found.first().message.contains("gave up after"), "{found}");
     });
-    survives("many strings", || {
+    assert_ends("many strings", move || {
         let schema = compile(&json!({ "items": { "pattern": "^(?:(?=a)(?:a|a|aa))+$" } }));
-        let found = failures(&schema, &Value::Array(vec![json!(text); 10_000]));
+        let found = errors(&schema, &Value::Array(vec![json!(text()); 10_000]));
         assert!(found.first().message.contains("gave up"), "{found}");
         let mixed =
             (0..10_000).map(|index| json!(format!("{}!", "a".repeat(6 + index % 20)))).collect();
-        assert!(!failures(&schema, &Value::Array(mixed)).as_slice().is_empty());
+        assert!(!errors(&schema, &Value::Array(mixed)).as_slice().is_empty());
     });
-    survives("many names", || {
+    assert_ends("many names", || {
         let schema = compile(&json!({ "patternProperties": { "^(?:(?=a)(?:a|a|aa))+$": false } }));
         let names =
             (0..5_000).map(|index| (format!("{}{index}", "a".repeat(30)), json!(1))).collect();
         let _ = schema.validate(&Value::Object(names));
     });
-    survives("one long string", || {
+    assert_ends("one long string", || {
         for pattern in ["(?=a*b)", "^((?!b).)*$", "^(?!.*secret)", "(?=(a*)*b)"] {
             let schema = compile(&json!({ "pattern": pattern }));
             let _ = schema.validate(&json!("a".repeat(1_000_000)));
@@ -335,7 +388,7 @@ fn patterns_that_backtrack() {
         let forbidden = compile(&json!({ "pattern": "^(?!.*secret)" }));
         assert!(forbidden.is_valid(&json!("a".repeat(1_000_000))));
         let tempered = compile(&json!({ "pattern": "^((?!b).)*$" }));
-        let found = failures(&tempered, &json!("a".repeat(1_000_000)));
+        let found = errors(&tempered, &json!("a".repeat(1_000_000)));
         assert!(found.first().message.ends_with("gave up after 10 steps"), "{found}");
     });
 }
@@ -353,8 +406,8 @@ fn ordinary_look_around_never_gives_up() {
 }
 
 #[test]
-fn pattern_bombs() {
-    survives("bombs", || {
+fn patterns_that_compile_to_huge_programs_are_rejected() {
+    assert_ends("bombs", || {
         for bomb in [
             "(a{1000}){1000}",
             "((a{100}){100}){100}",

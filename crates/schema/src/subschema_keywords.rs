@@ -1,0 +1,88 @@
+//! Which keywords hold subschemas, in both dialects, and how each applies them.
+//!
+//! Every walk over a schema (`normalize`, `subschema_graph`, `vendors`) goes through
+//! [`subschemas`], so all of them agree on what a subschema is. Everything that is not named here
+//! is data: a `$ref` inside `const`, `enum`, `default` or `examples` is not a reference.
+
+use serde_json::{Map, Value};
+
+use crate::Dialect;
+
+/// To which part of the instance a keyword applies its subschemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SubschemaTarget {
+    /// To the value that the keyword's own schema is applied to (`allOf`, `if`). Only a chain of
+    /// these can be followed forever without consuming any of the instance.
+    SameValue,
+    /// To a value inside it, or to its property names (`properties`, `items`).
+    ChildValue,
+    /// To nothing: a definition that only references apply (`$defs`).
+    Definition,
+}
+
+/// The JSON shape in which a keyword holds its subschemas.
+enum SubschemaContainer {
+    One,
+    List,
+    Map,
+    /// Draft-07's `items`: one schema for all items, or a list with one per position.
+    OneOrList,
+}
+
+/// Calls `visit` for every subschema directly inside `schema`, in the order they are written.
+pub(crate) fn subschemas<'a>(
+    schema: &'a Map<String, Value>,
+    dialect: Dialect,
+    mut visit: impl FnMut(SubschemaTarget, &'a Value),
+) {
+    for (keyword, value) in schema {
+        let Some((target, container)) = keyword_role(keyword, dialect) else {
+            continue;
+        };
+        match (container, value) {
+            (SubschemaContainer::List | SubschemaContainer::OneOrList, Value::Array(items)) => {
+                items.iter().for_each(|item| visit(target, item));
+            }
+            // `dependencies` may list property names instead of holding a schema.
+            (SubschemaContainer::Map, Value::Object(members)) => members
+                .values()
+                .filter(|member| !(keyword == "dependencies" && member.is_array()))
+                .for_each(|member| visit(target, member)),
+            (
+                SubschemaContainer::One | SubschemaContainer::OneOrList,
+                Value::Object(_) | Value::Bool(_),
+            ) => visit(target, value),
+            // The wrong shape: validating the schema by its meta-schema reports it.
+            _ => {}
+        }
+    }
+}
+
+/// Whether the keywords beside a `$ref` are ignored. Draft-07 prescribes it (section 8.3 of its
+/// core specification); 2020-12 applies them.
+pub(crate) fn ref_ignores_siblings(dialect: Dialect) -> bool {
+    dialect == Dialect::Draft7
+}
+
+/// How `keyword` holds and applies subschemas; `None` if it holds none.
+fn keyword_role(keyword: &str, dialect: Dialect) -> Option<(SubschemaTarget, SubschemaContainer)> {
+    use SubschemaContainer::{List, Map, One, OneOrList};
+    use SubschemaTarget::{ChildValue, Definition, SameValue};
+    Some(match (keyword, dialect) {
+        ("not" | "if" | "then" | "else", _) => (SameValue, One),
+        ("allOf" | "anyOf" | "oneOf", _) => (SameValue, List),
+        // 2020-12 dropped `dependencies`, but `jsonschema` still applies it there.
+        ("dependencies", _) | ("dependentSchemas", Dialect::Draft202012) => (SameValue, Map),
+        ("properties" | "patternProperties", _) => (ChildValue, Map),
+        ("additionalProperties" | "propertyNames" | "contains", _) => (ChildValue, One),
+        ("items", Dialect::Draft7) => (ChildValue, OneOrList),
+        ("additionalItems", Dialect::Draft7) => (ChildValue, One),
+        (
+            "items" | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema",
+            Dialect::Draft202012,
+        ) => (ChildValue, One),
+        ("prefixItems", Dialect::Draft202012) => (ChildValue, List),
+        ("definitions", _) | ("$defs", Dialect::Draft202012) => (Definition, Map),
+        _ => return None,
+    })
+}

@@ -1,4 +1,4 @@
-//! A future that outlives the one that waits for it.
+//! A future that continues when its caller no longer waits for it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -34,7 +34,7 @@ use rmcp::transport::streamable_http_server::session::{
 use crate::McpHandler;
 use crate::detached::DetachOnDrop;
 use crate::event_log::{CallCancelled, EventLog, EventWriter};
-use crate::fast_calls::{CallRequest, FastCalls};
+use crate::fast_calls::{FastCallRequest, FastCalls};
 use crate::http_server::HttpResponse;
 use crate::sse;
 
@@ -112,7 +112,7 @@ impl HttpSessions {
     /// special or wrong: rmcp then answers it, also with the right error.
     pub(crate) async fn answer(&self, headers: &HeaderMap, body: &[u8]) -> Option<HttpResponse> {
         let id = session_of_plain_request(headers)?;
-        let request = CallRequest::parse(body)?;
+        let request = FastCallRequest::parse(body)?;
         let calls = self.calls(id)?;
         let log = EventLog::new(self.logs_made.fetch_add(1, Ordering::Relaxed));
         if let Some(session) = self.open().get_mut(id) {

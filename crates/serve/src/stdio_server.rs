@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_exec::mcp::{MessageLine, MessageLines};
 
 use crate::McpHandler;
-use crate::fast_calls::{CallRequest, FastCalls, MessageSender};
+use crate::fast_calls::{FastCallRequest, FastCalls, MessageSender};
 
 /// How long running calls may continue when the server ends.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
@@ -196,7 +196,7 @@ impl Transport<RoleServer> for ClientStdio {
             let incoming = match line {
                 MessageLine::Complete(line) => {
                     // A task per call: the next line must be read while the call runs.
-                    match CallRequest::parse(line).filter(|_| self.is_initialized) {
+                    match FastCallRequest::parse(line).filter(|_| self.is_initialized) {
                         Some(request) => {
                             let to = self.to.clone();
                             tokio::spawn(self.calls.run(&self.handler, request, to));

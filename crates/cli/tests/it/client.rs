@@ -91,7 +91,7 @@ pub(crate) fn pid_in(file: &Path) -> u32 {
     until("a pid in a file", LONG, || std::fs::read_to_string(file).ok()?.trim().parse().ok())
 }
 
-/// Whether a process runs. One that has ended and was not reaped yet does not.
+/// Whether a process is running. A zombie counts as ended.
 pub(crate) fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());

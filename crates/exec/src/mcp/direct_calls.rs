@@ -8,7 +8,7 @@
 //!
 //! Each hand-over between tasks can wake another thread, and two of them cost more than a short
 //! call. The direct path is not taken over HTTP, where the network dominates, nor with servers of
-//! revision 2026-07-28, whose requests each carry protocol metadata that rmcp knows how to fill in.
+//! revision 2026-07-28, whose requests each carry protocol metadata that rmcp fills in.
 //!
 //! Ids keep the two kinds of requests apart on the shared stream: see [`FIRST_ID`].
 

@@ -14,7 +14,7 @@
 //!
 //! `raw_results` keeps results as the JSON that the server sent; `message_lines` and `id_finder`
 //! read lines of bounded length; `connect_error` words what users read. Not here: which tools there
-//! are (the catalog asks [`Upstream::list`]), deadlines of calls, and caps on results.
+//! are (the catalog calls [`Upstream::list`]), deadlines of calls, and caps on results.
 
 mod connect_error;
 mod connection;

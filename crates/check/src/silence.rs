@@ -105,6 +105,8 @@ pub fn silence(
         && notes < MAX_NOTES
         && diagnostics.len() - notes < MAX_FINDINGS;
     diagnostics.retain(|diagnostic| {
+        // A comment without a reason counts as used, so that it is reported for that and not as
+        // useless.
         let mut silenced = false;
         for line in lines_of(document, diagnostic) {
             for comment in comments.get_mut(&line).into_iter().flatten() {
@@ -153,6 +155,7 @@ fn comments_by_line(document: &Document) -> BTreeMap<usize, Vec<SilenceComment<'
 /// that it is about begin, because a text of several lines cannot hold a comment. Empty for a
 /// diagnostic without a line.
 fn lines_of(document: &Document, diagnostic: &Diagnostic) -> BTreeSet<usize> {
+    // A diagnostic about the whole document has no line and cannot be silenced.
     let own = diagnostic.line_column().map(|(line, _)| line);
     let node = document.root().find(&diagnostic.path);
     let spans =
@@ -167,6 +170,7 @@ fn parse_comment(document: &Document, span: Span) -> Option<SilenceComment<'_>> 
     let text = document.source().slice(span).trim_start_matches('#').trim_start();
     let rest = text.strip_prefix("toolwright:")?.trim_start().strip_prefix("ignore")?;
     let rest = rest.strip_prefix(char::is_whitespace)?.trim();
+    // The code ends where its characters do; what follows must be a reason.
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let (code, reason) = rest.split_at(end);
     let several = reason.trim_start().starts_with(',');
@@ -184,6 +188,7 @@ fn diagnose_comment(
     let code = shorten(comment.code);
     let at = |code, message: String| Diagnostic::at(code, document.source(), comment.span, message);
     if comment.used && comment.has_reason {
+        // It did what it is for.
         return None;
     }
     if comment.used && comment.several {
@@ -220,6 +225,7 @@ fn removal(document: &Document, span: Span) -> Fix {
     let text = document.source().text();
     let before = &text[..span.start as usize];
     let kept = before.trim_end_matches([' ', '\t']).len();
+    // Alone on its line: then the line break goes, too, but not the indentation of the next line.
     let alone = kept == 0 || before[..kept].ends_with('\n');
     let mut end = span.end as usize;
     if alone {

@@ -93,6 +93,7 @@ pub(super) fn scan_into(text: &NormalizedText<'_>, scan: &mut ConceptScan) {
         }
         let len = word_len(&text.text[at..]);
         if len > 0 {
+            // Several matches may begin at one word; all have its position.
             scanner.find_at_word(at, len);
             if text.is_camel_case(&(at..at + len)) {
                 scanner.push(at, at + len, IDENTIFIER);
@@ -104,6 +105,7 @@ pub(super) fn scan_into(text: &NormalizedText<'_>, scan: &mut ConceptScan) {
             at += len;
             continue;
         }
+        // Punctuation outside ASCII, or a script without spaces: one character at a time.
         let c = text.text[at..].chars().next().expect("at is inside");
         scanner.find_at_char(at, c);
         scanner.pass_char(c);
@@ -170,6 +172,7 @@ impl ConceptScanner<'_> {
     fn find_at_word(&mut self, start: usize, len: usize) {
         let (text, lexicon) = (self.text, self.lexicon);
         let word = &text.as_bytes()[start..start + len];
+        // The word alone, and then the phrases that begin with it and the next word.
         if let Some(bucket) = lexicon.word_if_present(hash(word)) {
             self.push_matching(bucket, start, start + len);
             let pair = if bucket.begins_phrases { two_words_len(&text[start..], len) } else { len };
@@ -190,6 +193,7 @@ impl ConceptScanner<'_> {
         }
         if len > 2 && word.contains(&b'_') {
             self.push(start, start + len, IDENTIFIER);
+            // `list_files` is a name; from three parts on it may be a sentence.
             if word.iter().filter(|byte| **byte == b'_').count() >= 2 {
                 self.find_in_snake_case(start, len);
             }

@@ -7,7 +7,7 @@
 //! | characters | honest | otherwise |
 //! |---|---|---|
 //! | control | tab and line breaks | terminals hide text with them |
-//! | zero width | in emoji, in scripts that join letters, in Thai | they split words or encode bits |
+//! | zero width | in emoji, in scripts that join letters, in Thai | they split words, encode bits |
 //! | tags (U+E0000…) | at the end of a flag emoji | they spell ASCII text |
 //! | variation selectors | one, after a character that has variants | they encode bytes |
 //! | bidirectional | pairs, in text with right-to-left letters | they reorder what is shown |
@@ -233,6 +233,7 @@ fn suspicious_run(
 /// Whether the tags end a flag of England, Scotland, Wales and the like: a black flag, a region in
 /// tags, the end tag.
 fn is_flag(chars: &[(usize, char)], run: &Range<usize>) -> bool {
+    // U+1F3F4 is the black flag, U+E007F the end tag; a region has three to six characters.
     let flag = run.start > 0 && chars[run.start - 1].1 == '\u{1F3F4}';
     let (_, last) = chars[run.end - 1];
     let region = chars[run.start..run.end - 1].iter().all(|(_, c)| {
@@ -326,6 +327,7 @@ struct BidiContext {
 
 impl BidiContext {
     fn of(chars: &[(usize, char)]) -> Self {
+        // The characters that must close what is open, the innermost last.
         let mut open = Vec::new();
         let mut balanced = true;
         for (_, c) in chars {
@@ -386,6 +388,7 @@ fn decode_bits(piece: &str) -> Option<String> {
     let bits: Vec<char> = piece.chars().collect();
     let zero = *bits.first()?;
     let one = *bits.iter().find(|c| **c != zero)?;
+    // Two letters at least: fewer bits are text by chance.
     if bits.len() < 16 || bits.iter().any(|c| *c != zero && *c != one) {
         return None;
     }
@@ -405,6 +408,7 @@ fn find_soft_hyphens(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousText>
     if !text.contains('\u{AD}') {
         return Vec::new();
     }
+    // `normalize` removes soft hyphens, so the words that they split are found.
     let instructions = find_instructions(text);
     let mut found: Vec<SuspiciousText> = Vec::new();
     for word in chars.split(|(_, c)| !(c.is_alphanumeric() || *c == '\u{AD}')) {
@@ -448,6 +452,7 @@ fn find_mixed_alphabets(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousTe
         let range = *start..last + c.len_utf8();
         let mut names: Vec<String> =
             foreign.iter().map(|c| format!("U+{:04X}", u32::from(*c))).collect();
+        // The first few are enough for a message.
         names.dedup();
         names.truncate(3);
         let message = format!(

@@ -132,6 +132,7 @@ fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
         if template || closing && WRAPPERS.contains(&name) && !text.contains(&format!("<{name}")) {
             found.push((3, start..end));
         } else if !closing && is_host_name(name) {
+            // What it claims to say: up to its end, or to the end of the text if it is left open.
             let close = text[end..].find(&format!("</{name}"));
             let body = &text[end..close.map_or(text.len(), |close| end + close)];
             let points = match close {
@@ -163,6 +164,7 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
         let Some(len) = rest.find('>').filter(|len| *len <= 200) else { continue };
         let inner = &rest[..len];
         let Some((name, attributes)) = inner.split_once(' ') else { continue };
+        // Without spaces and quotes, so that all spellings of a style are one.
         let squeezed: String =
             attributes.chars().filter(|c| !matches!(c, ' ' | '"' | '\'')).collect();
         let hides = attributes.split(' ').any(|attribute| attribute == "hidden")
@@ -174,6 +176,7 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
                 })
             });
         let body = &rest[len + 1..];
+        // Of an element without an end it is unknown what it hides.
         let Some(end) = body.find(&format!("</{name}")) else { continue };
         let body = &body[..end];
         if hides && is_speech(body) {
@@ -188,6 +191,7 @@ fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices("![") {
         let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
         let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
+        // Without a query, the address carries nothing away.
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
         // Words in a query are joined by signs.
         let words = query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ");
@@ -219,6 +223,7 @@ fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
         [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")"), ("/*", "*/")]
     {
         for (start, _) in text.match_indices(open) {
+            // A comment without an end reaches to the end of the text.
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
             let present = concepts_of(&text[start..end]);
             let groups = [
@@ -264,6 +269,7 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
             }
             // `[SYSTEM] … [/SYSTEM]` is an element with other brackets.
             let closed = text.contains(&format!("{open}/{name}"));
+            // A text must follow directly: `[system], [user]` is a list of names.
             let speaks = is_speech(&text[end..])
                 && text[end..]
                     .trim_start_matches([':', ' ', '\n'])
@@ -345,6 +351,7 @@ const SYSTEM_HEADING_WORDS: &[&str] = &[
 fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(':') {
+        // The word before the colon.
         let start = text[..at]
             .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
             .map_or(0, |last| last + text[last..].chars().next().map_or(1, char::len_utf8));
@@ -373,6 +380,7 @@ fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
     let is_dialogue = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
         && names.iter().any(|(name, _)| matches!(*name, "human" | "user" | "system"));
     for (name, range) in names {
+        // "User: …" alone is how documentation labels a field.
         let points = if is_dialogue { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
         if points > 0 && is_speech(&text[range.end..]) {
             found.push((points, range));

@@ -167,6 +167,7 @@ fn match_issued_token(text: &str, start: usize, token: &IssuedToken) -> Option<F
 fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let end = end_of_run(text, mark.start, is_dotted);
     let mut parts = text[mark.start..end].split('.');
+    // Without a signature it is an example.
     let (header, payload, signature) = (parts.next()?, parts.next()?, parts.next()?);
     let long = header.len() >= 16 && payload.len() >= 16 && signature.len() >= 32;
     (long && payload.starts_with("eyJ") && is_random(signature))
@@ -175,11 +176,14 @@ fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
 
 /// A private key in PEM. It counts if its body is there: documentation often shows the frame alone.
 fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    // `RSA PRIVATE KEY`, `OPENSSH PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`; certificates and public
+    // keys are not secret.
     let (title, body) = text[mark.end..].split_once("-----")?;
     if title.len() > 40 || !title.ends_with("PRIVATE KEY") && !title.ends_with("PRIVATE KEY BLOCK")
     {
         return None;
     }
+    // In JSON and in shell scripts the line breaks of a key are often written as `\n`.
     let body: String = body.split("-----").next()?.replace("\\n", "").split_whitespace().collect();
     let end = text[mark.end..].find("-----END").map_or(text.len(), |len| mark.end + len);
     let is_key = body.len() >= 40
@@ -194,8 +198,10 @@ fn find_url_password(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let authority = &text[mark.end..end_of_run(text, mark.end, |byte| {
         byte > b' ' && !b"/?#\"'`<>()".contains(&byte) && byte < 0x7F
     })];
+    // From the right, because a password may contain `@`.
     let (user_info, host) = authority.rsplit_once('@')?;
     let (user, password) = user_info.split_once(':')?;
+    // The scheme stands before the mark and is part of what is reported.
     let start = text[..mark.start]
         .bytes()
         .rev()
@@ -234,6 +240,7 @@ fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
 /// at least 16 bytes with letters and digits, random, and neither a path nor a UUID.
 fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let rest = &text[mark.end..];
+    // The label may go on (`token_value`) and be quoted, as in JSON.
     let after = rest.trim_start_matches(|c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | '`')
     });
@@ -248,6 +255,7 @@ fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
         is_base64(byte) || is_dashed(byte) || b".!$%^&*~".contains(&byte)
     });
     let value = text[start..end].trim_end_matches(['.', '!']);
+    // A value of lower-case letters only is prose: `token: the-token-of-the-next-page`.
     let kinds = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit]
         .iter()
         .filter(|kind| value.bytes().any(|byte| kind(&byte)))

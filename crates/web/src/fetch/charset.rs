@@ -109,8 +109,11 @@ fn guess(bytes: &[u8], host: Option<&str>) -> &'static Encoding {
     if std::str::from_utf8(bytes).is_ok() {
         return UTF_8;
     }
+    // ISO-2022-JP is off in browsers for security reasons that concern scripts, which are not run.
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(bytes, true);
+    // chardetng accepts only lower-case ASCII labels, and panics otherwise. Encoded international
+    // labels (`xn--…`) have a dash and are left out, too.
     let country = host
         .and_then(|host| host.rsplit('.').next())
         .filter(|last| last.bytes().all(|b| b.is_ascii_lowercase()));

@@ -129,6 +129,7 @@ impl FetchedPage {
 /// Fetches a page with GET and follows redirects. Blocks until the page is there or
 /// `options.timeout` has passed.
 pub fn fetch(url: &str, options: &FetchOptions) -> Result<FetchedPage, FetchError> {
+    // One deadline for all hops, so that redirects cannot multiply the time.
     let deadline = Instant::now() + options.timeout;
     let mut target = FetchTarget::parse(url, options.allow_private)?;
     for _ in 0..=MAX_REDIRECTS {
@@ -213,6 +214,7 @@ fn page_format(content_type: Option<&str>, body: &[u8]) -> Result<PageFormat, Fe
         "application/json" | "application/markdown" | "application/x-ndjson" => {
             Ok(PageFormat::Text)
         }
+        // Some servers send no content type. Browsers look at the body then, and so does this.
         "" if charset::begins_with_tag(body) => Ok(PageFormat::Html),
         "" if body.contains(&0)
             && !body.starts_with(&[0xff, 0xfe])
@@ -221,6 +223,7 @@ fn page_format(content_type: Option<&str>, body: &[u8]) -> Result<PageFormat, Fe
             Err(FetchError::Other("the page is binary and has no content type".to_owned()))
         }
         "" => Ok(PageFormat::Text),
+        // `text/css` or `text/csv` are of use to an agent, too, as is `application/ld+json`.
         kind if kind.starts_with("text/") || kind.ends_with("+json") => Ok(PageFormat::Text),
         kind => Err(FetchError::Other(format!("content type `{kind}` is not text"))),
     }

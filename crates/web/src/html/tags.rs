@@ -219,29 +219,44 @@ impl HtmlTag {
 /// The attributes that the tree keeps. Different spellings of one meaning share a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttributeName {
+    /// The alignment of a cell, from before style sheets.
     Align,
+    /// The text that stands for an image.
     Alt,
     /// `alttext` of MathML: the formula as text, usually TeX.
     AltText,
+    /// Whether a check box is checked; the value does not matter.
     Checked,
+    /// Searched for the language of code, on code and on the elements around it.
     Class,
+    /// How many columns a cell covers.
     Colspan,
+    /// Hides the element, unless the value is `until-found`.
     Hidden,
+    /// The destination of a link, or the base of all addresses.
     Href,
     /// The language of code, by `lang` or by one of the `data-` attributes of highlighters.
     Language,
     /// The address of an image that a script loads when the reader scrolls to it, by one of the
     /// names that such scripts use. `src` is then a placeholder.
     LazySrc,
+    /// The ARIA role of a table; `presentation` marks one that only arranges a page.
     Role,
+    /// How many rows a cell covers.
     Rowspan,
     /// `src`, and `data` of `<object>`.
     Src,
+    /// Addresses of an image in several sizes.
     Srcset,
+    /// The first number of an ordered list.
     Start,
+    /// Searched for `display` and `text-align`.
     Style,
+    /// The text that browsers show when the pointer rests on a link or an image.
     Title,
+    /// The kind of an `<input>`.
     Type,
+    /// The number of a list item.
     Value,
 }
 

@@ -387,7 +387,8 @@ impl<'a> MarkdownWalker<'a> {
         }
     }
 
-    /// Writes the text collected so far as a paragraph, if there is any.
+    /// Writes the text collected so far as a paragraph, if there is any. Called wherever a block
+    /// begins or ends; that is how text without `<p>` becomes a paragraph.
     fn flush(&mut self) {
         if !self.inline.has_content() {
             return;
@@ -414,6 +415,7 @@ impl<'a> MarkdownWalker<'a> {
     /// Writes the text collected so far as a heading.
     fn heading(&mut self, level: u8) {
         self.blocks.begin(BlockKind::Heading, true);
+        // The text follows on the same line; line breaks in it become `<br>`.
         let (out, prefix) = self.blocks.parts();
         out.push_str(&"######"[..usize::from(level)]);
         let start = out.len();
@@ -585,6 +587,7 @@ impl<'a> MarkdownWalker<'a> {
         let Some(layout) = table::lay_out_table(self.tree, id) else { return Ok(false) };
         let tree = self.tree;
         let captions = tree.children(id).filter(|child| tree.tag(*child) == Some(HtmlTag::Caption));
+        // A caption is a paragraph before the table, since GFM has none.
         for caption in captions.filter(|caption| !is_hidden(tree, *caption)) {
             self.walk(caption)?;
             self.flush();
@@ -635,6 +638,7 @@ impl<'a> MarkdownWalker<'a> {
         if self.links.href(id).is_none() {
             return name != "iframe";
         }
+        // Without a title, the name of the element is all there is for a text.
         let title =
             self.tree.attr(id, AttributeName::Title).filter(|title| !title.trim().is_empty());
         self.inline.open(InlineSpan::Link(id));

@@ -12,12 +12,14 @@ use jiff::tz::TimeZone;
 pub(super) fn to_rfc3339(text: &str) -> Option<String> {
     let text = text.trim();
     let in_utc = |date: DateTime| date.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    // From the most to the least specific form: a date with a zone must not be read without it.
     let stamp = text
         .parse::<Timestamp>()
         .ok()
         .or_else(|| text.parse::<DateTime>().ok().and_then(in_utc))
         .or_else(|| text.parse::<Date>().ok().and_then(|date| in_utc(date.at(0, 0, 0, 0))))
         .or_else(|| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok())?;
+    // Fractions of a second are dropped, since no page is dated that exactly.
     Timestamp::from_second(stamp.as_second()).ok().map(|seconds| seconds.to_string())
 }
 

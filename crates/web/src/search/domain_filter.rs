@@ -26,6 +26,7 @@ impl DomainFilter {
                 let host = host(entry).ok_or_else(|| {
                     SearchError(format!("`{name}` contains `{entry}`, which is not a domain"))
                 })?;
+                // Each allowed domain is a request to Google, which costs the user quota.
                 if !hosts.contains(&host) {
                     hosts.push(host);
                 }
@@ -57,6 +58,7 @@ impl DomainFilter {
         };
         // A dot at the end makes a name absolute; it is the same host.
         let host = host.trim_end_matches('.');
+        // The dot keeps `notexample.com` out of `example.com`.
         let within = |domain: &String| {
             host.strip_suffix(domain.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

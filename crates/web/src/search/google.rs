@@ -74,6 +74,8 @@ impl SearchProvider for Google {
         let secrets = [key.as_str(), engine.as_str()];
         let client =
             ProviderClient::new("Google Custom Search", MISSING, &secrets, context, query.timeout);
+        // One after the other: few queries have more than two domains, and threads would make the
+        // provider's rate limit more likely.
         let responses: Vec<Result<Json, SearchError>> = requests(&url, &domains)
             .iter()
             .map(|url| client.get(url, &[("accept", "application/json")]))
@@ -121,6 +123,7 @@ fn successes_or_error(responses: Vec<Result<Json, SearchError>>) -> Result<Vec<J
 /// already is left out.
 fn round_robin(lists: Vec<Vec<SearchHit>>) -> Vec<SearchHit> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    // Searches for `example.com` and `www.example.com` can find the same page.
     let mut seen = HashSet::new();
     let in_turn = (0..longest).flat_map(|rank| lists.iter().filter_map(move |list| list.get(rank)));
     in_turn.filter(|hit| seen.insert(hit.url.clone())).cloned().collect()

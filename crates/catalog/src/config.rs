@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toolwright_exec::{Limits, OutputCheck};
+use toolwright_exec::{CallLimits, OutputCheck};
 use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
 use toolwright_model::Namespace;
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
@@ -36,7 +36,7 @@ pub struct Config {
     /// Where tools come from, in the order of the file.
     pub sources: Vec<SourceConfig>,
     /// What calls may take.
-    pub limits: Limits,
+    pub limits: CallLimits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Option<Duration>,
     /// What the codes weigh here instead of what they weigh by themselves.
@@ -378,8 +378,8 @@ impl Reader<'_, '_> {
         out
     }
 
-    fn limits(&mut self, root: &DeTable<'_>) -> (Limits, Option<Duration>) {
-        let mut limits = Limits::default();
+    fn limits(&mut self, root: &DeTable<'_>) -> (CallLimits, Option<Duration>) {
+        let mut limits = CallLimits::default();
         let Some(value) = root.get("limits") else { return (limits, None) };
         let at = Pointer::root().child("limits");
         let DeValue::Table(table) = value.get_ref() else {
@@ -430,7 +430,7 @@ impl Reader<'_, '_> {
     }
 
     /// The cap holds for the default, too. Who wrote both wrote a contradiction.
-    fn cap(&mut self, limits: &mut Limits, table: &DeTable<'_>, at: &Pointer) {
+    fn cap(&mut self, limits: &mut CallLimits, table: &DeTable<'_>, at: &Pointer) {
         if limits.timeout <= limits.max_timeout {
             return;
         }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolwright_exec::{Entry, Lane, Limits};
+use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft, Given, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
@@ -21,7 +21,7 @@ use crate::plan::Spec;
 /// What came through, and what is wrong with the rest.
 #[derive(Debug, Default)]
 pub(crate) struct Gated {
-    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Where bodies were looked for, there or not.
     pub(crate) bodies: Vec<PathBuf>,
@@ -30,10 +30,10 @@ pub(crate) struct Gated {
 }
 
 /// The permits of each toolset, by where it was read from.
-pub(crate) type Lanes = HashMap<String, Arc<Lane>>;
+pub(crate) type Lanes = HashMap<String, Arc<ConcurrencyLimit>>;
 
 /// Lets the tools of a document through, or sets them aside.
-pub(crate) fn gate(loaded: Loaded, limits: &Limits, spec: &Spec, lanes: &mut Lanes) -> Gated {
+pub(crate) fn gate(loaded: Loaded, limits: &CallLimits, spec: &Spec, lanes: &mut Lanes) -> Gated {
     let environment = &environment_of(spec);
     let mut gated = Gated { diagnostics: loaded.diagnostics, ..Gated::default() };
     let Some(reading) = loaded.reading else { return gated };
@@ -83,7 +83,7 @@ fn is_within(at: &Pointer, place: &Pointer) -> bool {
 }
 
 /// The toolset's own word, else the default of its format, else the configuration's.
-fn width(reading: &Reading, limits: &Limits) -> usize {
+fn width(reading: &Reading, limits: &CallLimits) -> usize {
     let declared = reading.toolset.limits.max_concurrent;
     let of_format =
         (reading.format.0 == "btcp").then_some(toolwright_model::Limits::DEFAULT_CONCURRENT);
@@ -93,12 +93,12 @@ fn width(reading: &Reading, limits: &Limits) -> usize {
 }
 
 /// The lane of a toolset: the one it had, unless its limits have changed.
-fn lane(reading: &Reading, limits: &Limits, lanes: &mut Lanes) -> Arc<Lane> {
+fn lane(reading: &Reading, limits: &CallLimits, lanes: &mut Lanes) -> Arc<ConcurrencyLimit> {
     let width = width(reading, limits);
     let lane = lanes.entry(reading.origin.document().source().name().to_owned());
-    let lane = lane.or_insert_with(|| Arc::new(Lane::new(width, limits.queue)));
-    if lane.width() != width || lane.queue() != limits.queue {
-        *lane = Arc::new(Lane::new(width, limits.queue));
+    let lane = lane.or_insert_with(|| Arc::new(ConcurrencyLimit::new(width, limits.queue)));
+    if lane.max_running() != width || lane.max_waiting() != limits.queue {
+        *lane = Arc::new(ConcurrencyLimit::new(width, limits.queue));
     }
     Arc::clone(lane)
 }
@@ -108,14 +108,14 @@ fn admit(
     n: usize,
     reading: &Reading,
     reason: Option<String>,
-    lane: &Arc<Lane>,
+    lane: &Arc<ConcurrencyLimit>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Entry> {
+) -> Option<RegisteredTool> {
     // Without a name there is nothing to set aside under; the diagnostics say so.
     let id = draft.id(reading.toolset.namespace.ok())?;
     let aside = |draft: &Draft, reason: String| {
         let name = draft.name.ok()?.clone();
-        Some(Entry::quarantined(id.clone(), bare(name, draft), Arc::clone(lane), reason))
+        Some(RegisteredTool::quarantined(id.clone(), bare(name, draft), Arc::clone(lane), reason))
     };
     if let Some(reason) = reason {
         return aside(draft, reason);
@@ -124,7 +124,7 @@ fn admit(
         Ok(tool) => tool,
         Err(unfinished) => return aside(draft, unfinished.to_string()),
     };
-    match Entry::new(id.clone(), tool, reading.toolset.limits, Arc::clone(lane)) {
+    match RegisteredTool::new(id.clone(), tool, reading.toolset.limits, Arc::clone(lane)) {
         Ok(entry) => Some(entry),
         Err((which, error)) => {
             let diagnostic = schema_diagnostic(&error, which, n, reading);

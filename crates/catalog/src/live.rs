@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::StreamExt;
-use toolwright_exec::{Failure, Parts, code, process};
+use toolwright_exec::{ExecutorContext, Failure, code, process};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Given, Namespace, Server};
 use toolwright_source::{Document, Syntax};
@@ -38,7 +38,7 @@ pub(crate) async fn server(
     spec: &Spec,
     server: &Arc<Server>,
     namespace: Option<&Namespace>,
-    parts: &Parts,
+    parts: &ExecutorContext,
 ) -> Result<Loaded, Failure> {
     let list = parts.upstreams.get(server).list().await?;
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
@@ -62,11 +62,15 @@ pub(crate) async fn server(
 }
 
 /// The tool of a program that describes itself.
-pub(crate) async fn program(spec: &Spec, path: &Path, parts: &Parts) -> Result<Loaded, Failure> {
+pub(crate) async fn program(
+    spec: &Spec,
+    path: &Path,
+    parts: &ExecutorContext,
+) -> Result<Loaded, Failure> {
     let environment: Vec<(OsString, OsString)> = environment_of(spec);
     let absolute =
         std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let bytes = process::schema_of(&absolute, parts, &environment).await?;
+    let bytes = process::request_schema(&absolute, parts, &environment).await?;
     let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
     let mut loaded = read(&document, spec.reader);
     let Some(Reading { toolset, .. }) = &mut loaded.reading else {
@@ -107,7 +111,7 @@ pub(crate) fn environment_of(spec: &Spec) -> Vec<(OsString, OsString)> {
 }
 
 /// Loads one source, whatever it is.
-pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
+pub(crate) async fn load_spec(spec: &Spec, parts: &ExecutorContext) -> SpecLoad {
     let mut load = SpecLoad::default();
     let failed = |source: String, failure: Failure| Unloaded { source, failure };
     match &spec.what {
@@ -145,7 +149,7 @@ pub(crate) async fn load_spec(spec: &Spec, parts: &Parts) -> SpecLoad {
 }
 
 /// Loads everything of a plan, for looking at it.
-pub async fn load_plan(plan: Plan, parts: &Parts) -> Load {
+pub async fn load_plan(plan: Plan, parts: &ExecutorContext) -> Load {
     let mut all = Load { failures: plan.failures, ..Load::default() };
     if !plan.diagnostics.is_empty() {
         all.files.push(Loaded {

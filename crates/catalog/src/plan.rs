@@ -70,7 +70,7 @@ pub struct Plan {
     /// The sources, in order.
     pub specs: Vec<Spec>,
     /// The configuration's limits.
-    pub limits: toolwright_exec::Limits,
+    pub limits: toolwright_exec::CallLimits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Duration,
     /// What the configuration makes of codes.
@@ -92,7 +92,7 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             specs: Vec::new(),
-            limits: toolwright_exec::Limits::default(),
+            limits: toolwright_exec::CallLimits::default(),
             startup: STARTUP,
             levels: Levels::new(),
             diagnostics: Vec::new(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::Entry;
+use toolwright_exec::RegisteredTool;
 use toolwright_model::Server;
 
 use crate::gate::Lanes;
@@ -13,7 +13,7 @@ use crate::plan::{Spec, What};
 
 pub(crate) struct Slot {
     pub(crate) spec: Spec,
-    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) guests: Vec<Guest>,
     /// The permits of its toolsets, which outlive a reload.
     pub(crate) lanes: Lanes,
@@ -31,9 +31,9 @@ pub(crate) struct Slot {
 pub(crate) struct Guest {
     pub(crate) hosted: Arc<Hosted>,
     /// What the server said of its tools, last time it was asked with success.
-    served: Option<Vec<Arc<Entry>>>,
+    served: Option<Vec<Arc<RegisteredTool>>>,
     /// The tools of both.
-    tools: Vec<Arc<Entry>>,
+    tools: Vec<Arc<RegisteredTool>>,
     /// Whether a first attempt to ask it has ended.
     pub(crate) tried: bool,
     /// Whether somebody keeps asking it.
@@ -88,7 +88,7 @@ impl Slot {
     }
 
     /// Its tools as far as they are known.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         self.entries.iter().chain(self.guests.iter().flat_map(|guest| &guest.tools))
     }
 
@@ -103,7 +103,11 @@ impl Slot {
 
 impl Guest {
     /// Takes over what the server said, and the tools that are there now.
-    pub(crate) fn take(&mut self, served: Vec<Arc<Entry>>, tools: Vec<Arc<Entry>>) {
+    pub(crate) fn take(
+        &mut self,
+        served: Vec<Arc<RegisteredTool>>,
+        tools: Vec<Arc<RegisteredTool>>,
+    ) {
         (self.served, self.tools) = (Some(served), tools);
     }
 }

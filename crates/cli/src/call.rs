@@ -10,7 +10,8 @@ use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, Event, Reader};
 use toolwright_exec::{
-    Content, Entry, Failure, Host, Log, Outcome, Parts, Progress, Request, code,
+    CallRequest, ExecutorContext, Failure, Host, Log, Outcome, Progress, RegisteredTool,
+    ResultContent, code,
 };
 use toolwright_source::{Severity, render};
 
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
     });
     sources::runtime()?.block_on(async {
         // What its author wants to see; the rest is in the answer.
-        let parts = Parts { console: sources::log(), ..sources::parts(Log::default()) };
+        let parts = ExecutorContext { console: sources::log(), ..sources::parts(Log::default()) };
         let catalog = sources::catalog(&args.source, Reader::default(), parts, listener)?;
         if catalog.sources() == 0 {
             bail!("there is no source that could hold `{}`", args.id);
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
             }
         };
         catalog.runner().close().await;
-        toolwright_exec::end_all_processes();
+        toolwright_exec::kill_all_processes();
         print(result, args.json)
     })
 }
@@ -77,10 +78,10 @@ async fn call(
         },
     };
     let runner = catalog.runner();
-    let toolbox = runner.toolbox();
+    let toolbox = runner.registry();
     let meant = toolbox.find(&args.id);
     let mut request =
-        Request::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
+        CallRequest::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
     request.arguments = given.arguments(meant.map(|entry| &**entry))?;
     request.timeout = timeout;
     request.started = started;
@@ -173,7 +174,7 @@ fn readable(outcome: &Outcome) -> String {
 }
 
 /// A text as it is, anything else in a few words.
-fn describe(content: &Content) -> String {
+fn describe(content: &ResultContent) -> String {
     if let Some(text) = content.as_text() {
         return text.to_owned();
     }
@@ -252,7 +253,7 @@ impl Given {
     }
 
     /// The arguments, with texts read as what the tool's schema says they are.
-    fn arguments(&self, entry: Option<&Entry>) -> anyhow::Result<Json> {
+    fn arguments(&self, entry: Option<&RegisteredTool>) -> anyhow::Result<Json> {
         match self {
             Given::Json(json) => Ok(json.clone()),
             Given::Pairs(pairs) => {

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let result = runtime.block_on(serve(args));
     // A blocked read of standard input must not hold up the end.
     runtime.shutdown_background();
-    toolwright_exec::end_all_processes();
+    toolwright_exec::kill_all_processes();
     result
 }
 
@@ -100,7 +100,7 @@ fn end_on_signals(until: &CancellationToken) {
         sources::note("ending");
         until.cancel();
         sources::interrupted().await;
-        toolwright_exec::end_all_processes();
+        toolwright_exec::kill_all_processes();
         std::process::exit(1);
     });
 }

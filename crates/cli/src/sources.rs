@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use toolwright_catalog::{
     Catalog, Config, Event, Listener, Load, Loaded, Named, Plan, Planner, Reader,
 };
-use toolwright_exec::{Log, Parts, Runner};
+use toolwright_exec::{ExecutorContext, Log, Runner};
 use toolwright_source::{Diagnostic, Severity, render};
 
 use crate::args::{Inputs, SourceArgs};
@@ -52,8 +52,8 @@ fn environment() -> Vec<(OsString, OsString)> {
 }
 
 /// The parts of the outside world that running tools needs.
-pub(crate) fn parts(log: Log) -> Parts {
-    Parts::new(environment(), log)
+pub(crate) fn parts(log: Log) -> ExecutorContext {
+    ExecutorContext::new(environment(), log)
 }
 
 /// A log on stderr, one line each, with nothing in it that a terminal would obey.
@@ -119,7 +119,7 @@ pub(crate) fn load_plan(plan: Plan) -> anyhow::Result<Load> {
         parts.upstreams.close().await;
         load
     });
-    toolwright_exec::end_all_processes();
+    toolwright_exec::kill_all_processes();
     load
 }
 
@@ -152,8 +152,10 @@ pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathB
 }
 
 /// The limits of the configuration that holds here, else the usual ones.
-pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<toolwright_exec::Limits> {
-    let Some(path) = configuration(config)? else { return Ok(toolwright_exec::Limits::default()) };
+pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<toolwright_exec::CallLimits> {
+    let Some(path) = configuration(config)? else {
+        return Ok(toolwright_exec::CallLimits::default());
+    };
     let plan = Plan::of_config(&path, &variable);
     match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
         Some(wrong) => bail!("{}", in_a_line(wrong)),
@@ -179,7 +181,7 @@ pub(crate) fn planner(args: &SourceArgs, reader: Reader) -> anyhow::Result<Plann
 pub(crate) fn catalog(
     args: &SourceArgs,
     reader: Reader,
-    parts: Parts,
+    parts: ExecutorContext,
     listener: Listener,
 ) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args, reader)?;
@@ -187,8 +189,8 @@ pub(crate) fn catalog(
         bail!("{}", in_a_line(wrong));
     }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let parts = Parts { sandbox: Some(pool), ..parts };
-    let runner = Arc::new(Runner::new(parts, toolwright_exec::Limits::default()));
+    let parts = ExecutorContext { sandbox: Some(pool), ..parts };
+    let runner = Arc::new(Runner::new(parts, toolwright_exec::CallLimits::default()));
     Ok(Catalog::new(runner, planner, listener))
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
-use toolwright_exec::{Content, Failure, Host, Outcome, Progress, Request, code};
+use toolwright_exec::{CallRequest, Failure, Host, Outcome, Progress, ResultContent, code};
 
 use crate::listing::{Listing, Newest};
 
@@ -78,14 +78,14 @@ impl Agent {
     }
 
     fn listing(&self) -> Arc<Listing> {
-        self.newest.of(&self.catalog.runner().toolbox())
+        self.newest.of(&self.catalog.runner().registry())
     }
 
     /// Calls a tool, which may belong to a server that is still starting.
     async fn run(
         &self,
         name: &str,
-        mut request: Request,
+        mut request: CallRequest,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
         let runner = self.catalog.runner();
@@ -94,7 +94,7 @@ impl Agent {
             // Asked before the look at what there is, so that nothing comes in between.
             let settled = self.catalog.is_settled();
             self.listing().id(name).clone_into(&mut request.id);
-            if settled || runner.toolbox().get(&request.id).is_some() {
+            if settled || runner.registry().get(&request.id).is_some() {
                 break;
             }
             let left = self.starting.saturating_duration_since(Instant::now());
@@ -119,7 +119,7 @@ impl Agent {
         old: bool,
         listener: Listener,
     ) -> Result<CallToolResult, ErrorData> {
-        let mut call = Request::new("");
+        let mut call = CallRequest::new("");
         call.arguments = Json::Object(request.arguments.unwrap_or_default());
         call.cancel = cancel;
         let _active = self.active();
@@ -326,7 +326,7 @@ fn result_of(outcome: Outcome, for_old_client: bool) -> CallToolResult {
 }
 
 /// A kind of content that the protocol does not know travels as its text.
-fn block(content: Content) -> ContentBlock {
+fn block(content: ResultContent) -> ContentBlock {
     serde_json::from_value(content.0.clone())
         .unwrap_or_else(|_| ContentBlock::text(content.0.to_string()))
 }

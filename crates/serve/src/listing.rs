@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{Icon, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
-use toolwright_exec::{Entry, Standing, Toolbox};
+use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus};
 
 use crate::names::Names;
 
@@ -14,7 +14,7 @@ const ID: &str = "toolwright/id";
 
 /// The tools of one state of the catalog.
 pub(crate) struct Listing {
-    of: Arc<Toolbox>,
+    of: Arc<ToolRegistry>,
     names: Names,
     /// Those that may be called, ordered by id.
     pub(crate) tools: Vec<Tool>,
@@ -22,10 +22,10 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    fn new(of: Arc<Toolbox>) -> Listing {
+    fn new(of: Arc<ToolRegistry>) -> Listing {
         let ids: Vec<String> = of.iter().map(|entry| entry.id.to_string()).collect();
         let (names, given) = Names::of(ids.iter().map(String::as_str));
-        let ready = of.iter().zip(given).filter(|(entry, _)| entry.standing == Standing::Ready);
+        let ready = of.iter().zip(given).filter(|(entry, _)| entry.status == ToolStatus::Ready);
         let tools: Vec<Tool> = ready.map(|(entry, name)| tool(entry, name)).collect();
         let places = tools.iter().enumerate().map(|(n, tool)| (tool.name.to_string(), n)).collect();
         Listing { of, names, tools, places }
@@ -47,7 +47,7 @@ impl Listing {
 pub(crate) struct Newest(Mutex<Option<Arc<Listing>>>);
 
 impl Newest {
-    pub(crate) fn of(&self, toolbox: &Arc<Toolbox>) -> Arc<Listing> {
+    pub(crate) fn of(&self, toolbox: &Arc<ToolRegistry>) -> Arc<Listing> {
         let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*newest {
             Some(listing) if Arc::ptr_eq(&listing.of, toolbox) => Arc::clone(listing),
@@ -60,7 +60,7 @@ impl Newest {
     }
 }
 
-fn tool(entry: &Entry, name: String) -> Tool {
+fn tool(entry: &RegisteredTool, name: String) -> Tool {
     let record = &entry.tool;
     let details = &record.details;
     let input = match record.input.to_json() {

@@ -10,22 +10,11 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolwright_catalog::{Catalog, Event, Plan};
-use toolwright_exec::{Limits, Log, Parts, Quiet, Request, Runner, Standing};
+use toolwright_exec::{CallLimits, CallRequest, ExecutorContext, Log, NoHost, Runner, ToolStatus};
+use toolwright_testing::{faulty_server, faulty_tool};
 
 /// How long a test waits for what must happen soon: files are looked at once a second.
 const SOON: Duration = Duration::from_secs(15);
-
-/// The fixture program of `toolwright-exec`, which building the workspace puts beside the tests.
-fn misbehave() -> String {
-    let tests = std::env::current_exe().unwrap();
-    let path = tests.parent().and_then(Path::parent).unwrap().join("misbehave");
-    assert!(
-        path.is_file(),
-        "`{}` is missing: `cargo build -p toolwright-exec --bins` makes it",
-        path.display()
-    );
-    path.to_str().unwrap().to_owned()
-}
 
 /// A folder with a configuration, and the catalog of it.
 struct Bench {
@@ -53,8 +42,10 @@ impl Bench {
         let planner = Arc::new(move || Plan::of_config(&config, &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
-        let runner =
-            Arc::new(Runner::new(Parts::new(environment, Log::default()), Limits::default()));
+        let runner = Arc::new(Runner::new(
+            ExecutorContext::new(environment, Log::default()),
+            CallLimits::default(),
+        ));
         let catalog = Catalog::new(runner, planner, listener);
         let until = CancellationToken::new();
         catalog.follow(&until);
@@ -79,10 +70,10 @@ impl Bench {
 
     /// The ids of tools that can be called; those set aside have a `!` in front.
     fn ids(&self) -> Vec<String> {
-        let toolbox = self.catalog.runner().toolbox();
-        let id = |entry: &toolwright_exec::Entry| match &entry.standing {
-            Standing::Ready => entry.id.to_string(),
-            Standing::Quarantined(_) => format!("!{}", entry.id),
+        let toolbox = self.catalog.runner().registry();
+        let id = |entry: &toolwright_exec::RegisteredTool| match &entry.status {
+            ToolStatus::Ready => entry.id.to_string(),
+            ToolStatus::Quarantined(_) => format!("!{}", entry.id),
         };
         toolbox.iter().map(|entry| id(entry)).collect()
     }
@@ -92,8 +83,8 @@ impl Bench {
     }
 
     async fn call(&self, id: &str, arguments: Json) -> Result<Json, String> {
-        let request = Request { arguments, ..Request::new(id) };
-        let answer = self.catalog.runner().call(request, &Quiet).await;
+        let request = CallRequest { arguments, ..CallRequest::new(id) };
+        let answer = self.catalog.runner().call(request, &NoHost).await;
         answer
             .map(|outcome| outcome.structured.unwrap_or_default())
             .map_err(|failure| failure.to_string())
@@ -171,7 +162,7 @@ fn write(path: &Path, text: &str) {
 
 /// A source that starts the mcp mode of the same name.
 fn server(mode: &str) -> String {
-    format!("[[source]]\nname = \"{mode}\"\ncommand = ['{}', 'mcp', '{mode}']\n", misbehave())
+    format!("[[source]]\nname = \"{mode}\"\ncommand = ['{}', 'mcp', '{mode}']\n", faulty_server())
 }
 
 const TOOLS: &str = "[[source]]\nname = \"defs\"\npath = \"tools\"\n";
@@ -309,7 +300,7 @@ async fn a_bad_program_leaves_the_others_alone() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     for mode in ["echo", "add", "schema-hang", "schema-garbage", "schema-big", "schema-exit"] {
-        std::os::unix::fs::symlink(misbehave(), folder.path().join(format!("bin/{mode}-tool")))
+        std::os::unix::fs::symlink(faulty_tool(), folder.path().join(format!("bin/{mode}-tool")))
             .unwrap();
     }
     write(&folder.path().join("bin/empty-tool"), "");
@@ -488,7 +479,7 @@ async fn a_configuration_that_breaks_changes_nothing() {
 async fn a_servers_file_that_changes() {
     let servers = |modes: &[&str]| {
         let entry = |mode: &&str| {
-            (mode.to_string(), json!({"command": misbehave(), "args": ["mcp", mode]}))
+            (mode.to_string(), json!({"command": faulty_server(), "args": ["mcp", mode]}))
         };
         json!({"mcpServers": modes.iter().map(entry).collect::<serde_json::Map<_, _>>()})
             .to_string()
@@ -559,7 +550,7 @@ async fn a_server_that_comes_up_late() {
     bench.catalog.settled(SOON).await;
     assert!(bench.has("good:echo") && !bench.has("late:echo"));
     assert!(bench.events("unloaded late")[0].contains("SPAWN_FAILED"));
-    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
     bench.until("it is there at last", |bench| bench.has("late:echo")).await;
     assert_eq!(bench.code("late:echo").await, "ok");
     bench.catalog.runner().close().await;
@@ -587,7 +578,7 @@ fn served(mode: &str) -> String {
         "tool:\n  id: served\n  type: mcp\n  name: Served\n  version: 1.0.0\n  description: A server for tests\n  \
          mcp_specific:\n    server_command: {} mcp {mode}\n    transport: stdio\n  \
          tools:\n    - id: pid\n      description: Answers the process id\n      inputSchema: {ANYTHING}\n",
-        misbehave()
+        faulty_server()
     )
 }
 
@@ -603,7 +594,7 @@ async fn what_a_definition_leaves_open_its_server_says() {
     let defs = served_with("changing", "[echo, add, vanished]");
     let bench = Bench::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     let described = |id: &str| {
-        let toolbox = bench.catalog.runner().toolbox();
+        let toolbox = bench.catalog.runner().registry();
         let tool = &toolbox.get(id).unwrap().tool;
         (tool.input.to_json(), tool.output.is_some(), tool.description.is_some())
     };
@@ -644,10 +635,10 @@ async fn what_a_definition_leaves_open_its_server_says() {
 async fn a_changed_definition_holds_while_its_server_is_away() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("some-tool");
-    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
     let defs = |commands: &str| {
         served_with("good", commands)
-            .replace(&format!("{} mcp good", misbehave()), &program.display().to_string())
+            .replace(&format!("{} mcp good", faulty_server()), &program.display().to_string())
     };
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs("[echo, vanished]"));
@@ -683,7 +674,7 @@ async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("late-tool");
     let defs = served_with("good", "[add]")
-        .replace(&format!("{} mcp good", misbehave()), &program.display().to_string());
+        .replace(&format!("{} mcp good", faulty_server()), &program.display().to_string());
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs);
     let bench = Bench::over(folder).await;
@@ -691,7 +682,7 @@ async fn a_definition_whose_server_is_late_has_its_own_tools_until_then() {
     assert_eq!(bench.ids(), ["served:add"]);
     assert!(bench.events("unloaded served")[0].contains("SPAWN_FAILED"), "{:?}", bench.events(""));
     assert_eq!(bench.code("served:add").await, "SPAWN_FAILED");
-    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
     bench.until("its server is there at last", |bench| bench.has("served:echo")).await;
     assert_eq!(bench.code("served:add").await, "INPUT_INVALID");
     bench.catalog.runner().close().await;
@@ -746,9 +737,10 @@ async fn only_what_a_tool_needs_is_loaded_for_it() {
         });
         let config = path.clone();
         let planner = Arc::new(move || Plan::of_config(&config, &|_| None));
-        let parts = Parts::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
+        let parts =
+            ExecutorContext::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
         let catalog =
-            Catalog::new(Arc::new(Runner::new(parts, Limits::default())), planner, listener);
+            Catalog::new(Arc::new(Runner::new(parts, CallLimits::default())), planner, listener);
         assert!(catalog.load_for(id).await.is_empty());
         let mut events = std::mem::take(&mut *events.lock().unwrap());
         events.sort();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolwright_catalog::{Config, SourceKind};
 use toolwright_exec::knowledge::FunctionLimits;
-use toolwright_exec::{Limits, OutputCheck};
+use toolwright_exec::{CallLimits, OutputCheck};
 use toolwright_source::render::{Colour, full};
 use toolwright_source::{Diagnostic, Source};
 
@@ -136,8 +136,8 @@ fn an_empty_file_has_no_sources_and_the_usual_limits() {
         assert_eq!(good(text), Config::default(), "{text:?}");
     }
     assert_eq!(
-        Limits::default(),
-        Limits {
+        CallLimits::default(),
+        CallLimits {
             timeout: Duration::from_millis(30_000),
             max_timeout: Duration::from_millis(300_000),
             output: 1_048_576,
@@ -327,7 +327,7 @@ max_concurent = 3
     let (config, _) = parse(text);
     let names: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["good", "kept"]);
-    assert_eq!(config.limits, Limits::default());
+    assert_eq!(config.limits, CallLimits::default());
     insta::assert_snapshot!(rendered(text));
 }
 

@@ -16,6 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-script", &[]),
     ("toolwright-sandbox", &[]),
     ("toolwright-web", &[]),
+    ("toolwright-testing", &[]),
     ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
     (
         "toolwright-check",
@@ -40,6 +41,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright", ALL),
     ("toolwright-bench", ALL),
 ];
+
+/// The test programs, which the tests of every crate and the benchmarks may use.
+const TESTING: &str = "toolwright-testing";
 
 /// Who may name whom in tests only: a rule is tried on documents, so somebody must read them.
 const TESTS: (&str, &str) = ("toolwright-check", "toolwright-formats");
@@ -119,7 +123,8 @@ fn crates_name_only_whom_they_may() {
             allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let named = text(dependency, "name");
-            let in_tests = text(dependency, "kind") == "dev" && (name, named) == TESTS;
+            let for_tests = text(dependency, "kind") == "dev" || name == "toolwright-bench";
+            let in_tests = for_tests && (named == TESTING || (name, named) == TESTS);
             if (named == "toolwright" || named.starts_with("toolwright-")) && !in_tests {
                 assert!(may.contains(&named), "{name} may not name {named}");
             }

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use toolwright_exec::code;
 
 use crate::client::{
-    LONG, Lines, Running, add_tools, configured, gone, misbehave, pid_in, process_tool, run_with,
-    script, signal, until,
+    LONG, Lines, Running, add_tools, configured, faulty_server, gone, pid_in, process_tool,
+    run_with, script, signal, until,
 };
 use crate::program::{Run, folder};
 use crate::{bodies, knowing};
@@ -24,7 +24,7 @@ pub(crate) fn workshop(modes: &[&str]) -> tempfile::TempDir {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
-        misbehave()
+        faulty_server()
     ));
     add_tools(&path, modes);
     folder
@@ -165,7 +165,7 @@ fn check_error(known: &code::RunCode, error: &Json) {
 fn busy_is_reached(folder: &Path) {
     let narrow = format!(
         "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n[limits]\nmax_concurrent = 1\nqueue = 0\n",
-        misbehave()
+        faulty_server()
     );
     std::fs::write(folder.join("narrow.toml"), narrow).expect("a file");
     let mut client = Lines::start(folder, &["--config", "narrow.toml"], &[]);
@@ -577,7 +577,7 @@ fn timeouts_count_everything() {
     let limited =
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n[limits]\ntimeout = 400\n";
     let (folder, path) = configured(limited);
-    let program = misbehave();
+    let program = faulty_server();
     add_tools(&path, &["sleep", "ignore-term"]);
     for (args, message) in [
         (
@@ -612,7 +612,7 @@ fn a_server_that_is_not_asked_for_does_not_hold_up_a_call() {
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"good\"]\n\
          [[source]]\nname = \"stuck\"\ncommand = [\"{0}\", \"mcp\", \"hang-start\"]\n",
-        misbehave()
+        faulty_server()
     ));
     add_tools(&path, &["echo"]);
     for id in ["up:echo", "echo"] {
@@ -654,7 +654,7 @@ fn nothing_that_left_its_session_is_left_running() {
 #[test]
 fn no_server_is_left_running() {
     let folder = folder(&[]);
-    let program = misbehave();
+    let program = faulty_server();
     for mode in ["good", "ignore-term", "forks", "dies-every-call", "never", "close-stdout"] {
         let file = folder.path().join(mode);
         let text = format!(

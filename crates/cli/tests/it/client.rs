@@ -1,6 +1,6 @@
 //! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
-//! (`misbehave`), and an MCP client by hand, on lines and on HTTP/1.1, so that every byte on the
-//! wire is ours. Everything waits with a deadline.
+//! (`toolwright-testing`), and an MCP client by hand, on lines and on HTTP/1.1, so that every byte
+//! on the wire is ours. Everything waits with a deadline.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -24,11 +24,9 @@ pub(crate) const MODERN: &str = "2026-07-28";
 /// The revisions with a handshake.
 pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// The program of the other crate that behaves badly in every way a test needs.
-pub(crate) fn misbehave() -> String {
-    let path = Path::new(env!("CARGO_BIN_EXE_toolwright")).with_file_name("misbehave");
-    assert!(path.exists(), "run `cargo build -p toolwright-exec` first, or the whole workspace");
-    path.display().to_string()
+/// The program that plays MCP servers.
+pub(crate) fn faulty_server() -> String {
+    toolwright_testing::faulty_server().to_owned()
 }
 
 /// A folder `tools` with a process tool for each mode, below `folder`.
@@ -36,8 +34,11 @@ pub(crate) fn add_tools(folder: &Path, modes: &[&str]) {
     let tools = folder.join("tools");
     std::fs::create_dir_all(&tools).expect("a folder");
     for mode in modes {
-        std::os::unix::fs::symlink(misbehave(), tools.join(format!("{mode}-tool")))
-            .expect("a link");
+        std::os::unix::fs::symlink(
+            toolwright_testing::faulty_tool(),
+            tools.join(format!("{mode}-tool")),
+        )
+        .expect("a link");
     }
 }
 
@@ -270,7 +271,7 @@ pub(crate) fn run_with(
     Run { stdout: stdout.text(), stderr: stderr.text(), code }
 }
 
-/// An MCP server of `misbehave` on HTTP, which ends with this.
+/// An MCP server of `faulty-server` on HTTP, which ends with this.
 pub(crate) struct Upstream {
     child: Child,
     pub(crate) url: String,
@@ -278,7 +279,7 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     pub(crate) fn start(mode: &str) -> Upstream {
-        let mut child = Command::new(misbehave())
+        let mut child = Command::new(faulty_server())
             .args(["http", mode, "127.0.0.1:0"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

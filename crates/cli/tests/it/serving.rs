@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    LONG, Lines, MODERN, REVISIONS, Running, add_tools, at_rest, configured, descendants, gone,
-    handshake, misbehave, modern, names, pid_in, process_tool, request, runs, signal, until,
+    LONG, Lines, MODERN, REVISIONS, Running, add_tools, at_rest, configured, descendants,
+    faulty_server, gone, handshake, modern, names, pid_in, process_tool, request, runs, signal,
+    until,
 };
 use crate::program::folder;
 
@@ -30,7 +31,10 @@ pub(crate) fn workshop(modes: &[&str], more: &str) -> (tempfile::TempDir, PathBu
 
 /// A server of a configuration.
 pub(crate) fn server(name: &str, mode: &str) -> String {
-    format!("[[source]]\nname = \"{name}\"\ncommand = [\"{}\", \"mcp\", \"{mode}\"]\n", misbehave())
+    format!(
+        "[[source]]\nname = \"{name}\"\ncommand = [\"{}\", \"mcp\", \"{mode}\"]\n",
+        faulty_server()
+    )
 }
 
 fn text_of(result: &Json) -> &str {
@@ -132,7 +136,7 @@ fn tools_are_listed_completely_and_in_a_stable_order() {
         {"src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml", "sizes": ["any"]},
     ]);
     assert_eq!(echo["icons"], icons);
-    let meta = json!({"example.com/origin": "misbehave", "example.com/weight": 3, "toolwright/id": "up:echo"});
+    let meta = json!({"example.com/origin": "faulty-server", "example.com/weight": 3, "toolwright/id": "up:echo"});
     assert_eq!(echo["_meta"], meta);
     let schema =
         json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
@@ -463,7 +467,7 @@ fn lines_that_are_no_requests_are_answered_and_the_connection_goes_on() {
 /// Sends a line to a fresh server, then the handshake, which must be answered.
 fn before_the_handshake(line: &str, is_answered: bool) {
     let folder = folder(&[]);
-    let mut client = Lines::bare(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
+    let mut client = Lines::bare(folder.path(), &["--", &faulty_server(), "mcp", "good"], &[]);
     client.line(line.as_bytes());
     if is_answered {
         client.find(line, |message| {
@@ -778,5 +782,5 @@ fn what_people_read_when_it_starts() {
 #[test]
 fn the_helper_knows_the_living() {
     assert!(runs(std::process::id()) && !runs(u32::MAX));
-    assert!(Path::new(&misbehave()).is_file());
+    assert!(Path::new(&faulty_server()).is_file());
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    LONG, MODERN, REVISIONS, Reply, Web, configured, descendants, gone, handshake, misbehave,
+    LONG, MODERN, REVISIONS, Reply, Web, configured, descendants, faulty_server, gone, handshake,
     names, pid_in, request, run_with, runs, signal, until,
 };
 use crate::program::folder;
@@ -259,7 +259,7 @@ fn slow_and_idle_clients_disturb_nobody() {
 #[test]
 fn clients_that_say_nothing_are_let_go() {
     let folder = folder(&[]);
-    let web = Web::start(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
+    let web = Web::start(folder.path(), &["--", &faulty_server(), "mcp", "good"], &[]);
     let beginnings: [(&str, &[u8]); 3] = [
         ("nothing", b""),
         ("half a line", b"POST /m"),

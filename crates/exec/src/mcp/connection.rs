@@ -29,9 +29,9 @@ use super::progress::{Notices, ProgressBook};
 use super::stdio::Stdio;
 use super::tap::{CutOff, Tap, Unheard};
 use super::wire;
-use crate::family::Run;
 use crate::outcome::json_size;
-use crate::tail::{self, Tail};
+use crate::process_tree::ProcessTree;
+use crate::stderr_tail::{self, StderrTail};
 use crate::{Failure, Host, Json, code};
 
 /// How long a server may take to end by itself when its input is closed, and again when it is
@@ -401,9 +401,9 @@ async fn follow_changes(peer: Peer<RoleClient>, changes: Changes) {
 /// A server that we started.
 struct Process {
     child: Child,
-    run: Run,
+    run: ProcessTree,
     transport: Option<Stdio>,
-    errors: Arc<Mutex<Tail>>,
+    errors: Arc<Mutex<StderrTail>>,
     reader: tokio::task::JoinHandle<()>,
 }
 
@@ -438,13 +438,13 @@ impl Process {
         if let Some(directory) = &server.directory {
             command.current_dir(directory);
         }
-        let (mut child, run) = Run::start(&mut command, &environment)
+        let (mut child, run) = ProcessTree::start(&mut command, &environment)
             .map_err(|error| Refused::Other(crate::process::cannot_start(program, &error)))?;
-        let errors = Arc::new(Mutex::new(Tail::default()));
+        let errors = Arc::new(Mutex::new(StderrTail::default()));
         let reader = tokio::spawn({
             let (from, errors) = (child.stderr.take(), Arc::clone(&errors));
             async move {
-                tail::follow(from, |push| {
+                stderr_tail::read_tail(from, |push| {
                     push(&mut errors.lock().unwrap_or_else(PoisonError::into_inner))
                 })
                 .await;
@@ -461,10 +461,10 @@ impl Process {
     async fn end(mut self) -> String {
         let mut status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
         if status.is_err() {
-            self.run.ask_to_end();
+            self.run.terminate();
             status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
         }
-        self.run.end();
+        self.run.kill();
         let how = match status {
             Ok(Ok(status)) => match status.code() {
                 Some(code) => format!("the server's process ended with status {code}"),
@@ -497,7 +497,7 @@ impl Process {
 }
 
 /// The end of what a server printed to stderr, as one line for a message.
-fn text_of(errors: &Mutex<Tail>) -> String {
+fn text_of(errors: &Mutex<StderrTail>) -> String {
     let text = errors.lock().unwrap_or_else(PoisonError::into_inner).text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(5)..].join(" | ");

@@ -23,12 +23,14 @@ use toolwright_model::Binding;
 pub use lines::{Line, Lines, MAX_MESSAGE};
 pub use upstream::{Upstream, Upstreams, shown_url};
 
-use crate::{BoxFuture, Call, Content, Executor, Failure, Host, Json, Kind, Outcome, code};
+use crate::{
+    BoxFuture, Call, Executor, ExecutorKind, Failure, Host, Json, Outcome, ResultContent, code,
+};
 
 /// The line in the table of executors.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "mcp",
-    takes: |binding| matches!(binding, Binding::Server { .. }),
+    accepts: |binding| matches!(binding, Binding::Server { .. }),
     build: |parts| Arc::new(Servers { upstreams: Arc::clone(&parts.upstreams) }),
 };
 
@@ -77,7 +79,7 @@ fn read_answer(answer: Json) -> Result<Outcome, Failure> {
     let content = match answer.remove("content") {
         None => Vec::new(),
         Some(Json::Array(items)) if items.iter().all(Json::is_object) => {
-            items.into_iter().map(Content).collect()
+            items.into_iter().map(ResultContent).collect()
         }
         Some(_) => return invalid("has a `content` that is no list of objects"),
     };

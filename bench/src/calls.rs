@@ -20,14 +20,14 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{
-    BoxFuture, Budget, Call, CallLimits, Entry, Executor, Failure, Host, KINDS, Kind, Lane, Log,
-    Outcome, Parts, Quiet, Request, Runner, Toolbox,
+    BoxFuture, Budget, Call, CallLimits, CallRequest, ConcurrencyLimit, EXECUTORS, Executor,
+    ExecutorContext, ExecutorKind, Failure, Host, Log, NoHost, Outcome, RegisteredTool, Runner,
+    ToolRegistry,
 };
 use toolwright_model::{
     Binding, Connection, Details, Draft, FieldValue, InputSchema, Namespace, Server, ToolName,
 };
 
-use crate::processes::built_program;
 use crate::timing::{median, microseconds, quantile, verdict};
 
 /// Makes one call and returns how long it took, without the time for preparing it.
@@ -173,7 +173,7 @@ fn echoed() -> Json {
     json!({"type": "object", "properties": {"echo": {"type": "object"}}})
 }
 
-fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
+fn entry(name: &str, output: Json, binding: Binding) -> Arc<RegisteredTool> {
     let draft = Draft {
         name: FieldValue::Valid(ToolName::parse(name).expect("a name")),
         input: FieldValue::Valid(InputSchema::Written(input())),
@@ -183,27 +183,30 @@ fn entry(name: &str, output: Json, binding: Binding) -> Arc<Entry> {
     };
     let tool = draft.finish().expect("nothing is missing");
     let id = tool.id(Some(&Namespace::parse("bench").expect("a namespace")));
-    let lane = Arc::new(Lane::new(64, 1024));
+    let lane = Arc::new(ConcurrencyLimit::new(64, 1024));
     Arc::new(
-        Entry::new(id, tool, toolwright_model::DeclaredLimits::default(), lane)
+        RegisteredTool::new(id, tool, toolwright_model::DeclaredLimits::default(), lane)
             .expect("both schemas compile"),
     )
 }
 
 /// A runner whose tool `bench:echo` has this binding.
-fn runner(kinds: &'static [Kind], output: &Json, binding: &Binding) -> Arc<Runner> {
+fn runner(kinds: &'static [ExecutorKind], output: &Json, binding: &Binding) -> Arc<Runner> {
     let environment = ["PATH", "HOME", "LANG"]
         .into_iter()
         .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
         .collect();
-    let runner =
-        Runner::with_kinds(Parts::new(environment, Log::default()), CallLimits::default(), kinds);
-    let mut toolbox = Toolbox::default();
+    let runner = Runner::with_executors(
+        ExecutorContext::new(environment, Log::default()),
+        CallLimits::default(),
+        kinds,
+    );
+    let mut toolbox = ToolRegistry::default();
     let others = (0..OTHER_TOOLS).map(|n| format!("tool_{n}"));
     for name in others.chain(["echo".to_owned()]) {
         toolbox.add(entry(&name, output.clone(), binding.clone())).expect("no name comes twice");
     }
-    runner.replace(toolbox);
+    runner.set_tools(toolbox);
     Arc::new(runner)
 }
 
@@ -212,10 +215,10 @@ fn through(runner: &Arc<Runner>) -> TimedCall {
     let runner = Arc::clone(runner);
     Box::new(move || {
         let runner = Arc::clone(&runner);
-        let request = Request { arguments: arguments(), ..Request::new("bench:echo") };
+        let request = CallRequest { arguments: arguments(), ..CallRequest::new("bench:echo") };
         Box::pin(async move {
             let start = Instant::now();
-            let outcome = runner.call(request, &Quiet).await;
+            let outcome = runner.call(request, &NoHost).await;
             let time = start.elapsed();
             assert!(!outcome.expect("the call succeeds").is_error);
             time
@@ -232,14 +235,14 @@ impl Executor for NoopExecutor {
     }
 }
 
-static NOTHING: &[Kind] =
-    &[Kind { id: "nothing", takes: |_| true, build: |_| Arc::new(NoopExecutor) }];
+static NOTHING: &[ExecutorKind] =
+    &[ExecutorKind { id: "nothing", accepts: |_| true, build: |_| Arc::new(NoopExecutor) }];
 
 /// The runner with an executor that does nothing, against that executor.
 async fn runner_alone() {
     let runner = runner(NOTHING, &output(), &Binding::Script);
     let tool =
-        runner.toolbox().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
+        runner.registry().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
     let tool = Arc::new(tool);
     let bare: TimedCall = Box::new(move || {
         let (tool, arguments) = (Arc::clone(&tool), arguments());
@@ -258,7 +261,7 @@ async fn runner_alone() {
                 budget: &budget,
             };
             let start = Instant::now();
-            let outcome = NoopExecutor.run(call, &Quiet).await;
+            let outcome = NoopExecutor.run(call, &NoHost).await;
             let time = start.elapsed();
             assert!(outcome.is_ok());
             time
@@ -273,20 +276,20 @@ async fn runner_alone() {
 
 /// Programs started by the runner, against starting them directly.
 async fn programs() {
-    let misbehave = built_program("misbehave");
+    let faulty_tool = toolwright_testing::faulty_tool();
     let cat = Binding::Executable { program: Some("/bin/cat".to_owned()) };
     let echo = Binding::Local {
-        runtime: Some(misbehave.clone()),
-        entry_point: "process".to_owned(),
+        runtime: None,
+        entry_point: faulty_tool.to_owned(),
         command: "echo".to_owned(),
         dependencies: Vec::new(),
     };
     let programs: [(&str, Binding, Vec<String>); 2] = [
         ("program cat", cat, vec!["/bin/cat".into()]),
-        ("program misbehave", echo, vec![misbehave, "process".into(), "echo".into()]),
+        ("program faulty-tool", echo, vec![faulty_tool.into(), "echo".into()]),
     ];
     for (what, binding, words) in programs {
-        let runner = runner(KINDS, &json!({"type": "object"}), &binding);
+        let runner = runner(EXECUTORS, &json!({"type": "object"}), &binding);
         let figures = alternate(10, 40, through(&runner), bare_program(words)).await;
         let judgement =
             format!("{:.2}x (bound 1.30) {}", figures.ratio, verdict(figures.ratio <= 1.3));
@@ -319,16 +322,16 @@ fn bare_program(words: Vec<String>) -> TimedCall {
 
 /// MCP servers called by the runner, against a client of rmcp.
 async fn servers() {
-    let misbehave = built_program("misbehave");
+    let faulty_server = toolwright_testing::faulty_server().to_owned();
 
-    let words = vec![misbehave.clone(), "mcp".to_owned(), "good".to_owned()];
+    let words = vec![faulty_server.clone(), "mcp".to_owned(), "good".to_owned()];
     let mut peer = start(&words);
     let pipes = (peer.stdout.take().expect("piped"), peer.stdin.take().expect("piped"));
     let client = serve_client((), pipes).await.expect("the handshake succeeds");
     compare_servers("MCP over stdio", Connection::Stdio { command: words }, client).await;
 
     let mut server =
-        start(&[misbehave, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
+        start(&[faulty_server, "http".to_owned(), "good".to_owned(), "127.0.0.1:0".to_owned()]);
     let mut line = String::new();
     BufReader::new(server.stdout.take().expect("piped"))
         .read_line(&mut line)
@@ -356,7 +359,7 @@ async fn compare_servers(
         health_check: None,
     };
     let runner = runner(
-        KINDS,
+        EXECUTORS,
         &echoed(),
         &Binding::Server { server: Arc::new(server), tool: "echo".to_owned() },
     );
@@ -395,5 +398,5 @@ fn start(words: &[String]) -> Child {
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .expect("misbehave starts")
+        .expect("the program starts")
 }

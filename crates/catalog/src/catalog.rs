@@ -13,7 +13,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::{Entry, Runner, Standing, Toolbox};
+use toolwright_exec::{RegisteredTool, Runner, ToolRegistry, ToolStatus};
 use toolwright_model::{Binding, InputSchema, Namespace, Server};
 use toolwright_source::{Diagnostic, codes};
 use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
@@ -130,7 +130,7 @@ impl Catalog {
         let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
         let mut failures = self.load_until(id, others.collect()).await;
         // A bare name could be that of another tool as well, so it waited for all of them.
-        let found = self.runner.toolbox().find(id).map(Arc::clone);
+        let found = self.runner.registry().find(id).map(Arc::clone);
         if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
             return failures;
         }
@@ -159,7 +159,7 @@ impl Catalog {
         let mut failures = Vec::new();
         while let Some(failed) = loads.next().await {
             failures.extend(failed);
-            if self.runner.toolbox().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
+            if self.runner.registry().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
                 break;
             }
         }
@@ -267,7 +267,7 @@ impl Catalog {
         server: &Arc<Server>,
         ask: impl Fn() -> F,
     ) {
-        let mut changes = self.runner.parts().upstreams.get(server).changes();
+        let mut changes = self.runner.context().upstreams.get(server).changes();
         let mut pause = RETRY.0;
         loop {
             changes.mark_unchanged();
@@ -307,7 +307,7 @@ impl Catalog {
     /// Loads one source. Returns what of it could not be loaded.
     async fn load_one(&self, spec: &SourceSpec) -> Vec<SourceFailure> {
         let SourceLoad { found, failures } =
-            load_source(spec, &self.workspace, self.runner.parts()).await;
+            load_source(spec, &self.workspace, self.runner.context()).await;
         let worked = failures.is_empty();
         failures
             .iter()
@@ -366,9 +366,13 @@ impl Catalog {
             .unwrap_or_default()
     }
 
-    fn tell_loaded<'e>(&self, source: &str, entries: impl Iterator<Item = &'e Arc<Entry>>) {
+    fn tell_loaded<'e>(
+        &self,
+        source: &str,
+        entries: impl Iterator<Item = &'e Arc<RegisteredTool>>,
+    ) {
         let (ready, aside): (Vec<_>, Vec<_>) =
-            entries.partition(|entry| entry.standing == Standing::Ready);
+            entries.partition(|entry| entry.status == ToolStatus::Ready);
         let (ready, aside) = (ready.len(), aside.len());
         self.tell(CatalogEvent::Loaded { source: source.to_owned(), ready, aside });
     }
@@ -381,7 +385,7 @@ impl Catalog {
     ) -> Vec<SourceFailure> {
         let mut lanes = self.lanes_of(spec);
         let asked = definition
-            .ask(spec, &self.workspace, self.runner.parts(), &self.runner.limits(), &mut lanes)
+            .ask(spec, &self.workspace, self.runner.context(), &self.runner.limits(), &mut lanes)
             .await;
         let (met, failures) = match asked {
             Ok(ListedTools { entries: served, diagnostics }) => {
@@ -421,7 +425,7 @@ impl Catalog {
     /// Puts the tools of all sources into the runner.
     fn refill(&self) {
         let states = self.states();
-        let mut toolbox = Toolbox::default();
+        let mut toolbox = ToolRegistry::default();
         let mut twice = BTreeSet::new();
         for entry in states.iter().flat_map(SourceState::tools) {
             if let Err(entry) = toolbox.add(Arc::clone(entry)) {
@@ -430,8 +434,8 @@ impl Catalog {
         }
         let servers: Vec<_> = states.iter().flat_map(SourceState::servers).collect();
         // Under the lock, so that an older state never comes after a newer one.
-        self.runner.replace(toolbox);
-        self.runner.parts().upstreams.keep(&servers);
+        self.runner.set_tools(toolbox);
+        self.runner.context().upstreams.keep(&servers);
         self.changes.send_modify(|n| *n += 1);
         drop(states);
         let mut reported = self.twice.lock().unwrap_or_else(PoisonError::into_inner);
@@ -452,7 +456,7 @@ impl Catalog {
     /// Takes over a plan: sources that are as before stay as they are.
     fn adopt(&self, plan: SourcePlan) {
         self.tell_of(&plan);
-        self.runner.limit(plan.limits);
+        self.runner.set_limits(plan.limits);
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
@@ -530,9 +534,9 @@ impl Catalog {
 }
 
 /// Whether only its server can say what it takes.
-fn waits_for_its_server(entry: &Entry) -> bool {
+fn waits_for_its_server(entry: &RegisteredTool) -> bool {
     let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
-    on_a_server && entry.tool.input == InputSchema::Deferred && entry.standing == Standing::Ready
+    on_a_server && entry.tool.input == InputSchema::Deferred && entry.status == ToolStatus::Ready
 }
 
 /// A number that changes when one of the files does.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolwright_exec::{CallLimits, Entry, Lane};
+use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft, FieldValue, InputSchema, Server, Tool, Variable};
 use toolwright_schema::SchemaError;
@@ -20,7 +20,7 @@ use crate::server_definition::ServerDefinition;
 /// SourceTarget came through, and what is wrong with the rest.
 #[derive(Debug, Default)]
 pub(crate) struct GateResult {
-    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Where bodies were looked for, there or not.
     pub(crate) bodies: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) struct GateResult {
 }
 
 /// The permits of each toolset, by where it was read from.
-pub(crate) type Lanes = HashMap<String, Arc<Lane>>;
+pub(crate) type Lanes = HashMap<String, Arc<ConcurrencyLimit>>;
 
 /// Lets the tools of a document through, or sets them aside.
 pub(crate) fn gate(
@@ -96,12 +96,12 @@ fn width(reading: &Reading, limits: &CallLimits) -> usize {
 }
 
 /// The lane of a toolset: the one it had, unless its limits have changed.
-fn lane(reading: &Reading, limits: &CallLimits, lanes: &mut Lanes) -> Arc<Lane> {
+fn lane(reading: &Reading, limits: &CallLimits, lanes: &mut Lanes) -> Arc<ConcurrencyLimit> {
     let width = width(reading, limits);
     let lane = lanes.entry(reading.origin.document().source().name().to_owned());
-    let lane = lane.or_insert_with(|| Arc::new(Lane::new(width, limits.queue)));
-    if lane.width() != width || lane.queue() != limits.queue {
-        *lane = Arc::new(Lane::new(width, limits.queue));
+    let lane = lane.or_insert_with(|| Arc::new(ConcurrencyLimit::new(width, limits.queue)));
+    if lane.max_running() != width || lane.max_waiting() != limits.queue {
+        *lane = Arc::new(ConcurrencyLimit::new(width, limits.queue));
     }
     Arc::clone(lane)
 }
@@ -111,14 +111,14 @@ fn admit(
     n: usize,
     reading: &Reading,
     reason: Option<String>,
-    lane: &Arc<Lane>,
+    lane: &Arc<ConcurrencyLimit>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Entry> {
+) -> Option<RegisteredTool> {
     // Without a name there is nothing to quarantined under; the diagnostics say so.
     let id = draft.id(reading.toolset.namespace.ok())?;
     let aside = |draft: &Draft, reason: String| {
         let name = draft.name.ok()?.clone();
-        Some(Entry::quarantined(id.clone(), bare(name, draft), Arc::clone(lane), reason))
+        Some(RegisteredTool::quarantined(id.clone(), bare(name, draft), Arc::clone(lane), reason))
     };
     if let Some(reason) = reason {
         return aside(draft, reason);
@@ -127,7 +127,7 @@ fn admit(
         Ok(tool) => tool,
         Err(unfinished) => return aside(draft, unfinished.to_string()),
     };
-    match Entry::new(id.clone(), tool, reading.toolset.limits, Arc::clone(lane)) {
+    match RegisteredTool::new(id.clone(), tool, reading.toolset.limits, Arc::clone(lane)) {
         Ok(entry) => Some(entry),
         Err((which, error)) => {
             let diagnostic = schema_diagnostic(&error, which, n, reading);

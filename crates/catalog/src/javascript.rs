@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolwright_exec::Entry;
+use toolwright_exec::RegisteredTool;
 use toolwright_exec::knowledge::{Code, Knowledge, Role, Show};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, ToolName};
@@ -51,7 +51,7 @@ pub(crate) fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
 }
 
 /// Gives a tool its body, if it wants one and it is there. Returns where it was looked for.
-pub(crate) fn attach_body(entry: &mut Entry, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path) -> Option<PathBuf> {
     if entry.tool.details.binding != Binding::Script {
         return None;
     }

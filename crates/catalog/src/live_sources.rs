@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::StreamExt;
-use toolwright_exec::{Failure, Parts, code, process};
+use toolwright_exec::{ExecutorContext, Failure, code, process};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, FieldValue, Namespace, Server};
 use toolwright_source::{Document, Syntax};
@@ -40,7 +40,7 @@ pub(crate) async fn server(
     server: &Arc<Server>,
     namespace: Option<&Namespace>,
     workspace: &Workspace,
-    parts: &Parts,
+    parts: &ExecutorContext,
 ) -> Result<LoadedDocument, Failure> {
     let list = parts.upstreams.get(server).list().await?;
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
@@ -68,12 +68,12 @@ pub(crate) async fn program(
     spec: &SourceSpec,
     path: &Path,
     workspace: &Workspace,
-    parts: &Parts,
+    parts: &ExecutorContext,
 ) -> Result<LoadedDocument, Failure> {
     let environment: Vec<(OsString, OsString)> = environment_of(spec);
     let absolute =
         std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let bytes = process::schema_of(&absolute, parts, &environment).await?;
+    let bytes = process::request_schema(&absolute, parts, &environment).await?;
     let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
     let mut loaded = workspace.read(&document, spec.options);
     let Some(Reading { toolset, .. }) = &mut loaded.reading else {
@@ -120,7 +120,7 @@ pub(crate) fn environment_of(spec: &SourceSpec) -> Vec<(OsString, OsString)> {
 pub(crate) async fn load_source(
     spec: &SourceSpec,
     workspace: &Workspace,
-    parts: &Parts,
+    parts: &ExecutorContext,
 ) -> SourceLoad {
     let mut load = SourceLoad::default();
     let failed = |source: String, failure: Failure| SourceFailure { source, failure };
@@ -161,7 +161,11 @@ pub(crate) async fn load_source(
 }
 
 /// Loads everything of a plan, for looking at it.
-pub async fn load_plan(plan: SourcePlan, workspace: &Workspace, parts: &Parts) -> LoadResult {
+pub async fn load_plan(
+    plan: SourcePlan,
+    workspace: &Workspace,
+    parts: &ExecutorContext,
+) -> LoadResult {
     let mut all = LoadResult { failures: plan.failures, ..LoadResult::default() };
     if !plan.diagnostics.is_empty() {
         // The lines of a configuration may hold secrets.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use toolwright_exec::{CallLimits, Entry, Failure, Parts, Standing};
+use toolwright_exec::{CallLimits, ExecutorContext, Failure, RegisteredTool, ToolStatus};
 use toolwright_model::{Annotations, Binding, InputSchema, Namespace, Server};
 use toolwright_source::{Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
@@ -19,14 +19,14 @@ pub(crate) struct ServerDefinition {
     pub(crate) namespace: Namespace,
     pub(crate) server: Arc<Server>,
     /// Its commands, each with its number in the definition.
-    pub(crate) own: Vec<(usize, Arc<Entry>)>,
+    pub(crate) own: Vec<(usize, Arc<RegisteredTool>)>,
     pub(crate) origin: Origin,
 }
 
 /// SourceTarget a server says of its tools.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
-    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -41,7 +41,7 @@ impl ServerDefinition {
         &self,
         spec: &SourceSpec,
         workspace: &Workspace,
-        parts: &Parts,
+        parts: &ExecutorContext,
         limits: &CallLimits,
         lanes: &mut Lanes,
     ) -> Result<ListedTools, Failure> {
@@ -59,14 +59,17 @@ impl ServerDefinition {
     }
 
     /// Its tools, with what the server said of them, and the commands that the server has not.
-    pub(crate) fn meet(&self, served: &[Arc<Entry>]) -> (Vec<Arc<Entry>>, Vec<Diagnostic>) {
+    pub(crate) fn meet(
+        &self,
+        served: &[Arc<RegisteredTool>],
+    ) -> (Vec<Arc<RegisteredTool>>, Vec<Diagnostic>) {
         let mut others = served.to_vec();
         let (mut entries, mut diagnostics) = (Vec::new(), Vec::new());
         for (n, own) in &self.own {
             let place =
                 others.iter().position(|other| name_on_server(other) == name_on_server(own));
             entries.push(match place.map(|place| others.remove(place)) {
-                _ if own.standing != Standing::Ready => Arc::clone(own),
+                _ if own.status != ToolStatus::Ready => Arc::clone(own),
                 Some(served) => completed(own, &served),
                 None => {
                     let (entry, diagnostic) = self.missing(*n, own);
@@ -79,18 +82,22 @@ impl ServerDefinition {
         (entries, diagnostics)
     }
 
-    fn missing(&self, n: usize, own: &Entry) -> (Entry, Diagnostic) {
+    fn missing(&self, n: usize, own: &RegisteredTool) -> (RegisteredTool, Diagnostic) {
         let message = format!("the server has no tool `{}`", name_on_server(own));
         let reason = format!("{message} ({})", COMMAND_NOT_ON_SERVER.name);
         let at = RecordPath::root().child("tools").child(n).child("name");
         let finding = RecordFinding::new(&COMMAND_NOT_ON_SERVER, at, message);
-        let entry =
-            Entry::quarantined(own.id.clone(), own.tool.clone(), Arc::clone(&own.lane), reason);
+        let entry = RegisteredTool::quarantined(
+            own.id.clone(),
+            own.tool.clone(),
+            Arc::clone(&own.concurrency),
+            reason,
+        );
         (entry, locate(self.origin.in_document(finding), self.origin.document()))
     }
 }
 
-fn name_on_server(entry: &Entry) -> &str {
+fn name_on_server(entry: &RegisteredTool) -> &str {
     match &entry.tool.details.binding {
         Binding::Server { tool, .. } => tool,
         // One that is quarantined has no binding.
@@ -99,23 +106,23 @@ fn name_on_server(entry: &Entry) -> &str {
 }
 
 /// A command with what its definition leaves open filled in from the server's own words.
-fn completed(own: &Arc<Entry>, served: &Entry) -> Arc<Entry> {
+fn completed(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<RegisteredTool> {
     let aside = |reason: String| {
-        Arc::new(Entry::quarantined(
+        Arc::new(RegisteredTool::quarantined(
             own.id.clone(),
             own.tool.clone(),
-            Arc::clone(&own.lane),
+            Arc::clone(&own.concurrency),
             reason,
         ))
     };
-    match &served.standing {
-        Standing::Ready => {}
+    match &served.status {
+        ToolStatus::Ready => {}
         // SourceTarget the server says of it cannot be relied on. That matters where the definition says
         // nothing.
-        Standing::Quarantined(_) if own.tool.input != InputSchema::Deferred => {
+        ToolStatus::Quarantined(_) if own.tool.input != InputSchema::Deferred => {
             return Arc::clone(own);
         }
-        Standing::Quarantined(reason) => return aside(format!("on the server: {reason}")),
+        ToolStatus::Quarantined(reason) => return aside(format!("on the server: {reason}")),
     }
     let (mut tool, theirs) = (own.tool.clone(), &served.tool);
     if tool.input == InputSchema::Deferred {
@@ -134,7 +141,12 @@ fn completed(own: &Arc<Entry>, served: &Entry) -> Arc<Entry> {
     if details.icons.is_empty() {
         details.icons.clone_from(&theirs.icons);
     }
-    match Entry::new(own.id.clone(), tool, own.toolset, Arc::clone(&own.lane)) {
+    match RegisteredTool::new(
+        own.id.clone(),
+        tool,
+        own.toolset_limits,
+        Arc::clone(&own.concurrency),
+    ) {
         Ok(mut entry) => {
             entry.environment.clone_from(&own.environment);
             entry.knowledge.clone_from(&own.knowledge);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::Entry;
+use toolwright_exec::RegisteredTool;
 use toolwright_model::Server;
 use toolwright_workspace::{SourceSpec, SourceTarget};
 
@@ -13,7 +13,7 @@ use crate::server_definition::ServerDefinition;
 
 pub(crate) struct SourceState {
     pub(crate) spec: SourceSpec,
-    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) server_toolsets: Vec<ServerToolset>,
     /// The permits of its toolsets, which outlive a reload.
     pub(crate) lanes: Lanes,
@@ -31,9 +31,9 @@ pub(crate) struct SourceState {
 pub(crate) struct ServerToolset {
     pub(crate) definition: Arc<ServerDefinition>,
     /// SourceTarget the server said of its tools, last time it was asked with success.
-    served: Option<Vec<Arc<Entry>>>,
+    served: Option<Vec<Arc<RegisteredTool>>>,
     /// The tools of both.
-    tools: Vec<Arc<Entry>>,
+    tools: Vec<Arc<RegisteredTool>>,
     /// Whether a first attempt to ask it has ended.
     pub(crate) tried: bool,
     /// Whether somebody keeps asking it.
@@ -90,7 +90,7 @@ impl SourceState {
     }
 
     /// Its tools as far as they are known.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         self.entries
             .iter()
             .chain(self.server_toolsets.iter().flat_map(|server_toolset| &server_toolset.tools))
@@ -111,7 +111,11 @@ impl SourceState {
 
 impl ServerToolset {
     /// Takes over what the server said, and the tools that are there now.
-    pub(crate) fn take(&mut self, served: Vec<Arc<Entry>>, tools: Vec<Arc<Entry>>) {
+    pub(crate) fn take(
+        &mut self,
+        served: Vec<Arc<RegisteredTool>>,
+        tools: Vec<Arc<RegisteredTool>>,
+    ) {
         (self.served, self.tools) = (Some(served), tools);
     }
 }

@@ -10,7 +10,8 @@ use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{
-    Content, Entry, Failure, Host, Log, Outcome, Parts, Progress, Request, code,
+    CallRequest, ExecutorContext, Failure, Host, Log, Outcome, Progress, RegisteredTool,
+    ResultContent, code,
 };
 use toolwright_source::{Severity, render};
 use toolwright_workspace::ReadOptions;
@@ -31,7 +32,10 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
     });
     runtime::runtime()?.block_on(async {
         // What its author wants to see; the rest is in the answer.
-        let parts = Parts { console: runtime::log(), ..runtime::executor_context(Log::default()) };
+        let parts = ExecutorContext {
+            console: runtime::log(),
+            ..runtime::executor_context(Log::default())
+        };
         let catalog = sources::catalog(&args.source, ReadOptions::default(), parts, listener)?;
         if catalog.sources() == 0 {
             bail!("there is no source that could hold `{}`", args.id);
@@ -51,7 +55,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
             }
         };
         catalog.runner().close().await;
-        toolwright_exec::end_all_processes();
+        toolwright_exec::kill_all_processes();
         print(result, args.json)
     })
 }
@@ -80,10 +84,10 @@ async fn call(
         },
     };
     let runner = catalog.runner();
-    let toolbox = runner.toolbox();
+    let toolbox = runner.registry();
     let meant = toolbox.find(&args.id);
     let mut request =
-        Request::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
+        CallRequest::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
     request.arguments = given.arguments(meant.map(|entry| &**entry))?;
     request.timeout = timeout;
     request.started = started;
@@ -176,7 +180,7 @@ fn readable(outcome: &Outcome) -> String {
 }
 
 /// A text as it is, anything else in a few words.
-fn describe(content: &Content) -> String {
+fn describe(content: &ResultContent) -> String {
     if let Some(text) = content.as_text() {
         return text.to_owned();
     }
@@ -255,7 +259,7 @@ impl CallInput {
     }
 
     /// The arguments, with texts read as what the tool's schema says they are.
-    fn arguments(&self, entry: Option<&Entry>) -> anyhow::Result<Json> {
+    fn arguments(&self, entry: Option<&RegisteredTool>) -> anyhow::Result<Json> {
         match self {
             CallInput::Json(json) => Ok(json.clone()),
             CallInput::Pairs(pairs) => {

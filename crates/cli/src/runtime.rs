@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use toolwright_exec::{Log, Parts};
+use toolwright_exec::{ExecutorContext, Log};
 use toolwright_source::render;
 
 use crate::environment;
@@ -14,8 +14,8 @@ use crate::environment;
 const LONGEST_LINE: usize = 2_000;
 
 /// What executors share, with this log.
-pub(crate) fn executor_context(log: Log) -> Parts {
-    Parts::new(environment::passed_on(), log)
+pub(crate) fn executor_context(log: Log) -> ExecutorContext {
+    ExecutorContext::new(environment::passed_on(), log)
 }
 
 /// A log on stderr, one line each, without control characters that a terminal would obey.

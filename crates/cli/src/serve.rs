@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let result = runtime.block_on(serve(args));
     // A blocked read of standard input must not hold up the end.
     runtime.shutdown_background();
-    toolwright_exec::end_all_processes();
+    toolwright_exec::kill_all_processes();
     result
 }
 
@@ -103,7 +103,7 @@ fn end_on_signals(until: &CancellationToken) {
         messages::note("ending");
         until.cancel();
         runtime::interrupted().await;
-        toolwright_exec::end_all_processes();
+        toolwright_exec::kill_all_processes();
         std::process::exit(1);
     });
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolwright_catalog::{Catalog, EventListener, Planner};
-use toolwright_exec::{Log, Parts, Runner};
+use toolwright_exec::{ExecutorContext, Log, Runner};
 use toolwright_model::CallLimits;
 use toolwright_source::Severity;
 use toolwright_workspace::{
@@ -68,7 +68,7 @@ pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
         context.upstreams.close().await;
         load
     });
-    toolwright_exec::end_all_processes();
+    toolwright_exec::kill_all_processes();
     load
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result
 pub(crate) fn catalog(
     args: &SourceArgs,
     options: ReadOptions,
-    context: Parts,
+    context: ExecutorContext,
     listener: EventListener,
 ) -> anyhow::Result<Arc<Catalog>> {
     let planner = planner(args, options)?;
@@ -130,7 +130,7 @@ pub(crate) fn catalog(
         bail!("{}", on_one_line(error));
     }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let context = Parts { sandbox: Some(pool), ..context };
+    let context = ExecutorContext { sandbox: Some(pool), ..context };
     let runner = Arc::new(Runner::new(context, CallLimits::default()));
     Ok(Catalog::new(runner, workspace(), planner, listener))
 }

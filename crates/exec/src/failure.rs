@@ -1,26 +1,31 @@
-//! A call that did not succeed: what the caller is told, and what only the log is.
+//! A call that did not succeed.
+//!
+//! A failure has two audiences. Message, suggestion, errors and advice go to the caller, who may be
+//! a model that should correct its next call. [`Failure::detail`] goes to the log only: it can hold
+//! what a foreign program printed, which may be long, secret or written to steer a model.
 
 use crate::{Json, RunCode};
 
 /// One value of the arguments or the result that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// JSON pointer to the value; empty for the whole.
+pub struct ValueError {
+    /// JSON pointer to the value; empty for the whole document, and for validators, which do not
+    /// report a position.
     pub path: String,
     /// What is wrong with it.
     pub message: String,
 }
 
-/// What was learnt from an earlier mistake like this one.
+/// A known mistake or quirk of the definition that fits the failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Advice {
-    /// `antiPattern` or `quirk`.
+pub struct KnowledgeAdvice {
+    /// `antiPattern` or `quirk`, as the definition's own lists are called.
     pub kind: &'static str,
-    /// What the definition calls it.
+    /// Its name in the definition.
     pub name: String,
     /// What goes wrong.
     pub description: String,
-    /// How it is done right, or what helps.
+    /// The correct way (of an anti-pattern) or the mitigation (of a quirk).
     pub remedy: String,
 }
 
@@ -28,51 +33,51 @@ pub struct Advice {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", code.name)]
 pub struct Failure {
-    /// Which kind.
+    /// The stable code.
     pub code: &'static RunCode,
     /// One sentence for the caller.
     pub message: String,
-    /// What to do; the code's own suggestion unless something better is known.
+    /// What the caller can do; the code's own suggestion unless a better one is available.
     pub suggestion: String,
-    /// Every value that is wrong, for the two codes about values.
-    pub faults: Box<[Fault]>,
-    /// Lessons of the definition that fit.
-    pub advice: Box<[Advice]>,
-    /// The tool's own code for what went wrong, where it has one.
-    pub own_code: Option<Box<str>>,
-    /// For the log only: it may hold what a stranger printed.
+    /// Every wrong value, for `INPUT_INVALID`, `OUTPUT_INVALID` and `VALIDATION_FAILED`.
+    pub errors: Box<[ValueError]>,
+    /// At most one anti-pattern and one quirk.
+    pub advice: Box<[KnowledgeAdvice]>,
+    /// The code that a JavaScript body gave its `BTCPError`.
+    pub tool_code: Option<Box<str>>,
+    /// For the log only.
     pub detail: Option<Box<str>>,
 }
 
 impl Failure {
-    /// A failure with the code's own suggestion.
+    /// A failure with the code's own suggestion and nothing else.
     pub fn new(code: &'static RunCode, message: impl Into<String>) -> Failure {
         Failure {
             code,
             message: message.into(),
             suggestion: code.suggestion.to_owned(),
-            faults: Box::default(),
+            errors: Box::default(),
             advice: Box::default(),
-            own_code: None,
+            tool_code: None,
             detail: None,
         }
     }
 
-    /// Gives a better suggestion.
+    /// Replaces the code's suggestion by a more specific one.
     #[must_use]
     pub fn suggest(mut self, text: impl Into<String>) -> Failure {
         self.suggestion = text.into();
         self
     }
 
-    /// Gives the tool's own code.
+    /// Sets the tool's own code.
     #[must_use]
-    pub(crate) fn own_code(mut self, code: impl Into<String>) -> Failure {
-        self.own_code = Some(code.into().into());
+    pub(crate) fn tool_code(mut self, code: impl Into<String>) -> Failure {
+        self.tool_code = Some(code.into().into());
         self
     }
 
-    /// Adds what only the log should hold; nothing is added for an empty text.
+    /// Sets the text for the log; a blank text counts as none.
     #[must_use]
     pub fn detail(mut self, text: impl Into<String>) -> Failure {
         let text = text.into();
@@ -80,36 +85,41 @@ impl Failure {
         self
     }
 
-    /// The failing values of a validation.
+    /// Lists the values that a schema rejected.
     #[must_use]
-    pub(crate) fn faults(mut self, failures: &toolwright_schema::ValidationErrors) -> Failure {
-        self.faults = failures
+    pub(crate) fn schema_errors(mut self, errors: &toolwright_schema::ValidationErrors) -> Failure {
+        self.errors = errors
             .iter()
-            .map(|f| Fault { path: f.instance_path.clone(), message: f.message.clone() })
+            .map(|e| ValueError { path: e.instance_path.clone(), message: e.message.clone() })
             .collect();
         self
     }
 
-    /// For a program: `code`, `number`, `message`, `suggestion` and `errors`; `toolCode` and
-    /// `advice` where there are any.
+    /// The failure for a program: always `code`, `number`, `message`, `suggestion` and `errors`;
+    /// `toolCode` and `advice` if present. Part of the stable output of `call --json` and of MCP
+    /// results.
     pub fn to_json(&self) -> Json {
-        let faults =
-            self.faults.iter().map(|f| serde_json::json!({"path": f.path, "message": f.message}));
+        let errors =
+            self.errors.iter().map(|e| serde_json::json!({"path": e.path, "message": e.message}));
         let mut json = serde_json::json!({
             "code": self.code.name,
             "number": self.code.number,
             "message": self.message,
             "suggestion": self.suggestion,
-            "errors": faults.collect::<Vec<_>>(),
+            "errors": errors.collect::<Vec<_>>(),
         });
-        if let Some(own) = &self.own_code {
-            json["toolCode"] = (&**own).into();
+        if let Some(code) = &self.tool_code {
+            json["toolCode"] = (&**code).into();
         }
         if !self.advice.is_empty() {
             let advice = self.advice.iter().map(|advice| {
+                // The AIOS format calls the remedy of a quirk its mitigation.
                 let remedy = if advice.kind == "quirk" { "mitigation" } else { "correct" };
                 serde_json::json!({
-                    "kind": advice.kind, "name": advice.name, "description": advice.description, remedy: advice.remedy,
+                    "kind": advice.kind,
+                    "name": advice.name,
+                    "description": advice.description,
+                    remedy: advice.remedy,
                 })
             });
             json["advice"] = advice.collect();
@@ -117,19 +127,22 @@ impl Failure {
         json
     }
 
-    /// For a reader, human or model: the message, every failing value, the suggestion.
+    /// The failure for a person or a model: message, wrong values, advice, suggestion, each on
+    /// lines of its own.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}: {}", self.code.name, self.message);
-        if let Some(own) = &self.own_code {
-            text = format!("{}: {own}: {}", self.code.name, self.message);
+        if let Some(code) = &self.tool_code {
+            text = format!("{}: {code}: {}", self.code.name, self.message);
         }
-        for fault in &self.faults {
-            match fault.path.as_str() {
+        for error in &self.errors {
+            match error.path.as_str() {
+                // A validator's error has no path because it has no position, not because the
+                // whole value is wrong.
                 "" if self.code == &crate::code::VALIDATION_FAILED => {
-                    text.push_str(&format!("\n- {}", fault.message));
+                    text.push_str(&format!("\n- {}", error.message));
                 }
-                "" => text.push_str(&format!("\n- the whole value: {}", fault.message)),
-                place => text.push_str(&format!("\n- {place}: {}", fault.message)),
+                "" => text.push_str(&format!("\n- the whole value: {}", error.message)),
+                path => text.push_str(&format!("\n- {path}: {}", error.message)),
             }
         }
         for advice in &self.advice {

@@ -1,29 +1,34 @@
-//! What an executor may ask of whoever called.
+//! The caller's side of a running call: where progress goes.
+//!
+//! MCP lets a client ask for progress notifications of a call. The crate `serve` implements
+//! [`Host`] for such clients, `cli` for a terminal; everyone else passes [`NoHost`].
 
-/// How far a call has come.
+/// One progress report of a tool, with the fields of MCP's `notifications/progress`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Grows with every notice.
+    /// Grows with every report of a call, in a unit that the tool chooses.
     pub done: f64,
-    /// What it grows to, where that is known.
+    /// The value of `done` at the end of the call, if the tool can tell.
     pub total: Option<f64>,
-    /// A few words.
+    /// A short text for people.
     pub message: Option<String>,
 }
 
-/// The caller's side of a call.
+/// Receives what a tool reports while it runs.
 pub trait Host: Send + Sync {
-    /// Takes a notice of progress; must not block.
+    /// Receives one progress report. Called on the task of the connection that delivers it, which
+    /// other calls share: an implementation must not block.
     fn progress(&self, progress: Progress);
 
-    /// Whether notices are wanted at all: a server is asked for them only then.
+    /// Whether reports are of any use. If not, the request to an MCP server carries no progress
+    /// token, which spares the server the work.
     fn wants_progress(&self) -> bool;
 }
 
-/// A caller who waits for the result and nothing else.
-pub struct Quiet;
+/// A caller that waits for the result and ignores progress.
+pub struct NoHost;
 
-impl Host for Quiet {
+impl Host for NoHost {
     fn progress(&self, _: Progress) {}
 
     fn wants_progress(&self) -> bool {

@@ -1,51 +1,62 @@
-//! Runs tools. A call goes through the [`Runner`], whose steps no executor can forget: the tool is
-//! resolved, its arguments are checked against the schema, a permit is awaited, the executor works
-//! under a [`Budget`], and what comes back is held against the cap and the output schema.
+//! Runs tools. A [`Runner`] takes every call through the same steps, so that no executor can skip
+//! one of them:
 //!
-//! An executor is a folder here and one line in [`KINDS`]. What is not here: configuration, files
-//! of definitions, and how a result is shown.
+//! ```text
+//! CallRequest ─▶ find the tool ─▶ input schema ─▶ validators ─▶ wait for a permit
+//!                                                                       │
+//!         Outcome ◀─ output schema ◀─ size limit ◀─ executor, under a Budget
+//! ```
+//!
+//! Each step can end the call with a [`Failure`], which carries a stable [`RunCode`].
+//!
+//! An executor is a way to run a tool: as a process ([`process`]), by asking an MCP server
+//! ([`mcp`]), or as JavaScript in the sandbox. Each is a folder of this crate and one line in
+//! [`EXECUTORS`].
+//!
+//! Not here: configuration and files of definitions (crate `catalog`), how a result is presented
+//! (`serve` and `cli`), and the JavaScript engine (`sandbox`).
 //!
 //! ```
-//! use toolwright_exec::{CallLimits, Parts, Quiet, Request, Runner};
+//! use toolwright_exec::{CallLimits, CallRequest, ExecutorContext, NoHost, Runner};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! let runner = Runner::new(Parts::default(), CallLimits::default());
-//! let failure = runner.call(Request::new("no:such_tool"), &Quiet).await.unwrap_err();
+//! let runner = Runner::new(ExecutorContext::default(), CallLimits::default());
+//! let failure = runner.call(CallRequest::new("no:such_tool"), &NoHost).await.unwrap_err();
 //! assert_eq!(failure.code.name, "TOOL_NOT_FOUND");
 //! # });
 //! ```
 
 mod budget;
 pub mod code;
+mod concurrency;
+mod executor;
 mod failure;
-mod family;
 mod host;
 mod js;
-mod kinds;
 pub mod knowledge;
-mod lane;
 pub mod mcp;
 mod outcome;
 pub mod process;
+mod process_tree;
+mod registry;
 mod runner;
-mod tail;
-mod toolbox;
+mod stderr_tail;
 
 pub use budget::Budget;
 pub use code::RunCode;
-pub use failure::{Advice, Failure, Fault};
-pub use family::end_all as end_all_processes;
-pub use host::{Host, Progress, Quiet};
-pub use kinds::{Call, Executor, KINDS, Kind, Log, Parts};
-pub use lane::Lane;
-pub use outcome::{Content, Outcome};
-pub use runner::{Request, Runner};
-pub use toolbox::{Entry, Standing, Toolbox};
+pub use concurrency::ConcurrencyLimit;
+pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log};
+pub use failure::{Failure, KnowledgeAdvice, ValueError};
+pub use host::{Host, NoHost, Progress};
+pub use outcome::{Outcome, ResultContent};
+pub use process_tree::kill_all_processes;
+pub use registry::{RegisteredTool, ToolRegistry, ToolStatus};
+pub use runner::{CallRequest, Runner};
 pub use toolwright_model::{CallLimits, OutputCheck};
 
 use std::pin::Pin;
 
-/// A future that an executor hands back.
+/// The future of an executor's work. Boxed, because executors are used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Any JSON value.

@@ -1,48 +1,54 @@
-//! What a call gave.
+//! The result of a call, in the shape of MCP's `CallToolResult`.
+//!
+//! Results of MCP servers keep the JSON they were sent as, unknown fields and content types
+//! included. Results of programs and JavaScript are brought into the same shape here.
 
 use crate::Json;
 
-/// A piece of a result, as MCP writes it: `{"type": "text", "text": …}` and the like. Kinds that
-/// are not known here pass through unchanged.
+/// A block of a result's content as MCP writes it, such as `{"type": "text", "text": …}`. Blocks of
+/// unknown types pass through unchanged.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Content(pub Json);
+pub struct ResultContent(pub Json);
 
-impl Content {
-    /// A text.
-    pub fn text(text: impl Into<String>) -> Content {
-        Content(serde_json::json!({"type": "text", "text": text.into()}))
+impl ResultContent {
+    /// A text block.
+    pub fn text(text: impl Into<String>) -> ResultContent {
+        ResultContent(serde_json::json!({"type": "text", "text": text.into()}))
     }
 
-    /// The text, if it is one.
+    /// The text of a text block; `None` for other types.
     pub fn as_text(&self) -> Option<&str> {
         (self.0.get("type")?.as_str()? == "text").then(|| self.0.get("text")?.as_str()).flatten()
     }
 }
 
-/// What a call gave.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// For the model, in order.
-    pub content: Vec<Content>,
-    /// For a program.
+    /// The blocks that a model reads, in order.
+    pub content: Vec<ResultContent>,
+    /// The result for a program (`structuredContent`).
     pub structured: Option<Json>,
-    /// Whether the tool says that it failed; `content` tells why.
+    /// Whether the tool reports that it failed; `content` has the reason. A failure to run the tool
+    /// is a [`crate::Failure`] instead.
     pub is_error: bool,
-    /// Free metadata of the result.
+    /// The `_meta` of a server's result.
     pub meta: Option<Json>,
-    /// What the runner has to say about it, such as an output that breaks its schema and is only
-    /// warned about.
+    /// Remarks of the runner and of validators, such as a broken output schema where that is only
+    /// warned about. Not part of the tool's result.
     pub warnings: Vec<String>,
 }
 
 impl Outcome {
-    /// A result that is JSON: structured, and as text for clients that only read that.
+    /// A JSON result: structured, and as text for clients that read only text (MCP recommends
+    /// both).
     pub fn json(value: Json) -> Outcome {
-        let content = vec![Content::text(value.to_string())];
+        let content = vec![ResultContent::text(value.to_string())];
         Outcome { content, structured: Some(value), ..Outcome::default() }
     }
 
-    /// A result that may be any JSON value: a text is a text.
+    /// The result of JavaScript, which can return any JSON value. A string becomes text, not a
+    /// quoted JSON string.
     pub(crate) fn value_of(value: Json) -> Outcome {
         match value {
             Json::String(text) => Outcome::text(text),
@@ -50,10 +56,11 @@ impl Outcome {
         }
     }
 
-    /// What it says, as one value: the structured content, else JSON or text of a single text, else
-    /// all texts.
+    /// The result as one JSON value, for processors and for examples of `toolwright test`: the
+    /// structured content; else a single text, parsed if it is JSON; else a list of all texts; else
+    /// null.
     pub fn value(&self) -> Json {
-        let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
+        let texts: Vec<&str> = self.content.iter().filter_map(ResultContent::as_text).collect();
         match (&self.structured, texts.as_slice()) {
             (Some(value), _) => value.clone(),
             (None, [one]) => serde_json::from_str(one).unwrap_or_else(|_| Json::from(*one)),
@@ -62,30 +69,33 @@ impl Outcome {
         }
     }
 
-    /// A result that is text.
+    /// A text result.
     pub fn text(text: impl Into<String>) -> Outcome {
-        Outcome { content: vec![Content::text(text)], ..Outcome::default() }
+        Outcome { content: vec![ResultContent::text(text)], ..Outcome::default() }
     }
 
-    /// Its bytes, for the cap. Content and structured content usually say the same, so the larger
-    /// of the two counts; texts count as they are, the rest as JSON. Stops counting beyond `cap`.
+    /// The size that the output limit counts, in bytes. Content and structured content usually hold
+    /// the same data twice, so only the larger one counts. Counting may stop once the result is
+    /// above `cap`.
     pub(crate) fn size(&self, cap: usize) -> usize {
-        let of = |content: &Content| {
+        let block_size = |content: &ResultContent| {
             content.as_text().map_or_else(|| json_size(&content.0, cap), str::len)
         };
-        let content = self.content.iter().map(of).sum::<usize>();
+        let content = self.content.iter().map(block_size).sum::<usize>();
         let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));
         content.max(structured) + self.meta.as_ref().map_or(0, |meta| json_size(meta, cap))
     }
 
-    /// All its texts, one below the other.
+    /// All text blocks, joined by line breaks.
     pub fn texts(&self) -> String {
-        self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+        self.content.iter().filter_map(ResultContent::as_text).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// What the value takes as JSON, escapes apart; stops counting beyond `cap`.
+/// About the size of a value as compact JSON, without writing it: escapes are not counted and every
+/// number counts 8 bytes. Stops counting once a list or map is above `cap`.
 pub(crate) fn json_size(value: &Json, cap: usize) -> usize {
+    // The brackets, then one separator per item.
     let sum = |sizes: &mut dyn Iterator<Item = usize>| {
         let mut total = 2;
         for size in sizes {

@@ -1,4 +1,10 @@
-//! The way every call takes. A step is a method here; a new one is a line in [`Runner::call`].
+//! The steps that every call takes, whichever executor runs the tool. One method or function per
+//! step; [`Runner::call`] lists them in order.
+//!
+//! The order matters. Arguments are checked before the call waits for a permit, so that a wrong
+//! call fails at once and occupies no place in the queue. Validators run before the permit too:
+//! they use the sandbox, not the tool. Processors run under the permit and the deadline of the
+//! call, because they are part of its work.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -6,193 +12,212 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{CallLimits, OutputCheck, ToolId};
+use toolwright_schema::SchemaValidator;
 
+use crate::budget::now;
 use crate::knowledge::{Bench, Knowledge};
 use crate::{
-    Budget, Call, Entry, Executor, Failure, Fault, Host, Json, KINDS, Outcome, Parts, Standing,
-    Toolbox, code,
+    Budget, Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome,
+    RegisteredTool, ToolRegistry, ToolStatus, ValueError, code,
 };
 
-/// What a caller asks for.
+/// One call that a caller asks for.
 #[derive(Clone, Debug)]
-pub struct Request {
-    /// The tool's id.
+pub struct CallRequest {
+    /// The exact id of the tool.
     pub id: String,
-    /// Its arguments.
+    /// The arguments, not yet checked.
     pub arguments: Json,
-    /// The caller's own time limit, waiting included.
+    /// The caller's own time limit. It counts from `started`, so it includes waiting for a permit.
     pub timeout: Option<Duration>,
-    /// Fires when the caller no longer wants the result.
+    /// The caller cancels this to give up the call.
     pub cancel: CancellationToken,
-    /// When the caller began to wait.
+    /// When the caller began to wait; before [`Runner::call`] if the request was delayed on the way
+    /// to it.
     pub started: Instant,
 }
 
-impl Request {
-    /// A call without arguments.
-    pub fn new(id: impl Into<String>) -> Request {
-        Request {
+impl CallRequest {
+    /// A call without arguments (an empty object) and without a time limit of its own, started now.
+    pub fn new(id: impl Into<String>) -> CallRequest {
+        CallRequest {
             id: id.into(),
             arguments: Json::Object(serde_json::Map::new()),
             timeout: None,
             cancel: CancellationToken::new(),
-            started: Instant::now(),
+            started: now(),
         }
     }
 }
 
-/// Runs calls. Cheap to share; one per program.
+/// Runs calls. One per program, shared by all callers.
+///
+/// Tools and limits are behind a lock that is held only to clone or replace an `Arc`, never over an
+/// await: a reload does not wait for calls, and calls do not wait for a reload.
 pub struct Runner {
-    toolbox: RwLock<Arc<Toolbox>>,
-    executors: Vec<(&'static crate::Kind, Arc<dyn Executor>)>,
+    registry: RwLock<Arc<ToolRegistry>>,
+    /// One executor of each kind, in the order in which they are asked.
+    executors: Vec<(&'static ExecutorKind, Arc<dyn Executor>)>,
     limits: RwLock<Arc<CallLimits>>,
-    parts: Parts,
+    context: ExecutorContext,
 }
 
 impl Runner {
-    /// A runner with no tools yet.
-    pub fn new(parts: Parts, limits: CallLimits) -> Runner {
-        Runner::with_kinds(parts, limits, KINDS)
+    /// A runner without tools, with all executors.
+    pub fn new(context: ExecutorContext, limits: CallLimits) -> Runner {
+        Runner::with_executors(context, limits, EXECUTORS)
     }
 
-    /// A runner with executors of the caller's choice, first match first.
-    pub fn with_kinds(parts: Parts, limits: CallLimits, kinds: &'static [crate::Kind]) -> Runner {
+    /// A runner without tools, with these executors. The first that accepts a tool runs it.
+    pub fn with_executors(
+        context: ExecutorContext,
+        limits: CallLimits,
+        kinds: &'static [ExecutorKind],
+    ) -> Runner {
         Runner {
-            toolbox: RwLock::default(),
-            executors: kinds.iter().map(|kind| (kind, (kind.build)(&parts))).collect(),
+            registry: RwLock::default(),
+            executors: kinds.iter().map(|kind| (kind, (kind.build)(&context))).collect(),
             limits: RwLock::new(Arc::new(limits)),
-            parts,
+            context,
         }
     }
 
-    /// The tools right now.
-    pub fn toolbox(&self) -> Arc<Toolbox> {
-        Arc::clone(&self.toolbox.read().unwrap_or_else(PoisonError::into_inner))
+    /// The current tools. A snapshot: [`Runner::set_tools`] does not change it.
+    pub fn registry(&self) -> Arc<ToolRegistry> {
+        Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts other tools in place. Calls that run keep the ones they started with.
-    pub fn replace(&self, toolbox: Toolbox) {
-        *self.toolbox.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(toolbox);
+    /// Replaces all tools. Running calls keep the tool they started with.
+    pub fn set_tools(&self, registry: ToolRegistry) {
+        *self.registry.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
 
-    /// The limits right now.
+    /// The current limits.
     pub fn limits(&self) -> Arc<CallLimits> {
         Arc::clone(&self.limits.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts other limits in place.
-    pub fn limit(&self, limits: CallLimits) {
+    /// Replaces the limits. Running calls keep the limits they started with.
+    pub fn set_limits(&self, limits: CallLimits) {
         *self.limits.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(limits);
     }
 
-    /// What the runner was made with.
-    pub fn parts(&self) -> &Parts {
-        &self.parts
+    /// The context that the runner was made with.
+    pub fn context(&self) -> &ExecutorContext {
+        &self.context
     }
 
-    /// Runs one call. Dropping the future ends its work.
+    /// Runs one call. Dropping the future stops its work.
     ///
     /// # Errors
-    /// The step that stopped it, under its code.
-    pub async fn call(&self, request: Request, host: &dyn Host) -> Result<Outcome, Failure> {
+    /// The failure of the first step that did not succeed.
+    pub async fn call(&self, request: CallRequest, host: &dyn Host) -> Result<Outcome, Failure> {
         let started = request.started;
+        // One snapshot for the whole call: a reload in the middle must not mix old and new limits.
         let limits = self.limits();
         let result = async {
-            let entry = self.resolve(&request.id)?;
-            check_input(&entry, &request.arguments)?;
-            let time = Allowed::of(&entry, &request, &limits);
-            let known = Known::of(&entry, &self.parts, &limits);
+            let tool = self.resolve(&request.id)?;
+            check_input(&tool, &request.arguments)?;
+            let time = TimeLimit::of(&tool, &request, &limits);
+            let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
             let mut warnings = Vec::new();
-            // In boxes: most calls have no knowledge, and none should carry the room for it.
-            if let Some(known) = &known {
-                let judging = time.within(
-                    &request,
-                    started,
-                    &entry.id,
-                    Box::pin(known.judge(&request.arguments)),
-                );
-                warnings = judging.await??;
+            // The futures of knowledge are boxed: most calls have none, and this future would
+            // otherwise be as large as the largest of them for every call.
+            if let Some(knowledge) = &knowledge {
+                let validating = Box::pin(knowledge.validate(&request.arguments));
+                warnings = time.before_start(&request, started, &tool.id, validating).await??;
             }
-            let permit = enter(&entry, &request, &time, started).await?;
+            let permit = acquire_permit(&tool, &request, &time, started).await?;
             let budget = time.budget(&request, &limits, started);
             let work = async {
-                let prepared = match &known {
-                    Some(known) => Box::pin(known.prepare(&request.arguments)).await?,
+                let prepared = match &knowledge {
+                    Some(knowledge) => Box::pin(knowledge.prepare(&request.arguments)).await?,
                     None => None,
                 };
                 let arguments = prepared.as_ref().unwrap_or(&request.arguments);
-                let outcome = self.execute(&entry, arguments, &limits, &budget, host).await?;
-                match &known {
-                    Some(known) => Box::pin(known.respond(outcome)).await,
+                let outcome = self.execute(&tool, arguments, &limits, &budget, host).await?;
+                match &knowledge {
+                    Some(knowledge) => Box::pin(knowledge.respond(outcome)).await,
                     None => Ok(outcome),
                 }
             };
-            let outcome = under(&budget, &entry.id, work).await;
+            let outcome = within_budget(&budget, &tool.id, work).await;
+            // The next call may start while this result is checked.
             drop(permit);
             let mut outcome = outcome?;
             outcome.warnings.extend(warnings);
-            let outcome = within_cap(outcome, limits.output)?;
-            check_output(&entry, outcome, limits.output_check)
+            let outcome = check_size(outcome, limits.output)?;
+            check_output(&tool, outcome, limits.output_check)
         }
         .await;
+        // The caller never sees the detail, so the log is the only place to find it.
         if let Err(Failure { code, message, detail: Some(detail), .. }) = &result {
-            self.parts.log.line(&format!("{}: {}: {message}: {detail}", request.id, code.name));
+            self.context.log.line(&format!("{}: {}: {message}: {detail}", request.id, code.name));
         }
         result
     }
 
-    /// Ends everything that runs or is connected.
+    /// Closes all connections and stops all servers. Calls that still run fail.
     pub async fn close(&self) {
         for (_, executor) in &self.executors {
             executor.close().await;
         }
     }
 
-    fn resolve(&self, id: &str) -> Result<Arc<Entry>, Failure> {
-        let toolbox = self.toolbox();
-        let Some(entry) = toolbox.get(id) else {
-            let near = toolbox.nearest(id);
+    /// Finds a tool that may be called.
+    fn resolve(&self, id: &str) -> Result<Arc<RegisteredTool>, Failure> {
+        let registry = self.registry();
+        let Some(tool) = registry.get(id) else {
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));
-            return Err(match near.as_slice() {
+            return Err(match registry.nearest(id).as_slice() {
                 [] => failure,
                 near => failure.suggest(format!("did you mean `{}`?", near.join("`, `"))),
             });
         };
-        match &entry.standing {
-            Standing::Ready => Ok(Arc::clone(entry)),
-            Standing::Quarantined(reason) => Err(Failure::new(
+        match &tool.status {
+            ToolStatus::Ready => Ok(Arc::clone(tool)),
+            ToolStatus::Quarantined(reason) => Err(Failure::new(
                 &code::QUARANTINED,
-                format!("`{}` is set aside: {reason}", entry.id),
+                format!("`{}` is quarantined: {reason}", tool.id),
             )),
         }
     }
 
+    /// Passes the call to the executor of the tool's binding.
     async fn execute(
         &self,
-        entry: &Entry,
+        tool: &RegisteredTool,
         arguments: &Json,
         limits: &CallLimits,
         budget: &Budget,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
-        let binding = &entry.tool.details.binding;
-        let Some((_, executor)) = self.executors.iter().find(|(kind, _)| (kind.takes)(binding))
+        let binding = &tool.tool.details.binding;
+        // No executor accepts bindings without a program, or those that need another tool's helper.
+        let Some((_, executor)) = self.executors.iter().find(|(kind, _)| (kind.accepts)(binding))
         else {
             let how = binding.kind();
-            let message = format!("`{}` cannot be run here (binding: {how})", entry.id);
+            let message = format!("`{}` cannot be run here (binding: {how})", tool.id);
             return Err(Failure::new(&code::NOT_RUNNABLE, message));
         };
-        let (body, environment) =
-            (entry.body.as_deref().map_err(|why| &**why), entry.environment.as_slice());
-        let limits = &limits.functions;
-        executor
-            .run(Call { tool: &entry.tool, arguments, body, limits, environment, budget }, host)
-            .await
+        let call = Call {
+            tool: &tool.tool,
+            arguments,
+            body: tool.body.as_deref().map_err(|why| &**why),
+            limits: &limits.functions,
+            environment: &tool.environment,
+            budget,
+        };
+        executor.run(call, host).await
     }
 }
 
-/// Work under a budget: dropped, and with it ended, when the caller gives up or the time is over.
-async fn under<T>(
+/// Does the work until the caller cancels or the deadline passes; then drops it, which stops it.
+///
+/// The order of the branches decides what is reported if several are ready. A cancelled call must
+/// not start anything, so that comes first. A result that arrived is better than a time-out, so the
+/// deadline comes last.
+async fn within_budget<T>(
     budget: &Budget,
     id: &ToolId,
     work: impl Future<Output = Result<T, Failure>>,
@@ -210,23 +235,28 @@ async fn under<T>(
     }
 }
 
-/// What the toolset of a call knows about it.
-struct Known<'a> {
+/// The knowledge of a tool's toolset, applied to one call.
+struct CallKnowledge<'a> {
     knowledge: &'a Knowledge,
+    /// The name of the tool, which definitions call a command.
     command: &'a str,
     bench: Bench<'a>,
 }
 
-impl<'a> Known<'a> {
-    fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a CallLimits) -> Option<Known<'a>> {
-        let (pool, limits) = (parts.sandbox.as_ref(), &limits.functions);
-        let bench = Bench { pool, limits, log: &parts.console };
-        let command = entry.tool.name.as_str();
-        entry.knowledge.as_deref().map(|knowledge| Known { knowledge, command, bench })
+impl<'a> CallKnowledge<'a> {
+    fn of(
+        tool: &'a RegisteredTool,
+        context: &'a ExecutorContext,
+        limits: &'a CallLimits,
+    ) -> Option<CallKnowledge<'a>> {
+        let (pool, limits) = (context.sandbox.as_ref(), &limits.functions);
+        let bench = Bench { pool, limits, log: &context.console };
+        let command = tool.tool.name.as_str();
+        tool.knowledge.as_deref().map(|knowledge| CallKnowledge { knowledge, command, bench })
     }
 
-    /// Lets the validators speak; what they say of themselves comes back if they agree.
-    async fn judge(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
+    /// Runs the validators. Returns their warnings if all of them accept the arguments.
+    async fn validate(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
         let Bench { pool, limits, log } = self.bench;
         let judged = self.knowledge.judge(self.command, arguments, pool, limits, log).await;
         if let Some(why) = judged.no_sandbox {
@@ -236,9 +266,9 @@ impl<'a> Known<'a> {
             return Ok(judged.warnings);
         }
         let (message, advice) = match judged.broken {
-            // There is nothing to learn from a definition's own mistake.
+            // The caller did nothing wrong, so advice on correct calls would mislead.
             true => (
-                format!("a validator of `{}` could not judge the arguments", self.command),
+                format!("a validator of `{}` could not check the arguments", self.command),
                 Vec::new(),
             ),
             false => {
@@ -246,73 +276,75 @@ impl<'a> Known<'a> {
                 (format!("the validators of `{}` refuse the arguments", self.command), advice)
             }
         };
-        let faults =
-            judged.errors.into_iter().map(|message| Fault { path: String::new(), message });
+        let errors =
+            judged.errors.into_iter().map(|message| ValueError { path: String::new(), message });
         let mut failure =
             Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
-        failure.faults = faults.collect();
+        failure.errors = errors.collect();
         failure.advice = advice.into();
         if judged.broken {
             failure =
-                failure.suggest("the definition is at fault, not the call: mend the validator");
+                failure.suggest("the definition is at fault, not the call: fix the validator");
         }
         Err(failure)
     }
 
+    /// Runs the request processors. Returns `None` if there are none.
     async fn prepare(&self, arguments: &Json) -> Result<Option<Json>, Failure> {
         self.knowledge.prepare(self.command, arguments, self.bench).await
     }
 
+    /// Runs the response processors and matches the payload schemas.
     async fn respond(&self, outcome: Outcome) -> Result<Outcome, Failure> {
         self.knowledge.respond(self.command, outcome, self.bench).await
     }
 }
 
-fn check_input(entry: &Entry, arguments: &Json) -> Result<(), Failure> {
-    let Some(validator) = &entry.validator else { return Ok(()) };
-    match validator.validate_input(arguments) {
-        Ok(()) => Ok(()),
-        Err(failures) => {
-            let message = format!("the arguments of `{}` do not match its schema", entry.id);
-            let mut failure = Failure::new(&code::INPUT_INVALID, message).faults(&failures);
-            if let Some(knowledge) = &entry.knowledge {
-                let said: Vec<String> = failure
-                    .faults
-                    .iter()
-                    .map(|fault| format!("{} {}", fault.path, fault.message))
-                    .collect();
-                failure.advice =
-                    knowledge.advice(entry.tool.name.as_str(), arguments, &said).into();
-            }
-            Err(failure)
-        }
+/// Checks the arguments against the input schema, and adds advice that fits the errors.
+fn check_input(tool: &RegisteredTool, arguments: &Json) -> Result<(), Failure> {
+    let Some(validator) = &tool.validator else { return Ok(()) };
+    let Err(errors) = validator.validate_input(arguments) else { return Ok(()) };
+    let message = format!("the arguments of `{}` do not match its schema", tool.id);
+    let mut failure = Failure::new(&code::INPUT_INVALID, message).schema_errors(&errors);
+    if let Some(knowledge) = &tool.knowledge {
+        // Advice is found by words, and the name of the argument is in the path only.
+        let errors: Vec<String> = failure
+            .errors
+            .iter()
+            .map(|error| format!("{} {}", error.path, error.message))
+            .collect();
+        failure.advice = knowledge.advice(tool.tool.name.as_str(), arguments, &errors).into();
     }
+    Err(failure)
 }
 
-/// The time a call may take, and from when it counts.
-struct Allowed {
+/// The time limit of a call, and from when it counts.
+struct TimeLimit {
     time: Duration,
-    /// The caller's own limit counts from the start, waiting included; a declared one from the
-    /// moment the work begins.
-    callers: bool,
-    /// How long it may wait for its turn.
+    /// A limit of the caller's own counts from the request, waiting included: the caller does not
+    /// care where the time goes. A declared limit counts from the moment the work begins, because
+    /// an author knows how long the tool works, not how long the queue is.
+    is_callers: bool,
+    /// The longest wait for validators and the permit.
     wait: Duration,
 }
 
-impl Allowed {
-    /// Call option, else tool, else toolset, else the default; never above the cap.
-    fn of(entry: &Entry, request: &Request, limits: &crate::CallLimits) -> Allowed {
-        let declared = entry.tool.details.limits.timeout_ms.or(entry.toolset.timeout_ms);
+impl TimeLimit {
+    /// The limit of the caller, else of the tool, else of its toolset, else the default; never
+    /// above the maximum.
+    fn of(tool: &RegisteredTool, request: &CallRequest, limits: &CallLimits) -> TimeLimit {
+        let declared = tool.tool.details.limits.timeout_ms.or(tool.toolset_limits.timeout_ms);
         let declared = declared.map(Duration::from_millis);
         let time = request.timeout.or(declared).unwrap_or(limits.timeout).min(limits.max_timeout);
+        // A declared limit says nothing about waiting, so only the maximum bounds that.
         let wait = request.timeout.map_or(limits.max_timeout, |_| time);
-        Allowed { time, callers: request.timeout.is_some(), wait }
+        TimeLimit { time, is_callers: request.timeout.is_some(), wait }
     }
 
-    /// What is done before the call begins, for as long as the caller would wait for that.
-    async fn within<T>(
+    /// Does work that comes before the tool starts, within the time that the call may wait.
+    async fn before_start<T>(
         &self,
-        request: &Request,
+        request: &CallRequest,
         started: Instant,
         id: &ToolId,
         work: impl Future<Output = T>,
@@ -321,13 +353,16 @@ impl Allowed {
             deadline: started + self.wait,
             allowed: self.wait,
             cancel: request.cancel.clone(),
+            // Validators have output limits of their own.
             output: 0,
         };
-        under(&budget, id, async { Ok(work.await) }).await
+        within_budget(&budget, id, async { Ok(work.await) }).await
     }
 
-    fn budget(&self, request: &Request, limits: &crate::CallLimits, started: Instant) -> Budget {
-        let from = if self.callers { started } else { Instant::now() };
+    /// The budget of the work itself. Call this when the permit is held: a declared limit counts
+    /// from now on.
+    fn budget(&self, request: &CallRequest, limits: &CallLimits, started: Instant) -> Budget {
+        let from = if self.is_callers { started } else { now() };
         Budget {
             deadline: from + self.time,
             allowed: self.time,
@@ -337,33 +372,42 @@ impl Allowed {
     }
 }
 
-/// Waits for a permit, no longer than the call may take.
-async fn enter<'e>(
-    entry: &'e Entry,
-    request: &Request,
-    time: &Allowed,
+/// Waits for a permit of the toolset, no longer than the call may wait.
+async fn acquire_permit<'t>(
+    tool: &'t RegisteredTool,
+    request: &CallRequest,
+    time: &TimeLimit,
     started: Instant,
-) -> Result<tokio::sync::SemaphorePermit<'e>, Failure> {
-    let id = &entry.id;
-    let width = entry.lane.width();
+) -> Result<tokio::sync::SemaphorePermit<'t>, Failure> {
+    let id = &tool.id;
+    let running = tool.concurrency.max_running();
+    // The order of the branches is that of `within_budget`, for the same reasons.
     tokio::select! {
         biased;
         () = request.cancel.cancelled() => {
-            Err(Failure::new(&code::CANCELLED, format!("the call of `{id}` was cancelled before it began")))
+            let message = format!("the call of `{id}` was cancelled before it began");
+            Err(Failure::new(&code::CANCELLED, message))
         }
-        permit = entry.lane.enter() => permit.map_err(|_| {
-            Failure::new(&code::BUSY, format!("{width} calls of the toolset of `{id}` are running and too many are waiting"))
+        permit = tool.concurrency.acquire() => permit.map_err(|_| {
+            let message = format!(
+                "{running} calls of the toolset of `{id}` are running and too many are waiting"
+            );
+            Failure::new(&code::BUSY, message)
         }),
         () = tokio::time::sleep_until((started + time.wait).into()) => {
-            let waited = time.wait.as_millis();
-            let message = format!("`{id}` was not started within {waited} ms: {width} other calls of its toolset are running");
+            let message = format!(
+                "`{id}` was not started within {} ms: \
+                 {running} other calls of its toolset are running",
+                time.wait.as_millis()
+            );
             Err(Failure::new(&code::TIMEOUT, message))
         }
     }
 }
 
-/// Refuses an answer that is too large.
-fn within_cap(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
+/// Refuses a result that is too large. It is never cut: half a JSON document is worth nothing, and
+/// half a text can say the opposite.
+fn check_size(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
     if outcome.size(cap) > cap {
         let message = format!("the answer has more than the {cap} bytes that are allowed");
         return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
@@ -371,17 +415,19 @@ fn within_cap(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
+/// Checks the result against the output schema. A result that reports an error is exempt, as MCP
+/// has it: its content is the error, not the promised data.
 fn check_output(
-    entry: &Entry,
+    tool: &RegisteredTool,
     mut outcome: Outcome,
     check: OutputCheck,
 ) -> Result<Outcome, Failure> {
-    let Some(validator) = (entry.validator.as_ref())
-        .filter(|own| own.has_output() && check != OutputCheck::Off && !outcome.is_error)
-    else {
+    let has_to_match =
+        |own: &&SchemaValidator| own.has_output() && check != OutputCheck::Off && !outcome.is_error;
+    let Some(validator) = tool.validator.as_ref().filter(has_to_match) else {
         return Ok(outcome);
     };
-    let id = &entry.id;
+    let id = &tool.id;
     let failure = match &outcome.structured {
         None => Failure::new(
             &code::OUTPUT_INVALID,
@@ -389,15 +435,16 @@ fn check_output(
         ),
         Some(value) => match validator.validate_output(value) {
             Ok(()) => return Ok(outcome),
-            Err(failures) => {
+            Err(errors) => {
                 let message = format!("the answer of `{id}` does not match its output schema");
-                Failure::new(&code::OUTPUT_INVALID, message).faults(&failures)
+                Failure::new(&code::OUTPUT_INVALID, message).schema_errors(&errors)
             }
         },
     };
     if check == OutputCheck::Enforce {
         return Err(failure);
     }
+    // The warning has the text of the failure, with the position of every wrong value.
     outcome.warnings.push(failure.to_text());
     Ok(outcome)
 }

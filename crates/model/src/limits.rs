@@ -65,7 +65,7 @@ impl DeclaredLimits {
     }
 }
 
-/// What is done about an output that breaks its schema.
+/// What happens to a result that breaks the tool's output schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputCheck {
     /// The call fails.
@@ -73,27 +73,27 @@ pub enum OutputCheck {
     Enforce,
     /// The result is passed on with a warning.
     Warn,
-    /// Nothing is checked.
+    /// The result is not checked.
     Off,
 }
 
-/// What calls may take, as the configuration says. Nothing that an agent or a definition says goes
-/// beyond it.
+/// The limits of calls, from `[limits]` in the configuration. A request or a definition can only
+/// ask for less than the maxima here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallLimits {
-    /// For a call where neither the caller nor the definition says anything.
+    /// The time limit of a call for which neither the caller nor the definition sets one.
     pub timeout: Duration,
-    /// The most that any call may take.
+    /// The longest time limit of any call, and the longest wait for a permit.
     pub max_timeout: Duration,
-    /// Bytes that an answer may have.
+    /// Largest size of a result, in bytes.
     pub output: usize,
-    /// What is done about an output that breaks its schema.
+    /// What happens to a result that breaks the output schema.
     pub output_check: OutputCheck,
-    /// Calls of one toolset at once, where the definition says nothing.
+    /// Calls of one toolset that run at once, if its definition does not set a number.
     pub max_concurrent: usize,
-    /// Calls of one toolset that may wait for their turn.
+    /// Calls of one toolset that may wait for a permit.
     pub queue: usize,
-    /// What the functions of definitions may use.
+    /// The limits of JavaScript functions in definitions.
     pub functions: FunctionLimits,
 }
 

@@ -21,7 +21,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
-use toolwright_exec::{Content, Failure, Host, Outcome, Progress, Request, code};
+use toolwright_exec::{CallRequest, Failure, Host, Outcome, Progress, ResultContent, code};
 
 use crate::tool_listing::{ListingCache, ToolListing};
 
@@ -112,14 +112,14 @@ impl McpHandler {
 
     /// The tools that clients see at this moment.
     fn listing(&self) -> Arc<ToolListing> {
-        self.listings.of(&self.catalog.runner().toolbox())
+        self.listings.of(&self.catalog.runner().registry())
     }
 
     /// Runs a tool by its exposed name or its id.
     async fn run(
         &self,
         name: &str,
-        mut request: Request,
+        mut request: CallRequest,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
         let runner = self.catalog.runner();
@@ -131,7 +131,7 @@ impl McpHandler {
             // loop must look once more and not give up.
             let settled = self.catalog.is_settled();
             self.listing().id(name).clone_into(&mut request.id);
-            if settled || runner.toolbox().get(&request.id).is_some() {
+            if settled || runner.registry().get(&request.id).is_some() {
                 break;
             }
             if tokio::time::timeout(self.startup_left(), changes.changed()).await.is_err() {
@@ -160,7 +160,7 @@ impl McpHandler {
         progress: ProgressForwarder,
     ) -> Result<CallToolResult, ErrorData> {
         // `run` fills in the id when the tool is known.
-        let mut call = Request::new("");
+        let mut call = CallRequest::new("");
         call.arguments = Json::Object(request.arguments.unwrap_or_default());
         call.cancel = cancel;
         let _running = self.track_call();
@@ -392,7 +392,7 @@ fn success_result(outcome: Outcome, era: ProtocolEra) -> CallToolResult {
 
 /// A content block in rmcp's type. A type of block that rmcp does not support becomes text with its
 /// JSON, so that nothing is lost.
-fn content_block(content: Content) -> ContentBlock {
+fn content_block(content: ResultContent) -> ContentBlock {
     serde_json::from_value(content.0.clone())
         .unwrap_or_else(|_| ContentBlock::text(content.0.to_string()))
 }

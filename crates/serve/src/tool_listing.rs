@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{Icon, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
-use toolwright_exec::{Entry, Standing, Toolbox};
+use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus};
 
 use crate::exposed_names::ExposedNames;
 
@@ -19,7 +19,7 @@ const ID_KEY: &str = "toolwright/id";
 /// The tools of one snapshot of the registry, as clients see them.
 pub(crate) struct ToolListing {
     /// The snapshot; also keeps its address from being reused while the cache compares it.
-    of: Arc<Toolbox>,
+    of: Arc<ToolRegistry>,
     names: ExposedNames,
     /// The tools that may be called, ordered by id.
     pub(crate) tools: Vec<Tool>,
@@ -28,12 +28,12 @@ pub(crate) struct ToolListing {
 }
 
 impl ToolListing {
-    fn new(of: Arc<Toolbox>) -> ToolListing {
+    fn new(of: Arc<ToolRegistry>) -> ToolListing {
         let ids: Vec<String> = of.iter().map(|entry| entry.id.to_string()).collect();
         // Tools that are not ready get names too: otherwise the names of others could change when
         // one becomes ready.
         let (names, given) = ExposedNames::of(ids.iter().map(String::as_str));
-        let ready = of.iter().zip(given).filter(|(entry, _)| entry.standing == Standing::Ready);
+        let ready = of.iter().zip(given).filter(|(entry, _)| entry.status == ToolStatus::Ready);
         let tools: Vec<Tool> = ready.map(|(entry, name)| describe(entry, name)).collect();
         let positions =
             tools.iter().enumerate().map(|(n, tool)| (tool.name.to_string(), n)).collect();
@@ -57,7 +57,7 @@ pub(crate) struct ListingCache(Mutex<Option<Arc<ToolListing>>>);
 
 impl ListingCache {
     /// The listing of this snapshot, built now if it is not the cached one.
-    pub(crate) fn of(&self, toolbox: &Arc<Toolbox>) -> Arc<ToolListing> {
+    pub(crate) fn of(&self, toolbox: &Arc<ToolRegistry>) -> Arc<ToolListing> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*cached {
             Some(listing) if Arc::ptr_eq(&listing.of, toolbox) => Arc::clone(listing),
@@ -71,7 +71,7 @@ impl ListingCache {
 }
 
 /// The description of a tool in rmcp's type.
-fn describe(entry: &Entry, name: String) -> Tool {
+fn describe(entry: &RegisteredTool, name: String) -> Tool {
     let record = &entry.tool;
     let details = &record.details;
     // The protocol requires an object. A boolean schema becomes `{}`.

@@ -11,24 +11,13 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolwright_catalog::{Catalog, CatalogEvent};
-use toolwright_exec::{CallLimits, Log, Parts, Quiet, Request, Runner, Standing};
+use toolwright_exec::{CallLimits, CallRequest, ExecutorContext, Log, NoHost, Runner, ToolStatus};
+use toolwright_testing::{faulty_server, faulty_tool};
 use toolwright_workspace::{SourcePlan, Workspace};
 
 /// How long a test waits for an event before it fails. Files are polled once a second; the rest is
 /// for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The fixture program of `toolwright-exec`, which building the workspace puts beside the tests.
-fn misbehave() -> String {
-    let tests = std::env::current_exe().unwrap();
-    let path = tests.parent().and_then(Path::parent).unwrap().join("misbehave");
-    assert!(
-        path.is_file(),
-        "`{}` is missing: `cargo build -p toolwright-exec --bins` makes it",
-        path.display()
-    );
-    path.to_str().unwrap().to_owned()
-}
 
 /// A folder with a configuration, and the catalog of it.
 struct TestCatalog {
@@ -57,8 +46,10 @@ impl TestCatalog {
         let planner = Arc::new(move || SourcePlan::of_config(&config, &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
-        let runner =
-            Arc::new(Runner::new(Parts::new(environment, Log::default()), CallLimits::default()));
+        let runner = Arc::new(Runner::new(
+            ExecutorContext::new(environment, Log::default()),
+            CallLimits::default(),
+        ));
         let catalog = Catalog::new(runner, Workspace::default(), planner, listener);
         let until = CancellationToken::new();
         catalog.follow(&until);
@@ -83,10 +74,10 @@ impl TestCatalog {
 
     /// The ids of all tools, with `!` in front of those in quarantine.
     fn ids(&self) -> Vec<String> {
-        let toolbox = self.catalog.runner().toolbox();
-        let id = |entry: &toolwright_exec::Entry| match &entry.standing {
-            Standing::Ready => entry.id.to_string(),
-            Standing::Quarantined(_) => format!("!{}", entry.id),
+        let toolbox = self.catalog.runner().registry();
+        let id = |entry: &toolwright_exec::RegisteredTool| match &entry.status {
+            ToolStatus::Ready => entry.id.to_string(),
+            ToolStatus::Quarantined(_) => format!("!{}", entry.id),
         };
         toolbox.iter().map(|entry| id(entry)).collect()
     }
@@ -96,8 +87,8 @@ impl TestCatalog {
     }
 
     async fn call(&self, id: &str, arguments: Json) -> Result<Json, String> {
-        let request = Request { arguments, ..Request::new(id) };
-        let answer = self.catalog.runner().call(request, &Quiet).await;
+        let request = CallRequest { arguments, ..CallRequest::new(id) };
+        let answer = self.catalog.runner().call(request, &NoHost).await;
         answer
             .map(|outcome| outcome.structured.unwrap_or_default())
             .map_err(|failure| failure.to_string())
@@ -178,7 +169,7 @@ fn write(path: &Path, text: &str) {
 
 /// A source that starts the mcp mode of the same name.
 fn server(mode: &str) -> String {
-    format!("[[source]]\nname = \"{mode}\"\ncommand = ['{}', 'mcp', '{mode}']\n", misbehave())
+    format!("[[source]]\nname = \"{mode}\"\ncommand = ['{}', 'mcp', '{mode}']\n", faulty_server())
 }
 
 const TOOLS: &str = "[[source]]\nname = \"defs\"\npath = \"tools\"\n";
@@ -316,7 +307,7 @@ async fn a_bad_program_leaves_the_others_loaded() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     for mode in ["echo", "add", "schema-hang", "schema-garbage", "schema-big", "schema-exit"] {
-        std::os::unix::fs::symlink(misbehave(), folder.path().join(format!("bin/{mode}-tool")))
+        std::os::unix::fs::symlink(faulty_tool(), folder.path().join(format!("bin/{mode}-tool")))
             .unwrap();
     }
     write(&folder.path().join("bin/empty-tool"), "");
@@ -509,7 +500,7 @@ async fn a_broken_configuration_changes_nothing() {
 async fn a_changed_servers_file_is_loaded() {
     let servers = |modes: &[&str]| {
         let entry = |mode: &&str| {
-            (mode.to_string(), json!({"command": misbehave(), "args": ["mcp", mode]}))
+            (mode.to_string(), json!({"command": faulty_server(), "args": ["mcp", mode]}))
         };
         json!({"mcpServers": modes.iter().map(entry).collect::<serde_json::Map<_, _>>()})
             .to_string()
@@ -582,7 +573,7 @@ async fn a_server_that_starts_late_is_loaded_then() {
     fixture.catalog.settled(PATIENCE).await;
     assert!(fixture.has("good:echo") && !fixture.has("late:echo"));
     assert!(fixture.events("unloaded late")[0].contains("SPAWN_FAILED"));
-    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
     fixture.until("the server is loaded", |fixture| fixture.has("late:echo")).await;
     assert_eq!(fixture.code("late:echo").await, "ok");
     fixture.catalog.runner().close().await;
@@ -612,7 +603,7 @@ fn served(mode: &str) -> String {
         "tool:\n  id: served\n  type: mcp\n  name: Served\n  version: 1.0.0\n  description: A server for tests\n  \
          mcp_specific:\n    server_command: {} mcp {mode}\n    transport: stdio\n  \
          tools:\n    - id: pid\n      description: Answers the process id\n      inputSchema: {ANYTHING}\n",
-        misbehave()
+        faulty_server()
     )
 }
 
@@ -629,7 +620,7 @@ async fn schemas_missing_in_a_definition_come_from_its_server() {
     let fixture =
         TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     let described = |id: &str| {
-        let toolbox = fixture.catalog.runner().toolbox();
+        let toolbox = fixture.catalog.runner().registry();
         let tool = &toolbox.get(id).unwrap().tool;
         (tool.input.to_json(), tool.output.is_some(), tool.description.is_some())
     };
@@ -678,10 +669,10 @@ async fn schemas_missing_in_a_definition_come_from_its_server() {
 async fn a_definition_changes_while_its_server_is_unreachable() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("some-tool");
-    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
     let defs = |commands: &str| {
         served_with("good", commands)
-            .replace(&format!("{} mcp good", misbehave()), &program.display().to_string())
+            .replace(&format!("{} mcp good", faulty_server()), &program.display().to_string())
     };
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs("[echo, vanished]"));
@@ -718,7 +709,7 @@ async fn a_definition_has_its_own_tools_until_its_server_starts() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("late-tool");
     let defs = served_with("good", "[add]")
-        .replace(&format!("{} mcp good", misbehave()), &program.display().to_string());
+        .replace(&format!("{} mcp good", faulty_server()), &program.display().to_string());
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs);
     let fixture = TestCatalog::over(folder).await;
@@ -730,7 +721,7 @@ async fn a_definition_has_its_own_tools_until_its_server_starts() {
         fixture.events("")
     );
     assert_eq!(fixture.code("served:add").await, "SPAWN_FAILED");
-    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", misbehave()));
+    write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
     fixture.until("the tools of the server are listed", |fixture| fixture.has("served:echo")).await;
     assert_eq!(fixture.code("served:add").await, "INPUT_INVALID");
     fixture.catalog.runner().close().await;
@@ -786,7 +777,8 @@ async fn only_the_source_of_a_called_tool_is_loaded() {
         });
         let config = path.clone();
         let planner = Arc::new(move || SourcePlan::of_config(&config, &|_| None));
-        let parts = Parts::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
+        let parts =
+            ExecutorContext::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
         let catalog = Catalog::new(
             Arc::new(Runner::new(parts, CallLimits::default())),
             Workspace::default(),

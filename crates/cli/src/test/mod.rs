@@ -71,7 +71,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         }
         tried
     })?;
-    toolwright_exec::end_all_processes();
+    toolwright_exec::kill_all_processes();
     print(&cases, &tried, &unread, began.elapsed(), args.output_format)?;
     for failure in &load.failures {
         output::complain(&failure.clone().into());

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use toolwright_catalog::Catalog;
 use toolwright_exec::knowledge::Knowledge;
-use toolwright_exec::{Log, Quiet, Request, code};
+use toolwright_exec::{CallRequest, Log, NoHost, code};
 use toolwright_model::{Binding, Example, FunctionLimits};
 use toolwright_sandbox::Pool;
 use toolwright_schema::{SchemaValidator, ValidateError};
@@ -176,9 +176,9 @@ impl ExampleRunner<'_> {
                 "test the two files one at a time".to_owned(),
             ]);
         }
-        let mut request = Request::new(case.tool.clone());
+        let mut request = CallRequest::new(case.tool.clone());
         request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
-        let outcome = match catalog.runner().call(request, &Quiet).await {
+        let outcome = match catalog.runner().call(request, &NoHost).await {
             Ok(outcome) => outcome,
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
                 return ExampleStatus::Skipped(failure.message);
@@ -198,7 +198,7 @@ impl ExampleRunner<'_> {
         let Some(expected) = &case.example.output else { return ExampleStatus::Passed };
         // A text is compared as one, also if it could be read as JSON; of a body it is known to be
         // one.
-        let toolbox = catalog.runner().toolbox();
+        let toolbox = catalog.runner().registry();
         let has_body = toolbox
             .get(&case.tool)
             .is_some_and(|entry| entry.tool.details.binding == Binding::Script);

@@ -17,6 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-script", &[]),
     ("toolwright-sandbox", &[]),
     ("toolwright-web", &[]),
+    ("toolwright-testing", &[]),
     ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
     (
         "toolwright-check",
@@ -42,8 +43,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("toolwright-bench", ALL),
 ];
 
-/// What a crate may depend on in its tests only: rules are tested on documents, which a format
-/// reads.
+/// The test programs, which the tests of every crate and the benchmarks may use.
+const TESTING: &str = "toolwright-testing";
+
+/// Who may name whom in tests only: a rule is tried on documents, so somebody must read them.
 const TESTS: (&str, &str) = ("toolwright-check", "toolwright-formats");
 
 /// The binary and the benchmarks may depend on every crate.
@@ -122,7 +125,8 @@ fn crates_depend_only_on_lower_layers() {
             allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let named = text(dependency, "name");
-            let in_tests = text(dependency, "kind") == "dev" && (name, named) == TESTS;
+            let for_tests = text(dependency, "kind") == "dev" || name == "toolwright-bench";
+            let in_tests = for_tests && (named == TESTING || (name, named) == TESTS);
             if (named == "toolwright" || named.starts_with("toolwright-")) && !in_tests {
                 assert!(may.contains(&named), "{name} may not name {named}");
             }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use toolwright_exec::code;
 
 use crate::client::{
-    LONG, Running, StdioClient, add_tools, configured, gone, misbehave, pid_in, process_tool,
+    LONG, Running, StdioClient, add_tools, configured, faulty_server, gone, pid_in, process_tool,
     run_with, script, signal, until,
 };
 use crate::program::{Run, folder};
@@ -25,7 +25,7 @@ pub(crate) fn folder_with_tools(modes: &[&str]) -> tempfile::TempDir {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
-        misbehave()
+        faulty_server()
     ));
     add_tools(&path, modes);
     folder
@@ -172,7 +172,7 @@ fn check_error(known: &code::RunCode, error: &Json) {
 fn busy_is_reached(folder: &Path) {
     let narrow = format!(
         "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n[limits]\nmax_concurrent = 1\nqueue = 0\n",
-        misbehave()
+        faulty_server()
     );
     std::fs::write(folder.join("narrow.toml"), narrow).expect("a file");
     let mut client = StdioClient::start(folder, &["--config", "narrow.toml"], &[]);
@@ -582,7 +582,7 @@ fn timeouts_include_slow_tools_and_slow_sources() {
     let limited =
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n[limits]\ntimeout = 400\n";
     let (folder, path) = configured(limited);
-    let program = misbehave();
+    let program = faulty_server();
     add_tools(&path, &["sleep", "ignore-term"]);
     for (args, message) in [
         (
@@ -620,7 +620,7 @@ fn a_server_that_hangs_does_not_delay_calls_of_other_sources() {
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"good\"]\n\
          [[source]]\nname = \"stuck\"\ncommand = [\"{0}\", \"mcp\", \"hang-start\"]\n",
-        misbehave()
+        faulty_server()
     ));
     add_tools(&path, &["echo"]);
     for id in ["up:echo", "echo"] {
@@ -629,7 +629,7 @@ fn a_server_that_hangs_does_not_delay_calls_of_other_sources() {
     }
 }
 
-/// Modes of `misbehave` whose tools start a process and do not answer, and such that answer. The
+/// Modes of `toolwright-testing` whose tools start a process and do not answer, and such that answer. The
 /// process sleeps for 55 seconds, so waiting `LONG` for its end still shows that it was killed.
 const HANGING_MODES: [&str; 4] = ["fork", "setsid", "daemon", "daemon-clean"];
 const ANSWERING_MODES: [&str; 3] = ["fork-exit", "setsid-exit", "daemon-exit"];
@@ -670,7 +670,7 @@ fn an_interrupted_call_kills_processes_that_left_its_session() {
 #[test]
 fn no_server_outlives_the_call_that_started_it() {
     let folder = folder(&[]);
-    let program = misbehave();
+    let program = faulty_server();
     for mode in ["good", "ignore-term", "forks", "dies-every-call", "never", "close-stdout"] {
         let file = folder.path().join(mode);
         let text = format!(

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{Upstream, misbehave};
+use crate::client::{Upstream, faulty_server};
 use crate::program::{Run, folder, run_in, toolwright};
 
 /// One finding of each severity; the error and the warning have safe fixes, the note an unsafe one.
@@ -633,7 +633,7 @@ fn javascript_findings_point_into_their_file() {
     assert!(mixed.stdout.starts_with("1 tool in 1 file"), "{mixed:?}");
 }
 
-/// The mistakes of `misbehave mcp bad-list`, by pointer into its answer.
+/// The mistakes of `faulty-server mcp bad-list`, by pointer into its answer.
 fn in_the_bad_list(run: &Run, file: &str) {
     let errors: Vec<Json> = objects(run).into_iter().filter(|o| o["severity"] == "error").collect();
     let places: Vec<(&str, &str)> = errors
@@ -655,7 +655,7 @@ fn in_the_bad_list(run: &Run, file: &str) {
 #[test]
 fn running_servers_are_checked() {
     let folder = folder(&[]);
-    let program = misbehave();
+    let program = faulty_server();
     let command = run(
         folder.path(),
         &["check", "--output-format", "json", "--", &program, "mcp", "bad-list"],
@@ -685,7 +685,7 @@ fn running_servers_are_checked() {
 #[test]
 fn servers_files_are_checked_and_keep_their_secrets() {
     const SECRET: &str = "tok-9f8e7d6c";
-    let program = misbehave();
+    let program = faulty_server();
     let servers = json!({"mcpServers": {
         "bad": {"command": program, "args": ["mcp", "bad-list"], "env": {"TOKEN": SECRET}},
         "gone": {"command": "/no/such/program", "env": {"TOKEN": SECRET}},

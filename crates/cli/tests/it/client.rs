@@ -1,5 +1,5 @@
 //! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
-//! (`misbehave`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so that the
+//! (`toolwright-testing`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so that the
 //! tests control every byte.
 //!
 //! All waiting has a deadline, which is long: the tests also run on machines whose processors are
@@ -24,7 +24,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// Longer than it takes to end the program and its processes, and shorter than what they would
 /// otherwise wait for: 20 s for a server that hangs, 30 s for a call, 55 s for processes that
-/// `misbehave` leaves behind.
+/// `toolwright-testing` leaves behind.
 pub(crate) const EXIT: Duration = Duration::from_secs(15);
 
 /// The revision without sessions.
@@ -33,11 +33,9 @@ pub(crate) const MODERN: &str = "2026-07-28";
 /// The revisions with a handshake.
 pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// The program of the other crate that behaves badly in every way a test needs.
-pub(crate) fn misbehave() -> String {
-    let path = Path::new(env!("CARGO_BIN_EXE_toolwright")).with_file_name("misbehave");
-    assert!(path.exists(), "run `cargo build -p toolwright-exec` first, or the whole workspace");
-    path.display().to_string()
+/// The program that plays MCP servers.
+pub(crate) fn faulty_server() -> String {
+    toolwright_testing::faulty_server().to_owned()
 }
 
 /// A folder `tools` with a process tool for each mode, below `folder`.
@@ -45,8 +43,11 @@ pub(crate) fn add_tools(folder: &Path, modes: &[&str]) {
     let tools = folder.join("tools");
     std::fs::create_dir_all(&tools).expect("a folder");
     for mode in modes {
-        std::os::unix::fs::symlink(misbehave(), tools.join(format!("{mode}-tool")))
-            .expect("a link");
+        std::os::unix::fs::symlink(
+            toolwright_testing::faulty_tool(),
+            tools.join(format!("{mode}-tool")),
+        )
+        .expect("a link");
     }
 }
 
@@ -264,7 +265,7 @@ pub(crate) fn run_with(
     Run { stdout: stdout.text(), stderr: stderr.text(), code }
 }
 
-/// An MCP server of `misbehave` on HTTP, which is killed when this is dropped.
+/// An MCP server of `toolwright-testing` on HTTP, which is killed when this is dropped.
 pub(crate) struct Upstream {
     child: Child,
     pub(crate) url: String,
@@ -272,7 +273,7 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     pub(crate) fn start(mode: &str) -> Upstream {
-        let mut child = Command::new(misbehave())
+        let mut child = Command::new(faulty_server())
             .args(["http", mode, "127.0.0.1:0"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

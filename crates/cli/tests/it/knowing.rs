@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{HttpClient, StdioClient, configured, misbehave};
+use crate::client::{HttpClient, StdioClient, configured, faulty_server};
 use crate::program::{Run, folder};
 
 /// A toolset in front of the server `good`, whose `echo` is judged and processed.
@@ -101,10 +101,10 @@ pub(crate) fn board() -> String {
       wrong: "echo({ title: ['a', 'b'] })"
       correct: "echo({ title: 'a, b' })"
   mcp_specific:
-    server_command: "MISBEHAVE mcp good"
+    server_command: "SERVER mcp good"
     transport: stdio
 "#
-    .replace("MISBEHAVE", &misbehave())
+    .replace("SERVER", &faulty_server())
 }
 
 /// A folder with the board and a configuration for it.
@@ -277,7 +277,7 @@ pub(crate) fn judged_by(code: &str, more: &str) -> String {
     let code: String = code.lines().map(|line| format!("          {line}\n")).collect();
     format!(
         "tool:\n  schema_version: 2.0\n  id: odd\n  type: mcp\n  name: Odd\n  version: 1.0.0\n  description: For trying validators.\n  commands: [echo]\n  mcp_specific:\n    server_command: \"{} mcp good\"\n    transport: stdio\n  executable_knowledge:\n    validators:\n      - id: judge\n        validates: echo\n        language: javascript\n        function: |\n{code}{more}",
-        misbehave()
+        faulty_server()
     )
 }
 
@@ -326,10 +326,7 @@ fn what_is_too_much_to_compile_is_tried_once() {
     let refused = client.call("odd__echo", json!({}));
     let said = refused["content"][0]["text"].as_str().expect("a text");
     assert!(said.contains("TIMEOUT: it is too much to compile"), "{said}");
-    assert!(
-        said.contains("the definition is at fault, not the call: mend the validator"),
-        "{said}"
-    );
+    assert!(said.contains("the definition is at fault, not the call: fix the validator"), "{said}");
     let began = std::time::Instant::now();
     assert_eq!(client.call("odd__echo", json!({})), refused);
     assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?}", began.elapsed());
@@ -342,7 +339,7 @@ fn a_lesson_needs_no_functions_to_be_told() {
          tools:\n    - id: echo\n      description: Says it again\n      inputSchema: {{ type: object, required: [colour] }}\n  \
          mcp_specific:\n    server_command: \"{} mcp good\"\n    transport: stdio\n  \
          anti_patterns:\n    - pattern: no_colour\n      description: Forgetting the colour\n      wrong: await client.echo({{}})\n      correct: \"echo({{ colour: 'red' }})\"\n",
-        misbehave()
+        faulty_server()
     );
     let folder = folder(&[("odd.yaml", text.as_bytes())]);
     let run = run(folder.path(), &["call", "odd:echo", "--from", "odd.yaml"]);
@@ -389,7 +386,7 @@ while read -r line; do
 done
 "#;
     let text = board()
-        .replace(&format!("{} mcp good", misbehave()), "/bin/sh server.sh")
+        .replace(&format!("{} mcp good", faulty_server()), "/bin/sh server.sh")
         .replace("processes: echo", "description: unused")
         .replace("payload_schemas:", "payload_notes:");
     let folder = folder(&[("board.yaml", text.as_bytes()), ("server.sh", server.as_bytes())]);

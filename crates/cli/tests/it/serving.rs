@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    EXIT, LONG, MODERN, REVISIONS, Running, StdioClient, add_tools, configured, descendants, gone,
-    handshake, misbehave, modern, names, pid_in, process_tool, request, runs, signal, until,
+    EXIT, LONG, MODERN, REVISIONS, Running, StdioClient, add_tools, configured, descendants,
+    faulty_server, gone, handshake, modern, names, pid_in, process_tool, request, runs, signal,
+    until,
 };
 use crate::program::folder;
 
@@ -31,9 +32,12 @@ pub(crate) fn config_with_tools(modes: &[&str], more: &str) -> (tempfile::TempDi
     (folder, path)
 }
 
-/// The source of an MCP server of `misbehave`, for a configuration.
+/// The source of an MCP server of `toolwright-testing`, for a configuration.
 pub(crate) fn server(name: &str, mode: &str) -> String {
-    format!("[[source]]\nname = \"{name}\"\ncommand = [\"{}\", \"mcp\", \"{mode}\"]\n", misbehave())
+    format!(
+        "[[source]]\nname = \"{name}\"\ncommand = [\"{}\", \"mcp\", \"{mode}\"]\n",
+        faulty_server()
+    )
 }
 
 fn text_of(result: &Json) -> &str {
@@ -135,7 +139,7 @@ fn tools_are_listed_completely_and_in_a_stable_order() {
         {"src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml", "sizes": ["any"]},
     ]);
     assert_eq!(echo["icons"], icons);
-    let meta = json!({"example.com/origin": "misbehave", "example.com/weight": 3, "toolwright/id": "up:echo"});
+    let meta = json!({"example.com/origin": "faulty-server", "example.com/weight": 3, "toolwright/id": "up:echo"});
     assert_eq!(echo["_meta"], meta);
     let schema =
         json!({"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]});
@@ -473,7 +477,8 @@ fn invalid_lines_are_answered_with_errors_and_the_connection_continues() {
 /// Sends a line to a fresh server, then the handshake, which must be answered.
 fn before_the_handshake(line: &str, is_answered: bool) {
     let folder = folder(&[]);
-    let mut client = StdioClient::bare(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
+    let mut client =
+        StdioClient::bare(folder.path(), &["--", &faulty_server(), "mcp", "good"], &[]);
     client.line(line.as_bytes());
     if is_answered {
         client.find(line, |message| {
@@ -781,5 +786,5 @@ fn the_log_of_a_start_is_readable() {
 #[test]
 fn the_helpers_recognise_running_processes() {
     assert!(runs(std::process::id()) && !runs(u32::MAX));
-    assert!(Path::new(&misbehave()).is_file());
+    assert!(Path::new(&faulty_server()).is_file());
 }

@@ -7,8 +7,8 @@ use std::net::{Shutdown, TcpListener};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    EXIT, Gate, HttpClient, LONG, MODERN, REVISIONS, Reply, Session, configured, descendants, gone,
-    handshake, misbehave, names, pid_in, request, run_with, runs, signal, until,
+    EXIT, Gate, HttpClient, LONG, MODERN, REVISIONS, Reply, Session, configured, descendants,
+    faulty_server, gone, handshake, names, pid_in, request, run_with, runs, signal, until,
 };
 use crate::program::folder;
 use crate::serving::{LONG_STARTUP, SHORT_STARTUP, config_with_tools, server};
@@ -257,7 +257,7 @@ fn slow_and_idle_clients_do_not_delay_others() {
 #[test]
 fn clients_that_send_no_request_are_disconnected() {
     let folder = folder(&[]);
-    let web = HttpClient::start(folder.path(), &["--", &misbehave(), "mcp", "good"], &[]);
+    let web = HttpClient::start(folder.path(), &["--", &faulty_server(), "mcp", "good"], &[]);
     let beginnings: [(&str, &[u8]); 3] = [
         ("nothing", b""),
         ("half a line", b"POST /m"),

@@ -4,7 +4,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::calling::{PAGE, folder_with_tools, run};
-use crate::client::{Upstream, add_tools, configured, misbehave, run_with, script};
+use crate::client::{Upstream, add_tools, configured, faulty_server, run_with, script};
 use crate::program::{Run, folder};
 
 #[test]
@@ -58,7 +58,7 @@ fn mistakes_in_the_configuration_leave_the_other_sources_loaded() {
         "[[source]]\nname = \"typo\"\nexecutabels = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"good\"]\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{0}\", \"mcp\", \"exit-start\"]\n",
-        misbehave()
+        faulty_server()
     ));
     let call = run(folder.path(), &["call", "up:add", "a=1", "b=2"]);
     assert_eq!((call.code, call.stdout.as_str()), (0, "{\n  \"sum\": 3\n}\n"), "{call:?}");
@@ -69,8 +69,10 @@ fn mistakes_in_the_configuration_leave_the_other_sources_loaded() {
         assert!(call.stderr.contains(words), "{words}: {}", call.stderr);
     }
     // Without a limit that cannot be read, calls would have a looser one: nothing runs.
-    let good =
-        format!("[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n", misbehave());
+    let good = format!(
+        "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
+        faulty_server()
+    );
     for (limit, words) in [
         (
             "timeout = \"long\"",
@@ -104,7 +106,7 @@ fn an_unknown_key_comes_with_a_suggestion() {
     let (folder, _) = configured(&format!(
         "[[source]]\nname = \"typo\"\nexecutabels = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
-        misbehave()
+        faulty_server()
     ));
     for args in [&["call", "up:echo"][..], &["serve"]] {
         let run = run(folder.path(), args);
@@ -118,7 +120,7 @@ fn programs_get_only_the_documented_environment() {
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\nenv = {{ ALLOWED = \"yes\", FILLED = \"${{SECRET}}!\" }}\n\
          [[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\nenv = {{ ALLOWED = \"also\" }}\n",
-        misbehave()
+        faulty_server()
     ));
     add_tools(&path, &["echo-env"]);
     let environment = [
@@ -166,7 +168,7 @@ fn secrets_of_the_configuration_are_never_shown() {
     let broken = Upstream::start("500");
     let page = Upstream::start("html");
     let elsewhere = Upstream::start("redirect-evil");
-    let program = misbehave();
+    let program = faulty_server();
     let server = |key: &str, value: &str, rest: &str| {
         format!("[[source]]\nname = \"s\"\n{key} = {value}\n{rest}\n")
     };
@@ -235,7 +237,7 @@ fn secrets_of_the_configuration_are_never_shown() {
 /// Servers files with a secret in each, and a mistake or a server that fails.
 fn servers_files(secret: &str, token: &Upstream) -> Vec<(&'static str, Json)> {
     let file = |server: Json| json!({"mcpServers": {"s": server}});
-    let program = misbehave();
+    let program = faulty_server();
     vec![
         (
             "refused",
@@ -314,7 +316,7 @@ fn live_servers_are_listed_and_shown() {
     let folder = folder(&[]);
     let upstream = Upstream::start("good");
     let modern = Upstream::start("modern");
-    let program = misbehave();
+    let program = faulty_server();
     for args in [
         vec!["--", program.as_str(), "mcp", "good"],
         vec!["--", &program, "mcp", "paged"],
@@ -345,7 +347,7 @@ fn live_servers_are_listed_and_shown() {
 #[test]
 fn servers_files_of_every_client_are_read() {
     let upstream = Upstream::start("token");
-    let program = misbehave();
+    let program = faulty_server();
     let started =
         json!({"command": "${BIN}", "args": ["mcp", "${MODE:-good}"], "env": {"A": "${env:A}"}});
     let reached = json!({"type": "http", "url": "${URL}", "headers": {"Authorization": "Bearer ${env:WORD}"}});
@@ -412,7 +414,7 @@ fn servers_files_of_every_client_are_read() {
 
 #[test]
 fn an_unset_variable_leaves_one_server_out() {
-    let program = misbehave();
+    let program = faulty_server();
     let document = json!({"mcpServers": {
         "unset": {"command": "${NOT_SET}"},
         "whole": {"command": program, "args": ["mcp", "good"]},
@@ -434,7 +436,7 @@ fn a_server_that_cannot_be_reached_is_one_line_and_exit_code_2() {
     let folder = folder(&[("page.json", PAGE.replace("12", "\"object\"").as_bytes())]);
     let [broken, html, token, garbage, dropped] =
         ["500", "html", "token", "garbage", "drop"].map(Upstream::start);
-    let program = misbehave();
+    let program = faulty_server();
     let cases: &[(&str, &[&str], &str)] = &[
         (
             "nobody",

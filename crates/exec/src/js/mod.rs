@@ -10,12 +10,14 @@ use toolwright_model::Binding;
 use toolwright_sandbox::{Code as Kinds, Error, Input, Limits, Pool, Program};
 
 use crate::knowledge::{Code, Role, guest_limits};
-use crate::{BoxFuture, Call, Executor, Failure, Host, Json, Kind, Outcome, Parts, code};
+use crate::{
+    BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
+};
 
 /// The line in the table of executors.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "js",
-    takes: |binding| matches!(binding, Binding::Script),
+    accepts: |binding| matches!(binding, Binding::Script),
     build: |parts| Arc::new(Bodies { parts: parts.clone(), prelude: OnceCell::new() }),
 };
 
@@ -39,7 +41,7 @@ globalThis.BTCPError = BTCPError;";
 const OF_A_PAGE: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
 
 struct Bodies {
-    parts: Parts,
+    parts: ExecutorContext,
     prelude: OnceCell<Program>,
 }
 
@@ -116,7 +118,7 @@ fn told(body: &Code, error: &Error) -> Failure {
         Kinds::Threw if is_btcp(error) => {
             // A code is UPPER_SNAKE; what is not is none.
             let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
-            let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).own_code(own);
+            let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
             match field("suggestion") {
                 Some(suggestion) => failure.suggest(suggestion),
                 None => failure,

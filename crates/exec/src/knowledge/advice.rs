@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use toolwright_model::Knowledge;
 
-use crate::{Advice, Json};
+use crate::{Json, KnowledgeAdvice};
 
 /// Words that say nothing about what a text is about.
 const EMPTY: &[&str] = &[
@@ -148,7 +148,7 @@ pub(super) fn fitting(
     command: &str,
     arguments: &Json,
     errors: &[String],
-) -> Vec<Advice> {
+) -> Vec<KnowledgeAdvice> {
     let said = words(&errors.join(" "));
     let names = arguments.as_object().into_iter().flatten().flat_map(|(name, _)| words(name));
     let mut fields: BTreeSet<String> = names.filter(|name| said.contains(name)).collect();
@@ -162,23 +162,24 @@ pub(super) fn fitting(
         let (name, description) = (text(&pattern.name), text(&pattern.description));
         let fit = mistake.fit(&name, &description, &text(&pattern.wrong))?;
         let example = pattern.correct.as_ref()?.trim_end().to_owned();
-        Some((fit, Advice { kind: "antiPattern", name, description, remedy: example }))
+        Some((fit, KnowledgeAdvice { kind: "antiPattern", name, description, remedy: example }))
     });
     let quirks = knowledge.quirks.iter().filter_map(|quirk| {
         let (name, description) = (text(&quirk.name), text(&quirk.description));
         let fit = mistake.fit(&name, &description, "")?;
         let remedy = quirk.mitigation.as_ref()?.trim_end().to_owned();
-        Some((fit, Advice { kind: "quirk", name, description, remedy }))
+        Some((fit, KnowledgeAdvice { kind: "quirk", name, description, remedy }))
     });
     [best(patterns), best(quirks)].into_iter().flatten().collect()
 }
 
 /// The first of those that fit best.
-fn best(lessons: impl Iterator<Item = (usize, Advice)>) -> Option<Advice> {
-    let first_best = |best: Option<(usize, Advice)>, next: (usize, Advice)| match best {
-        Some(best) if best.0 >= next.0 => Some(best),
-        _ => Some(next),
-    };
+fn best(lessons: impl Iterator<Item = (usize, KnowledgeAdvice)>) -> Option<KnowledgeAdvice> {
+    let first_best =
+        |best: Option<(usize, KnowledgeAdvice)>, next: (usize, KnowledgeAdvice)| match best {
+            Some(best) if best.0 >= next.0 => Some(best),
+            _ => Some(next),
+        };
     lessons.fold(None, first_best).map(|(_, advice)| advice)
 }
 

@@ -20,7 +20,7 @@ pub use judge::{Judged, SLOW, read_verdict};
 pub(crate) use respond::Bench;
 pub use toolwright_model::FunctionLimits;
 
-use crate::{Advice, Json};
+use crate::{Json, KnowledgeAdvice};
 
 /// What one toolset knows. Its functions are compiled when they are first needed.
 pub struct Knowledge {
@@ -101,7 +101,12 @@ impl Knowledge {
     }
 
     /// What was learnt from earlier mistakes that fits this one.
-    pub fn advice(&self, command: &str, arguments: &Json, errors: &[String]) -> Vec<Advice> {
+    pub fn advice(
+        &self,
+        command: &str,
+        arguments: &Json,
+        errors: &[String],
+    ) -> Vec<KnowledgeAdvice> {
         advice::fitting(&self.model, command, arguments, errors)
     }
 }

@@ -36,12 +36,14 @@ use toolwright_model::Binding;
 pub use message_lines::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::{Upstream, Upstreams};
 
-use crate::{BoxFuture, Call, Content, Executor, Failure, Host, Json, Kind, Outcome, code};
+use crate::{
+    BoxFuture, Call, Executor, ExecutorKind, Failure, Host, Json, Outcome, ResultContent, code,
+};
 
 /// The entry in the table of executors.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "mcp",
-    takes: |binding| matches!(binding, Binding::Server { .. }),
+    accepts: |binding| matches!(binding, Binding::Server { .. }),
     build: |parts| Arc::new(McpExecutor { upstreams: Arc::clone(&parts.upstreams) }),
 };
 
@@ -58,7 +60,7 @@ impl Executor for McpExecutor {
         host: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
-            // Cannot happen while `KIND.takes` is right, but a wrong table must not panic.
+            // Cannot happen while `EXECUTOR.takes` is right, but a wrong table must not panic.
             let Binding::Server { server, tool } = &call.tool.details.binding else {
                 let message = format!("`{}` is not a tool of an MCP server", call.tool.name);
                 return Err(Failure::new(&code::NOT_RUNNABLE, message));
@@ -96,7 +98,7 @@ fn read_result(result: Json) -> Result<Outcome, Failure> {
     let content = match result.remove("content") {
         None => Vec::new(),
         Some(Json::Array(items)) if items.iter().all(Json::is_object) => {
-            items.into_iter().map(Content).collect()
+            items.into_iter().map(ResultContent).collect()
         }
         Some(_) => return invalid("has a `content` that is not a list of objects"),
     };

@@ -13,8 +13,8 @@ use toolwright_model::Server;
 
 use super::connect_error::{ConnectError, unavailable};
 use super::stdio_transport::UpstreamStdio;
-use crate::family::Run;
-use crate::tail::{self, Tail};
+use crate::process_tree::ProcessTree;
+use crate::stderr_tail::{self, StderrTail};
 use crate::{Failure, code};
 
 /// How long a server may take to end by itself when its input is closed, and again after the signal
@@ -32,11 +32,11 @@ pub(super) struct ServerProcess {
     /// The server itself, for its exit status.
     child: Child,
     /// Knows all processes that the server started.
-    run: Run,
+    tree: ProcessTree,
     /// Its streams, until the connection takes them.
     pub(super) transport: Option<UpstreamStdio>,
     /// The end of what it wrote to stderr.
-    stderr: Arc<Mutex<Tail>>,
+    stderr: Arc<Mutex<StderrTail>>,
     stderr_reader: tokio::task::JoinHandle<()>,
 }
 
@@ -59,14 +59,14 @@ impl ServerProcess {
         if let Some(directory) = &server.directory {
             command.current_dir(directory);
         }
-        let (mut child, run) = Run::start(&mut command, &environment)
+        let (mut child, tree) = ProcessTree::start(&mut command, &environment)
             .map_err(|error| ConnectError::Other(crate::process::cannot_start(program, &error)))?;
-        let stderr = Arc::new(Mutex::new(Tail::default()));
+        let stderr = Arc::new(Mutex::new(StderrTail::default()));
         // Read all the time: a server whose stderr pipe is full blocks.
         let stderr_reader = tokio::spawn({
             let (from, stderr) = (child.stderr.take(), Arc::clone(&stderr));
             async move {
-                tail::follow(from, |push| {
+                stderr_tail::read_tail(from, |push| {
                     push(&mut stderr.lock().unwrap_or_else(PoisonError::into_inner))
                 })
                 .await;
@@ -76,7 +76,7 @@ impl ServerProcess {
             (Some(from), Some(to)) => Some(UpstreamStdio::new(from, to)),
             _ => None,
         };
-        Ok(ServerProcess { child, run, transport, stderr, stderr_reader })
+        Ok(ServerProcess { child, tree, transport, stderr, stderr_reader })
     }
 
     /// Ends the process and everything it started. Returns a sentence about how it ended. The
@@ -85,11 +85,11 @@ impl ServerProcess {
         let mut status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
         // The server ignored the end of its input, as those do that do not read it.
         if status.is_err() {
-            self.run.ask_to_end();
+            self.tree.terminate();
             status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
         }
         // Also after an orderly exit: the server may have left processes behind.
-        self.run.end();
+        self.tree.kill();
         let how = match status {
             Ok(Ok(status)) => match status.code() {
                 Some(code) => format!("the server's process ended with status {code}"),
@@ -147,7 +147,7 @@ fn environment(
 }
 
 /// The last lines of a server's stderr, joined into one for an error message.
-fn last_lines(stderr: &Mutex<Tail>) -> String {
+fn last_lines(stderr: &Mutex<StderrTail>) -> String {
     let text = stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     // Programs print the cause last, after their stack trace or usage text.

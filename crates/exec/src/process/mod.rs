@@ -1,23 +1,33 @@
-//! Programs as tools. Three bindings end in starting a program: an executable that speaks the
-//! process protocol (JSON in, JSON out), a script that speaks the same through its interpreter, and
-//! a command line whose arguments are words.
+//! Tools that are programs. Three bindings start one:
+//!
+//! | binding | arguments of the program | stdin | answer |
+//! |---|---|---|---|
+//! | executable | none | the call's arguments as JSON | JSON on stdout |
+//! | local script | entry point and command | the call's arguments as JSON | JSON on stdout |
+//! | command line | the tool's own, then the call's `args` | the call's `stdin` | stdout as text |
+//!
+//! No shell is involved: arguments reach the program as they are, so that a model cannot inject a
+//! second command. How the program runs is in `program`, how all of it is killed in
+//! [`crate::process_tree`].
 
-mod drive;
+mod program;
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::process::Command;
 use toolwright_model::Binding;
 
-use crate::{BoxFuture, Call, Executor, Failure, Host, Json, Kind, Outcome, Parts, code};
-use drive::{Ended, drive};
+use crate::{
+    BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
+};
+use program::{ProgramExit, run_program};
 
-/// The line in the table of executors.
-pub(crate) const KIND: Kind = Kind {
+/// The entry in [`crate::EXECUTORS`].
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "process",
-    takes: |binding| {
+    accepts: |binding| {
         matches!(
             binding,
             Binding::Executable { program: Some(_) }
@@ -25,91 +35,103 @@ pub(crate) const KIND: Kind = Kind {
                 | Binding::Local { .. }
         )
     },
-    build: |parts| Arc::new(Processes { parts: parts.clone() }),
+    build: |context| Arc::new(ProcessExecutor { context: context.clone() }),
 };
 
-/// How long a program may take to print its schema.
+/// How long a program may take to print its schema. Printing a constant takes milliseconds; a
+/// program that has to start a network connection for it delays every listing.
 const SCHEMA_TIME: Duration = Duration::from_secs(1);
-/// How long that schema may be.
+/// Largest schema document, in bytes. One tool's name, description and parameters fit easily.
 const SCHEMA_BYTES: usize = 8 * 1024;
+/// The exit status that shells use for a command that is not found.
+const COMMAND_NOT_FOUND: i32 = 127;
+/// The error of `execve` for a file without a known format (`ENOEXEC`).
+const NO_EXECUTABLE_FORMAT: i32 = 8;
+/// Bytes of an invalid answer that go to the log.
+const LOGGED_ANSWER: usize = 400;
+/// Characters of the last line on stderr that go into a message.
+const STDERR_LINE: usize = 300;
 
-struct Processes {
-    parts: Parts,
+/// Has no state of its own: every call starts a process.
+struct ProcessExecutor {
+    context: ExecutorContext,
 }
 
-impl Executor for Processes {
+impl Executor for ProcessExecutor {
     fn run<'a>(
         &'a self,
         call: Call<'a>,
         _: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
-            let start = Start::of(&call)?;
-            let mut environment = self.parts.environment.clone();
+            let invocation = Invocation::of(&call)?;
+            // Later entries win, so the source can replace a variable of the context.
+            let mut environment = self.context.environment.clone();
             environment.extend(call.environment.iter().cloned());
-            let mut command = Command::new(&start.program);
-            command.args(&start.words);
-            let ended = drive(&mut command, &environment, start.input, call.budget.output).await;
-            let ended = ended.map_err(|error| cannot_start(&start.program, &error))?;
-            if ended.too_large {
-                let cap = call.budget.output;
-                let message = format!(
-                    "`{}` printed more than the {cap} bytes that are allowed",
-                    call.tool.name
-                );
+            let mut command = Command::new(&invocation.program);
+            command.args(&invocation.arguments);
+            let cap = call.budget.output;
+            let exit = run_program(&mut command, &environment, invocation.input, cap).await;
+            let exit = exit.map_err(|error| cannot_start(&invocation.program, &error))?;
+            let name = &call.tool.name;
+            if exit.too_large {
+                let message = format!("`{name}` printed more than the {cap} bytes allowed");
                 return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
             }
-            if ended.unfinished {
+            // What was read so far may look complete, such as a short text. It is refused, because
+            // there is no telling what is missing.
+            if exit.incomplete {
                 let message =
-                    format!("`{}` ended and left its output open to others", call.tool.name);
-                return Err(Failure::new(&code::TOOL_FAILED, message).detail(ended.errors));
+                    format!("`{name}` exited, but another process still holds its output open");
+                return Err(Failure::new(&code::TOOL_FAILED, message).detail(exit.errors));
             }
             let result = match &call.tool.details.binding {
                 Binding::Command { install_guide, .. } => {
-                    read_text(&ended, install_guide.as_deref())
+                    read_text(&exit, install_guide.as_deref())
                 }
-                _ => read_json(&ended),
+                _ => read_json(&exit),
             };
-            // A failure takes it along as its detail.
-            if result.is_ok() && !ended.errors.trim().is_empty() {
-                self.parts.log.line(&format!(
-                    "{}: stderr: {}",
-                    call.tool.name,
-                    ended.errors.trim()
-                ));
+            // A failure has stderr as its detail, which the runner logs.
+            if result.is_ok() && !exit.errors.trim().is_empty() {
+                self.context.log.line(&format!("{name}: stderr: {}", exit.errors.trim()));
             }
             result
         })
     }
 }
 
-/// What to start, and what to give it.
-struct Start {
+/// A program with its arguments and its input.
+struct Invocation {
     program: String,
-    words: Vec<String>,
+    arguments: Vec<String>,
+    /// The bytes for stdin.
     input: Vec<u8>,
 }
 
-impl Start {
-    fn of(call: &Call<'_>) -> Result<Start, Failure> {
+impl Invocation {
+    fn of(call: &Call<'_>) -> Result<Invocation, Failure> {
         let json = || call.arguments.to_string().into_bytes();
         match &call.tool.details.binding {
             Binding::Executable { program: Some(program) } => {
-                Ok(Start { program: program.clone(), words: Vec::new(), input: json() })
+                Ok(Invocation { program: program.clone(), arguments: Vec::new(), input: json() })
             }
             Binding::Local { runtime, entry_point, command, .. } => {
-                let mut words = vec![entry_point.clone(), command.clone()];
-                let program = runtime.clone().unwrap_or_else(|| words.remove(0));
-                Ok(Start { program, words, input: json() })
+                let mut arguments = vec![entry_point.clone(), command.clone()];
+                // Without a runtime the entry point is a program itself (or has a `#!` line).
+                let program = runtime.clone().unwrap_or_else(|| arguments.remove(0));
+                Ok(Invocation { program, arguments, input: json() })
             }
             Binding::Command { executable, words, .. } => {
-                let mut words = words.clone();
+                let mut arguments = words.clone();
+                // The AIOS reader gives every command line the same input schema: `args` is a list
+                // of texts, `stdin` a text. So there is nothing else to look at.
                 let given =
                     call.arguments.get("args").and_then(Json::as_array).into_iter().flatten();
-                words.extend(given.filter_map(Json::as_str).map(str::to_owned));
+                arguments.extend(given.filter_map(Json::as_str).map(str::to_owned));
                 let input = call.arguments.get("stdin").and_then(Json::as_str).unwrap_or_default();
-                Ok(Start { program: executable.clone(), words, input: input.into() })
+                Ok(Invocation { program: executable.clone(), arguments, input: input.into() })
             }
+            // Not reached through the runner: `EXECUTOR.accepts` lists the same bindings.
             other => {
                 let message = format!(
                     "`{}` is not run as a program (binding: {})",
@@ -122,13 +144,16 @@ impl Start {
     }
 }
 
+/// The failure of a program that could not be started. Names the program only, not its arguments,
+/// which can hold secrets.
 pub(crate) fn cannot_start(program: &str, error: &std::io::Error) -> Failure {
     let why = match error.kind() {
+        // The system reports a missing `#!` interpreter as if the script itself were missing.
         std::io::ErrorKind::NotFound => {
             "there is no such program (or its interpreter is missing)".to_owned()
         }
         std::io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
-        _ if error.raw_os_error() == Some(8) => {
+        _ if error.raw_os_error() == Some(NO_EXECUTABLE_FORMAT) => {
             "it is neither a program nor a script with `#!`".to_owned()
         }
         _ => error.to_string(),
@@ -136,87 +161,89 @@ pub(crate) fn cannot_start(program: &str, error: &std::io::Error) -> Failure {
     Failure::new(&code::SPAWN_FAILED, format!("`{program}` cannot be started: {why}"))
 }
 
-/// The process protocol: one JSON value; a failed exit or an `error` member is a failure.
-fn read_json(ended: &Ended) -> Result<Outcome, Failure> {
-    let value = serde_json::from_slice::<Json>(&ended.output);
+/// Reads the answer of the process protocol: one JSON value. A member `error` and an exit status
+/// other than 0 are both failures; `error` is preferred, because it has the tool's own message.
+fn read_json(exit: &ProgramExit) -> Result<Outcome, Failure> {
+    let value = serde_json::from_slice::<Json>(&exit.output);
     let error = value.as_ref().ok().and_then(|value| value.get("error"));
     if let Some(error) = error {
         let text = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
-        return Err(Failure::new(&code::TOOL_FAILED, text).detail(ended.errors.as_str()));
+        return Err(Failure::new(&code::TOOL_FAILED, text).detail(exit.errors.as_str()));
     }
-    if !ended.status.success() {
-        return Err(
-            Failure::new(&code::TOOL_FAILED, how_it_ended(ended)).detail(ended.errors.as_str())
-        );
+    // A result of a program that failed is not trusted, even if it is JSON.
+    if !exit.status.success() {
+        return Err(failed_exit(exit));
     }
     value.map(Outcome::json).map_err(|error| {
-        let message = if ended.output.is_empty() {
+        let message = if exit.output.is_empty() {
             "the program ended without an answer".to_owned()
         } else {
             format!("the program's answer is not JSON: {error}")
         };
-        let printed =
-            String::from_utf8_lossy(&ended.output[..ended.output.len().min(400)]).into_owned();
-        Failure::new(&code::OUTPUT_INVALID, message).detail(printed)
+        // Into the log only: it is no answer, and can be anything.
+        let printed = &exit.output[..exit.output.len().min(LOGGED_ANSWER)];
+        Failure::new(&code::OUTPUT_INVALID, message).detail(String::from_utf8_lossy(printed))
     })
 }
 
-/// A command line: what it prints is the result.
-fn read_text(ended: &Ended, install_guide: Option<&str>) -> Result<Outcome, Failure> {
-    if ended.status.success() {
-        return Ok(Outcome::text(String::from_utf8_lossy(&ended.output)));
+/// Reads the answer of a command line: everything it printed, as text.
+fn read_text(exit: &ProgramExit, install_guide: Option<&str>) -> Result<Outcome, Failure> {
+    if exit.status.success() {
+        return Ok(Outcome::text(String::from_utf8_lossy(&exit.output)));
     }
-    let failure =
-        Failure::new(&code::TOOL_FAILED, how_it_ended(ended)).detail(ended.errors.as_str());
+    let failure = failed_exit(exit);
     Err(match install_guide {
-        Some(guide) if ended.status.code() == Some(127) => failure.suggest(guide),
+        Some(guide) if exit.status.code() == Some(COMMAND_NOT_FOUND) => failure.suggest(guide),
         _ => failure,
     })
 }
 
-/// The status and the last line on stderr, which is where programs say why.
-fn how_it_ended(ended: &Ended) -> String {
+/// The failure of a program whose exit status is not 0.
+fn failed_exit(exit: &ProgramExit) -> Failure {
+    Failure::new(&code::TOOL_FAILED, describe_exit(exit)).detail(exit.errors.as_str())
+}
+
+/// The exit status and the last line on stderr, which is where programs print the reason.
+fn describe_exit(exit: &ProgramExit) -> String {
     use std::os::unix::process::ExitStatusExt;
-    let how = match (ended.status.code(), ended.status.signal()) {
+    let how = match (exit.status.code(), exit.status.signal()) {
         (Some(code), _) => format!("the program ended with status {code}"),
         (None, Some(signal)) => format!("the program was ended by signal {signal}"),
         (None, None) => "the program ended in an unknown way".to_owned(),
     };
-    match ended.errors.trim().lines().last() {
-        Some(line) => format!("{how}: {}", line.chars().take(300).collect::<String>()),
+    match exit.errors.trim().lines().last() {
+        Some(line) => format!("{how}: {}", line.chars().take(STDERR_LINE).collect::<String>()),
         None => how,
     }
 }
 
-/// Asks a program for its schema document (`--schema`).
+/// Runs `PROGRAM --schema` and returns what it prints. The catalog calls this when it lists
+/// executables, and judges the document; nothing of the program is left running.
 ///
 /// # Errors
-/// Why there is none; nothing of the program is left running.
-pub async fn schema_of(
+/// If the program cannot be started, fails, prints too much, or takes too long.
+pub async fn request_schema(
     program: &str,
-    parts: &Parts,
+    context: &ExecutorContext,
     extra: &[(OsString, OsString)],
 ) -> Result<Vec<u8>, Failure> {
-    let mut environment = parts.environment.clone();
+    let mut environment = context.environment.clone();
     environment.extend(extra.iter().cloned());
     let mut command = Command::new(program);
     command.arg("--schema");
-    let started = Instant::now();
-    let work = drive(&mut command, &environment, Vec::new(), SCHEMA_BYTES);
-    let ended = tokio::time::timeout(SCHEMA_TIME, work).await;
+    let work = run_program(&mut command, &environment, Vec::new(), SCHEMA_BYTES);
     let failed = |message: String| Failure::new(&code::TOOL_FAILED, message);
-    match ended {
-        Err(_) => Err(failed(format!(
-            "`--schema` printed nothing within {} ms",
-            started.elapsed().as_millis()
-        ))),
+    match tokio::time::timeout(SCHEMA_TIME, work).await {
+        Err(_) => {
+            Err(failed(format!("`--schema` printed nothing within {} ms", SCHEMA_TIME.as_millis())))
+        }
         Ok(Err(error)) => Err(cannot_start(program, &error)),
-        Ok(Ok(ended)) if ended.too_large => {
+        Ok(Ok(exit)) if exit.too_large => {
             Err(failed(format!("`--schema` printed more than {SCHEMA_BYTES} bytes")))
         }
-        Ok(Ok(ended)) if !ended.status.success() => {
-            Err(failed(format!("`--schema`: {}", how_it_ended(&ended))))
+        Ok(Ok(exit)) if !exit.status.success() => {
+            Err(failed(format!("`--schema`: {}", describe_exit(&exit))))
         }
-        Ok(Ok(ended)) => Ok(ended.output),
+        Ok(Ok(exit)) => Ok(exit.output),
     }
 }

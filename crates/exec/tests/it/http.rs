@@ -1,26 +1,24 @@
-//! Tools of MCP servers behind a URL.
-
-use std::time::Duration;
+//! Tools of MCP servers over HTTP.
 
 use futures::future::join_all;
 
-use crate::mcp::{Noting, steps};
+use crate::mcp::{ProgressRecorder, steps};
 use crate::support::*;
 
-/// More than anything here may take beyond its time limit.
-const IN_TIME: Duration = Duration::from_secs(8);
+/// The time limit of calls that must exceed it, in milliseconds.
+const SHORT: u64 = 2_500;
 
-/// A server in this mode, and its tools under `it:`.
-async fn serve(mode: &str, headers: &[(&str, &str)]) -> (HttpServer, Upstream, Bench) {
-    let bench = Bench::with([]);
-    let server = HttpServer::start(mode).await;
-    let upstream = Upstream::at("it", &server.url, headers);
-    let bench = bench.put(upstream.tools());
-    (server, upstream, bench)
+/// A server in this mode, and a runner with its tools as `it:TOOL`.
+async fn serve(mode: &str, headers: &[(&str, &str)]) -> (HttpServer, TestServer, TestRunner) {
+    let test = TestRunner::with([]);
+    let http = HttpServer::start(mode).await;
+    let server = TestServer::http("it", &http.url, headers);
+    let test = test.tools(server.tools());
+    (http, server, test)
 }
 
 #[tokio::test]
-async fn every_mode_ends_with_its_code_in_time() {
+async fn every_mode_ends_with_its_code() {
     let late = "TIMEOUT: ";
     let unready = "UPSTREAM_UNAVAILABLE: the server cannot be reached";
     let lost = "UPSTREAM_UNAVAILABLE: the call did not get through";
@@ -45,49 +43,52 @@ async fn every_mode_ends_with_its_code_in_time() {
         ("500-call", lost, "HTTP 500 (text/plain): it broke"),
         ("garbage-call", lost, "application/json"),
     ];
-    let bench = Bench::with([]);
+    let test = TestRunner::with([]);
     let servers = join_all(modes.map(|(mode, ..)| HttpServer::start(mode))).await;
     let tools = servers
         .iter()
         .zip(modes)
-        .map(|(server, (mode, ..))| Upstream::at(mode, &server.url, &[]).tool("echo"));
-    let bench = bench.put(tools);
+        .map(|(server, (mode, ..))| TestServer::http(mode, &server.url, &[]).tool("echo"));
+    let test = test.tools(tools);
     let calls = modes.map(|(mode, says, also)| {
-        let bench = &bench;
+        let test = &test;
         async move {
             let id = format!("{mode}:echo");
-            let (took, answer) = timed(bench.call_within(&id, json!({"n": 1}), 2_500)).await;
-            assert!(took < IN_TIME, "{mode} took {took:?}");
+            let result = match says == late {
+                true => test.call_within(&id, json!({"n": 1}), SHORT).await,
+                false => test.call(&id, json!({"n": 1})).await,
+            };
             if says == "ok" {
-                return assert_eq!(value(answer), json!({"echo": {"n": 1}}), "{mode}");
+                return assert_eq!(value(result), json!({"echo": {"n": 1}}), "{mode}");
             }
-            let failure = failure(answer);
+            let failure = failure(result);
             assert!(failure.starts_with(says) && failure.contains(also), "{mode}: {failure}");
         }
     });
     join_all(calls).await;
-    bench.runner.close().await;
+    test.runner.close().await;
 }
 
 #[tokio::test]
-async fn a_call_that_went_wrong_does_not_spoil_the_next() {
+async fn a_failed_call_does_not_break_the_connection() {
     for mode in ["drop-call", "html-call", "500-call", "garbage-call", "hang-call"] {
-        let (_server, upstream, bench) = serve(mode, &[]).await;
+        let (_server, upstream, test) = serve(mode, &[]).await;
         for _ in 0..3 {
-            let (took, answer) = timed(bench.call_within("it:echo", json!({}), 400)).await;
-            let expected = if mode == "hang-call" { "TIMEOUT" } else { "UPSTREAM_UNAVAILABLE" };
-            assert_eq!(word(&answer), expected, "{mode}");
-            assert!(took < IN_TIME, "{mode} took {took:?}");
-            let list = bench.runner.parts().upstreams.get(&upstream.server).list().await;
+            let (result, expected) = match mode {
+                "hang-call" => (test.call_within("it:echo", json!({}), 400).await, "TIMEOUT"),
+                _ => (test.call("it:echo", json!({})).await, "UPSTREAM_UNAVAILABLE"),
+            };
+            assert_eq!(word(&result), expected, "{mode}");
+            let list = test.runner.context().upstreams.get(&upstream.server).list().await;
             assert!(list.is_ok(), "{mode}: {list:?}");
         }
-        bench.runner.close().await;
+        test.runner.close().await;
     }
 }
 
 #[tokio::test]
-async fn nobody_there_is_said_to_be_so() {
-    // Bound and let go of again: nobody listens there.
+async fn an_unreachable_server_is_reported_without_secrets_of_its_url() {
+    // An address that was bound and released, so nothing listens there.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for (url, says) in [
         (
@@ -97,16 +98,16 @@ async fn nobody_there_is_said_to_be_so() {
         ("http://no-such-host.invalid/mcp?key=sesame".to_owned(), "UPSTREAM_UNAVAILABLE"),
         ("not a url sesame".to_owned(), "UPSTREAM_UNAVAILABLE"),
     ] {
-        let bench = Bench::with(Upstream::at("it", &url, &[]).tools());
-        let failure = failure(bench.call_within("it:echo", json!({}), 5_000).await);
+        let test = TestRunner::with(TestServer::http("it", &url, &[]).tools());
+        let failure = failure(test.call("it:echo", json!({})).await);
         assert!(failure.contains(says), "{url}: {failure}");
-        let everything = format!("{failure}{}", bench.log());
+        let everything = format!("{failure}{}", test.log());
         assert!(!everything.contains("sesame"), "a secret of the address is in: {everything}");
     }
 }
 
 #[tokio::test]
-async fn a_token_opens_the_door_and_is_never_shown() {
+async fn a_token_is_sent_and_never_shown() {
     for (token, expected) in [
         ("Bearer sesame", "ok"),
         ("Bearer wr0ng-s3cret", "UPSTREAM_UNAVAILABLE"),
@@ -114,16 +115,16 @@ async fn a_token_opens_the_door_and_is_never_shown() {
     ] {
         let headers: &[(&str, &str)] =
             if token.is_empty() { &[] } else { &[("Authorization", token)] };
-        let (_server, _, bench) = serve("token", headers).await;
+        let (_server, _, test) = serve("token", headers).await;
         for _ in 0..2 {
-            let answer = bench.call_within("it:echo", json!({}), 5_000).await;
+            let answer = test.call("it:echo", json!({})).await;
             assert_eq!(word(&answer), expected, "{answer:?}");
             if let Err(failure) = answer {
                 let everything = format!(
                     "{failure:?} {} {} {}",
                     failure.to_text(),
                     failure.to_json(),
-                    bench.log()
+                    test.log()
                 );
                 assert!(!everything.contains("s3cret"), "{everything}");
                 assert!(
@@ -134,12 +135,12 @@ async fn a_token_opens_the_door_and_is_never_shown() {
                 assert!(failure.suggestion.contains("headers"), "{}", failure.suggestion);
             }
         }
-        bench.runner.close().await;
+        test.runner.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_header_that_is_none_is_said_without_its_value() {
+async fn an_invalid_header_is_reported_without_its_value() {
     for (name, value, says) in [
         (
             "X-Key",
@@ -148,19 +149,20 @@ async fn a_header_that_is_none_is_said_without_its_value() {
         ),
         ("bad name", "s3cret", "`bad name` is not a valid header name"),
     ] {
-        let bench =
-            Bench::with(Upstream::at("it", "http://127.0.0.1:1/mcp", &[(name, value)]).tools());
-        let failure = bench.call("it:echo", json!({})).await.unwrap_err();
+        let test = TestRunner::with(
+            TestServer::http("it", "http://127.0.0.1:1/mcp", &[(name, value)]).tools(),
+        );
+        let failure = test.call("it:echo", json!({})).await.unwrap_err();
         assert!(failure.message.contains(says), "{}", failure.message);
-        assert!(!format!("{failure:?}{}", bench.log()).contains("s3cret"));
+        assert!(!format!("{failure:?}{}", test.log()).contains("s3cret"));
     }
 }
 
 #[tokio::test]
-async fn no_redirect_leads_to_another_place() {
-    let (server, _, bench) = serve("redirect-evil", &[("Authorization", "Bearer s3cret")]).await;
+async fn redirects_to_another_origin_are_not_followed() {
+    let (server, _, test) = serve("redirect-evil", &[("Authorization", "Bearer s3cret")]).await;
     for _ in 0..2 {
-        let failure = failure(bench.call_within("it:echo", json!({}), 5_000).await);
+        let failure = failure(test.call("it:echo", json!({})).await);
         assert!(
             failure.starts_with("UPSTREAM_UNAVAILABLE") && !failure.contains("s3cret"),
             "{failure}"
@@ -173,38 +175,38 @@ async fn no_redirect_leads_to_another_place() {
 }
 
 #[tokio::test]
-async fn headers_go_with_every_request() {
+async fn configured_headers_go_with_every_request() {
     for mode in ["good", "sse", "modern"] {
-        let (server, upstream, bench) = serve(mode, &[("X-Key", "k1")]).await;
-        assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
-        assert!(bench.runner.parts().upstreams.get(&upstream.server).list().await.is_ok());
+        let (server, upstream, test) = serve(mode, &[("X-Key", "k1")]).await;
+        assert_eq!(word(&test.call("it:echo", json!({})).await), "ok");
+        assert!(test.runner.context().upstreams.get(&upstream.server).list().await.is_ok());
         let without: Vec<Json> = server
             .requests()
             .into_iter()
             .filter(|request| request["headers"]["x-key"] != "k1")
             .collect();
         assert!(without.is_empty(), "{mode}: {without:#?}");
-        bench.runner.close().await;
+        test.runner.close().await;
     }
 }
 
 #[tokio::test]
 async fn progress_arrives_in_order_and_complete() {
     for mode in ["sse", "modern"] {
-        let (_server, _, bench) = serve(mode, &[]).await;
-        let host = Noting::default();
-        let request = ask("it:progress", json!({"steps": 100, "ms": 0}));
-        assert_eq!(value(bench.runner.call(request, &host).await), json!({"steps": 100}));
+        let (_server, _, test) = serve(mode, &[]).await;
+        let host = ProgressRecorder::default();
+        let request = request("it:progress", json!({"steps": 100, "ms": 0}));
+        assert_eq!(value(test.runner.call(request, &host).await), json!({"steps": 100}));
         assert_eq!(host.0.into_inner().unwrap(), steps(100), "{mode}");
-        bench.runner.close().await;
+        test.runner.close().await;
     }
 }
 
-/// A server is asked for progress only by who wants it: it may cost it something.
+/// Progress may cost the server work.
 #[tokio::test]
-async fn progress_is_asked_for_only_when_it_is_wanted() {
-    let (server, _, bench) = serve("sse", &[]).await;
-    let asked = |server: &HttpServer| {
+async fn progress_is_requested_only_if_the_caller_wants_it() {
+    let (server, _, test) = serve("sse", &[]).await;
+    let requested = |server: &HttpServer| {
         let requests = server.requests();
         let call = requests
             .iter()
@@ -213,132 +215,118 @@ async fn progress_is_asked_for_only_when_it_is_wanted() {
             .unwrap();
         call["body"].as_str().unwrap().contains("progressToken")
     };
-    let request = || ask("it:progress", json!({"steps": 3, "ms": 1}));
-    let host = Noting::default();
-    assert_eq!(word(&bench.runner.call(request(), &host).await), "ok");
-    assert_eq!((asked(&server), host.0.into_inner().unwrap()), (true, steps(3)));
-    assert_eq!(word(&bench.ask(request()).await), "ok");
-    assert!(!asked(&server), "nobody wanted to hear of it");
+    let request = || request("it:progress", json!({"steps": 3, "ms": 1}));
+    let host = ProgressRecorder::default();
+    assert_eq!(word(&test.runner.call(request(), &host).await), "ok");
+    assert_eq!((requested(&server), host.0.into_inner().unwrap()), (true, steps(3)));
+    assert_eq!(word(&test.run(request()).await), "ok");
+    assert!(!requested(&server), "progress was requested for no reason");
 }
 
 #[tokio::test]
-async fn changes_of_the_list_are_told() {
+async fn changes_of_the_list_are_counted() {
     for mode in ["sse", "modern"] {
-        let (_server, upstream, bench) = serve(mode, &[]).await;
-        let upstream = bench.runner.parts().upstreams.get(&upstream.server);
+        let (_http, server, test) = serve(mode, &[]).await;
+        let upstream = test.runner.context().upstreams.get(&server.server);
         let changes = upstream.changes();
         assert_eq!(upstream.list().await.unwrap()["tools"].as_array().unwrap().len(), 15);
-        // The stream of news may open a moment after the connection.
-        let told = async {
-            while *changes.borrow() == 0 {
-                assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
-                assert_eq!(word(&bench.call("it:change", json!({})).await), "ok");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        let _ = tokio::time::timeout(Duration::from_secs(3), told).await;
+        // The server announces it as soon as the stream for notifications is open.
+        assert_eq!(word(&test.call("it:change", json!({})).await), "ok");
+        wait_until("the change is announced", || *changes.borrow() > 0).await;
         assert_eq!(upstream.list().await.unwrap()["tools"].as_array().unwrap().len(), 16);
         assert_eq!(*changes.borrow(), 1, "{mode}");
-        bench.runner.close().await;
+        test.runner.close().await;
     }
 }
 
 #[tokio::test]
-async fn whoever_gives_up_tells_the_server() {
+async fn calls_that_are_given_up_are_cancelled_at_the_server() {
     for mode in ["good", "sse", "modern"] {
-        let (server, _, bench) = serve(mode, &[]).await;
-        let cancelled =
-            || std::fs::read_to_string(&server.cancelled).unwrap_or_default().lines().count();
-        assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
-        assert_eq!(
-            word(&bench.call_within("it:sleep", json!({"ms": 60_000}), 100).await),
-            "TIMEOUT"
-        );
-        until(&format!("{mode} hears of a call that took too long"), || cancelled() == 1).await;
-        let (call, cancel) = bench.start("it:sleep", json!({"ms": 60_000}));
-        let calls = || {
-            server
-                .requests()
-                .iter()
-                .filter(|r| r["body"].as_str().unwrap().contains("\"sleep\""))
-                .count()
-        };
-        until("the second call has arrived", || calls() == 2).await;
+        let (http, _, test) = serve(mode, &[]).await;
+        let arrived = || http.count_requests("\"sleep\"");
+        assert_eq!(word(&test.call("it:echo", json!({})).await), "ok");
+        // On a busy machine the limit can be over before the request is sent; then there is
+        // nothing to cancel, and a longer limit is tried.
+        for ms in [200, 1_000, 5_000, 25_000] {
+            let result = test.call_within("it:sleep", json!({"ms": 60_000}), ms).await;
+            assert_eq!(word(&result), "TIMEOUT");
+            if arrived() > 0 {
+                break;
+            }
+        }
+        wait_until(&format!("{mode} cancels a call that timed out"), || {
+            http.count_cancelled() == 1
+        })
+        .await;
+        let (call, cancel) = test.start("it:sleep", json!({"ms": 60_000}));
+        wait_until("the second call arrives", || arrived() == 2).await;
         cancel.cancel();
         assert_eq!(word(&call.await.unwrap()), "CANCELLED");
-        until(&format!("{mode} hears of a cancelled call"), || cancelled() == 2).await;
-        bench.runner.close().await;
+        wait_until(&format!("{mode} cancels a cancelled call"), || http.count_cancelled() == 2)
+            .await;
+        test.runner.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_session_that_expired_is_opened_again() {
-    let (server, _, bench) = serve("expires", &[]).await;
+async fn an_expired_session_is_opened_again() {
+    let (server, _, test) = serve("expires", &[]).await;
     for n in 0..5 {
-        let answer = bench.call_within("it:echo", json!({"n": n}), 5_000).await;
+        let answer = test.call("it:echo", json!({"n": n})).await;
         assert_eq!(value(answer), json!({"echo": {"n": n}}), "call {n}");
     }
-    let opened = server
-        .requests()
-        .iter()
-        .filter(|r| r["body"].as_str().unwrap().contains("\"initialize\""))
-        .count();
+    let opened = server.count_requests("\"initialize\"");
     assert!(opened >= 5, "{opened} sessions");
 }
 
 #[tokio::test]
-async fn an_answer_of_a_hundred_megabytes_is_refused_and_not_kept() {
+async fn an_answer_of_a_hundred_megabytes_is_refused_and_not_buffered() {
     for mode in ["huge", "huge-sse"] {
-        let bench = Bench::alone(Limits::default());
+        let test = TestRunner::exclusive();
         let server = HttpServer::start(mode).await;
-        let bench = bench.put(Upstream::at("it", &server.url, &[]).tools());
-        let pid = value(bench.call("it:pid", json!({})).await);
+        let test = test.tools(TestServer::http("it", &server.url, &[]).tools());
+        let pid = value(test.call("it:pid", json!({})).await);
         let before = status("VmHWM");
         for bytes in [100_000_000, 16 << 20, (16 << 20) + 1, 5_000_000] {
-            let (took, answer) = timed(bench.call("it:big", json!({"bytes": bytes}))).await;
-            assert_eq!(word(&answer), "OUTPUT_TOO_LARGE", "{mode} {bytes}: {answer:?}");
-            assert!(took < Duration::from_secs(15), "{mode} {bytes} took {took:?}");
+            let result = test.call("it:big", json!({"bytes": bytes})).await;
+            assert_eq!(word(&result), "OUTPUT_TOO_LARGE", "{mode} {bytes}: {result:?}");
         }
         let grown = (status("VmHWM") - before) / 1024;
         assert!(grown < 150, "{mode}: {grown} MB more at the peak");
-        assert_eq!(value(bench.call("it:pid", json!({})).await), pid);
-        bench.runner.close().await;
+        assert_eq!(value(test.call("it:pid", json!({})).await), pid);
+        test.runner.close().await;
     }
 }
 
 #[tokio::test]
-async fn fifty_who_come_first_share_one_session() {
-    let (server, _, bench) = serve("good", &[]).await;
-    let answers = join_all((0..50).map(|n| bench.call("it:echo", json!({"n": n})))).await;
+async fn fifty_first_calls_share_one_session() {
+    let (server, _, test) = serve("good", &[]).await;
+    let answers = join_all((0..50).map(|n| test.call("it:echo", json!({"n": n})))).await;
     for (n, answer) in answers.into_iter().enumerate() {
         assert_eq!(value(answer), json!({"echo": {"n": n}}));
     }
-    let opened = server
-        .requests()
-        .iter()
-        .filter(|r| r["body"].as_str().unwrap().contains("\"initialize\""))
-        .count();
+    let opened = server.count_requests("\"initialize\"");
     assert_eq!(opened, 1);
-    bench.runner.close().await;
+    test.runner.close().await;
 }
 
 #[tokio::test]
-async fn a_session_ends_when_the_connection_does() {
-    let (server, _, bench) = serve("good", &[]).await;
-    assert_eq!(word(&bench.call("it:echo", json!({})).await), "ok");
-    bench.runner.close().await;
-    until("the session is given back", || {
+async fn closing_the_connection_deletes_the_session() {
+    let (server, _, test) = serve("good", &[]).await;
+    assert_eq!(word(&test.call("it:echo", json!({})).await), "ok");
+    test.runner.close().await;
+    wait_until("the session is deleted", || {
         server.requests().iter().any(|r| r["method"] == "DELETE")
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_address_of_the_older_kind_is_tried_in_the_new_way() {
-    let bench = Bench::with([]);
+async fn an_sse_url_is_used_with_streamable_http() {
+    let test = TestRunner::with([]);
     let server = HttpServer::start("good").await;
-    let bench =
-        bench.put(Upstream::over("it", Connection::Sse { url: server.url.clone() }).tools());
-    assert_eq!(value(bench.call("it:echo", json!({"n": 1})).await), json!({"echo": {"n": 1}}));
-    bench.runner.close().await;
+    let test =
+        test.tools(TestServer::over("it", Connection::Sse { url: server.url.clone() }).tools());
+    assert_eq!(value(test.call("it:echo", json!({"n": 1})).await), json!({"echo": {"n": 1}}));
+    test.runner.close().await;
 }

@@ -1,5 +1,5 @@
-//! The tests of running tools, one binary. What they run is the program `misbehave`, whose table of
-//! modes is in `tests/misbehave/main.rs`.
+//! The tests of running tools, as one binary. The programs and servers that they run are in
+//! `crates/testing/examples`, with tables of their modes.
 
 #![allow(clippy::unwrap_used)]
 

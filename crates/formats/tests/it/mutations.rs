@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use toolwright_formats::{Detected, detect, read};
 use toolwright_source::render::{self, Colour};
-use toolwright_source::{Diagnostic, Document, Origin, Syntax, locate};
+use toolwright_source::{Diagnostic, Document, Syntax, locate};
 
 use crate::support::{definitions, examples, format, format_ids};
 

@@ -11,7 +11,7 @@ use toolwright_model::{
     Binding, Connection, Draft, Example, FieldValue, FormatId, Function, InputSchema, Knowledge,
     ProcessorStage, Rest, Toolset, ValidatorCheck,
 };
-use toolwright_source::{Diagnostic, Document, Origin, Syntax, locate, render};
+use toolwright_source::{Diagnostic, Document, Syntax, locate, render};
 
 /// A file: the syntax comes from its name.
 pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Arc<Document> {

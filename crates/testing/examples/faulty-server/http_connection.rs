@@ -1,11 +1,11 @@
-//! HTTP/1.1 by hand, as much as an HTTP client needs: requests with a length or in chunks, replies
-//! with a length, event streams in chunks.
+//! A minimal HTTP/1.1 server connection: requests with a length or in chunks, replies with a
+//! length, event streams in chunks.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-pub(crate) struct Request {
+pub(crate) struct HttpRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     /// Names in lower case.
@@ -13,29 +13,30 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
-impl Request {
+impl HttpRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
+    /// Whether the client will close the connection after the reply.
     pub(crate) fn wants_close(&self) -> bool {
         self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 }
 
-pub(crate) struct Connection {
+pub(crate) struct HttpConnection {
     reader: BufReader<TcpStream>,
 }
 
-impl Connection {
+impl HttpConnection {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        // An event is worth nothing while it waits for company.
+        // Events must go out at once, not when there is enough data for a full packet.
         let _ = stream.set_nodelay(true);
         Self { reader: BufReader::new(stream) }
     }
 
-    /// The next request, or nothing when the client has closed the connection.
-    pub(crate) fn read_request(&mut self) -> io::Result<Option<Request>> {
+    /// The next request; `None` if the client has closed the connection.
+    pub(crate) fn read_request(&mut self) -> io::Result<Option<HttpRequest>> {
         let first = self.read_line()?;
         if first.is_empty() {
             return Ok(None);
@@ -44,7 +45,8 @@ impl Connection {
         let (Some(method), Some(path)) = (words.next(), words.next()) else {
             return Err(io::Error::new(ErrorKind::InvalidData, "no request line"));
         };
-        let mut request = Request { method, path, headers: self.read_headers()?, body: Vec::new() };
+        let mut request =
+            HttpRequest { method, path, headers: self.read_headers()?, body: Vec::new() };
         if request.header("expect").is_some() {
             self.write(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
@@ -67,7 +69,7 @@ impl Connection {
         }
     }
 
-    fn read_body(&mut self, request: &Request) -> io::Result<Vec<u8>> {
+    fn read_body(&mut self, request: &HttpRequest) -> io::Result<Vec<u8>> {
         let is_chunked = request
             .header("transfer-encoding")
             .is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
@@ -91,7 +93,7 @@ impl Connection {
             let start = body.len();
             body.resize(start + length, 0);
             self.reader.read_exact(&mut body[start..])?;
-            // The end of a chunk of data; the end of the trailers after the last one.
+            // The line break after a chunk, or the trailers after the last one.
             while !self.read_line()?.is_empty() {}
             if length == 0 {
                 return Ok(body);
@@ -103,20 +105,20 @@ impl Connection {
         self.reader.get_ref().write_all(bytes)
     }
 
-    pub(crate) fn reply(&self, reply: &Reply, pace: Pace) -> io::Result<()> {
+    pub(crate) fn reply(&self, reply: &HttpReply, pacing: Pacing) -> io::Result<()> {
         let mut head = format!("HTTP/1.1 {} {}\r\n", reply.status, reason(reply.status));
         for (name, value) in &reply.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("Content-Length: {}\r\n\r\n", reply.body.len()));
         self.write(head.as_bytes())?;
-        match pace {
-            Pace::Whole => self.write(&reply.body),
-            Pace::ByteByByte => reply.body.chunks(1).try_for_each(|byte| {
+        match pacing {
+            Pacing::Whole => self.write(&reply.body),
+            Pacing::ByteByByte => reply.body.chunks(1).try_for_each(|byte| {
                 std::thread::sleep(Duration::from_millis(100));
                 self.write(byte)
             }),
-            Pace::Half => {
+            Pacing::Half => {
                 self.write(&reply.body[..reply.body.len() / 2])?;
                 self.reader.get_ref().shutdown(Shutdown::Both)
             }
@@ -144,8 +146,8 @@ impl Connection {
         self.write(b"0\r\n\r\n")
     }
 
-    /// Whether the client has closed its side. Looks at the socket without taking from it.
-    pub(crate) fn is_gone(&self) -> bool {
+    /// Whether the client has closed the connection. Consumes nothing.
+    pub(crate) fn is_closed(&self) -> bool {
         let stream = self.reader.get_ref();
         let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
         let seen = stream.peek(&mut [0]);
@@ -157,22 +159,23 @@ impl Connection {
     }
 }
 
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
 
-/// How the body of a reply gets onto the wire.
+/// How the body of a reply is sent.
 #[derive(Clone, Copy)]
-pub(crate) enum Pace {
+pub(crate) enum Pacing {
     Whole,
+    /// One byte every 100 ms.
     ByteByByte,
-    /// Half of it, then the connection is closed.
+    /// Half of it; then the connection is closed.
     Half,
 }
 
-impl Reply {
+impl HttpReply {
     pub(crate) fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: vec![("Content-Type", content_type.to_owned())], body: body.into() }
     }

@@ -1,36 +1,46 @@
-//! Processes that a tool or server leaves behind.
+//! Processes that a tool or server leaves behind. Tests check that they are killed.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How far a grandchild has got away from the process that started it.
+/// How a descendant is related to the process that started it.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Descent {
+pub enum Descent {
     /// In the same process group and session.
     Forked,
-    /// In a session, and so a group, of its own; still our child.
+    /// In a session, and so a process group, of its own; still a child.
     OwnSession,
-    /// In a session of its own, and its parent has gone.
+    /// In a session of its own, and its parent has exited.
     Orphan,
-    /// The same, and nothing in its environment tells whence it came.
+    /// The same, and its environment is empty.
     OrphanWithoutEnvironment,
 }
 
-/// Tells its pid in the file `$1`, in one step so that no reader sees half of it, and sleeps
-/// 55 s, which with its pauses stays below the 60 s promised.
+impl Descent {
+    fn is_orphan(self) -> bool {
+        matches!(self, Descent::Orphan | Descent::OrphanWithoutEnvironment)
+    }
+}
+
+/// Writes its pid to the file `$1`, by a rename so that no reader sees half of it. Sleeps 55 s in
+/// steps: nothing that a failed test leaves behind lives longer than a minute.
 const SLEEPER: &str = r#"printf %s $$ >"$1.part"; mv "$1.part" "$1"
 i=0; while [ $i -lt 55 ]; do sleep 1; i=$((i+1)); done"#;
 
-/// Starts a grandchild that holds our stdin, stdout and stderr. When this returns it has got where
-/// `descent` says, and its pid is in `file`.
-pub(crate) fn start(descent: Descent, file: &str) {
+/// Starts a process that holds our stdin, stdout and stderr open. When this returns, it has the
+/// descent asked for, and its pid is in `file`.
+///
+/// # Panics
+/// If `sh` or `setsid` is not installed.
+pub fn start(descent: Descent, file: &str) {
     let _ = std::fs::remove_file(file);
     let mut child = command(descent, file).spawn().expect("`sh` and `setsid` are installed");
-    // An orphan's parent ends at once; any other grandchild is reaped whenever it ends.
+    // A thread reaps the child whenever it exits. The parent of an orphan exits at once, and only
+    // then is the orphan one.
     let reaper = std::thread::spawn(move || child.wait());
-    if matches!(descent, Descent::Orphan | Descent::OrphanWithoutEnvironment) {
-        reaper.join().unwrap().unwrap();
+    if descent.is_orphan() {
+        let _ = reaper.join();
     }
     while !Path::new(file).exists() {
         std::thread::sleep(Duration::from_millis(5));
@@ -54,7 +64,7 @@ fn command(descent: Descent, file: &str) -> Command {
             r#"/usr/bin/env -i /bin/sh -c "$1" sleeper "$2" & exit 0"#,
         ]),
     };
-    if matches!(descent, Descent::Orphan | Descent::OrphanWithoutEnvironment) {
+    if descent.is_orphan() {
         command.args(["starter", SLEEPER, file]);
     }
     command

@@ -1,6 +1,5 @@
-//! What an MCP server answers, whatever carries the messages: the lifecycle, the list of tools, and
-//! the call. How an answer is spoilt on its way out is the business of [`crate::stdio`] and
-//! [`crate::http`].
+//! The MCP methods, independent of the transport: lifecycle, list of tools, calls. `stdio` and
+//! `http` send the answers, and spoil them where the mode demands it.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -8,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::tools::{self, Answer, Caller};
+use crate::tools::{self, Caller, ServerAnswer};
 
 pub(crate) const MODERN: &str = "2026-07-28";
 const HANDSHAKE_VERSIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// What a request of 2026-07-28 must bring along.
+/// What the `_meta` of a 2026-07-28 request must have.
 const META_REQUIRED: &[&str] = &[META_VERSION, "io.modelcontextprotocol/clientCapabilities"];
 const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -25,25 +24,26 @@ pub(crate) enum Lifecycle {
     Stateless,
 }
 
-pub(crate) struct Core {
+/// The state of a server.
+pub(crate) struct ServerState {
     mode: String,
     pub(crate) lifecycle: Lifecycle,
-    /// `added` is in the list.
+    /// Whether the tool `added` is in the list.
     changed: AtomicBool,
-    /// The list has changed and nobody has been told yet.
-    untold: AtomicBool,
-    /// `session/id` of requests the client has given up.
+    /// Whether the list has changed and the client is not notified yet.
+    unannounced: AtomicBool,
+    /// `session/id` of cancelled requests.
     cancelled: Mutex<HashSet<String>>,
 }
 
-impl Core {
+impl ServerState {
     pub(crate) fn new(mode: &str) -> Self {
         let lifecycle = if mode == "modern" { Lifecycle::Stateless } else { Lifecycle::Handshake };
         Self {
             mode: mode.to_owned(),
             lifecycle,
             changed: AtomicBool::new(false),
-            untold: AtomicBool::new(false),
+            unannounced: AtomicBool::new(false),
             cancelled: Mutex::default(),
         }
     }
@@ -55,7 +55,7 @@ impl Core {
         method: &str,
         params: &Value,
         caller: &dyn Caller,
-    ) -> Answer {
+    ) -> ServerAnswer {
         if self.lifecycle == Lifecycle::Stateless
             && method != "initialize"
             && let Err(refusal) = check_meta(&params["_meta"])
@@ -63,47 +63,49 @@ impl Core {
             return refusal;
         }
         let answer = match (self.lifecycle, method) {
-            (Lifecycle::Handshake, "initialize") => Answer::Result(initialize(params)),
-            (Lifecycle::Handshake, "ping") => Answer::Result(json!({})),
-            (Lifecycle::Stateless, "server/discover") => Answer::Result(discover()),
+            (Lifecycle::Handshake, "initialize") => ServerAnswer::Result(initialize(params)),
+            (Lifecycle::Handshake, "ping") => ServerAnswer::Result(json!({})),
+            (Lifecycle::Stateless, "server/discover") => ServerAnswer::Result(discover()),
             (_, "tools/list") => self.list(&params["cursor"]),
             (_, "tools/call") => self.call(id, params, caller),
-            _ => Answer::error(-32601, format!("there is no method `{method}`")),
+            _ => ServerAnswer::error(-32601, format!("there is no method `{method}`")),
         };
         match (self.lifecycle, answer) {
-            (Lifecycle::Stateless, Answer::Result(mut result)) => {
+            (Lifecycle::Stateless, ServerAnswer::Result(mut result)) => {
                 result["resultType"] = "complete".into();
-                Answer::Result(result)
+                ServerAnswer::Result(result)
             }
             (_, answer) => answer,
         }
     }
 
-    fn call(&self, id: &Value, params: &Value, caller: &dyn Caller) -> Answer {
+    fn call(&self, id: &Value, params: &Value, caller: &dyn Caller) -> ServerAnswer {
         let name = &params["name"];
         let changes = match self.mode.as_str() {
             "changing" | "changing-bad" => name == "echo",
-            _ => self.can_be_told_to_change() && name == "change",
+            _ => self.has_change_tool() && name == "change",
         };
         if changes && !self.changed.swap(true, Ordering::SeqCst) {
-            self.untold.store(true, Ordering::SeqCst);
+            self.unannounced.store(true, Ordering::SeqCst);
         }
         if changes && name == "change" {
-            return Answer::Result(json!({ "content": [{ "type": "text", "text": "changed" }] }));
+            return ServerAnswer::Result(
+                json!({ "content": [{ "type": "text", "text": "changed" }] }),
+            );
         }
         tools::call(id, params, caller)
     }
 
-    fn can_be_told_to_change(&self) -> bool {
+    fn has_change_tool(&self) -> bool {
         matches!(self.mode.as_str(), "sse" | "modern")
     }
 
-    /// True once after the list has changed: the time to tell the client.
-    pub(crate) fn has_news(&self) -> bool {
-        self.untold.swap(false, Ordering::SeqCst)
+    /// Returns true once after each change of the list, for the notification.
+    pub(crate) fn take_change(&self) -> bool {
+        self.unannounced.swap(false, Ordering::SeqCst)
     }
 
-    fn list(&self, cursor: &Value) -> Answer {
+    fn list(&self, cursor: &Value) -> ServerAnswer {
         let tools = self.tools();
         if self.mode == "paged" {
             return page(&tools, cursor);
@@ -113,7 +115,7 @@ impl Core {
             result["ttlMs"] = 0.into();
             result["cacheScope"] = "private".into();
         }
-        Answer::Result(result)
+        ServerAnswer::Result(result)
     }
 
     fn tools(&self) -> Vec<Value> {
@@ -122,7 +124,7 @@ impl Core {
         }
         let mut tools = tools::definitions();
         let anything = || json!({ "type": "object" });
-        if self.can_be_told_to_change() {
+        if self.has_change_tool() {
             tools.push(tools::definition("change", "Adds a tool to the list.", anything()));
         }
         if self.changed.load(Ordering::SeqCst) {
@@ -149,18 +151,20 @@ impl Core {
     }
 }
 
-/// The message that carries an answer; none for silence.
-pub(crate) fn message(id: &Value, answer: Answer) -> Option<Value> {
+/// The JSON-RPC message of an answer; `None` if there is none to send.
+pub(crate) fn message(id: &Value, answer: ServerAnswer) -> Option<Value> {
     match answer {
-        Answer::Result(result) => Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
-        Answer::Error { code, message, data } => {
+        ServerAnswer::Result(result) => {
+            Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        }
+        ServerAnswer::Error { code, message, data } => {
             let mut error = json!({ "code": code, "message": message });
             if let Some(data) = data {
                 error["data"] = data;
             }
             Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
         }
-        Answer::Silence => None,
+        ServerAnswer::Nothing => None,
     }
 }
 
@@ -174,7 +178,7 @@ pub(crate) fn list_changed(subscription: Option<&Value>) -> Value {
     notification
 }
 
-/// Accepts what we can tell of the notifications asked for.
+/// Accepts a subscription to changes of the list, and no other notification.
 pub(crate) fn acknowledge(subscription: &Value, params: &Value) -> Value {
     let mut accepted = json!({});
     if params["notifications"]["toolsListChanged"] == true {
@@ -188,31 +192,31 @@ pub(crate) fn acknowledge(subscription: &Value, params: &Value) -> Value {
 }
 
 /// A message of exactly `bytes` (or the fewest possible) that answers `id` with a text.
-pub(crate) fn padded_message(id: &Value, bytes: usize, place: IdPlace) -> String {
+pub(crate) fn padded_message(id: &Value, bytes: usize, position: IdPosition) -> String {
     let write = |text: &str| {
         let result = format!(r#""result":{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
-        match place {
-            IdPlace::First => format!(r#"{{"jsonrpc":"2.0","id":{id},{result}}}"#),
-            IdPlace::Last => format!(r#"{{"jsonrpc":"2.0",{result},"id":{id}}}"#),
+        match position {
+            IdPosition::First => format!(r#"{{"jsonrpc":"2.0","id":{id},{result}}}"#),
+            IdPosition::Last => format!(r#"{{"jsonrpc":"2.0",{result},"id":{id}}}"#),
         }
     };
     write(&"x".repeat(bytes.saturating_sub(write("").len())))
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum IdPlace {
+pub(crate) enum IdPosition {
     First,
     Last,
 }
 
-/// The `bytes` of a call of `big`.
-pub(crate) fn bytes_of_big(method: &str, params: &Value) -> Option<usize> {
+/// The argument `bytes`, if the request calls the tool `big`.
+pub(crate) fn size_of_big(method: &str, params: &Value) -> Option<usize> {
     (method == "tools/call" && params["name"] == "big")
         .then(|| params["arguments"]["bytes"].as_u64().unwrap_or_default() as usize)
 }
 
 fn server_info() -> Value {
-    json!({ "name": "misbehave", "title": "A server for tests", "version": "1.2.3" })
+    json!({ "name": "faulty-server", "title": "A server for tests", "version": "1.2.3" })
 }
 
 fn capabilities() -> Value {
@@ -242,12 +246,12 @@ fn discover() -> Value {
     })
 }
 
-pub(crate) fn check_meta(meta: &Value) -> Result<(), Answer> {
+pub(crate) fn check_meta(meta: &Value) -> Result<(), ServerAnswer> {
     if let Some(missing) = META_REQUIRED.iter().find(|key| meta[**key].is_null()) {
-        return Err(Answer::error(-32602, format!("request `_meta` lacks `{missing}`")));
+        return Err(ServerAnswer::error(-32602, format!("request `_meta` lacks `{missing}`")));
     }
     if meta[META_VERSION] != MODERN {
-        return Err(Answer::Error {
+        return Err(ServerAnswer::Error {
             code: -32022,
             message: "Unsupported protocol version".to_owned(),
             data: Some(json!({ "requested": meta[META_VERSION], "supported": [MODERN] })),
@@ -256,26 +260,26 @@ pub(crate) fn check_meta(meta: &Value) -> Result<(), Answer> {
     Ok(())
 }
 
-/// Three tools from the place the cursor tells.
-fn page(tools: &[Value], cursor: &Value) -> Answer {
+/// Three tools, from the position that the cursor names.
+fn page(tools: &[Value], cursor: &Value) -> ServerAnswer {
     const SIZE: usize = 3;
     let start = match cursor.as_str() {
         None => 0,
         Some(cursor) => match cursor.strip_prefix("from-").and_then(|start| start.parse().ok()) {
             Some(start) => start,
-            None => return Answer::error(-32602, format!("bad cursor `{cursor}`")),
+            None => return ServerAnswer::error(-32602, format!("bad cursor `{cursor}`")),
         },
     };
     let mut result = json!({ "tools": tools.iter().skip(start).take(SIZE).collect::<Vec<_>>() });
     if start + SIZE < tools.len() {
         result["nextCursor"] = format!("from-{}", start + SIZE).into();
     }
-    Answer::Result(result)
+    ServerAnswer::Result(result)
 }
 
 fn bad_list() -> Vec<Value> {
     let mut odd =
-        tools::definition("odd_fields", "Has fields nobody knows.", json!({ "type": "object" }));
+        tools::definition("odd_fields", "Has unknown fields.", json!({ "type": "object" }));
     odd["favouriteColour"] = "blue".into();
     odd["annotations"]["mood"] = 7.into();
     vec![

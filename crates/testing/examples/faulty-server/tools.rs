@@ -1,26 +1,25 @@
-//! The tools of every MCP server here, whatever carries the messages.
+//! The tools of the servers, independent of the transport.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::complain;
-use crate::process::{environment, sum};
+use toolwright_testing::actions::{environment, print_stderr, sum};
 
-/// What comes of a request.
-pub(crate) enum Answer {
+/// The answer to a request.
+pub(crate) enum ServerAnswer {
     Result(Value),
     Error {
         code: i64,
         message: String,
         data: Option<Value>,
     },
-    /// The caller wants no answer any more.
-    Silence,
+    /// None: the client cancelled the request, or the server is shutting down.
+    Nothing,
 }
 
-impl Answer {
+impl ServerAnswer {
     pub(crate) fn error(code: i64, message: impl Into<String>) -> Self {
         Self::Error { code, message: message.into(), data: None }
     }
@@ -37,17 +36,18 @@ impl Answer {
     }
 }
 
-/// Why a call need not go on.
-pub(crate) enum CutOff {
+/// Why a call stops early.
+pub(crate) enum StopReason {
     Cancelled,
-    Closing,
+    Shutdown,
 }
 
-/// Whoever made a call, as seen from the tool.
+/// The client of a call, as the tool sees it.
 pub(crate) trait Caller {
-    /// Sends a notification, where the transport can.
+    /// Sends a notification, if the transport can.
     fn notify(&self, notification: &Value);
-    fn cut_off(&self) -> Option<CutOff>;
+    /// Whether the call must stop, and why.
+    fn stop_reason(&self) -> Option<StopReason>;
 }
 
 /// 128 characters, the longest name MCP recommends: `long_name.long_name.…`.
@@ -58,19 +58,22 @@ pub(crate) fn long_name() -> String {
 pub(crate) fn definitions() -> Vec<Value> {
     let anything = || json!({ "type": "object" });
     let milliseconds = || json!({ "type": "integer", "minimum": 0 });
-    let wants_sum = || json!({ "type": "object", "properties": { "sum": { "type": "number" } }, "required": ["sum"] });
+    let sum_schema = || {
+        let properties = json!({ "sum": { "type": "number" } });
+        json!({ "type": "object", "properties": properties, "required": ["sum"] })
+    };
     let mut add = definition(
         "add",
-        "Adds two numbers up.",
+        "Adds two numbers.",
         json!({
             "type": "object",
             "properties": { "a": { "type": "number" }, "b": { "type": "number" } },
             "required": ["a", "b"],
         }),
     );
-    add["outputSchema"] = wants_sum();
+    add["outputSchema"] = sum_schema();
     let mut lie = definition("lie", "Promises a number and returns a string.", anything());
-    lie["outputSchema"] = wants_sum();
+    lie["outputSchema"] = sum_schema();
     let mut exit = definition("exit", "Ends the server in the middle of the call.", anything());
     exit["annotations"] = json!({ "readOnlyHint": false, "destructiveHint": true });
     vec![
@@ -83,10 +86,13 @@ pub(crate) fn definitions() -> Vec<Value> {
         ),
         definition(
             "progress",
-            "Tells its progress step by step, then answers.",
+            "Reports its progress step by step, then answers.",
             json!({
                 "type": "object",
-                "properties": { "steps": { "type": "integer", "minimum": 0 }, "ms": milliseconds() },
+                "properties": {
+                    "steps": { "type": "integer", "minimum": 0 },
+                    "ms": milliseconds(),
+                },
                 "required": ["steps", "ms"],
             }),
         ),
@@ -115,14 +121,23 @@ pub(crate) fn definitions() -> Vec<Value> {
     ]
 }
 
-/// The one tool that has everything a tool may have.
+/// A tool with every optional field that MCP defines.
 pub(crate) fn echo_definition() -> Value {
     let mut echo = definition("echo", "Answers what it was given.", json!({ "type": "object" }));
     echo["icons"] = json!([
-        { "src": "https://example.com/echo.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "light" },
-        { "src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml", "sizes": ["any"] },
+        {
+            "src": "https://example.com/echo.png",
+            "mimeType": "image/png",
+            "sizes": ["48x48"],
+            "theme": "light",
+        },
+        {
+            "src": "data:image/svg+xml;base64,PHN2Zy8+",
+            "mimeType": "image/svg+xml",
+            "sizes": ["any"],
+        },
     ]);
-    echo["_meta"] = json!({ "example.com/origin": "misbehave", "example.com/weight": 3 });
+    echo["_meta"] = json!({ "example.com/origin": "faulty-server", "example.com/weight": 3 });
     echo
 }
 
@@ -143,30 +158,31 @@ pub(crate) fn definition(name: &str, description: &str, input_schema: Value) -> 
 }
 
 /// Runs one tool. `params` are those of `tools/call`; `id` is the request's.
-pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> Answer {
+pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAnswer {
     let name = params["name"].as_str().unwrap_or_default();
+    append_line("CALL_LOG", name);
     let no_arguments = json!({});
     let arguments = params.get("arguments").unwrap_or(&no_arguments);
     match name {
         "echo" | "dotted.name" | "added" => echo(arguments),
-        "add" => Answer::structured(json!({ "sum": sum(&arguments["a"], &arguments["b"]) })),
+        "add" => ServerAnswer::structured(json!({ "sum": sum(&arguments["a"], &arguments["b"]) })),
         "sleep" => sleep(id, number(arguments, "ms"), caller),
         "progress" => progress(id, arguments, &params["_meta"]["progressToken"], caller),
-        "big" => Answer::text("x".repeat(number(arguments, "bytes") as usize)),
-        "fail" => Answer::Result(
+        "big" => ServerAnswer::text("x".repeat(number(arguments, "bytes") as usize)),
+        "fail" => ServerAnswer::Result(
             json!({ "content": [{ "type": "text", "text": "it broke" }], "isError": true }),
         ),
-        "rpc-error" => Answer::error(-32050, "upstream says no"),
-        "lie" => Answer::structured(json!({ "sum": "x" })),
-        "env" => Answer::structured(json!({ "env": environment() })),
-        "pid" => Answer::structured(json!({ "pid": std::process::id() })),
+        "rpc-error" => ServerAnswer::error(-32050, "upstream says no"),
+        "lie" => ServerAnswer::structured(json!({ "sum": "x" })),
+        "env" => ServerAnswer::structured(json!({ "env": environment() })),
+        "pid" => ServerAnswer::structured(json!({ "pid": std::process::id() })),
         "exit" => {
-            complain("about to fall over");
+            print_stderr("about to fall over");
             std::process::exit(7);
         }
         "image" => image(arguments["unknown"] == true),
         _ if name == long_name() => echo(arguments),
-        _ => Answer::error(-32602, format!("unknown tool `{name}`")),
+        _ => ServerAnswer::error(-32602, format!("unknown tool `{name}`")),
     }
 }
 
@@ -174,25 +190,25 @@ fn number(arguments: &Value, name: &str) -> u64 {
     arguments[name].as_u64().unwrap_or_default()
 }
 
-fn echo(arguments: &Value) -> Answer {
-    Answer::Result(json!({
+fn echo(arguments: &Value) -> ServerAnswer {
+    ServerAnswer::Result(json!({
         "content": [{ "type": "text", "text": arguments.to_string() }],
         "structuredContent": { "echo": arguments },
     }))
 }
 
-fn sleep(id: &Value, ms: u64, caller: &dyn Caller) -> Answer {
+fn sleep(id: &Value, ms: u64, caller: &dyn Caller) -> ServerAnswer {
     match pause(id, ms, caller) {
-        Ok(()) => Answer::structured(json!({ "slept": ms })),
-        Err(silence) => silence,
+        Ok(()) => ServerAnswer::structured(json!({ "slept": ms })),
+        Err(nothing) => nothing,
     }
 }
 
-fn progress(id: &Value, arguments: &Value, token: &Value, caller: &dyn Caller) -> Answer {
+fn progress(id: &Value, arguments: &Value, token: &Value, caller: &dyn Caller) -> ServerAnswer {
     let (steps, ms) = (number(arguments, "steps"), number(arguments, "ms"));
     for step in 1..=steps {
-        if let Err(silence) = pause(id, ms, caller) {
-            return silence;
+        if let Err(nothing) = pause(id, ms, caller) {
+            return nothing;
         }
         if !token.is_null() {
             caller.notify(&json!({
@@ -207,18 +223,18 @@ fn progress(id: &Value, arguments: &Value, token: &Value, caller: &dyn Caller) -
             }));
         }
     }
-    Answer::structured(json!({ "steps": steps }))
+    ServerAnswer::structured(json!({ "steps": steps }))
 }
 
-fn pause(id: &Value, ms: u64, caller: &dyn Caller) -> Result<(), Answer> {
+fn pause(id: &Value, ms: u64, caller: &dyn Caller) -> Result<(), ServerAnswer> {
     let end = Instant::now() + Duration::from_millis(ms);
     loop {
-        match caller.cut_off() {
-            Some(CutOff::Cancelled) => {
-                note_cancelled(id);
-                return Err(Answer::Silence);
+        match caller.stop_reason() {
+            Some(StopReason::Cancelled) => {
+                log_cancelled(id);
+                return Err(ServerAnswer::Nothing);
             }
-            Some(CutOff::Closing) => return Err(Answer::Silence),
+            Some(StopReason::Shutdown) => return Err(ServerAnswer::Nothing),
             None => {}
         }
         let left = end.saturating_duration_since(Instant::now());
@@ -229,25 +245,26 @@ fn pause(id: &Value, ms: u64, caller: &dyn Caller) -> Result<(), Answer> {
     }
 }
 
-/// `cancelled ID` on stderr, and in the file `$CANCEL_LOG`.
-fn note_cancelled(id: &Value) {
+/// Writes `cancelled ID` to stderr and to the file `$CANCEL_LOG`.
+fn log_cancelled(id: &Value) {
     let line = match id {
         Value::String(id) => format!("cancelled {id}"),
         id => format!("cancelled {id}"),
     };
-    complain(&line);
+    print_stderr(&line);
     append_line("CANCEL_LOG", &line);
 }
 
-/// Appends a line to the file that the environment variable names, if it does.
+/// Appends a line to the file that the environment variable names, if it is set.
 pub(crate) fn append_line(variable: &str, line: &str) {
     let Some(path) = std::env::var_os(variable) else { return };
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-fn image(unknown: bool) -> Answer {
-    const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=";
+fn image(unknown: bool) -> ServerAnswer {
+    const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYA\
+        AjCB0C8AAAAASUVORK5CYII=";
     const SILENT_WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
     let annotations = json!({
         "audience": ["user", "assistant"],
@@ -270,7 +287,11 @@ fn image(unknown: bool) -> Answer {
         },
         {
             "type": "resource",
-            "resource": { "uri": "file:///tmp/note.txt", "mimeType": "text/plain", "text": "a note" },
+            "resource": {
+                "uri": "file:///tmp/note.txt",
+                "mimeType": "text/plain",
+                "text": "a note",
+            },
         },
     ]);
     let blocks = content.as_array_mut().unwrap();
@@ -281,5 +302,5 @@ fn image(unknown: bool) -> Answer {
     if unknown {
         blocks.push(json!({ "type": "hologram", "depth": 3 }));
     }
-    Answer::Result(json!({ "content": content, "_meta": { "example.com/result": 1 } }))
+    ServerAnswer::Result(json!({ "content": content, "_meta": { "example.com/result": 1 } }))
 }

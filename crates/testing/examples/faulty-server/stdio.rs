@@ -1,4 +1,4 @@
-//! MCP servers on stdin and stdout: a message a line.
+//! MCP servers on stdin and stdout: one message per line.
 
 use std::io::{BufRead, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::mcp::{self, Core, IdPlace, Lifecycle};
-use crate::offspring::{self, Descent};
-use crate::tools::{Answer, Caller, CutOff};
-use crate::{become_shell, complain, flood_stderr, hang, myself, refuse};
+use toolwright_testing::actions::{become_shell, flood_stderr, hang, print_stderr, refuse};
+use toolwright_testing::descendants::{self, Descent};
+
+use crate::protocol::{self, IdPosition, Lifecycle, ServerState};
+use crate::tools::{Caller, ServerAnswer, StopReason};
 
 const MODES: &[&str] = &[
     "good",
@@ -42,17 +43,19 @@ const MODES: &[&str] = &[
     "die-mid",
 ];
 
-/// How long calls that are nearly done may take after the end of stdin.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long running calls may take after the end of stdin.
+const SHUTDOWN_TIME: Duration = Duration::from_millis(500);
 
-struct Server {
+struct StdioServer {
     mode: String,
-    core: Core,
-    /// Held for the length of a message.
-    turn: Mutex<()>,
-    /// Ids of `subscriptions/listen`.
+    state: ServerState,
+    /// Held while a message is written, so that messages of two calls do not mix.
+    writing: Mutex<()>,
+    /// The ids of `subscriptions/listen` requests.
     subscriptions: Mutex<Vec<Value>>,
+    /// Calls that are running.
     calls: AtomicUsize,
+    /// Whether stdin has ended.
     closing: AtomicBool,
 }
 
@@ -60,10 +63,10 @@ pub(crate) fn serve(mode: &str) {
     if !MODES.contains(&mode) {
         refuse(&format!("there is no mcp mode `{mode}`"));
     }
-    let server = Arc::new(Server {
+    let server = Arc::new(StdioServer {
         mode: mode.to_owned(),
-        core: Core::new(mode),
-        turn: Mutex::default(),
+        state: ServerState::new(mode),
+        writing: Mutex::default(),
         subscriptions: Mutex::default(),
         calls: AtomicUsize::new(0),
         closing: AtomicBool::new(false),
@@ -78,12 +81,12 @@ pub(crate) fn serve(mode: &str) {
     server.end();
 }
 
-impl Server {
-    /// What goes wrong before the first message.
+impl StdioServer {
+    /// The faults before the first message.
     fn start(&self) {
         match self.mode.as_str() {
             "exit-start" => {
-                complain("cannot find the database");
+                print_stderr("cannot find the database");
                 std::process::exit(1);
             }
             "slow-start" => {
@@ -92,16 +95,16 @@ impl Server {
             }
             "garbage" => self.write("this server logs to the wrong place\n"),
             "flood-err" => flood_stderr(50_000_000),
-            // An ignored signal stays ignored in the program that takes over.
+            // Signals that the shell ignores stay ignored in the program it executes.
             "ignore-term" => become_shell(
                 r#"trap "" TERM INT HUP; exec "$0" mcp ignore-term-inner"#,
-                &[&myself()],
+                &[&own_path()],
             ),
             "close-stdout-start" => close_stdout(),
             "forks" => {
                 let file =
                     std::env::var("PID_FILE").unwrap_or_else(|_| refuse("`$PID_FILE` is not set"));
-                offspring::start(Descent::OwnSession, &file);
+                descendants::start(Descent::OwnSession, &file);
             }
             _ => {}
         }
@@ -112,7 +115,7 @@ impl Server {
             hang();
         }
         self.closing.store(true, Ordering::SeqCst);
-        let deadline = Instant::now() + LAST_WORDS;
+        let deadline = Instant::now() + SHUTDOWN_TIME;
         while self.calls.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -124,11 +127,13 @@ impl Server {
             return;
         }
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            return self.send_answer(&Value::Null, Answer::error(-32700, "not JSON"));
+            return self.send_answer(&Value::Null, ServerAnswer::error(-32700, "not JSON"));
         };
         let Some(method) = message["method"].as_str() else { return };
         match message.get("id") {
-            None if method == "notifications/cancelled" => self.core.cancel("", &message["params"]),
+            None if method == "notifications/cancelled" => {
+                self.state.cancel("", &message["params"])
+            }
             None => {}
             Some(_) if self.mode == "garbage-only" => self.write("I would rather not say\n"),
             Some(id) => self.serve_request(id, method, &message["params"]),
@@ -143,11 +148,11 @@ impl Server {
                 server.call(&id, &params);
                 server.calls.fetch_sub(1, Ordering::SeqCst);
             });
-        } else if method == "subscriptions/listen" && self.core.lifecycle == Lifecycle::Stateless {
-            self.send(&mcp::acknowledge(id, params).to_string());
+        } else if method == "subscriptions/listen" && self.state.lifecycle == Lifecycle::Stateless {
+            self.send(&protocol::acknowledge(id, params).to_string());
             self.subscriptions.lock().unwrap().push(id.clone());
         } else {
-            let answer = self.core.answer(id, method, params, &Call { server: self, id });
+            let answer = self.state.answer(id, method, params, &StdioCall { server: self, id });
             self.send_answer(id, answer);
         }
     }
@@ -156,7 +161,7 @@ impl Server {
         match self.mode.as_str() {
             "never" => return,
             "dies-every-call" => {
-                complain("this was one call too many");
+                print_stderr("this was one call too many");
                 std::process::exit(9);
             }
             "close-stdout" => close_stdout(),
@@ -164,33 +169,34 @@ impl Server {
             "flood-err" => flood_stderr(1_000_000),
             _ => {}
         }
-        let answer = match (self.mode.as_str(), mcp::bytes_of_big("tools/call", params)) {
+        let answer = match (self.mode.as_str(), protocol::size_of_big("tools/call", params)) {
             ("huge", Some(bytes)) => {
-                return self.send(&mcp::padded_message(id, bytes, IdPlace::Last));
+                return self.send(&protocol::padded_message(id, bytes, IdPosition::Last));
             }
             ("huge-first", Some(bytes)) => {
-                return self.send(&mcp::padded_message(id, bytes, IdPlace::First));
+                return self.send(&protocol::padded_message(id, bytes, IdPosition::First));
             }
-            _ => self.core.answer(id, "tools/call", params, &Call { server: self, id }),
+            _ => self.state.answer(id, "tools/call", params, &StdioCall { server: self, id }),
         };
-        self.send_spoilt(id, answer);
-        if self.core.has_news() {
-            self.tell_news();
+        self.send_with_fault(id, answer);
+        if self.state.take_change() {
+            self.announce_change();
         }
     }
 
-    fn send_spoilt(&self, id: &Value, answer: Answer) {
+    fn send_with_fault(&self, id: &Value, answer: ServerAnswer) {
         match self.mode.as_str() {
             "wrong-id" => self.send_answer(&other_than(id), answer),
-            "notanobject" => self.send_answer(id, Answer::Result("just a string".into())),
+            "notanobject" => self.send_answer(id, ServerAnswer::Result("just a string".into())),
             "double" => {
-                let Some(message) = mcp::message(id, answer) else { return };
+                let Some(message) = protocol::message(id, answer) else { return };
                 self.send(&message.to_string());
                 self.send(&message.to_string());
             }
             "die-mid" => {
-                let message =
-                    mcp::message(id, answer).map(|message| message.to_string()).unwrap_or_default();
+                let message = protocol::message(id, answer)
+                    .map(|message| message.to_string())
+                    .unwrap_or_default();
                 self.write(&message[..message.len() / 2]);
                 std::process::exit(1);
             }
@@ -198,12 +204,12 @@ impl Server {
         }
     }
 
-    fn tell_news(&self) {
-        match self.core.lifecycle {
-            Lifecycle::Handshake => self.send(&mcp::list_changed(None).to_string()),
+    fn announce_change(&self) {
+        match self.state.lifecycle {
+            Lifecycle::Handshake => self.send(&protocol::list_changed(None).to_string()),
             Lifecycle::Stateless => {
                 for id in self.subscriptions.lock().unwrap().iter() {
-                    self.send(&mcp::list_changed(Some(id)).to_string());
+                    self.send(&protocol::list_changed(Some(id)).to_string());
                 }
             }
         }
@@ -214,19 +220,17 @@ impl Server {
             if self.closing.load(Ordering::SeqCst) {
                 return;
             }
-            self.send(
-                &json!({
-                    "jsonrpc": "2.0",
-                    "method": "notifications/message",
-                    "params": { "level": "info", "logger": "flood", "data": format!("drop {count}") },
-                })
-                .to_string(),
-            );
+            let notification = json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/message",
+                "params": { "level": "info", "logger": "flood", "data": format!("drop {count}") },
+            });
+            self.send(&notification.to_string());
         }
     }
 
-    fn send_answer(&self, id: &Value, answer: Answer) {
-        if let Some(message) = mcp::message(id, answer) {
+    fn send_answer(&self, id: &Value, answer: ServerAnswer) {
+        if let Some(message) = protocol::message(id, answer) {
             self.send(&message.to_string());
         }
     }
@@ -236,9 +240,9 @@ impl Server {
         self.write(&format!("{prelude}{message}\n"));
     }
 
-    /// Writes as it is, and ends the process when nobody is there to read.
+    /// Writes the text as it is; ends the process if stdout is closed.
     fn write(&self, text: &str) {
-        let _turn = self.turn.lock().unwrap();
+        let _writing = self.writing.lock().unwrap();
         let mut stdout = std::io::stdout();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         if written.is_err() && self.mode != "ignore-term-inner" {
@@ -247,34 +251,40 @@ impl Server {
     }
 }
 
-struct Call<'a> {
-    server: &'a Server,
+struct StdioCall<'a> {
+    server: &'a StdioServer,
     id: &'a Value,
 }
 
-impl Caller for Call<'_> {
+impl Caller for StdioCall<'_> {
     fn notify(&self, notification: &Value) {
         self.server.send(&notification.to_string());
     }
 
-    fn cut_off(&self) -> Option<CutOff> {
-        if self.server.core.is_cancelled("", self.id) {
-            Some(CutOff::Cancelled)
+    fn stop_reason(&self) -> Option<StopReason> {
+        if self.server.state.is_cancelled("", self.id) {
+            Some(StopReason::Cancelled)
         } else if self.server.closing.load(Ordering::SeqCst)
             && self.server.mode != "ignore-term-inner"
         {
-            Some(CutOff::Closing)
+            Some(StopReason::Shutdown)
         } else {
             None
         }
     }
 }
 
-/// Only a shell can close a descriptor without `unsafe`; it hands over to us again.
+/// Closes stdout by way of a shell, which then runs this program again: Rust needs `unsafe` for it.
 fn close_stdout() -> ! {
-    become_shell(r#"exec 1>&-; exec "$0" mcp drain"#, &[&myself()])
+    become_shell(r#"exec 1>&-; exec "$0" mcp drain"#, &[&own_path()])
 }
 
+/// The path of this program, for scripts that run it again.
+fn own_path() -> String {
+    std::env::current_exe().unwrap().to_str().unwrap().to_owned()
+}
+
+/// An id that the client did not use.
 fn other_than(id: &Value) -> Value {
     match id {
         Value::Number(id) => json!(id.as_i64().unwrap_or_default() + 1000),

@@ -1,0 +1,80 @@
+//! How many calls of one toolset run at once, and how many more may wait.
+//!
+//! A tokio semaphore already serves waiters in order of arrival, but its queue has no end. Here a
+//! counter bounds the queue: a client that sends calls faster than they finish gets `BUSY` at once,
+//! instead of a growing queue of calls whose callers have long given up.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// The permits and the waiting queue of one toolset. All tools of the toolset share it.
+#[derive(Debug)]
+pub struct ConcurrencyLimit {
+    permits: Semaphore,
+    /// Calls in the queue right now.
+    waiting: AtomicUsize,
+    max_running: usize,
+    max_waiting: usize,
+}
+
+/// The queue has no place left.
+pub(crate) struct QueueFull;
+
+impl ConcurrencyLimit {
+    /// Allows `max_running` calls at once (at least one) and `max_waiting` more in the queue
+    /// (zero: a call that cannot run at once is refused).
+    pub fn new(max_running: usize, max_waiting: usize) -> ConcurrencyLimit {
+        let max_running = max_running.clamp(1, Semaphore::MAX_PERMITS);
+        ConcurrencyLimit {
+            permits: Semaphore::new(max_running),
+            waiting: AtomicUsize::new(0),
+            max_running,
+            max_waiting,
+        }
+    }
+
+    /// How many calls may run at once.
+    pub fn max_running(&self) -> usize {
+        self.max_running
+    }
+
+    /// How many calls may wait.
+    pub fn max_waiting(&self) -> usize {
+        self.max_waiting
+    }
+
+    /// Waits for a permit, in order of arrival. Dropping the future leaves the queue; dropping the
+    /// permit lets the next call run.
+    pub(crate) async fn acquire(&self) -> Result<SemaphorePermit<'_>, QueueFull> {
+        // The semaphore hands permits to waiters before anyone else, so this overtakes nobody.
+        if let Ok(permit) = self.permits.try_acquire() {
+            return Ok(permit);
+        }
+        let place = QueuePlace::take(self)?;
+        let permit = self.permits.acquire().await;
+        drop(place);
+        Ok(permit.expect("the semaphore is never closed"))
+    }
+}
+
+/// A place in the queue. A guard, because a wait also ends when its future is dropped.
+struct QueuePlace<'l>(&'l ConcurrencyLimit);
+
+impl<'l> QueuePlace<'l> {
+    fn take(limit: &'l ConcurrencyLimit) -> Result<QueuePlace<'l>, QueueFull> {
+        // Relaxed suffices: the counter guards no other memory. Two calls that both go over the
+        // limit may both be refused, but never both be let in.
+        if limit.waiting.fetch_add(1, Ordering::Relaxed) >= limit.max_waiting {
+            limit.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(QueueFull);
+        }
+        Ok(QueuePlace(limit))
+    }
+}
+
+impl Drop for QueuePlace<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}

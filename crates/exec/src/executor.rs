@@ -1,0 +1,109 @@
+//! The interface of executors, and the list of those that exist.
+//!
+//! To add an executor: a folder beside this file with an [`ExecutorKind`], and a line in
+//! [`EXECUTORS`]. The runner asks the kinds in order which of them accepts the binding of a tool.
+//!
+//! An executor does not implement deadlines, cancellation, queues, size limits or schemas: the
+//! runner does, around it. In return it must accept that its future is dropped at any await.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use toolwright_model::{Binding, Tool};
+
+use toolwright_sandbox::Pool;
+
+use crate::knowledge::{Code, FunctionLimits};
+use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
+
+/// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
+/// of its toolset is held until the executor's future ends.
+pub struct Call<'a> {
+    /// The tool to run.
+    pub tool: &'a Tool,
+    /// The arguments, after the request processors of the definition.
+    pub arguments: &'a Json,
+    /// The JavaScript body of the tool, or why it has none. Only the executor of JavaScript looks
+    /// at it.
+    pub body: Result<&'a Code, &'a str>,
+    /// The limits of JavaScript functions.
+    pub limits: &'a FunctionLimits,
+    /// Variables that the tool's source adds to [`ExecutorContext::environment`].
+    pub environment: &'a [(OsString, OsString)],
+    /// Time and output that the call may use.
+    pub budget: &'a Budget,
+}
+
+/// A way to run tools.
+pub trait Executor: Send + Sync {
+    /// Runs the tool once.
+    ///
+    /// The runner drops the future when the deadline passes or the caller cancels. Dropping must
+    /// end the work everywhere: kill processes, cancel the request at a server.
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>>;
+
+    /// Releases what outlives a single call, such as connections and server processes. Executors
+    /// without any keep this default.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+}
+
+/// What executors need from the outside world. Only the binary reads the environment and the
+/// arguments of this process, so it puts this together and passes it in.
+#[derive(Clone, Default)]
+pub struct ExecutorContext {
+    /// The complete environment of every program; nothing is inherited from this process.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Receives lines for the log.
+    pub log: Log,
+    /// Receives what JavaScript functions and bodies write to `console`.
+    pub console: Log,
+    /// The connections to MCP servers. Shared: the catalog lists tools over the same connections
+    /// that calls use.
+    pub upstreams: Arc<mcp::Upstreams>,
+    /// The workers that run JavaScript. Without them, tools that need JavaScript are refused.
+    pub sandbox: Option<Pool>,
+}
+
+impl ExecutorContext {
+    /// A context without a sandbox, whose console output goes to the log.
+    pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> ExecutorContext {
+        let upstreams = Arc::new(mcp::Upstreams::new(environment.clone(), log.clone()));
+        ExecutorContext { environment, console: log.clone(), log, upstreams, sandbox: None }
+    }
+}
+
+/// A function that writes one line of the log. The default discards lines.
+#[derive(Clone)]
+pub struct Log(pub Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Default for Log {
+    fn default() -> Log {
+        Log(Arc::new(|_| {}))
+    }
+}
+
+impl Log {
+    /// Writes one line.
+    pub fn line(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+/// A kind of executor: which bindings it accepts, and how to make one.
+pub struct ExecutorKind {
+    /// One word for it.
+    pub id: &'static str,
+    /// Whether it runs tools with this binding.
+    pub accepts: fn(&Binding) -> bool,
+    /// Makes an executor. There is one of each kind per runner, and it lives as long.
+    pub build: fn(&ExecutorContext) -> Arc<dyn Executor>,
+}
+
+/// All kinds of executors. The first that accepts a binding runs the tool.
+pub static EXECUTORS: &[ExecutorKind] = &[process::EXECUTOR, mcp::EXECUTOR, js::EXECUTOR];

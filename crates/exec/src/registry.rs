@@ -1,0 +1,176 @@
+//! The tools that can be called, by id.
+//!
+//! A registry never changes once the runner has it: after a reload the catalog builds a new one and
+//! the runner swaps them. A running call keeps its [`RegisteredTool`], so a reload cannot pull a
+//! schema away from under it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use toolwright_model::{DeclaredLimits, Tool, ToolId};
+use toolwright_schema::{SchemaError, SchemaValidator};
+
+use crate::ConcurrencyLimit;
+use crate::knowledge::{Code, Knowledge};
+
+/// The similarity (Jaro-Winkler, 0 to 1) above which an id is suggested for a misspelled one. Low
+/// enough for swapped letters and a missing underscore, high enough that unrelated names are not
+/// suggested; the tests of the runner have examples of both.
+const SIMILAR: f64 = 0.75;
+/// How many ids are suggested at most.
+const SUGGESTIONS: usize = 3;
+
+/// Whether a tool may be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolStatus {
+    /// It may.
+    Ready,
+    /// Its definition has errors, so calls are refused; the text is the first error.
+    Quarantined(String),
+}
+
+/// A tool with everything that a call of it needs.
+#[derive(Debug)]
+pub struct RegisteredTool {
+    /// The id that callers use.
+    pub id: ToolId,
+    /// The definition.
+    pub tool: Tool,
+    /// Whether it may be called.
+    pub status: ToolStatus,
+    /// The limits that its toolset declares; those of the tool itself take precedence.
+    pub toolset_limits: DeclaredLimits,
+    /// How many calls may run at once, shared with the other tools of the toolset.
+    pub concurrency: Arc<ConcurrencyLimit>,
+    /// Variables that its source adds to the environment of its programs.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Validators, processors and known mistakes of its toolset, if it has any.
+    pub knowledge: Option<Arc<Knowledge>>,
+    /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
+    pub body: Result<Arc<Code>, Box<str>>,
+    /// The compiled schemas; absent only for a quarantined tool.
+    pub(crate) validator: Option<SchemaValidator>,
+}
+
+impl RegisteredTool {
+    /// A tool that may be called. Compiles its schemas, so that a call does not have to.
+    ///
+    /// # Errors
+    /// The first schema that does not compile: `inputSchema` or `outputSchema`, and why.
+    pub fn new(
+        id: ToolId,
+        tool: Tool,
+        toolset_limits: DeclaredLimits,
+        concurrency: Arc<ConcurrencyLimit>,
+    ) -> Result<RegisteredTool, (&'static str, SchemaError)> {
+        let validator = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref())
+            .map_err(|error| (error.side.field(), error.error))?;
+        let mut registered = RegisteredTool::without_schemas(id, tool, concurrency);
+        registered.toolset_limits = toolset_limits;
+        registered.validator = Some(validator);
+        Ok(registered)
+    }
+
+    /// A tool that exists and is refused when called. Its schemas are not compiled: they may be
+    /// the reason for the quarantine.
+    pub fn quarantined(
+        id: ToolId,
+        tool: Tool,
+        concurrency: Arc<ConcurrencyLimit>,
+        reason: impl Into<String>,
+    ) -> RegisteredTool {
+        let mut registered = RegisteredTool::without_schemas(id, tool, concurrency);
+        registered.status = ToolStatus::Quarantined(reason.into());
+        registered
+    }
+
+    fn without_schemas(
+        id: ToolId,
+        tool: Tool,
+        concurrency: Arc<ConcurrencyLimit>,
+    ) -> RegisteredTool {
+        RegisteredTool {
+            id,
+            tool,
+            status: ToolStatus::Ready,
+            toolset_limits: DeclaredLimits::default(),
+            concurrency,
+            environment: Vec::new(),
+            knowledge: None,
+            body: Err("no file was searched for one".into()),
+            validator: None,
+        }
+    }
+}
+
+/// The tools that can be called, ordered by id.
+#[derive(Clone, Debug, Default)]
+pub struct ToolRegistry {
+    tools: BTreeMap<String, Arc<RegisteredTool>>,
+}
+
+impl ToolRegistry {
+    /// Adds a tool whose id is not taken yet.
+    ///
+    /// # Errors
+    /// Returns the tool if its id is taken; the registry is unchanged.
+    pub fn add(&mut self, tool: Arc<RegisteredTool>) -> Result<(), Arc<RegisteredTool>> {
+        let id = tool.id.to_string();
+        if self.tools.contains_key(&id) {
+            return Err(tool);
+        }
+        self.tools.insert(id, tool);
+        Ok(())
+    }
+
+    /// The tool with exactly this id. Programs use this: a bare name that means one tool today may
+    /// mean two tomorrow.
+    pub fn get(&self, id: &str) -> Option<&Arc<RegisteredTool>> {
+        self.tools.get(id)
+    }
+
+    /// The tool that a person means: by its id, or by a bare name that only one tool has.
+    pub fn find(&self, id: &str) -> Option<&Arc<RegisteredTool>> {
+        let bare = || {
+            let mut found = self.tools.values().filter(|tool| tool.tool.name.as_str() == id);
+            found.next().filter(|_| found.next().is_none())
+        };
+        self.get(id).or_else(bare)
+    }
+
+    /// All tools, ordered by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
+        self.tools.values()
+    }
+
+    /// The number of tools, quarantined ones included.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there are no tools.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// Up to three ids that are similar to `id`, the most similar first. A name without namespace
+    /// is compared too, because callers often leave the namespace out.
+    pub fn nearest(&self, id: &str) -> Vec<&str> {
+        let wanted = id.to_lowercase();
+        let score = |known: &str| {
+            let known = known.to_lowercase();
+            let name = known.rsplit(':').next().unwrap_or_default();
+            let bare = wanted.rsplit(':').next().unwrap_or_default();
+            strsim::jaro_winkler(&known, &wanted).max(strsim::jaro_winkler(name, bare))
+        };
+        let mut scored: Vec<(f64, &str)> = self
+            .tools
+            .keys()
+            .map(|known| (score(known), known.as_str()))
+            .filter(|(score, _)| *score > SIMILAR)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        scored.into_iter().take(SUGGESTIONS).map(|(_, known)| known).collect()
+    }
+}

@@ -1,0 +1,461 @@
+//! MCP servers on streamable HTTP.
+
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use toolwright_testing::actions::refuse;
+
+use crate::http_connection::{HttpConnection, HttpReply, HttpRequest, Pacing};
+use crate::protocol::{self, IdPosition, Lifecycle, MODERN, ServerState};
+use crate::tools::{self, Caller, ServerAnswer, StopReason};
+
+/// What a server does instead of answering: to every request, or in the modes `…-call` to
+/// `tools/call` only.
+#[derive(Clone, Copy, PartialEq)]
+enum HttpFault {
+    Hang,
+    Slow,
+    Drop,
+    Html,
+    Fail,
+    Garbage,
+}
+
+const FAULTS: &[(&str, HttpFault)] = &[
+    ("hang", HttpFault::Hang),
+    ("slow", HttpFault::Slow),
+    ("drop", HttpFault::Drop),
+    ("html", HttpFault::Html),
+    ("500", HttpFault::Fail),
+    ("garbage", HttpFault::Garbage),
+];
+const MODES: &[&str] =
+    &["good", "sse", "modern", "token", "huge", "huge-sse", "redirect-evil", "expires"];
+
+struct HttpServer {
+    mode: String,
+    /// `front`, or `evil` for the target of the redirect.
+    role: &'static str,
+    state: ServerState,
+    fault: Option<HttpFault>,
+    /// Whether the fault is for `tools/call` only.
+    calls_only: bool,
+    /// Where every request is redirected to.
+    redirect: Option<SocketAddr>,
+    sessions: Mutex<HashSet<String>>,
+    sessions_so_far: AtomicUsize,
+    /// Open event streams, which are notified of changes of the list.
+    listeners: Mutex<Vec<Sender<()>>>,
+}
+
+impl HttpServer {
+    fn new(mode: &str, role: &'static str, redirect: Option<SocketAddr>) -> Self {
+        let name = mode.strip_suffix("-call").unwrap_or(mode);
+        let fault = FAULTS.iter().find(|(other, _)| *other == name).map(|(_, fault)| *fault);
+        if fault.is_none() && !MODES.contains(&mode) {
+            refuse(&format!("there is no http mode `{mode}`"));
+        }
+        Self {
+            mode: mode.to_owned(),
+            role,
+            state: ServerState::new(mode),
+            fault,
+            calls_only: mode.ends_with("-call"),
+            redirect,
+            sessions: Mutex::default(),
+            sessions_so_far: AtomicUsize::new(0),
+            listeners: Mutex::default(),
+        }
+    }
+}
+
+pub(crate) fn serve(mode: &str, address: &str) {
+    let listener = TcpListener::bind(address)
+        .unwrap_or_else(|error| refuse(&format!("cannot bind `{address}`: {error}")));
+    print_stdout(&format!("listening http://{}/mcp", listener.local_addr().unwrap()));
+    let mut redirect = None;
+    if mode == "redirect-evil" {
+        let evil = TcpListener::bind("127.0.0.1:0").unwrap();
+        redirect = Some(evil.local_addr().unwrap());
+        std::thread::spawn(move || accept(&evil, &Arc::new(HttpServer::new("good", "evil", None))));
+    }
+    let server = Arc::new(HttpServer::new(mode, "front", redirect));
+    std::thread::spawn(move || accept(&listener, &server));
+    let _ = io::stdin().read_to_end(&mut Vec::new());
+    std::process::exit(0);
+}
+
+fn print_stdout(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+fn accept(listener: &TcpListener, server: &Arc<HttpServer>) {
+    for stream in listener.incoming() {
+        let server = Arc::clone(server);
+        // Errors are ignored: clients close connections at any time.
+        std::thread::spawn(move || stream.and_then(|stream| server.handle(stream)));
+    }
+}
+
+/// What happens to the connection after a reply.
+#[derive(PartialEq)]
+enum AfterReply {
+    KeepOpen,
+    Close,
+}
+
+impl HttpServer {
+    fn handle(&self, stream: TcpStream) -> io::Result<()> {
+        let mut connection = HttpConnection::new(stream);
+        while let Some(request) = connection.read_request()? {
+            self.log(&request);
+            if self.serve(&request, &connection)? == AfterReply::Close || request.wants_close() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the request to `$REQUEST_LOG`.
+    fn log(&self, request: &HttpRequest) {
+        let headers: Map<String, Value> = request
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone().into()))
+            .collect();
+        let line = json!({
+            "at": self.role,
+            "method": request.method,
+            "path": request.path,
+            "headers": headers,
+            "body": String::from_utf8_lossy(&request.body),
+        });
+        if self.role == "evil" {
+            print_stdout(&format!("evil {line}"));
+        }
+        tools::append_line("REQUEST_LOG", &line.to_string());
+    }
+
+    fn serve(&self, request: &HttpRequest, connection: &HttpConnection) -> io::Result<AfterReply> {
+        let message = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
+        let fault = self.fault.filter(|_| !self.calls_only || message["method"] == "tools/call");
+        if let Some(fault) = fault
+            && let Some(next) = reply_with_fault(fault, connection)?
+        {
+            return Ok(next);
+        }
+        let pacing = match fault {
+            Some(HttpFault::Slow) => Pacing::ByteByByte,
+            Some(HttpFault::Drop) => Pacing::Half,
+            _ => Pacing::Whole,
+        };
+        if let Some(refusal) = self.refusal(request) {
+            connection.reply(&refusal, pacing)?;
+            return Ok(AfterReply::KeepOpen);
+        }
+        match request.method.as_str() {
+            "POST" => self.post(request, &message, connection, pacing),
+            "GET" if self.mode == "sse" => self.stream_changes(None, connection),
+            "DELETE" if self.state.lifecycle == Lifecycle::Handshake => {
+                self.sessions
+                    .lock()
+                    .unwrap()
+                    .remove(request.header("mcp-session-id").unwrap_or_default());
+                connection.reply(&HttpReply::empty(200), pacing)?;
+                Ok(AfterReply::KeepOpen)
+            }
+            _ => {
+                connection.reply(&HttpReply::empty(405).with("Allow", "POST"), pacing)?;
+                Ok(AfterReply::KeepOpen)
+            }
+        }
+    }
+
+    /// The reply to a request that is rejected before its body is read.
+    fn refusal(&self, request: &HttpRequest) -> Option<HttpReply> {
+        if let Some(evil) = self.redirect {
+            return Some(HttpReply::empty(307).with("Location", format!("http://{evil}/mcp")));
+        }
+        if self.mode == "token" && request.header("authorization") != Some("Bearer sesame") {
+            let challenge = r#"Bearer realm="faulty-server", error="invalid_token""#;
+            return Some(
+                HttpReply::new(401, "text/plain", "who are you?")
+                    .with("WWW-Authenticate", challenge),
+            );
+        }
+        if request.path != "/mcp" {
+            return Some(HttpReply::new(404, "text/plain", "there is nothing here"));
+        }
+        (request.method == "GET" && self.mode == "sse")
+            .then(|| self.session_of(request).err())
+            .flatten()
+            .map(|(status, answer)| refuse_message(status, &Value::Null, answer))
+    }
+
+    fn post(
+        &self,
+        request: &HttpRequest,
+        message: &Value,
+        connection: &HttpConnection,
+        pacing: Pacing,
+    ) -> io::Result<AfterReply> {
+        let id = message.get("id").unwrap_or(&Value::Null);
+        let session = match self.admit(request, message) {
+            Ok(session) => session,
+            Err((status, answer)) => {
+                connection.reply(&refuse_message(status, id, answer), pacing)?;
+                return Ok(AfterReply::KeepOpen);
+            }
+        };
+        let (Some(method), true) = (message["method"].as_str(), message.get("id").is_some()) else {
+            if message["method"] == "notifications/cancelled" {
+                self.state.cancel(&session, &message["params"]);
+            }
+            connection.reply(&HttpReply::empty(202), pacing)?;
+            return Ok(AfterReply::KeepOpen);
+        };
+        let params = &message["params"];
+        let call = HttpCall {
+            server: self,
+            session: &session,
+            id,
+            connection,
+            in_events: self.in_events(message),
+        };
+        let next =
+            if method == "subscriptions/listen" && self.state.lifecycle == Lifecycle::Stateless {
+                self.listen(id, params, connection)
+            } else if call.in_events {
+                self.answer_in_events(method, params, &call)
+            } else {
+                self.answer_in_json(method, params, &call, pacing)
+            };
+        if self.mode == "expires" && method == "tools/call" {
+            self.sessions.lock().unwrap().remove(&session);
+        }
+        self.announce_change();
+        next
+    }
+
+    /// Notifies the open event streams if the list has changed. Without any, the change is kept
+    /// for the first one that opens: a client opens its stream some time after the handshake.
+    fn announce_change(&self) {
+        let mut listeners = self.listeners.lock().unwrap();
+        if !listeners.is_empty() && self.state.take_change() {
+            listeners.retain(|listener| listener.send(()).is_ok());
+        }
+    }
+
+    fn in_events(&self, message: &Value) -> bool {
+        message["method"] == "tools/call"
+            && match self.mode.as_str() {
+                "sse" | "huge-sse" => true,
+                "modern" => message["params"]["name"] == "progress",
+                _ => false,
+            }
+    }
+
+    /// The session of a message, or why it is rejected.
+    fn admit(&self, request: &HttpRequest, message: &Value) -> Result<String, (u16, ServerAnswer)> {
+        if message.is_null() {
+            return Err((400, ServerAnswer::error(-32700, "not JSON")));
+        }
+        if self.state.lifecycle == Lifecycle::Stateless {
+            return check_headers(request, message).map(|()| String::new());
+        }
+        if message["method"] == "initialize" {
+            let count = self.sessions_so_far.fetch_add(1, Ordering::SeqCst) + 1;
+            let session = format!("session-{count}");
+            self.sessions.lock().unwrap().insert(session.clone());
+            return Ok(session);
+        }
+        self.session_of(request)
+    }
+
+    fn session_of(&self, request: &HttpRequest) -> Result<String, (u16, ServerAnswer)> {
+        let Some(session) = request.header("mcp-session-id") else {
+            return Err((400, ServerAnswer::error(-32000, "`Mcp-Session-Id` is missing")));
+        };
+        if !self.sessions.lock().unwrap().contains(session) {
+            return Err((
+                404,
+                ServerAnswer::error(-32001, format!("there is no session `{session}`")),
+            ));
+        }
+        Ok(session.to_owned())
+    }
+
+    fn answer_in_json(
+        &self,
+        method: &str,
+        params: &Value,
+        call: &HttpCall,
+        pacing: Pacing,
+    ) -> io::Result<AfterReply> {
+        if self.mode == "huge"
+            && let Some(bytes) = protocol::size_of_big(method, params)
+        {
+            call.connection.reply(
+                &HttpReply::json(200, protocol::padded_message(call.id, bytes, IdPosition::First)),
+                pacing,
+            )?;
+            return Ok(AfterReply::KeepOpen);
+        }
+        let answer = self.state.answer(call.id, method, params, call);
+        let status = self.status(&answer);
+        let Some(message) = protocol::message(call.id, answer) else {
+            return Ok(AfterReply::Close);
+        };
+        let mut reply = HttpReply::json(status, message.to_string());
+        if method == "initialize" && self.state.lifecycle == Lifecycle::Handshake {
+            reply = reply.with("Mcp-Session-Id", call.session);
+        }
+        call.connection.reply(&reply, pacing)?;
+        Ok(AfterReply::KeepOpen)
+    }
+
+    /// 2026-07-28 reports some protocol errors in the HTTP status too.
+    fn status(&self, answer: &ServerAnswer) -> u16 {
+        match (self.state.lifecycle, answer) {
+            (Lifecycle::Stateless, ServerAnswer::Error { code: -32601, .. }) => 404,
+            _ => 200,
+        }
+    }
+
+    fn answer_in_events(
+        &self,
+        method: &str,
+        params: &Value,
+        call: &HttpCall,
+    ) -> io::Result<AfterReply> {
+        call.connection.start_events(&[])?;
+        if self.mode == "huge-sse"
+            && let Some(bytes) = protocol::size_of_big(method, params)
+        {
+            call.connection.send_event(&protocol::padded_message(
+                call.id,
+                bytes,
+                IdPosition::First,
+            ))?;
+        } else if let Some(message) =
+            protocol::message(call.id, self.state.answer(call.id, method, params, call))
+        {
+            call.connection.send_event(&message.to_string())?;
+        }
+        call.connection.end_events()?;
+        Ok(AfterReply::KeepOpen)
+    }
+
+    fn listen(
+        &self,
+        id: &Value,
+        params: &Value,
+        connection: &HttpConnection,
+    ) -> io::Result<AfterReply> {
+        self.stream_changes(Some((id, &protocol::acknowledge(id, params))), connection)
+    }
+
+    /// An event stream that stays open until the client closes it.
+    fn stream_changes(
+        &self,
+        subscription: Option<(&Value, &Value)>,
+        connection: &HttpConnection,
+    ) -> io::Result<AfterReply> {
+        let (sender, changes) = mpsc::channel();
+        self.listeners.lock().unwrap().push(sender);
+        self.announce_change();
+        connection.start_events(&[])?;
+        if let Some((_, acknowledgement)) = subscription {
+            connection.send_event(&acknowledgement.to_string())?;
+        }
+        loop {
+            match changes.recv_timeout(Duration::from_millis(100)) {
+                Ok(()) => connection.send_event(
+                    &protocol::list_changed(subscription.map(|(id, _)| id)).to_string(),
+                )?,
+                Err(RecvTimeoutError::Timeout) if !connection.is_closed() => {}
+                Err(_) => return Ok(AfterReply::Close),
+            }
+        }
+    }
+}
+
+/// Performs a fault that replaces the answer; `None` for those that change how it is sent.
+fn reply_with_fault(
+    fault: HttpFault,
+    connection: &HttpConnection,
+) -> io::Result<Option<AfterReply>> {
+    let reply = match fault {
+        HttpFault::Hang => {
+            while !connection.is_closed() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            return Ok(Some(AfterReply::Close));
+        }
+        HttpFault::Slow | HttpFault::Drop => return Ok(None),
+        HttpFault::Html => HttpReply::new(
+            200,
+            "text/html; charset=utf-8",
+            "<!doctype html><title>Sign in</title><p>Please sign in to the guest network.",
+        ),
+        HttpFault::Fail => HttpReply::new(500, "text/plain", "it broke"),
+        HttpFault::Garbage => HttpReply::json(200, r#"{"jsonrpc":"2.0","id":1,"result":{"oops"#),
+    };
+    connection.reply(&reply, Pacing::Whole)?;
+    Ok(Some(AfterReply::KeepOpen))
+}
+
+fn refuse_message(status: u16, id: &Value, answer: ServerAnswer) -> HttpReply {
+    HttpReply::json(status, protocol::message(id, answer).unwrap_or_default().to_string())
+}
+
+/// 2026-07-28 requires method and tool name in the headers too.
+fn check_headers(request: &HttpRequest, message: &Value) -> Result<(), (u16, ServerAnswer)> {
+    let mismatch =
+        |header: &str| Err((400, ServerAnswer::error(-32020, format!("bad header `{header}`"))));
+    let is_request = message.get("id").is_some() && message["method"] != "initialize";
+    if is_request && let Err(refusal) = protocol::check_meta(&message["params"]["_meta"]) {
+        return Err((400, refusal));
+    }
+    if is_request && request.header("mcp-protocol-version") != Some(MODERN) {
+        return mismatch("MCP-Protocol-Version");
+    }
+    if is_request && request.header("mcp-method") != message["method"].as_str() {
+        return mismatch("Mcp-Method");
+    }
+    if message["method"] == "tools/call"
+        && request.header("mcp-name") != message["params"]["name"].as_str()
+    {
+        return mismatch("Mcp-Name");
+    }
+    Ok(())
+}
+
+struct HttpCall<'a> {
+    server: &'a HttpServer,
+    session: &'a str,
+    id: &'a Value,
+    connection: &'a HttpConnection,
+    in_events: bool,
+}
+
+impl Caller for HttpCall<'_> {
+    fn notify(&self, notification: &Value) {
+        if self.in_events {
+            let _ = self.connection.send_event(&notification.to_string());
+        }
+    }
+
+    /// Closing the connection cancels the call, as `notifications/cancelled` does.
+    fn stop_reason(&self) -> Option<StopReason> {
+        (self.server.state.is_cancelled(self.session, self.id) || self.connection.is_closed())
+            .then_some(StopReason::Cancelled)
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toolwright_model::{Binding, Tool};
 
-use toolwright_sandbox::Pool;
+use toolwright_sandbox::WorkerPool;
 
 use crate::knowledge::{Code, FunctionLimits};
 use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
@@ -54,7 +54,7 @@ pub struct Parts {
     /// The connections to MCP servers, shared with whoever lists their tools.
     pub upstreams: Arc<mcp::Upstreams>,
     /// Where JavaScript runs. Without it, what needs some is refused.
-    pub sandbox: Option<Pool>,
+    pub sandbox: Option<WorkerPool>,
 }
 
 impl Parts {

@@ -14,7 +14,7 @@ use toolwright_exec::knowledge::{FunctionLimits, Knowledge};
 use toolwright_exec::{Log, Quiet, Request, code};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft, Example, InputSchema};
-use toolwright_sandbox::Pool;
+use toolwright_sandbox::WorkerPool;
 use toolwright_schema::Schema;
 use toolwright_source::Pointer;
 
@@ -192,7 +192,7 @@ fn name_of(example: &Example, n: usize) -> String {
 
 /// What examples are tried with.
 pub(super) struct Bench<'a> {
-    pub(super) pool: &'a Pool,
+    pub(super) pool: &'a WorkerPool,
     pub(super) limits: &'a FunctionLimits,
     /// The tools to call, if they are to be called.
     pub(super) catalog: Option<&'a Catalog>,

@@ -325,7 +325,7 @@ fn what_is_too_much_to_compile_is_tried_once() {
     let mut client = Lines::start(folder.path(), &[], &[]);
     let refused = client.call("odd__echo", json!({}));
     let said = refused["content"][0]["text"].as_str().expect("a text");
-    assert!(said.contains("TIMEOUT: it is too much to compile"), "{said}");
+    assert!(said.contains("TIMEOUT: compiling exceeds a limit"), "{said}");
     assert!(
         said.contains("the definition is at fault, not the call: mend the validator"),
         "{said}"

@@ -7,14 +7,15 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value as Json, json};
 use toolwright_sandbox::{
-    Code, Error, Form, HostError, HostFunctions, Input, Limits, Output, Pool,
+    GuestLimits, HostError, HostFunctions, ProgramForm, ProgramInput, ProgramOutput, SandboxError,
+    SandboxErrorCode, WorkerPool,
 };
 
 use crate::support::{assert_alive, pool, tight};
 
 /// `tools.call(name, value)`, and `peak`, the most of them that were under way.
 struct Tools {
-    pool: Pool,
+    pool: WorkerPool,
     now: AtomicUsize,
     peak: AtomicUsize,
 }
@@ -51,12 +52,14 @@ impl Tools {
                 fields: Map::from_iter([("code".to_owned(), json!("NOT_FOUND"))]),
             }),
             ("tools.call", Some("nested")) => {
-                let program =
-                    self.pool.compile("module.exports = (x) => x.n + 1", Form::Script, None).await;
-                let input = Input::args(arguments[1].clone());
+                let program = self
+                    .pool
+                    .compile("module.exports = (x) => x.n + 1", ProgramForm::Script, None)
+                    .await;
+                let input = ProgramInput::args(arguments[1].clone());
                 let run = self
                     .pool
-                    .run(&program.expect("it compiles"), &input, &Limits::default(), None)
+                    .run(&program.expect("it compiles"), &input, &GuestLimits::default(), None)
                     .await;
                 run.map(|output| output.value).map_err(|error| HostError::new(error.to_string()))
             }
@@ -67,17 +70,21 @@ impl Tools {
     }
 }
 
-fn call_with(pool: &Pool, source: &str, limits: &Limits) -> (Result<Output, Error>, usize) {
+fn call_with(
+    pool: &WorkerPool,
+    source: &str,
+    limits: &GuestLimits,
+) -> (Result<ProgramOutput, SandboxError>, usize) {
     let tools = Tools { pool: pool.clone(), now: AtomicUsize::new(0), peak: AtomicUsize::new(0) };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let result = runtime.block_on(async {
-        let program = pool.compile(source, Form::Script, None).await.expect("it compiles");
-        pool.run(&program, &Input::default(), limits, Some(&tools)).await
+        let program = pool.compile(source, ProgramForm::Script, None).await.expect("it compiles");
+        pool.run(&program, &ProgramInput::default(), limits, Some(&tools)).await
     });
     (result, tools.peak.into_inner())
 }
 
-fn call(source: &str) -> Result<Output, Error> {
+fn call(source: &str) -> Result<ProgramOutput, SandboxError> {
     call_with(&pool(1), source, &tight()).0
 }
 
@@ -137,16 +144,16 @@ fn what_they_give_and_take() {
         );
     }
     let error = call("module.exports = () => tools.call('fail')").expect_err("it is thrown");
-    assert_eq!((error.code, error.message.as_str()), (Code::Threw, "no such tool"));
+    assert_eq!((error.code, error.message.as_str()), (SandboxErrorCode::Threw, "no such tool"));
     assert_eq!(error.fields.expect("fields")["code"], json!("NOT_FOUND"));
 }
 
 #[test]
 fn waiting_takes_no_time_of_the_guest() {
-    let limits = Limits {
+    let limits = GuestLimits {
         cpu: Duration::from_millis(50),
         wall: Duration::from_millis(120),
-        ..Limits::default()
+        ..GuestLimits::default()
     };
     let source =
         "module.exports = async () => { await tools.call('sleep'); return tools.call('sleep'); }";
@@ -155,7 +162,10 @@ fn waiting_takes_no_time_of_the_guest() {
     assert_eq!(output.value, json!("slept"));
     assert!(output.cpu < Duration::from_millis(50));
     let source = "module.exports = async () => { await tools.call('sleep'); for (;;); }";
-    assert_eq!(call_with(&pool(1), source, &limits).0.expect_err("its own").code, Code::Timeout);
+    assert_eq!(
+        call_with(&pool(1), source, &limits).0.expect_err("its own").code,
+        SandboxErrorCode::Timeout
+    );
 }
 
 #[test]
@@ -180,7 +190,7 @@ fn a_flood_of_calls_is_held_back() {
     let source = "module.exports = () => { for (;;) tools.call('sleep'); }";
     let (result, peak) = call_with(&pool(1), source, &tight());
     let error = result.expect_err("too many");
-    assert_eq!(error.code, Code::Threw);
+    assert_eq!(error.code, SandboxErrorCode::Threw);
     assert_eq!(error.message, "more than 64 calls are waiting for the host");
     assert!(peak <= 64, "{peak}");
 }
@@ -189,7 +199,8 @@ fn a_flood_of_calls_is_held_back() {
 fn without_a_host_there_are_no_functions() {
     let pool = pool(1);
     let program = crate::support::script(&pool, "module.exports = () => typeof tools");
-    let output = pool.run_blocking(&program, &Input::default(), &Limits::default(), None);
+    let output =
+        pool.run_blocking(&program, &ProgramInput::default(), &GuestLimits::default(), None);
     assert_eq!(output.expect("a result").value, json!("undefined"));
     assert_alive(&pool);
 }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use toolwright_sandbox::Layer;
+use toolwright_sandbox::JailLayer;
 
 use crate::support::POOL;
 
@@ -57,7 +57,7 @@ fn a_worker_that_crashes_dies() {
 #[test]
 fn this_kernel_has_every_layer() {
     let report = POOL.jail_blocking().expect("a worker");
-    assert_eq!(report.layers().count(), Layer::ALL.len());
+    assert_eq!(report.layers().count(), JailLayer::ALL.len());
     assert!(report.is_complete(), "{report:?}");
 }
 

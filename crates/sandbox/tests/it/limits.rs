@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use toolwright_sandbox::{Code, Form, Input, Level, Limits, LogLine};
+use toolwright_sandbox::{
+    GuestLimits, LogLevel, LogLine, ProgramForm, ProgramInput, SandboxErrorCode,
+};
 
 use crate::support::{ALONE, POOL, assert_alive, pool, resident, run, run_with, script, tight};
 
@@ -11,14 +13,15 @@ use crate::support::{ALONE, POOL, assert_alive, pool, resident, run, run_with, s
 fn input_has_caps_of_its_own() {
     let _full = ALONE.read();
     let identity = script(&POOL, "module.exports = (x) => x.length");
-    let at = |bytes: usize| Input::args(json!("x".repeat(bytes)));
-    let run = |input: &Input| POOL.run_blocking(&identity, input, &Limits::default(), None);
+    let at = |bytes: usize| ProgramInput::args(json!("x".repeat(bytes)));
+    let run =
+        |input: &ProgramInput| POOL.run_blocking(&identity, input, &GuestLimits::default(), None);
     assert_eq!(run(&at((1 << 20) - 2)).expect("it fits").value, json!((1 << 20) - 2));
     let error = run(&at((1 << 20) - 1)).expect_err("too large");
-    assert_eq!(error.code, Code::InputTooLarge);
+    assert_eq!(error.code, SandboxErrorCode::InputTooLarge);
     assert_eq!(error.message, "the input is larger than the 1048576 bytes that are allowed");
-    let both = Input { data: Some(json!("x".repeat(600_000))), ..at(600_000) };
-    assert_eq!(run(&both).expect_err("together").code, Code::InputTooLarge);
+    let both = ProgramInput { data: Some(json!("x".repeat(600_000))), ..at(600_000) };
+    assert_eq!(run(&both).expect_err("together").code, SandboxErrorCode::InputTooLarge);
 }
 
 fn nested(levels: usize) -> Json {
@@ -29,13 +32,18 @@ fn nested(levels: usize) -> Json {
 fn input_that_is_deep() {
     let identity = script(&POOL, "module.exports = (x) => x");
     let run = |levels| {
-        POOL.run_blocking(&identity, &Input::args(nested(levels)), &Limits::default(), None)
+        POOL.run_blocking(
+            &identity,
+            &ProgramInput::args(nested(levels)),
+            &GuestLimits::default(),
+            None,
+        )
     };
     assert_eq!(run(127).expect("it fits").value, nested(127));
     let error = run(128).expect_err("too deep");
     assert_eq!(
         (error.code, error.message.as_str()),
-        (Code::InputTooLarge, "the input is nested deeper than 127 levels")
+        (SandboxErrorCode::InputTooLarge, "the input is nested deeper than 127 levels")
     );
 }
 
@@ -46,7 +54,7 @@ fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
     let output = run_with(
         "module.exports = (x) => x.length",
         items,
-        &Limits { input: 2 << 20, ..Limits::default() },
+        &GuestLimits { input: 2 << 20, ..GuestLimits::default() },
     );
     let output = output.expect("8 MiB beyond the input are enough");
     assert_eq!(output.value, json!(340_000));
@@ -58,8 +66,11 @@ fn garbage_beside_a_large_input_is_collected() {
     let _full = ALONE.read();
     let items = json!(vec![json!({ "a": 1 }); 100_000]);
     let source = "module.exports = (x) => { let n = 0; for (let i = 0; i < 60000; i++) { const a = { b: [1, 2, 3, 4, 5, 6, 7, 8] }; a.a = a; n++; } return n; }";
-    let output =
-        run_with(source, items, &Limits { cpu: Duration::from_secs(5), ..Limits::default() });
+    let output = run_with(
+        source,
+        items,
+        &GuestLimits { cpu: Duration::from_secs(5), ..GuestLimits::default() },
+    );
     assert_eq!(output.expect("cycles are no one's memory").value, json!(60_000));
 }
 
@@ -67,7 +78,7 @@ fn garbage_beside_a_large_input_is_collected() {
 fn strings_go_through_unchanged() {
     let text = json!("a\u{0}b\u{7f}ä😀\u{2028}\u{fffd}\"\\\n");
     let input = json!({ "": text, "\u{0}": [text], "__proto__": { "constructor": text } });
-    let output = run_with("module.exports = (x) => x", input.clone(), &Limits::default());
+    let output = run_with("module.exports = (x) => x", input.clone(), &GuestLimits::default());
     assert_eq!(output.expect("a result").value, input);
 }
 
@@ -83,17 +94,17 @@ fn the_log() {
     assert_eq!(
         log,
         [
-            line(Level::Log, "a 1 null undefined true 1.5 NaN"),
-            line(Level::Info, "{\"a\":[1]}"),
-            line(Level::Warn, "TypeError: t"),
-            line(Level::Error, "[function] [BigInt] [symbol]"),
-            line(Level::Debug, ""),
+            line(LogLevel::Log, "a 1 null undefined true 1.5 NaN"),
+            line(LogLevel::Info, "{\"a\":[1]}"),
+            line(LogLevel::Warn, "TypeError: t"),
+            line(LogLevel::Error, "[function] [BigInt] [symbol]"),
+            line(LogLevel::Debug, ""),
             line(
-                Level::Log,
+                LogLevel::Log,
                 "[Map] {\"f\":[function],\"n\":[NaN],\"m\":[Map],\"u\":[[undefined]]}"
             ),
-            line(Level::Log, "[Object] after"),
-            line(Level::Log, "in"),
+            line(LogLevel::Log, "[Object] after"),
+            line(LogLevel::Log, "in"),
         ]
     );
 }
@@ -118,11 +129,14 @@ fn a_flooded_log_is_cut_and_says_so() {
 #[test]
 fn errors_carry_the_log() {
     for (source, code) in [
-        ("console.log('before'); throw new Error('x')", Code::Threw),
-        ("console.log('before'); for (;;);", Code::Timeout),
+        ("console.log('before'); throw new Error('x')", SandboxErrorCode::Threw),
+        ("console.log('before'); for (;;);", SandboxErrorCode::Timeout),
         // The worker is killed: what it had said is there all the same.
-        ("console.log('before'); const a = []; a.length = 2 ** 32 - 1; a.reverse()", Code::Timeout),
-        ("console.log('before'); const a = []; for (;;) a.push(1)", Code::MemoryLimit),
+        (
+            "console.log('before'); const a = []; a.length = 2 ** 32 - 1; a.reverse()",
+            SandboxErrorCode::Timeout,
+        ),
+        ("console.log('before'); const a = []; for (;;) a.push(1)", SandboxErrorCode::MemoryLimit),
     ] {
         let error = run_with(source, json!({}), &tight()).expect_err(source);
         assert_eq!(error.code, code, "{source}");
@@ -141,9 +155,9 @@ fn a_worker_that_refused_memory_never_serves_again() {
     );
     let before = pool.idle();
     let error = pool
-        .run_blocking(&greedy, &Input::default(), &Limits::default(), None)
+        .run_blocking(&greedy, &ProgramInput::default(), &GuestLimits::default(), None)
         .expect_err("too much");
-    assert_eq!(error.code, Code::MemoryLimit);
+    assert_eq!(error.code, SandboxErrorCode::MemoryLimit);
     assert!(pool.idle().is_empty(), "{:?}", pool.idle());
     assert_alive(&pool);
     assert_ne!(pool.idle(), before);
@@ -153,7 +167,7 @@ fn a_worker_that_refused_memory_never_serves_again() {
 fn who_hit_a_limit_says_no_more() {
     let source = "console.log('before'); const a = []; try { for (;;) a.push(1); } catch { console.log('after'); console.log(); }";
     let error = run(source).expect_err("too much");
-    assert_eq!(error.code, Code::MemoryLimit);
+    assert_eq!(error.code, SandboxErrorCode::MemoryLimit);
     assert_eq!(error.log.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["before"]);
 }
 
@@ -169,10 +183,10 @@ fn peak(pid: u32) -> Option<usize> {
 fn memory_that_was_given_back_is_used_again_whatever_its_size() {
     let sizes = "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) sizes.push(s);";
     let fill = "const fill = (s) => { const k = []; const n = Math.floor(6e6 / (s * 1.125 + 160)); for (let i = 0; i < n; i++) k.push(new ArrayBuffer(s)); return k; };";
-    let limits = Limits {
+    let limits = GuestLimits {
         cpu: Duration::from_secs(60),
         wall: Duration::from_secs(120),
-        ..Limits::default()
+        ..GuestLimits::default()
     };
     for (then, fits) in [
         // From small to large and back: nothing is in use in between.
@@ -194,8 +208,8 @@ fn memory_that_was_given_back_is_used_again_whatever_its_size() {
         // A worker that was refused memory is gone with its figures, so they are looked at all the
         // time.
         let (outcome, peak) = std::thread::scope(|scope| {
-            let call =
-                scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
+            let call = scope
+                .spawn(|| pool.run_blocking(&program, &ProgramInput::default(), &limits, None));
             let mut most = 0;
             while !call.is_finished() {
                 most = pool.busy().into_iter().filter_map(peak).fold(most, usize::max);
@@ -205,7 +219,9 @@ fn memory_that_was_given_back_is_used_again_whatever_its_size() {
         });
         match outcome {
             Ok(output) => assert_eq!((output.value, fits), (json!(1), true)),
-            Err(error) => assert_eq!((error.code, fits), (Code::MemoryLimit, false), "{error}"),
+            Err(error) => {
+                assert_eq!((error.code, fits), (SandboxErrorCode::MemoryLimit, false), "{error}")
+            }
         }
         assert!(peak > 4 << 20, "nobody looked: {peak}");
         assert!(peak < 40 << 20, "a guest of 8 MiB made its worker take {peak} bytes: {then}");
@@ -215,7 +231,7 @@ fn memory_that_was_given_back_is_used_again_whatever_its_size() {
 #[test]
 fn a_result_costs_its_reader_little() {
     let _alone = ALONE.write();
-    let limits = Limits { memory: 64 << 20, ..Limits::default() };
+    let limits = GuestLimits { memory: 64 << 20, ..GuestLimits::default() };
     for source in [
         "new Array(39300).fill([0])",
         "new Array(32700).fill({ '': 0 })",
@@ -236,21 +252,26 @@ fn a_result_costs_its_reader_little() {
 fn the_caller_decides_about_limits() {
     let work =
         "module.exports = () => { let n = 0; for (let i = 0; i < 3e6; i++) n += i; return n; }";
-    let at =
-        |milliseconds| Limits { cpu: Duration::from_millis(milliseconds), ..Limits::default() };
-    assert_eq!(run_with(work, json!({}), &at(1)).expect_err("too short").code, Code::Timeout);
+    let at = |milliseconds| GuestLimits {
+        cpu: Duration::from_millis(milliseconds),
+        ..GuestLimits::default()
+    };
+    assert_eq!(
+        run_with(work, json!({}), &at(1)).expect_err("too short").code,
+        SandboxErrorCode::Timeout
+    );
     assert!(run_with(work, json!({}), &at(10_000)).is_ok());
-    let memory = |memory| Limits { memory, ..Limits::default() };
+    let memory = |memory| GuestLimits { memory, ..GuestLimits::default() };
     let store = "module.exports = () => new Array(2e6).fill(1).length";
     assert_eq!(
         run_with(store, json!({}), &memory(8 << 20)).expect_err("too little").code,
-        Code::MemoryLimit
+        SandboxErrorCode::MemoryLimit
     );
     let output = run_with(store, json!({}), &memory(64 << 20)).expect("enough");
     assert!((16 << 20..64 << 20).contains(&output.memory), "{}", output.memory);
     let deep = "module.exports = () => { let n = 0; const f = () => { n++; f(); }; try { f(); } catch { } return n; }";
     let stack = |stack| {
-        run_with(deep, json!({}), &Limits { stack, ..Limits::default() })
+        run_with(deep, json!({}), &GuestLimits { stack, ..GuestLimits::default() })
             .expect("a depth")
             .value
             .as_u64()
@@ -258,8 +279,12 @@ fn the_caller_decides_about_limits() {
     assert!(stack(4 << 20) > stack(256 << 10));
     // Beyond any sense they are what the worker can bear.
     assert!(
-        run_with(deep, json!({}), &Limits { stack: usize::MAX, memory: usize::MAX, ..at(5000) })
-            .is_ok()
+        run_with(
+            deep,
+            json!({}),
+            &GuestLimits { stack: usize::MAX, memory: usize::MAX, ..at(5000) }
+        )
+        .is_ok()
     );
 }
 
@@ -281,9 +306,9 @@ fn the_clock_on_the_wall_ends_what_takes_no_time_of_the_processor() {
     let pool = pool(1);
     let program = script(&pool, "module.exports = () => never()");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let limits = Limits { wall: Duration::from_millis(50), ..tight() };
+    let limits = GuestLimits { wall: Duration::from_millis(50), ..tight() };
     runtime.block_on(async {
-        let input = Input::default();
+        let input = ProgramInput::default();
         // It waits for the host, so neither clock runs: the caller bounds it.
         let call = pool.run(&program, &input, &limits, Some(&Never));
         assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
@@ -296,9 +321,10 @@ fn the_clock_on_the_wall_ends_what_takes_no_time_of_the_processor() {
     let stop = std::process::Command::new("kill").args(["-STOP", &pid.to_string()]).status();
     assert!(stop.expect("kill is there").success());
     let began = Instant::now();
-    let error =
-        pool.run_blocking(&looped, &Input::default(), &limits, None).expect_err("it is stopped");
-    assert_eq!(error.code, Code::Timeout);
+    let error = pool
+        .run_blocking(&looped, &ProgramInput::default(), &limits, None)
+        .expect_err("it is stopped");
+    assert_eq!(error.code, SandboxErrorCode::Timeout);
     assert!(error.message.contains("on the clock"), "{}", error.message);
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_alive(&pool);
@@ -319,24 +345,26 @@ fn compiling_has_limits_too() {
     ] {
         let started = Instant::now();
         // Some of these are programs; none may hurt.
-        let _ = POOL.compile_blocking(&source, Form::Script, None);
+        let _ = POOL.compile_blocking(&source, ProgramForm::Script, None);
         assert!(started.elapsed() < Duration::from_secs(10));
         assert_alive(&POOL);
     }
-    let error =
-        POOL.compile_blocking(&"x".repeat(2 << 20), Form::Script, None).expect_err("too long");
-    assert_eq!(error.code, Code::InputTooLarge);
+    let error = POOL
+        .compile_blocking(&"x".repeat(2 << 20), ProgramForm::Script, None)
+        .expect_err("too long");
+    assert_eq!(error.code, SandboxErrorCode::InputTooLarge);
     // Every function carries its own text.
     let nested =
         format!("{}/*{}*/1{}", "(() => ".repeat(100), "x".repeat(150_000), ")".repeat(100));
-    let error = POOL.compile_blocking(&nested, Form::Script, None).expect_err("too long");
-    assert_eq!(error.code, Code::InputTooLarge);
+    let error = POOL.compile_blocking(&nested, ProgramForm::Script, None).expect_err("too long");
+    assert_eq!(error.code, SandboxErrorCode::InputTooLarge);
     assert!(
         error.message.ends_with("bytes when compiled, more than the 8388608 allowed"),
         "{error}"
     );
-    let error = POOL.compile_blocking("a \0 b", Form::Script, None).expect_err("no JavaScript");
-    assert_eq!(error.code, Code::Syntax);
+    let error =
+        POOL.compile_blocking("a \0 b", ProgramForm::Script, None).expect_err("no JavaScript");
+    assert_eq!(error.code, SandboxErrorCode::Syntax);
 }
 
 #[test]
@@ -345,30 +373,30 @@ fn globals_and_a_prelude() {
                    function helper(x) { return x * factor; }";
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let prelude = runtime.block_on(POOL.compile_prelude(prelude)).expect("it compiles");
-    let input = Input {
+    let input = ProgramInput {
         args: json!({ "n": 2 }),
         globals: vec![("factor".to_owned(), json!(21))],
         prelude: Some(prelude),
-        ..Input::default()
+        ..ProgramInput::default()
     };
     let run = |source: &str, form| {
         let program = POOL.compile_blocking(source, form, None).expect("it compiles");
-        POOL.run_blocking(&program, &input, &Limits::default(), None)
+        POOL.run_blocking(&program, &input, &GuestLimits::default(), None)
     };
     assert_eq!(
-        run("module.exports = ({ n }) => helper(n)", Form::Script).expect("a result").value,
+        run("module.exports = ({ n }) => helper(n)", ProgramForm::Script).expect("a result").value,
         json!(42)
     );
     assert_eq!(
-        run("export default ({ n }) => helper(n)", Form::Module).expect("a result").value,
+        run("export default ({ n }) => helper(n)", ProgramForm::Module).expect("a result").value,
         json!(42)
     );
     // What the prelude declares is nobody's entry point.
     assert_eq!(
-        run("function mine() { return helper(1); }", Form::Script).expect("a result").value,
+        run("function mine() { return helper(1); }", ProgramForm::Script).expect("a result").value,
         json!(21)
     );
-    let error = run("\n  throw new Special('CODE')", Form::Script).expect_err("it throws");
+    let error = run("\n  throw new Special('CODE')", ProgramForm::Script).expect_err("it throws");
     assert_eq!(error.name.as_deref(), Some("Special"));
     let place = error.place().expect("a place");
     assert_eq!(error.fields.expect("fields")["code"], json!("CODE"));

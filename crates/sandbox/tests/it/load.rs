@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolwright_sandbox::{Code, Form, Input, Limits};
+use toolwright_sandbox::{GuestLimits, ProgramForm, ProgramInput, SandboxErrorCode};
 
 use crate::support::{ALONE, assert_alive, descriptors, pool, resident, script};
 
@@ -13,7 +13,7 @@ use crate::support::{ALONE, assert_alive, descriptors, pool, resident, script};
 fn a_thousand_overruns_lose_no_worker_and_leak_nothing() {
     let _alone = ALONE.write();
     let pool = pool(1);
-    let limits = Limits { cpu: Duration::from_millis(5), ..Limits::default() };
+    let limits = GuestLimits { cpu: Duration::from_millis(5), ..GuestLimits::default() };
     let programs = [
         "for (;;);",
         "module.exports = async () => { for (;;) await null; }",
@@ -25,9 +25,14 @@ fn a_thousand_overruns_lose_no_worker_and_leak_nothing() {
     let overrun = |count: usize| {
         for index in 0..count {
             let error = pool
-                .run_blocking(&programs[index % programs.len()], &Input::default(), &limits, None)
+                .run_blocking(
+                    &programs[index % programs.len()],
+                    &ProgramInput::default(),
+                    &limits,
+                    None,
+                )
                 .expect_err("it never ends");
-            assert_eq!(error.code, Code::Timeout);
+            assert_eq!(error.code, SandboxErrorCode::Timeout);
             assert!(error.cpu < limits.cpu + Duration::from_millis(50), "{:?}", error.cpu);
         }
     };
@@ -53,13 +58,13 @@ fn workers_that_are_killed_leak_nothing() {
     // The engine does not notice this one by itself, so it costs a worker.
     let program =
         script(&pool, "const a = new Float64Array(1e6); for (let i = 0; i < 1e3; i++) a.sort()");
-    let limits = Limits { cpu: Duration::from_millis(1), ..Limits::default() };
+    let limits = GuestLimits { cpu: Duration::from_millis(1), ..GuestLimits::default() };
     let open = descriptors();
     for _ in 0..40 {
         let error = pool
-            .run_blocking(&program, &Input::default(), &limits, None)
+            .run_blocking(&program, &ProgramInput::default(), &limits, None)
             .expect_err("it never ends");
-        assert_eq!(error.code, Code::Timeout);
+        assert_eq!(error.code, SandboxErrorCode::Timeout);
     }
     assert!(pool.started() >= 40);
     assert!(descriptors() <= open + 64);
@@ -81,7 +86,12 @@ fn ten_thousand_calls_at_the_same_time() {
                 let (pool, program) = (pool.clone(), program.clone());
                 tokio::spawn(async move {
                     let output = pool
-                        .run(&program, &Input::args(json!({ "n": n })), &Limits::default(), None)
+                        .run(
+                            &program,
+                            &ProgramInput::args(json!({ "n": n })),
+                            &GuestLimits::default(),
+                            None,
+                        )
                         .await;
                     assert_eq!(output.expect("a result").value, json!({ "n": n, "twice": n * 2 }));
                 })
@@ -107,13 +117,18 @@ fn killing_a_worker_fails_one_call() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                match pool.run_blocking(&program, &Input::default(), &Limits::default(), None) {
+                match pool.run_blocking(
+                    &program,
+                    &ProgramInput::default(),
+                    &GuestLimits::default(),
+                    None,
+                ) {
                     Ok(output) => {
                         assert_eq!(output.value, json!("ended"));
                         ended.fetch_add(1, Ordering::SeqCst);
                     }
                     Err(error) => {
-                        assert_eq!(error.code, Code::WorkerDied, "{error}");
+                        assert_eq!(error.code, SandboxErrorCode::WorkerDied, "{error}");
                         died.fetch_add(1, Ordering::SeqCst);
                     }
                 }
@@ -139,14 +154,15 @@ fn a_guest_that_takes_all_it_can_starves_nobody() {
     let pool = pool(2);
     let hog = script(&pool, "const a = []; for (let i = 0; i < 3e5; i++) a.push({ i }); for (;;);");
     let good = script(&pool, "module.exports = ({ n }) => n");
-    let limits = Limits { cpu: Duration::from_secs(600), memory: 256 << 20, ..Limits::default() };
+    let limits =
+        GuestLimits { cpu: Duration::from_secs(600), memory: 256 << 20, ..GuestLimits::default() };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
-        let input = Input::default();
+        let input = ProgramInput::default();
         let mut hogging = Box::pin(pool.run(&hog, &input, &limits, None));
         for n in 0..200 {
-            let args = Input::args(json!({ "n": n }));
-            let (limits, answer) = (Limits::default(), n);
+            let args = ProgramInput::args(json!({ "n": n }));
+            let (limits, answer) = (GuestLimits::default(), n);
             let call = pool.run(&good, &args, &limits, None);
             let output = tokio::select! {
                 output = call => output.expect("a result"),
@@ -162,18 +178,18 @@ fn guests_that_take_long_let_quick_ones_pass() {
     let pool = pool(1);
     let endless = script(&pool, "for (;;);");
     let good = script(&pool, "module.exports = ({ n }) => n");
-    let limits = Limits {
+    let limits = GuestLimits {
         cpu: Duration::from_secs(600),
         wall: Duration::from_secs(600),
-        ..Limits::default()
+        ..GuestLimits::default()
     };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
-        let input = Input::default();
+        let input = ProgramInput::default();
         let hogs = (0..4).map(|_| pool.run(&endless, &input, &limits, None));
         let mut hogging = Box::pin(futures::future::select_all(hogs.map(Box::pin)));
         for n in 0..20 {
-            let (args, limits) = (Input::args(json!({ "n": n })), Limits::default());
+            let (args, limits) = (ProgramInput::args(json!({ "n": n })), GuestLimits::default());
             let call = tokio::time::timeout(
                 Duration::from_secs(20),
                 pool.run(&good, &args, &limits, None),
@@ -205,7 +221,12 @@ fn a_guest_that_gets_no_processor_keeps_its_turn() {
         let calls = [1, 2].map(|n| {
             let (pool, good) = (&pool, &good);
             scope.spawn(move || {
-                pool.run_blocking(good, &Input::args(json!({ "n": n })), &Limits::default(), None)
+                pool.run_blocking(
+                    good,
+                    &ProgramInput::args(json!({ "n": n })),
+                    &GuestLimits::default(),
+                    None,
+                )
             })
         });
         std::thread::sleep(Duration::from_millis(300));
@@ -239,13 +260,14 @@ fn dropping_a_call_ends_its_work() {
     let pool = pool(1);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
-        let program = pool.compile("for (;;);", Form::Script, None).await.expect("it compiles");
-        let limits = Limits {
+        let program =
+            pool.compile("for (;;);", ProgramForm::Script, None).await.expect("it compiles");
+        let limits = GuestLimits {
             cpu: Duration::from_secs(600),
             wall: Duration::from_secs(600),
-            ..Limits::default()
+            ..GuestLimits::default()
         };
-        let input = Input::default();
+        let input = ProgramInput::default();
         let call = pool.run(&program, &input, &limits, None);
         assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
         let busy = pool.busy();
@@ -262,7 +284,8 @@ fn an_idle_worker_and_a_waiting_caller_sleep() {
     let _alone = ALONE.write();
     let pool = pool(1);
     let quick = script(&pool, "module.exports = () => 1");
-    pool.run_blocking(&quick, &Input::default(), &Limits::default(), None).expect("a result");
+    pool.run_blocking(&quick, &ProgramInput::default(), &GuestLimits::default(), None)
+        .expect("a result");
     let worker = pool.idle()[0];
     // Hundredths of a second, of the program and of the system for it.
     let used = |process: &str| -> u64 {
@@ -280,9 +303,12 @@ fn an_idle_worker_and_a_waiting_caller_sleep() {
         "module.exports = () => { const end = Date.now() + 400; while (Date.now() < end); return 1; }",
     );
     let start = (Instant::now(), used("self"));
-    let limits =
-        Limits { cpu: Duration::from_secs(20), wall: Duration::from_secs(60), ..Limits::default() };
-    pool.run_blocking(&slow, &Input::default(), &limits, None).expect("a result");
+    let limits = GuestLimits {
+        cpu: Duration::from_secs(20),
+        wall: Duration::from_secs(60),
+        ..GuestLimits::default()
+    };
+    pool.run_blocking(&slow, &ProgramInput::default(), &limits, None).expect("a result");
     let (waited, used) = (start.0.elapsed(), used("self") - start.1);
     assert!(used <= 3, "a caller that waits for {waited:?} uses {used}0 ms of the processor");
 }

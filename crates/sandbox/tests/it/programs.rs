@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use toolwright_sandbox::{Code, Error, Form, Input, Limits, Output};
+use toolwright_sandbox::{
+    GuestLimits, ProgramForm, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode,
+};
 
 use crate::support::{ALONE, POOL, assert_alive, resident, tight};
 
@@ -61,11 +63,12 @@ fn cases(file: &str) -> Vec<Case> {
     cases
 }
 
-fn run(case: &Case, limits: &Limits) -> Result<Output, Error> {
-    let form = if case.setup("module").is_some() { Form::Module } else { Form::Script };
+fn run(case: &Case, limits: &GuestLimits) -> Result<ProgramOutput, SandboxError> {
+    let form =
+        if case.setup("module").is_some() { ProgramForm::Module } else { ProgramForm::Script };
     let program = POOL.compile_blocking(&case.source, form, Some("the-entry"))?;
     let args = case.json("args").unwrap_or_else(|| json!({}));
-    let input = Input { args, data: case.json("data"), ..Input::default() };
+    let input = ProgramInput { args, data: case.json("data"), ..ProgramInput::default() };
     POOL.run_blocking(&program, &input, limits, None)
 }
 
@@ -74,7 +77,7 @@ fn depth(json: &Json) -> usize {
 }
 
 /// What is wrong with what became of a program.
-fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
+fn judge(case: &Case, outcome: &Result<ProgramOutput, SandboxError>) -> Option<String> {
     let told = match outcome {
         Ok(output) if case.setup("depth").is_some() => depth(&output.value).to_string(),
         Ok(output) if case.setup("length").is_some() => {
@@ -82,7 +85,7 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
         }
         Ok(output) => output.value.to_string(),
         Err(error) => {
-            let name = error.name.as_deref().filter(|_| error.code == Code::Threw);
+            let name = error.name.as_deref().filter(|_| error.code == SandboxErrorCode::Threw);
             let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
             format!("{} {name}{}", error.code, error.message)
         }
@@ -119,12 +122,13 @@ fn all_of(file: &str) {
     let cases = cases(file);
     for case in &cases {
         // Honest programs get honest time; hostile ones end at theirs.
-        let limits = if case.expected.contains("TIMEOUT") { tight() } else { Limits::default() };
+        let limits =
+            if case.expected.contains("TIMEOUT") { tight() } else { GuestLimits::default() };
         let outcome = run(case, &limits);
         let mut found = judge(case, &outcome);
         if let Err(error) = &outcome
             && error.cpu > limits.cpu + OVERRUN
-            && error.code != Code::Syntax
+            && error.code != SandboxErrorCode::Syntax
         {
             found = Some(format!("took {:?} of the processor", error.cpu));
         }

@@ -4,20 +4,24 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use toolwright_sandbox::{Code, Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand};
+use toolwright_sandbox::{
+    GuestLimits, JailLayer, PoolOptions, ProgramForm, ProgramInput, SandboxErrorCode,
+    WorkerCommand, WorkerPool,
+};
 
 use crate::support::{assert_alive, convict, worker};
 
-fn error_of(command: WorkerCommand, require_jail: bool) -> (Code, String) {
-    let pool = Pool::new(PoolOptions { workers: 1, require_jail, ..PoolOptions::new(command) });
-    let error = pool.compile_blocking("1", Form::Script, None).expect_err("it cannot start");
+fn error_of(command: WorkerCommand, require_jail: bool) -> (SandboxErrorCode, String) {
+    let pool =
+        WorkerPool::new(PoolOptions { workers: 1, require_jail, ..PoolOptions::new(command) });
+    let error = pool.compile_blocking("1", ProgramForm::Script, None).expect_err("it cannot start");
     (error.code, error.message)
 }
 
 #[test]
 fn binaries_that_are_no_workers() {
     let missing = error_of(WorkerCommand::new("/nowhere/worker"), false);
-    assert_eq!(missing.0, Code::StartFailed);
+    assert_eq!(missing.0, SandboxErrorCode::StartFailed);
     assert!(
         missing.1.starts_with("cannot start the worker `/nowhere/worker`: No such file"),
         "{}",
@@ -25,7 +29,7 @@ fn binaries_that_are_no_workers() {
     );
     for wrong in ["/bin/true", "/bin/false", "/bin/pwd"] {
         let (code, message) = error_of(WorkerCommand::new(wrong), false);
-        assert_eq!(code, Code::StartFailed);
+        assert_eq!(code, SandboxErrorCode::StartFailed);
         assert_eq!(
             message,
             format!("`{wrong}` ended or spoke before greeting: it is no sandbox worker")
@@ -33,24 +37,24 @@ fn binaries_that_are_no_workers() {
     }
     let (code, message) =
         error_of(WorkerCommand::new("/bin/sh").arg("-c").arg("echo hello >&0; read x"), false);
-    assert_eq!(code, Code::StartFailed, "{message}");
+    assert_eq!(code, SandboxErrorCode::StartFailed, "{message}");
     // A directory and a file that cannot be executed.
     for wrong in ["/", "/etc/passwd"] {
-        assert_eq!(error_of(WorkerCommand::new(wrong), false).0, Code::StartFailed);
+        assert_eq!(error_of(WorkerCommand::new(wrong), false).0, SandboxErrorCode::StartFailed);
     }
 }
 
 #[test]
 fn each_layer_can_be_required() {
-    for layer in Layer::ALL {
+    for layer in JailLayer::ALL {
         let lacking = || convict(&["--without", layer.name()]);
         let (code, message) = error_of(lacking(), true);
-        assert_eq!(code, Code::StartFailed);
+        assert_eq!(code, SandboxErrorCode::StartFailed);
         assert_eq!(
             message,
             format!("the jail lacks its layer `{}`: left out on request", layer.name())
         );
-        let pool = Pool::new(PoolOptions {
+        let pool = WorkerPool::new(PoolOptions {
             workers: 1,
             require_jail: false,
             ..PoolOptions::new(lacking())
@@ -60,7 +64,7 @@ fn each_layer_can_be_required() {
         assert_eq!(report.missing().collect::<Vec<_>>(), [(layer, "left out on request")]);
         assert!(!report.is_complete());
     }
-    assert_alive(&Pool::new(PoolOptions {
+    assert_alive(&WorkerPool::new(PoolOptions {
         workers: 1,
         require_jail: true,
         ..PoolOptions::new(worker())
@@ -75,12 +79,13 @@ fn a_small_stack_is_made_larger_or_not_used_up() {
     for limit in ["ulimit -S -s 2048", "ulimit -s 2048", "ulimit -s 1024", "ulimit -s 512"] {
         let shell =
             WorkerCommand::new("/bin/sh").arg("-c").arg(format!("{limit}; exec '{worker}'"));
-        let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(shell) });
-        let program = pool.compile_blocking(deep, Form::Script, None).expect("it compiles");
-        let limits = Limits { stack: 4 << 20, ..Limits::default() };
-        let error =
-            pool.run_blocking(&program, &Input::default(), &limits, None).expect_err("too deep");
-        assert_eq!(error.code, Code::StackOverflow, "{limit}: {error}");
+        let pool = WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(shell) });
+        let program = pool.compile_blocking(deep, ProgramForm::Script, None).expect("it compiles");
+        let limits = GuestLimits { stack: 4 << 20, ..GuestLimits::default() };
+        let error = pool
+            .run_blocking(&program, &ProgramInput::default(), &limits, None)
+            .expect_err("too deep");
+        assert_eq!(error.code, SandboxErrorCode::StackOverflow, "{limit}: {error}");
         assert_alive(&pool);
         assert_eq!(pool.started(), 1, "{limit}");
     }
@@ -90,7 +95,7 @@ fn a_small_stack_is_made_larger_or_not_used_up() {
 fn a_worker_that_lies_is_killed() {
     let many = format!("[{}0]", "[0],".repeat(200_000));
     let long = format!("\"{}\"", "x".repeat((1 << 20) - 2));
-    let limits = Limits { output: (1 << 20) - 1, ..Limits::default() };
+    let limits = GuestLimits { output: (1 << 20) - 1, ..GuestLimits::default() };
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     // `6` is a result, `7` a failure, `5` bytecode, which nobody asked for.
     for (kind, body) in [
@@ -104,17 +109,21 @@ fn a_worker_that_lies_is_killed() {
         ("7", r#"{"code":"NO_SUCH_CODE","message":"x"}"#),
         ("7", r#"{"code":"THREW"}"#),
     ] {
-        let pool =
-            Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", kind])) });
-        let program = pool.compile_blocking(body, Form::Script, None).expect("it says so");
-        let error = pool.run_blocking(&program, &Input::default(), &limits, None);
+        let pool = WorkerPool::new(PoolOptions {
+            workers: 1,
+            ..PoolOptions::new(convict(&["--lie", kind]))
+        });
+        let program = pool.compile_blocking(body, ProgramForm::Script, None).expect("it says so");
+        let error = pool.run_blocking(&program, &ProgramInput::default(), &limits, None);
         let error = error.expect_err("it makes no sense");
-        assert_eq!(error.code, Code::WorkerDied, "{kind} {body:.40}");
+        assert_eq!(error.code, SandboxErrorCode::WorkerDied, "{kind} {body:.40}");
         assert_eq!(pool.idle(), [0; 0], "it must not serve again: {kind} {body:.40}");
     }
-    let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", "6"])) });
-    let program = pool.compile_blocking("[1]", Form::Script, None).expect("it says so");
-    let output = pool.run_blocking(&program, &Input::default(), &Limits::default(), None);
+    let pool =
+        WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(convict(&["--lie", "6"])) });
+    let program = pool.compile_blocking("[1]", ProgramForm::Script, None).expect("it says so");
+    let output =
+        pool.run_blocking(&program, &ProgramInput::default(), &GuestLimits::default(), None);
     assert_eq!(output.expect("this one does").value, json!([1]));
     assert_eq!(pool.idle().len(), 1);
 }
@@ -127,15 +136,19 @@ fn a_worker_outlives_the_thread_and_the_runtime_that_started_it() {
         let started = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().expect("a runtime");
             runtime
-                .block_on(pool.compile("module.exports = () => 1", Form::Script, None))
+                .block_on(pool.compile("module.exports = () => 1", ProgramForm::Script, None))
                 .expect("it compiles")
         });
         started.join().expect("nothing panics")
     };
     for _ in 0..3 {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let output =
-            runtime.block_on(pool.run(&program, &Input::args(json!({})), &Limits::default(), None));
+        let output = runtime.block_on(pool.run(
+            &program,
+            &ProgramInput::args(json!({})),
+            &GuestLimits::default(),
+            None,
+        ));
         assert_eq!(output.expect("a result").value, json!(1));
     }
     assert_eq!(pool.started(), 1);

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolwright_sandbox::{
-    Error, Form, Input, Json, Limits, Output, Pool, PoolOptions, Program, WorkerCommand,
+    GuestLimits, Json, PoolOptions, Program, ProgramForm, ProgramInput, ProgramOutput,
+    SandboxError, WorkerCommand, WorkerPool,
 };
 
-pub(crate) static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
+pub(crate) static POOL: LazyLock<WorkerPool> = LazyLock::new(|| pool(2));
 
 /// Where all tests share one process, who measures its memory must be alone (`write`) with who
 /// fills it (`read`).
@@ -24,33 +25,41 @@ pub(crate) fn convict(words: &[&str]) -> WorkerCommand {
     words.iter().fold(command, |command, word| command.arg(word))
 }
 
-pub(crate) fn pool(workers: usize) -> Pool {
-    Pool::new(PoolOptions { workers, ..PoolOptions::new(worker()) })
+pub(crate) fn pool(workers: usize) -> WorkerPool {
+    WorkerPool::new(PoolOptions { workers, ..PoolOptions::new(worker()) })
 }
 
 /// Short, but far above what honest code takes.
-pub(crate) fn tight() -> Limits {
-    Limits { cpu: Duration::from_millis(100), ..Limits::default() }
+pub(crate) fn tight() -> GuestLimits {
+    GuestLimits { cpu: Duration::from_millis(100), ..GuestLimits::default() }
 }
 
-pub(crate) fn script(pool: &Pool, source: &str) -> Program {
-    pool.compile_blocking(source, Form::Script, None).expect("it compiles")
+pub(crate) fn script(pool: &WorkerPool, source: &str) -> Program {
+    pool.compile_blocking(source, ProgramForm::Script, None).expect("it compiles")
 }
 
-pub(crate) fn run_with(source: &str, args: Json, limits: &Limits) -> Result<Output, Error> {
-    let program = POOL.compile_blocking(source, Form::Script, None)?;
-    POOL.run_blocking(&program, &Input::args(args), limits, None)
+pub(crate) fn run_with(
+    source: &str,
+    args: Json,
+    limits: &GuestLimits,
+) -> Result<ProgramOutput, SandboxError> {
+    let program = POOL.compile_blocking(source, ProgramForm::Script, None)?;
+    POOL.run_blocking(&program, &ProgramInput::args(args), limits, None)
 }
 
-pub(crate) fn run(source: &str) -> Result<Output, Error> {
-    run_with(source, json!({}), &Limits::default())
+pub(crate) fn run(source: &str) -> Result<ProgramOutput, SandboxError> {
+    run_with(source, json!({}), &GuestLimits::default())
 }
 
 /// Whether the pool answers.
-pub(crate) fn assert_alive(pool: &Pool) {
+pub(crate) fn assert_alive(pool: &WorkerPool) {
     let program = script(pool, "module.exports = ({ n }) => n + 1");
-    let output =
-        pool.run_blocking(&program, &Input::args(json!({ "n": 1 })), &Limits::default(), None);
+    let output = pool.run_blocking(
+        &program,
+        &ProgramInput::args(json!({ "n": 1 })),
+        &GuestLimits::default(),
+        None,
+    );
     assert_eq!(output.expect("the next call succeeds").value, json!(2));
 }
 

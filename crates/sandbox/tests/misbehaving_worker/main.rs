@@ -11,13 +11,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use toolwright_sandbox::{
-    Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand, jail_this_process,
-    worker_main_lacking,
+    GuestLimits, JailLayer, PoolOptions, ProgramForm, ProgramInput, WorkerCommand, WorkerPool,
+    jail_this_process, worker_main_without_layers,
 };
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let lacking = |layer: &Layer| words.iter().any(|word| word == layer.name());
+    let lacking = |layer: &JailLayer| words.iter().any(|word| word == layer.name());
     match words.first().map(String::as_str) {
         Some("--try") => {
             jail_this_process();
@@ -40,7 +40,9 @@ fn main() -> ExitCode {
             let _ = words[1].parse().map(lie);
             ExitCode::SUCCESS
         }
-        _ => worker_main_lacking(&Layer::ALL.into_iter().filter(lacking).collect::<Vec<_>>()),
+        _ => worker_main_without_layers(
+            &JailLayer::ALL.into_iter().filter(lacking).collect::<Vec<_>>(),
+        ),
     }
 }
 
@@ -72,17 +74,17 @@ fn lie(kind: u8) -> io::Result<()> {
 
 fn parent(worker: &str) -> ExitCode {
     let pool =
-        Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
+        WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
     // Nothing inside of the worker ends this one before its time, which is long.
     let source = "const a = new Float64Array(1e6); for (;;) a.sort()";
-    let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
-    let limits = Limits {
+    let program = pool.compile_blocking(source, ProgramForm::Script, None).expect("it compiles");
+    let limits = GuestLimits {
         cpu: Duration::from_secs(3600),
         wall: Duration::from_secs(3600),
-        ..Limits::default()
+        ..GuestLimits::default()
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
+        scope.spawn(|| pool.run_blocking(&program, &ProgramInput::default(), &limits, None));
         loop {
             if let Some(pid) = pool.busy().first() {
                 // Whoever started this program reads it, or has died.

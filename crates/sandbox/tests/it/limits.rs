@@ -1,17 +1,23 @@
-//! What goes in, what the log holds, what survives, and who decides about limits.
+//! The limits of a call: input, result, log, memory, time, stack and compilation.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde_json::{Value as Json, json};
 use toolwright_sandbox::{
-    GuestLimits, LogLevel, LogLine, ProgramForm, ProgramInput, SandboxErrorCode,
+    GuestLimits, HostError, HostFunctions, LogLevel, LogLine, ProgramForm, ProgramInput,
+    SandboxErrorCode,
 };
 
-use crate::support::{ALONE, POOL, assert_alive, pool, resident, run, run_with, script, tight};
+use crate::support::{
+    EVENT_TIMEOUT, POOL, PROCESS_METRICS, assert_works, pool, resident, run, run_with, script,
+    short_time, signal, unlimited_time,
+};
 
 #[test]
-fn input_has_caps_of_its_own() {
-    let _full = ALONE.read();
+fn the_input_has_a_limit_of_bytes() {
+    let _metrics = PROCESS_METRICS.read();
     let identity = script(&POOL, "module.exports = (x) => x.length");
     let at = |bytes: usize| ProgramInput::args(json!("x".repeat(bytes)));
     let run =
@@ -29,7 +35,7 @@ fn nested(levels: usize) -> Json {
 }
 
 #[test]
-fn input_that_is_deep() {
+fn the_input_has_a_limit_of_levels() {
     let identity = script(&POOL, "module.exports = (x) => x");
     let run = |levels| {
         POOL.run_blocking(
@@ -48,8 +54,8 @@ fn input_that_is_deep() {
 }
 
 #[test]
-fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
-    let _full = ALONE.read();
+fn the_input_does_not_count_against_the_memory_of_the_guest() {
+    let _metrics = PROCESS_METRICS.read();
     let items = json!(vec![json!({}); 340_000]);
     let output = run_with(
         "module.exports = (x) => x.length",
@@ -63,7 +69,7 @@ fn a_mebibyte_of_small_objects_is_no_one_s_memory_but_the_input_s() {
 
 #[test]
 fn garbage_beside_a_large_input_is_collected() {
-    let _full = ALONE.read();
+    let _metrics = PROCESS_METRICS.read();
     let items = json!(vec![json!({ "a": 1 }); 100_000]);
     let source = "module.exports = (x) => { let n = 0; for (let i = 0; i < 60000; i++) { const a = { b: [1, 2, 3, 4, 5, 6, 7, 8] }; a.a = a; n++; } return n; }";
     let output = run_with(
@@ -71,11 +77,11 @@ fn garbage_beside_a_large_input_is_collected() {
         items,
         &GuestLimits { cpu: Duration::from_secs(5), ..GuestLimits::default() },
     );
-    assert_eq!(output.expect("cycles are no one's memory").value, json!(60_000));
+    assert_eq!(output.expect("cycles are collected in time").value, json!(60_000));
 }
 
 #[test]
-fn strings_go_through_unchanged() {
+fn strings_enter_and_leave_unchanged() {
     let text = json!("a\u{0}b\u{7f}ä😀\u{2028}\u{fffd}\"\\\n");
     let input = json!({ "": text, "\u{0}": [text], "__proto__": { "constructor": text } });
     let output = run_with("module.exports = (x) => x", input.clone(), &GuestLimits::default());
@@ -83,7 +89,7 @@ fn strings_go_through_unchanged() {
 }
 
 #[test]
-fn the_log() {
+fn the_log_shows_values_of_every_kind() {
     let output = run(
         "console.log('a', 1, null, undefined, true, 1.5, NaN); console.info({ a: [1] }); console.warn(new TypeError('t'));
          console.error(() => 1, 10n, Symbol('s')); console.debug(); console.log(new Map(), { f() {}, n: NaN, m: new Map(), u: [undefined] }); console.log({ get x() { throw 1; } }, 'after');
@@ -110,8 +116,8 @@ fn the_log() {
 }
 
 #[test]
-fn a_flooded_log_is_cut_and_says_so() {
-    let _full = ALONE.read();
+fn a_log_that_is_too_long_is_cut_visibly() {
+    let _metrics = PROCESS_METRICS.read();
     for flood in [
         "for (let i = 0; i < 1e5; i++) console.log('line ' + i)",
         "console.log('x'.repeat(1e6)); console.log('more')",
@@ -131,23 +137,23 @@ fn errors_carry_the_log() {
     for (source, code) in [
         ("console.log('before'); throw new Error('x')", SandboxErrorCode::Threw),
         ("console.log('before'); for (;;);", SandboxErrorCode::Timeout),
-        // The worker is killed: what it had said is there all the same.
+        // The worker is killed; the line that it sent before is kept.
         (
             "console.log('before'); const a = []; a.length = 2 ** 32 - 1; a.reverse()",
             SandboxErrorCode::Timeout,
         ),
         ("console.log('before'); const a = []; for (;;) a.push(1)", SandboxErrorCode::MemoryLimit),
     ] {
-        let error = run_with(source, json!({}), &tight()).expect_err(source);
+        let error = run_with(source, json!({}), &short_time()).expect_err(source);
         assert_eq!(error.code, code, "{source}");
         assert_eq!(error.log.len(), 1, "{source}");
         assert_eq!(error.log[0].text, "before");
     }
 }
 
-/// The engine does not survive a lack of memory unharmed.
+/// The engine may be damaged afterwards.
 #[test]
-fn a_worker_that_refused_memory_never_serves_again() {
+fn a_worker_that_refused_memory_serves_no_other_call() {
     let pool = pool(1);
     let greedy = script(
         &pool,
@@ -159,20 +165,20 @@ fn a_worker_that_refused_memory_never_serves_again() {
         .expect_err("too much");
     assert_eq!(error.code, SandboxErrorCode::MemoryLimit);
     assert!(pool.idle().is_empty(), "{:?}", pool.idle());
-    assert_alive(&pool);
+    assert_works(&pool);
     assert_ne!(pool.idle(), before);
 }
 
 #[test]
-fn who_hit_a_limit_says_no_more() {
+fn a_guest_that_was_refused_memory_logs_nothing_more() {
     let source = "console.log('before'); const a = []; try { for (;;) a.push(1); } catch { console.log('after'); console.log(); }";
     let error = run(source).expect_err("too much");
     assert_eq!(error.code, SandboxErrorCode::MemoryLimit);
     assert_eq!(error.log.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["before"]);
 }
 
-/// The most memory that a process ever had resident, if it lives.
-fn peak(pid: u32) -> Option<usize> {
+/// The most bytes of memory that a process ever had resident; `None` if it has ended.
+fn peak_resident(pid: u32) -> Option<usize> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let peak =
         status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
@@ -180,23 +186,18 @@ fn peak(pid: u32) -> Option<usize> {
 }
 
 #[test]
-fn memory_that_was_given_back_is_used_again_whatever_its_size() {
+fn freed_memory_is_reused_for_every_size() {
     let sizes = "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) sizes.push(s);";
     let fill = "const fill = (s) => { const k = []; const n = Math.floor(6e6 / (s * 1.125 + 160)); for (let i = 0; i < n; i++) k.push(new ArrayBuffer(s)); return k; };";
-    let limits = GuestLimits {
-        cpu: Duration::from_secs(60),
-        wall: Duration::from_secs(120),
-        ..GuestLimits::default()
-    };
     for (then, fits) in [
-        // From small to large and back: nothing is in use in between.
+        // From small blocks to large ones and back; each size is freed before the next.
         ("for (const s of [...sizes, ...sizes.reverse()]) fill(s); return 1", true),
-        // Every tenth block stays, so that nothing large fits in between.
+        // Every tenth block stays in use, so that large blocks fit nowhere.
         (
             "const kept = []; for (const s of sizes) fill(s).forEach((b, i) => { if (i % 10 === 0) kept.push(b); }); return 1",
             false,
         ),
-        // As much as there can be of every size that the heap has a list for.
+        // As many blocks as possible of every size class of the heap.
         (
             "for (let b = 131072; b > 64; b -= Math.max(16, b >> 4 & ~15)) { const k = []; try { for (let i = 0; i < 6.8e6 / (b + 132); i++) k.push(new ArrayBuffer(b - 8)); } catch { } } for (;;) sizes.push(...sizes)",
             false,
@@ -205,14 +206,15 @@ fn memory_that_was_given_back_is_used_again_whatever_its_size() {
         let pool = pool(1);
         let program =
             script(&pool, &format!("module.exports = () => {{ {sizes} {fill} {then}; }}"));
-        // A worker that was refused memory is gone with its figures, so they are looked at all the
-        // time.
+        // A worker that was refused memory ends, and its figures with it. So they are read all the
+        // time; they are a maximum, so one look towards the end is enough.
         let (outcome, peak) = std::thread::scope(|scope| {
-            let call = scope
-                .spawn(|| pool.run_blocking(&program, &ProgramInput::default(), &limits, None));
+            let call = scope.spawn(|| {
+                pool.run_blocking(&program, &ProgramInput::default(), &unlimited_time(), None)
+            });
             let mut most = 0;
             while !call.is_finished() {
-                most = pool.busy().into_iter().filter_map(peak).fold(most, usize::max);
+                most = pool.busy().into_iter().filter_map(peak_resident).fold(most, usize::max);
                 std::thread::sleep(Duration::from_millis(1));
             }
             (call.join().expect("no panic"), most)
@@ -223,14 +225,14 @@ fn memory_that_was_given_back_is_used_again_whatever_its_size() {
                 assert_eq!((error.code, fits), (SandboxErrorCode::MemoryLimit, false), "{error}")
             }
         }
-        assert!(peak > 4 << 20, "nobody looked: {peak}");
+        assert!(peak > 4 << 20, "the peak was not seen: {peak}");
         assert!(peak < 40 << 20, "a guest of 8 MiB made its worker take {peak} bytes: {then}");
     }
 }
 
 #[test]
-fn a_result_costs_its_reader_little() {
-    let _alone = ALONE.write();
+fn parsing_a_result_takes_little_memory() {
+    let _metrics = PROCESS_METRICS.write();
     let limits = GuestLimits { memory: 64 << 20, ..GuestLimits::default() };
     for source in [
         "new Array(39300).fill([0])",
@@ -249,7 +251,7 @@ fn a_result_costs_its_reader_little() {
 }
 
 #[test]
-fn the_caller_decides_about_limits() {
+fn the_caller_sets_the_limits() {
     let work =
         "module.exports = () => { let n = 0; for (let i = 0; i < 3e6; i++) n += i; return n; }";
     let at = |milliseconds| GuestLimits {
@@ -277,7 +279,7 @@ fn the_caller_decides_about_limits() {
             .as_u64()
     };
     assert!(stack(4 << 20) > stack(256 << 10));
-    // Beyond any sense they are what the worker can bear.
+    // Limits above what a worker supports are lowered.
     assert!(
         run_with(
             deep,
@@ -288,50 +290,58 @@ fn the_caller_decides_about_limits() {
     );
 }
 
-#[test]
-fn the_clock_on_the_wall_ends_what_takes_no_time_of_the_processor() {
-    struct Never;
-    impl toolwright_sandbox::HostFunctions for Never {
-        fn names(&self) -> Vec<String> {
-            vec!["never".to_owned()]
-        }
-        fn call<'a>(
-            &'a self,
-            _: &'a str,
-            _: Vec<Json>,
-        ) -> futures::future::BoxFuture<'a, Result<Json, toolwright_sandbox::HostError>> {
-            Box::pin(std::future::pending())
-        }
+/// Offers `wait()`, which never answers, and notifies the test when it is called.
+struct Waiting(Arc<tokio::sync::Notify>);
+
+impl HostFunctions for Waiting {
+    fn names(&self) -> Vec<String> {
+        vec!["wait".to_owned()]
     }
-    let pool = pool(1);
-    let program = script(&pool, "module.exports = () => never()");
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let limits = GuestLimits { wall: Duration::from_millis(50), ..tight() };
-    runtime.block_on(async {
-        let input = ProgramInput::default();
-        // It waits for the host, so neither clock runs: the caller bounds it.
-        let call = pool.run(&program, &input, &limits, Some(&Never));
-        assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
-    });
-    assert_alive(&pool);
-    assert_eq!(pool.started(), 2, "the worker of the call that was dropped is gone");
-    // Stopped from outside, a worker uses no processor time at all.
-    let looped = script(&pool, "for (;;);");
-    let pid = pool.idle()[0];
-    let stop = std::process::Command::new("kill").args(["-STOP", &pid.to_string()]).status();
-    assert!(stop.expect("kill is there").success());
-    let began = Instant::now();
-    let error = pool
-        .run_blocking(&looped, &ProgramInput::default(), &limits, None)
-        .expect_err("it is stopped");
-    assert_eq!(error.code, SandboxErrorCode::Timeout);
-    assert!(error.message.contains("on the clock"), "{}", error.message);
-    assert!(began.elapsed() < Duration::from_secs(5));
-    assert_alive(&pool);
+
+    fn call<'a>(&'a self, _: &'a str, _: Vec<Json>) -> BoxFuture<'a, Result<Json, HostError>> {
+        self.0.notify_one();
+        Box::pin(std::future::pending())
+    }
 }
 
 #[test]
-fn compiling_has_limits_too() {
+fn dropping_a_call_that_waits_for_the_host_ends_its_worker() {
+    let pool = pool(1);
+    let program = script(&pool, "module.exports = () => wait()");
+    let called = Arc::new(tokio::sync::Notify::new());
+    let host = Waiting(Arc::clone(&called));
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
+        let (input, limits) = (ProgramInput::default(), GuestLimits::default());
+        let waited = tokio::select! {
+            result = pool.run(&program, &input, &limits, Some(&host)) => panic!("{result:?}"),
+            waited = tokio::time::timeout(EVENT_TIMEOUT, called.notified()) => waited,
+        };
+        waited.expect("the guest calls the host");
+    });
+    assert_works(&pool);
+    assert_eq!(pool.started(), 2, "the worker of the dropped call has ended");
+}
+
+/// A worker that is stopped from outside uses no processor time at all.
+#[test]
+fn a_guest_without_processor_time_is_ended_by_the_wall_clock() {
+    let pool = pool(1);
+    let endless = script(&pool, "for (;;);");
+    signal("-STOP", pool.idle()[0]);
+    let limits = GuestLimits { wall: Duration::from_millis(50), ..short_time() };
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
+        let input = ProgramInput::default();
+        let call = pool.run(&endless, &input, &limits, None);
+        let result = tokio::time::timeout(EVENT_TIMEOUT, call).await.expect("the call ends");
+        let error = result.expect_err("it is stopped");
+        assert_eq!(error.code, SandboxErrorCode::Timeout);
+        assert_eq!(error.message, "the program did not end within 50ms of wall-clock time");
+    });
+    assert_works(&pool);
+}
+
+#[test]
+fn compiling_has_limits() {
     for source in [
         format!("/{}/", "(a{1000}){1000}".repeat(20)),
         format!("/{}/", "[^a]{65535}".repeat(5000)),
@@ -343,17 +353,18 @@ fn compiling_has_limits_too() {
         "`${".repeat(50_000),
         format!("/{}/u", "\\p{L}".repeat(100_000)),
     ] {
-        let started = Instant::now();
-        // Some of these are programs; none may hurt.
+        // Some of these are valid programs. None may take longer than the limits allow, which is
+        // seconds, and much less than compiling them without limits.
+        let started = std::time::Instant::now();
         let _ = POOL.compile_blocking(&source, ProgramForm::Script, None);
-        assert!(started.elapsed() < Duration::from_secs(10));
-        assert_alive(&POOL);
+        assert!(started.elapsed() < EVENT_TIMEOUT, "{source:.40}");
+        assert_works(&POOL);
     }
     let error = POOL
         .compile_blocking(&"x".repeat(2 << 20), ProgramForm::Script, None)
         .expect_err("too long");
     assert_eq!(error.code, SandboxErrorCode::InputTooLarge);
-    // Every function carries its own text.
+    // Bytecode contains the source text of every function, nested ones included.
     let nested =
         format!("{}/*{}*/1{}", "(() => ".repeat(100), "x".repeat(150_000), ")".repeat(100));
     let error = POOL.compile_blocking(&nested, ProgramForm::Script, None).expect_err("too long");
@@ -368,7 +379,7 @@ fn compiling_has_limits_too() {
 }
 
 #[test]
-fn globals_and_a_prelude() {
+fn a_program_sees_globals_and_the_prelude() {
     let prelude = "class Special extends Error { constructor(code) { super('special'); this.name = 'Special'; this.code = code; } }
                    function helper(x) { return x * factor; }";
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -391,14 +402,14 @@ fn globals_and_a_prelude() {
         run("export default ({ n }) => helper(n)", ProgramForm::Module).expect("a result").value,
         json!(42)
     );
-    // What the prelude declares is nobody's entry point.
+    // A function of the prelude is not the entry point.
     assert_eq!(
         run("function mine() { return helper(1); }", ProgramForm::Script).expect("a result").value,
         json!(21)
     );
     let error = run("\n  throw new Special('CODE')", ProgramForm::Script).expect_err("it throws");
     assert_eq!(error.name.as_deref(), Some("Special"));
-    let place = error.place().expect("a place");
+    let position = error.position().expect("a position");
     assert_eq!(error.fields.expect("fields")["code"], json!("CODE"));
-    assert_eq!((place.line, place.column), (2, 13), "of the program, not of the prelude");
+    assert_eq!((position.line, position.column), (2, 13), "in the program, not in the prelude");
 }

@@ -1,45 +1,45 @@
 //// an Error => THREW Error: boom
-//@ place 2:13
+//@ position 2:13
 module.exports = () => {
   throw new Error('boom');
 };
 //// an Error in a helper => THREW TypeError: bad
-//@ place 2:17
+//@ position 2:17
 function helper() {
       throw new TypeError('bad');
 }
 module.exports = () => helper();
 //// an Error behind characters that are no ASCII => THREW Error: x
-//@ place 1:44
+//@ position 1:44
 module.exports = () => { 'äöü😀'; throw new Error('x'); };
 //// an Error of the engine => THREW TypeError: cannot read property 'c' of undefined
-//@ place 3:3
+//@ position 3:3
 module.exports = () => {
   const a = {};
   a.b.c.x;
 };
 //// a syntax error behind characters that are no ASCII => SYNTAX
-//@ place 2:18
+//@ position 2:18
 module.exports = () => {
   const ä = 'ü😀' 1;
 };
 //// a name that is not there => THREW ReferenceError: nope is not defined
-//@ place 2:3
+//@ position 2:3
 module.exports = () => {
   nope();
 };
 //// a rejected promise => THREW Error: late
-//@ place 3:13
+//@ position 3:13
 module.exports = async () => {
   await null;
   throw new Error('late');
 };
 //// at the top => THREW Error: top
-//@ place 1:11
+//@ position 1:11
 throw new Error('top');
 //// in a module => THREW Error: m
 //@ module
-//@ place 2:13
+//@ position 2:13
 export default () => {
   throw new Error('m');
 };
@@ -109,12 +109,12 @@ throw new Error('outer', { cause: new Error('inner') });
 //// a RangeError of its own is no overflow => THREW RangeError: mine
 throw new RangeError('mine');
 //// a syntax error => SYNTAX
-//@ place 2:12
+//@ position 2:12
 module.exports = () => {
   const a =;
 };
 //// a syntax error in the first line => SYNTAX
-//@ place 1:1
+//@ position 1:1
 )
 //// an end that is missing => SYNTAX
 module.exports = () => {

@@ -93,7 +93,9 @@ fn call_with(
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let result = runtime.block_on(async {
         let program = pool.compile(source, ProgramForm::Script, None).await.expect("it compiles");
-        pool.run(&program, &ProgramInput::default(), limits, Some(&tools)).await
+        let input = ProgramInput::default();
+        let call = pool.run(&program, &input, limits, Some(&tools));
+        tokio::time::timeout(EVENT_TIMEOUT, call).await.expect("the call ends")
     });
     (result, tools.peak.into_inner())
 }

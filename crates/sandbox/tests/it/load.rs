@@ -66,6 +66,7 @@ fn workers_that_are_killed_leak_nothing() {
             .run_blocking(&program, &ProgramInput::default(), &limits, None)
             .expect_err("it does not end in time");
         assert_eq!(error.code, SandboxErrorCode::Timeout);
+        assert_eq!(error.message, "the program used up its time and its worker was killed");
     }
     assert!(pool.started() >= 40, "{} workers were started", pool.started());
     assert!(descriptors() <= open + OTHER_DESCRIPTORS, "{} open, {open} before", descriptors());

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use toolwright_sandbox::{
-    Form, InProcess, Input, Limits, Pool, PoolOptions, Program, WorkerCommand,
+    GuestLimits, InProcessGuest, PoolOptions, Program, ProgramForm, ProgramInput, WorkerCommand,
+    WorkerPool,
 };
 
 use crate::timing::{median, microseconds, quantile, verdict};
@@ -77,12 +78,14 @@ pub(crate) fn run(peers: &Path) {
          worker on a processor each",
         ROUNDS * CALLS
     );
-    let worker = WorkerCommand::new(beside("toolwright-sandbox-worker"));
-    let pool = |workers| Pool::new(PoolOptions { workers, ..PoolOptions::new(worker.clone()) });
+    let worker = WorkerCommand::new(beside("toolwright")).arg("sandbox-worker");
+    let pool =
+        |workers| WorkerPool::new(PoolOptions { workers, ..PoolOptions::new(worker.clone()) });
     let (pool, two) = (pool(1), pool(2));
     let mut peer = Peer::start(peers);
     for work in works() {
-        let program = pool.compile_blocking(work.source, Form::Script, None).expect("it compiles");
+        let program =
+            pool.compile_blocking(work.source, ProgramForm::Script, None).expect("it compiles");
         measure(&work, &pool, &program, peer.as_mut());
         throughput(&pool, &two, &program, &work, peer.as_mut());
     }
@@ -95,9 +98,9 @@ fn beside(name: &str) -> std::path::PathBuf {
 }
 
 /// Measures the latency of one function in all three ways.
-fn measure(work: &Work, pool: &Pool, program: &Program, mut peer: Option<&mut Peer>) {
-    let (input, limits) = (Input::args(work.args.clone()), Limits::default());
-    let mut inside = InProcess::new().expect("memory");
+fn measure(work: &Work, pool: &WorkerPool, program: &Program, mut peer: Option<&mut Peer>) {
+    let (input, limits) = (ProgramInput::args(work.args.clone()), GuestLimits::default());
+    let mut inside = InProcessGuest::new().expect("memory");
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     // By the processor that the JavaScript ran on.
@@ -216,21 +219,27 @@ fn timed(calls: usize, mut call: impl FnMut()) -> Vec<f64> {
 }
 
 /// Prints calls per second with one worker and with two, with many callers at a time.
-fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Option<&mut Peer>) {
-    let per_second = |pool: &Pool| {
+fn throughput(
+    one: &WorkerPool,
+    two: &WorkerPool,
+    program: &Program,
+    work: &Work,
+    peer: Option<&mut Peer>,
+) {
+    let per_second = |pool: &WorkerPool| {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .expect("a runtime");
-        let input = std::sync::Arc::new(Input::args(work.args.clone()));
+        let input = std::sync::Arc::new(ProgramInput::args(work.args.clone()));
         let burst = |calls: usize| {
             let start = Instant::now();
             runtime.block_on(async {
                 let call = |_| {
                     let (pool, program, input) = (pool.clone(), program.clone(), input.clone());
                     tokio::spawn(async move {
-                        pool.run(&program, &input, &Limits::default(), None)
+                        pool.run(&program, &input, &GuestLimits::default(), None)
                             .await
                             .expect("a result");
                     })
@@ -252,11 +261,13 @@ fn throughput(one: &Pool, two: &Pool, program: &Program, work: &Work, peer: Opti
 }
 
 /// Prints the memory of a worker and of a trivial call.
-fn memory(pool: &Pool) {
-    let program =
-        pool.compile_blocking("module.exports = () => 1", Form::Script, None).expect("it compiles");
-    let output =
-        pool.run_blocking(&program, &Input::default(), &Limits::default(), None).expect("a result");
+fn memory(pool: &WorkerPool) {
+    let program = pool
+        .compile_blocking("module.exports = () => 1", ProgramForm::Script, None)
+        .expect("it compiles");
+    let output = pool
+        .run_blocking(&program, &ProgramInput::default(), &GuestLimits::default(), None)
+        .expect("a result");
     let resident = |pid: &u32| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
         status.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4

@@ -3,17 +3,20 @@
 
 use std::fmt::Write as _;
 
-use toolwright_sandbox::{Form, Input, JailReport, Limits, Pool, PoolOptions};
+use toolwright_sandbox::{
+    GuestLimits, JailReport, PoolOptions, ProgramForm, ProgramInput, WorkerPool,
+};
 
 use crate::output::{self, Exit};
 use crate::sandbox;
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
-    let pool = Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(sandbox::worker()?) });
+    let pool = WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(sandbox::worker()?) });
     let report = pool.jail_blocking()?;
-    let program = pool.compile_blocking("module.exports = ({ n }) => n + 1", Form::Script, None)?;
-    let input = Input::args(serde_json::json!({ "n": 1 }));
-    let output = pool.run_blocking(&program, &input, &Limits::default(), None)?;
+    let program =
+        pool.compile_blocking("module.exports = ({ n }) => n + 1", ProgramForm::Script, None)?;
+    let input = ProgramInput::args(serde_json::json!({ "n": 1 }));
+    let output = pool.run_blocking(&program, &input, &GuestLimits::default(), None)?;
     anyhow::ensure!(output.value == 2, "the sandbox computed that 1 + 1 is {}", output.value);
     output::print(&told(&report))?;
     Ok(if report.is_complete() { Exit::Clean } else { Exit::Findings })

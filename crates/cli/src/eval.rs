@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_exec::knowledge::{Code, Role, SLOW, cause, guest_limits, input, read_verdict};
-use toolwright_sandbox::{Error, LogLine, Output};
+use toolwright_sandbox::{LogLine, ProgramOutput, SandboxError};
 use toolwright_source::words::nearest_word;
 use toolwright_source::{Severity, render};
 use toolwright_workspace::ReadOptions;
@@ -109,7 +109,7 @@ fn say_log(log: &[LogLine]) {
     output::say(&text);
 }
 
-fn succeed(output: Output, as_json: bool) -> anyhow::Result<Exit> {
+fn succeed(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(output.cpu);
     if as_json {
         let mut all = json!({
@@ -126,13 +126,13 @@ fn succeed(output: Output, as_json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn used(output: &Output) -> String {
+fn used(output: &ProgramOutput) -> String {
     let (ms, memory) = (milliseconds(output.cpu), output.memory.div_ceil(1024));
     format!("took {ms} ms of processor time and {memory} KiB\n")
 }
 
 /// A validator that answers, and gives no verdict.
-fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result<Exit> {
+fn no_result(no_verdict: &str, output: &ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
     let message = no_verdict.strip_prefix("INVALID_VALIDATOR_RESULT: ").unwrap_or(no_verdict);
     if as_json {
         let failure = json!({"code": "INVALID_VALIDATOR_RESULT", "message": message});
@@ -147,9 +147,9 @@ fn no_result(no_verdict: &str, output: &Output, as_json: bool) -> anyhow::Result
     Ok(Exit::Findings)
 }
 
-fn fail(code: &Code, error: &Error, as_json: bool) -> anyhow::Result<Exit> {
+fn fail(code: &Code, error: &SandboxError, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(error.cpu);
-    let place = error.place().map(|place| code.place(place));
+    let place = error.position().map(|place| code.place(place));
     if as_json {
         let mut failure = json!({"code": error.code.name(), "message": error.message});
         let fields = [("name", error.name.as_deref().map(str::to_owned)), ("at", place)];

@@ -31,7 +31,7 @@ pub(crate) fn log() -> Log {
 /// waits for. With a thread on every core each call woke two of them, and took a third longer on
 /// two cores.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    toolwright_sandbox::room_for_a_runtime()
+    toolwright_sandbox::check_descriptors_for_runtime()
         .context("too few files may be open at a time (`ulimit -n`)")?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use toolwright_sandbox::{JailReport, OnJail, Pool, PoolOptions, WorkerCommand};
+use toolwright_sandbox::{JailReport, JailReportCallback, PoolOptions, WorkerCommand, WorkerPool};
 
 use crate::messages;
 
@@ -18,7 +18,7 @@ pub(crate) fn worker() -> anyhow::Result<WorkerCommand> {
 }
 
 /// Workers that are started when they are needed. What their jail lacks is said on stderr.
-pub(crate) fn pool(require_jail: bool) -> anyhow::Result<Pool> {
+pub(crate) fn pool(require_jail: bool) -> anyhow::Result<WorkerPool> {
     let tell = |report: &JailReport| {
         for (layer, reason) in report.missing() {
             messages::note(&format!(
@@ -27,6 +27,6 @@ pub(crate) fn pool(require_jail: bool) -> anyhow::Result<Pool> {
             ));
         }
     };
-    let on_jail = Some(OnJail(Arc::new(tell)));
-    Ok(Pool::new(PoolOptions { require_jail, on_jail, ..PoolOptions::new(worker()?) }))
+    let on_jail_report = Some(JailReportCallback(Arc::new(tell)));
+    Ok(WorkerPool::new(PoolOptions { require_jail, on_jail_report, ..PoolOptions::new(worker()?) }))
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use toolwright_model::{Binding, Tool};
 
-use toolwright_sandbox::Pool;
+use toolwright_sandbox::WorkerPool;
 
 use crate::knowledge::{Code, FunctionLimits};
 use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
@@ -67,7 +67,7 @@ pub struct ExecutorContext {
     /// that calls use.
     pub upstreams: Arc<mcp::Upstreams>,
     /// The workers that run JavaScript. Without them, tools that need JavaScript are refused.
-    pub sandbox: Option<Pool>,
+    pub sandbox: Option<WorkerPool>,
 }
 
 impl ExecutorContext {

@@ -1,48 +1,69 @@
 //! Runs a JavaScript program on JSON, under limits, in jailed worker processes.
 //!
-//! Here is no word of tools, and no way to run a program in the caller's own process.
+//! ```text
+//!   caller's process                        worker process (one per running call)
+//!   ┌───────────────────────────────┐       ┌─────────────────────────────────────┐
+//!   │ WorkerPool ─▶ WorkerCall ─────┼─socket┼▶ jail ▶ GuestRunner ▶ QuickJS engine │
+//!   │     ▲              │          │       │                  memory: GuestHeap   │
+//!   │     └─ result, log ┘◀─────────┼───────┼─ result, log lines, host calls       │
+//!   └───────────────────────────────┘       └─────────────────────────────────────┘
+//! ```
+//!
+//! A *guest* is one program during one call. A *worker* is a process that has locked itself in and
+//! runs one guest after the other, each in a fresh JavaScript runtime. The parent does not trust a
+//! worker: it caps and checks every frame it reads, because a bug of the engine may have given the
+//! guest control over the whole worker.
+//!
+//! Deliberately absent: the notion of a tool, a supported way to run a program in the caller's own
+//! process, and a way to make a [`Program`] from bytes (the engine trusts bytecode).
 //!
 //! ```no_run
 //! use serde_json::json;
-//! use toolwright_sandbox::{Form, Input, Limits, Pool, PoolOptions, WorkerCommand};
+//! use toolwright_sandbox::{
+//!     GuestLimits, PoolOptions, ProgramForm, ProgramInput, WorkerCommand, WorkerPool,
+//! };
 //!
-//! # fn main() -> Result<(), toolwright_sandbox::Error> {
-//! let pool = Pool::new(PoolOptions::new(WorkerCommand::new("/usr/local/bin/toolwright-sandbox-worker")));
-//! let program = pool.compile_blocking("module.exports = ({ a, b }) => a + b", Form::Script, None)?;
-//! let input = Input::args(json!({ "a": 1, "b": 2 }));
-//! let output = pool.run_blocking(&program, &input, &Limits::default(), None)?;
+//! # fn main() -> Result<(), toolwright_sandbox::SandboxError> {
+//! // A program whose `main` calls `toolwright_sandbox::worker_main`: see `examples/`.
+//! let worker = WorkerCommand::new("/usr/local/bin/sandbox-worker");
+//! let pool = WorkerPool::new(PoolOptions::new(worker));
+//! let source = "module.exports = ({ a, b }) => a + b";
+//! let program = pool.compile_blocking(source, ProgramForm::Script, None)?;
+//! let input = ProgramInput::args(json!({ "a": 1, "b": 2 }));
+//! let output = pool.run_blocking(&program, &input, &GuestLimits::default(), None)?;
 //! assert_eq!(output.value, json!(3));
 //! # Ok(())
 //! # }
 //! ```
 
-mod call;
 mod error;
 mod guest;
-mod host;
-mod in_process;
+mod host_functions;
+mod in_process_guest;
 mod jail;
 mod limits;
-mod output;
 mod pool;
-mod process;
 mod program;
-mod wire;
-mod worker;
+mod program_io;
+mod protocol;
+mod request;
+mod worker_call;
+mod worker_main;
+mod worker_process;
 
-pub use error::{Code, Error, Place, TraceFrame};
-pub use host::{HostError, HostFunctions};
+pub use error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
+pub use host_functions::{HostError, HostFunctions};
 #[doc(hidden)]
-pub use in_process::InProcess;
-pub use jail::{JailReport, Layer};
-pub use limits::{Limits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
-pub use output::{Input, Level, LogLine, Output};
-pub use pool::{OnJail, Pool, PoolOptions, room_for_a_runtime};
-pub use process::WorkerCommand;
-pub use program::{Form, Program};
-pub use worker::worker_main;
+pub use in_process_guest::InProcessGuest;
+pub use jail::{JailLayer, JailReport};
+pub use limits::{GuestLimits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
+pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_for_runtime};
+pub use program::{Program, ProgramForm};
+pub use program_io::{LogLevel, LogLine, ProgramInput, ProgramOutput};
+pub use worker_main::worker_main;
 #[doc(hidden)]
-pub use worker::{jail_this_process, worker_main_lacking};
+pub use worker_main::{jail_this_process, worker_main_without_layers};
+pub use worker_process::WorkerCommand;
 
 /// JSON values, as everywhere in Toolwright.
 pub use serde_json::Value as Json;

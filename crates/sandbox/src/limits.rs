@@ -1,47 +1,55 @@
-//! What a call may use. The caller says so; nothing the program says changes it.
+//! The limits of one call. The caller sets them; nothing that a program does changes them.
+//!
+//! The engine enforces most of them inside of the worker. Since a guest may have taken its worker
+//! over, the parent enforces time and size again from outside (`worker_call`), and the operating
+//! system enforces the address space (`jail`).
 
 use std::time::Duration;
 
-/// The most address space a worker has, whatever the limits of a call say.
+/// The address space of a worker in bytes, whatever the limits of a call say: the engine's region
+/// of 512 MiB, blocks that are mapped one by one, the request, the result, and the binary itself.
 pub(crate) const ADDRESS_SPACE: u64 = 1 << 30;
-/// With less than this a worker does not get through its first call.
+/// With less address space than this a worker cannot complete its first call.
 pub(crate) const LEAST_ADDRESS_SPACE: u64 = 640 << 20;
-/// The deepest nesting of JSON that goes in or comes out.
+/// How many levels JSON may be nested, on the way in and on the way out. `serde_json` stops at
+/// 128.
 pub const MAX_DEPTH: usize = 127;
-/// The most host functions that may be answering one call at a time.
+/// How many calls to host functions may be in progress at a time, for one guest.
 pub const MAX_HOST_CALLS: usize = 64;
 
-/// The longest bytecode that a program may become.
-pub(crate) const BYTECODE: usize = 8 << 20;
-/// How many parts a result may have, or the arguments of a call to the host, and more if more than
-/// a mebibyte is allowed: a byte of JSON can cost a hundred where it is read. A list or an object
-/// counts as four parts, a comma or a colon as one.
+/// The most bytes of bytecode that a program may be compiled to.
+pub(crate) const MAX_BYTECODE: usize = 8 << 20;
+/// How many parts a result, or the arguments of a call to the host, may have. Bytes alone are not
+/// enough of a limit: text such as `[[0],[0],…]` takes a hundred times its length when it is
+/// parsed. A list or an object counts as four parts, a comma or a colon as one. If the limit of
+/// bytes is above 1 MiB, more parts are allowed in proportion.
 pub const MAX_PARTS: usize = 192 << 10;
 
-/// What the start of a list or of an object counts for.
-const CONTAINER: usize = 4;
+/// The number of parts for which the start of a list or of an object counts.
+const PARTS_PER_CONTAINER: usize = 4;
 
-/// How many parts may be in `bytes` of JSON.
+/// How many parts JSON may have where `bytes` bytes of it are allowed.
 pub(crate) fn max_parts(bytes: usize) -> usize {
     MAX_PARTS.max(bytes / 16 * 3)
 }
 
-/// What a character outside of strings counts for.
-pub(crate) fn weight(byte: u8) -> usize {
+/// The number of parts for which a character outside of strings counts. The worker counts while it
+/// writes, the parent before it parses; both use this function so that they agree.
+pub(crate) fn parts_of_byte(byte: u8) -> usize {
     match byte {
-        b'[' | b'{' => CONTAINER,
+        b'[' | b'{' => PARTS_PER_CONTAINER,
         b',' | b':' => 1,
         _ => 0,
     }
 }
 
-/// The parts of a text that claims to be JSON. Anything else is not undercounted: it is refused
-/// when it is read.
-pub(crate) fn parts(json: &[u8]) -> usize {
+/// Counts the parts of a JSON text without parsing it. Text that is not JSON may be miscounted;
+/// the parser rejects it at its first mistake, so it cannot cost more than what was counted.
+pub(crate) fn count_parts(json: &[u8]) -> usize {
     let (mut parts, mut in_string, mut escaped) = (0, false, false);
     for byte in json {
         if !in_string {
-            parts += weight(*byte);
+            parts += parts_of_byte(*byte);
             in_string = *byte == b'"';
         } else if escaped {
             escaped = false;
@@ -55,30 +63,30 @@ pub(crate) fn parts(json: &[u8]) -> usize {
 
 /// The limits of one call.
 #[derive(Clone, Debug)]
-pub struct Limits {
-    /// The guest's time of the processor, from the arrival of the call to the written result.
-    /// Waiting for a host function takes none.
+pub struct GuestLimits {
+    /// Processor time, from the arrival of the request to the serialized result. Waiting for a
+    /// host function takes none.
     pub cpu: Duration,
-    /// Time on the clock, looser, for a machine that is busy; it stands still while the guest waits
-    /// for a host function.
+    /// Wall-clock time, for guests that the system does not let run. Larger than `cpu`, because
+    /// the machine may be busy. The clock stops while the guest waits for a host function.
     pub wall: Duration,
-    /// The guest's memory beyond its input, up to 256 MiB.
+    /// Bytes of memory beyond the input, at most 256 MiB.
     pub memory: usize,
-    /// How deep calls may nest, in bytes of stack, up to 4 MiB.
+    /// Bytes of stack, which bounds how deep calls may nest; at most 4 MiB.
     pub stack: usize,
-    /// Bytes of arguments, data and globals together, as JSON.
+    /// Bytes of arguments, data and globals together, as JSON text.
     pub input: usize,
-    /// Bytes of the result, as JSON, and of the arguments of each call to the host. See also
+    /// Bytes of the result as JSON text, and of the arguments of each call to the host. See also
     /// [`MAX_PARTS`].
     pub output: usize,
-    /// Bytes of the log; what is beyond is cut, and the log says so.
+    /// Bytes of the log. The rest is cut, and the last line shows that.
     pub log: usize,
 }
 
-impl Default for Limits {
-    /// One second, 8 MiB, and a mebibyte in and out.
-    fn default() -> Limits {
-        Limits {
+impl Default for GuestLimits {
+    /// One second of processor time, 8 MiB of memory, and 1 MiB of JSON in each direction.
+    fn default() -> GuestLimits {
+        GuestLimits {
             cpu: Duration::from_secs(1),
             wall: Duration::from_secs(20),
             memory: 8 << 20,
@@ -90,8 +98,9 @@ impl Default for Limits {
     }
 }
 
-/// A limit as people say it: what is left of a call's time is 994.607198 ms.
-pub(crate) fn whole(limit: Duration) -> Duration {
+/// A time limit for messages, without the digits below a millisecond: callers often pass the rest
+/// of a longer deadline, such as 994.607198 ms.
+pub(crate) fn whole_milliseconds(limit: Duration) -> Duration {
     match limit.as_millis() {
         0 => limit,
         ms => Duration::from_millis(ms as u64),
@@ -111,7 +120,7 @@ mod tests {
             (r#"{"a,b:[":"{\"[,","c":1}"#, 7),
             (r#"["\\",[]]"#, 9),
         ] {
-            assert_eq!(parts(json.as_bytes()), expected, "{json}");
+            assert_eq!(count_parts(json.as_bytes()), expected, "{json}");
         }
     }
 }

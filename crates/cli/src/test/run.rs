@@ -12,7 +12,7 @@ use toolwright_catalog::Catalog;
 use toolwright_exec::knowledge::Knowledge;
 use toolwright_exec::{CallRequest, Log, NoHost, code};
 use toolwright_model::{Binding, Example, FunctionLimits};
-use toolwright_sandbox::Pool;
+use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidateError};
 use toolwright_source::RecordPath;
 use toolwright_workspace::examples::{ExampleCase, Expectation};
@@ -35,7 +35,7 @@ pub(super) enum ExampleStatus {
 
 /// What examples are run with.
 pub(super) struct ExampleRunner<'a> {
-    pub(super) pool: &'a Pool,
+    pub(super) pool: &'a WorkerPool,
     pub(super) limits: &'a FunctionLimits,
     /// The functions of each document that was loaded, by its number.
     pub(super) knowledge: &'a [Option<Arc<Knowledge>>],

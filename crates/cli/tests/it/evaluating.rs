@@ -241,7 +241,7 @@ fn failures_tell_what_they_know() {
         ("¦module.exports = () => 10n;", "NOT_JSON: the result is a BigInt"),
         (
             "const wait = ¦() => { for (;;); };\nmodule.exports = () => {\n  wait();\n};",
-            "TIMEOUT: the program used up its time, 1s of the processor",
+            "TIMEOUT: the program used up its processor time of 1s",
         ),
         (
             "¦module.exports = () => {\n  const a = [];\n  for (;;) a.push(a.length);\n};",

@@ -3,18 +3,20 @@
 use std::process::Command;
 
 use serde_json::{Value as Json, json};
-use toolwright_sandbox::{Form, Input, Limits, Pool, PoolOptions, WorkerCommand};
+use toolwright_sandbox::{
+    GuestLimits, PoolOptions, ProgramForm, ProgramInput, WorkerCommand, WorkerPool,
+};
 
 use crate::program::run;
 
-fn pool() -> Pool {
+fn pool() -> WorkerPool {
     let worker = WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright")).arg("sandbox-worker");
-    Pool::new(PoolOptions { workers: 1, require_jail: true, ..PoolOptions::new(worker) })
+    WorkerPool::new(PoolOptions { workers: 1, require_jail: true, ..PoolOptions::new(worker) })
 }
 
-fn value(pool: &Pool, source: &str) -> Json {
-    let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
-    pool.run_blocking(&program, &Input::args(json!({})), &Limits::default(), None)
+fn value(pool: &WorkerPool, source: &str) -> Json {
+    let program = pool.compile_blocking(source, ProgramForm::Script, None).expect("it compiles");
+    pool.run_blocking(&program, &ProgramInput::args(json!({})), &GuestLimits::default(), None)
         .expect("it runs")
         .value
 }

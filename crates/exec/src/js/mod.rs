@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::Map;
 use tokio::sync::OnceCell;
 use toolwright_model::Binding;
-use toolwright_sandbox::{Code as Kinds, Error, Input, Limits, Pool, Program};
+use toolwright_sandbox::{
+    GuestLimits, Program, ProgramInput, SandboxError, SandboxErrorCode, WorkerPool,
+};
 
 use crate::knowledge::{Code, Role, guest_limits};
 use crate::{
@@ -91,31 +93,34 @@ impl Bodies {
     async fn work(
         &self,
         body: &Code,
-        pool: &Pool,
+        pool: &WorkerPool,
         call: &Call<'_>,
-    ) -> Result<toolwright_sandbox::Output, Error> {
+    ) -> Result<toolwright_sandbox::ProgramOutput, SandboxError> {
         let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(PRELUDE)).await?;
-        let input = Input { prelude: Some(prelude.clone()), ..Input::args(call.arguments.clone()) };
+        let input = ProgramInput {
+            prelude: Some(prelude.clone()),
+            ..ProgramInput::args(call.arguments.clone())
+        };
         let left = call.budget.remaining();
         // The runner ends the call at its deadline; these are for the worker, which must not live
         // on.
-        let time = Limits {
+        let time = GuestLimits {
             cpu: left,
             wall: left + Duration::from_secs(1),
             ..guest_limits(call.limits, Role::Body)
         };
-        let limits = Limits { output: call.budget.output, ..time };
+        let limits = GuestLimits { output: call.budget.output, ..time };
         body.run(pool, &input, &limits, None).await
     }
 }
 
 /// What the caller is told of a body that failed.
-fn told(body: &Code, error: &Error) -> Failure {
+fn told(body: &Code, error: &SandboxError) -> Failure {
     let field = |name: &str| {
         error.fields.as_deref().and_then(|fields: &Map<String, Json>| fields.get(name)?.as_str())
     };
     match error.code {
-        Kinds::Threw if is_btcp(error) => {
+        SandboxErrorCode::Threw if is_btcp(error) => {
             // A code is UPPER_SNAKE; what is not is none.
             let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
@@ -124,17 +129,19 @@ fn told(body: &Code, error: &Error) -> Failure {
                 None => failure,
             }
         }
-        Kinds::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
-        Kinds::OutputTooLarge => Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error)),
-        Kinds::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
-        Kinds::Syntax | Kinds::NoEntryPoint => Failure::new(
+        SandboxErrorCode::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
+        SandboxErrorCode::OutputTooLarge => {
+            Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error))
+        }
+        SandboxErrorCode::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
+        SandboxErrorCode::Syntax | SandboxErrorCode::NoEntryPoint => Failure::new(
             &code::NOT_RUNNABLE,
             body.explain(error),
         )
         .suggest(
             "mend the body: it is an ES module whose default export is a function, without imports",
         ),
-        Kinds::StartFailed | Kinds::WorkerDied => {
+        SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => {
             Failure::new(&code::SANDBOX_FAILED, body.explain(error))
         }
         _ => Failure::new(&code::TOOL_FAILED, body.explain(error)),
@@ -142,7 +149,7 @@ fn told(body: &Code, error: &Error) -> Failure {
 }
 
 /// Whether a `BTCPError` was thrown, or something made of one.
-fn is_btcp(error: &Error) -> bool {
+fn is_btcp(error: &SandboxError) -> bool {
     error.fields.as_deref().is_some_and(|fields| fields.get("btcp") == Some(&Json::Bool(true)))
 }
 

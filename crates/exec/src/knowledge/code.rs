@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use toolwright_model::FunctionLimits;
 use toolwright_sandbox::{
-    Code as Failed, Error, Form, HostFunctions, Input, Limits, LogLine, Output, Place, Pool,
-    Program, TraceFrame,
+    CodePosition, GuestLimits, HostFunctions, LogLine, Program, ProgramForm, ProgramInput,
+    ProgramOutput, SandboxError, SandboxErrorCode, TraceFrame, WorkerPool,
 };
 use toolwright_script::{Clue, Frame, blame, blame_import, blame_throw, mistake};
 
@@ -44,7 +44,7 @@ impl Role {
 const LEAST_INPUT: usize = 4 << 20;
 
 /// The sandbox limits of a function with this role.
-pub fn guest_limits(limits: &FunctionLimits, role: Role) -> Limits {
+pub fn guest_limits(limits: &FunctionLimits, role: Role) -> GuestLimits {
     let cpu = match role {
         Role::Validator => limits.validator,
         Role::Helper | Role::Processor | Role::Body => limits.function,
@@ -53,11 +53,11 @@ pub fn guest_limits(limits: &FunctionLimits, role: Role) -> Limits {
     // Wide, so that a busy machine does not fail a good function.
     let wall = cpu * 10 + Duration::from_secs(5);
     let input = (4 * limits.output).max(LEAST_INPUT);
-    Limits { cpu, wall, memory, input, output: limits.output, ..Limits::default() }
+    GuestLimits { cpu, wall, memory, input, output: limits.output, ..GuestLimits::default() }
 }
 
 /// Shows a place of a function as one in the file it stands in.
-pub type Show = Arc<dyn Fn(Place) -> String + Send + Sync>;
+pub type Show = Arc<dyn Fn(CodePosition) -> String + Send + Sync>;
 
 /// A function of a definition.
 pub struct Code {
@@ -66,10 +66,10 @@ pub struct Code {
     /// Its name among its kind.
     pub id: String,
     source: String,
-    form: Form,
+    form: ProgramForm,
     show: Option<Show>,
     /// What came of compiling it, unless that may pass.
-    program: OnceCell<Result<Program, Error>>,
+    program: OnceCell<Result<Program, SandboxError>>,
 }
 
 impl fmt::Debug for Code {
@@ -90,7 +90,7 @@ impl Code {
             role,
             id: id.into(),
             source: source.into(),
-            form: Form::Script,
+            form: ProgramForm::Script,
             show,
             program: OnceCell::new(),
         }
@@ -99,7 +99,14 @@ impl Code {
     /// The body of a tool: an ES module.
     pub fn body(id: impl Into<String>, source: impl Into<String>, show: Option<Show>) -> Code {
         let (id, source) = (id.into(), source.into());
-        Code { role: Role::Body, id, source, form: Form::Module, show, program: OnceCell::new() }
+        Code {
+            role: Role::Body,
+            id,
+            source,
+            form: ProgramForm::Module,
+            show,
+            program: OnceCell::new(),
+        }
     }
 
     /// Runs it.
@@ -108,11 +115,11 @@ impl Code {
     /// What the sandbox says, with places in the function's own text.
     pub async fn run(
         &self,
-        pool: &Pool,
-        input: &Input,
-        limits: &Limits,
+        pool: &WorkerPool,
+        input: &ProgramInput,
+        limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
-    ) -> Result<Output, Error> {
+    ) -> Result<ProgramOutput, SandboxError> {
         let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
             Err(error) if may_pass(&error) => Err(error),
             compiled => Ok(compiled.map_err(|error| self.located(error, &Json::Null))),
@@ -124,22 +131,22 @@ impl Code {
 
     /// An error at the place that is to be blamed, which the engine knows only roughly or not at
     /// all.
-    fn located(&self, mut error: Error, args: &Json) -> Error {
-        let (source, is_module) = (self.source.as_str(), self.form == Form::Module);
-        let byte = |place: Place| place.byte_in(source);
+    fn located(&self, mut error: SandboxError, args: &Json) -> SandboxError {
+        let (source, is_module) = (self.source.as_str(), self.form == ProgramForm::Module);
+        let byte = |place: CodePosition| place.byte_offset(source);
         let blamed = match error.code {
             _ if let Some(name) = error.refused_import() => blame_import(source, name),
-            Failed::Syntax => match mistake(source, is_module) {
+            SandboxErrorCode::Syntax => match mistake(source, is_module) {
                 Some(mistake) => {
                     error.message = mistake.message;
                     Some(mistake.range.start)
                 }
-                None => error.place().map(byte),
+                None => error.position().map(byte),
             },
-            Failed::Threw if error.name.is_none() => {
-                blame_throw(source, is_module, error.place().map(byte), &error.message)
+            SandboxErrorCode::Threw if error.name.is_none() => {
+                blame_throw(source, is_module, error.position().map(byte), &error.message)
             }
-            Failed::Threw | Failed::StackOverflow => {
+            SandboxErrorCode::Threw | SandboxErrorCode::StackOverflow => {
                 let frames = error.trace.iter().map(|frame| match frame {
                     TraceFrame::Program(place) => Frame::Program(byte(*place)),
                     TraceFrame::Native(name) => Frame::Native(name),
@@ -151,21 +158,21 @@ impl Code {
                     Clue { frames: &frames, message: &error.message, class, is_given: &is_given };
                 blame(source, is_module, clue)
             }
-            Failed::Timeout => error.place().map(byte),
-            Failed::NotJson
-            | Failed::NoEntryPoint
-            | Failed::MemoryLimit
-            | Failed::OutputTooLarge => None,
+            SandboxErrorCode::Timeout => error.position().map(byte),
+            SandboxErrorCode::NotJson
+            | SandboxErrorCode::NoEntryPoint
+            | SandboxErrorCode::MemoryLimit
+            | SandboxErrorCode::OutputTooLarge => None,
             _ => return error,
         };
         // Where nothing is known, it is the function as a whole.
-        let place = Place::of(source, blamed.unwrap_or_default());
+        let place = CodePosition::of_byte(source, blamed.unwrap_or_default());
         error.trace = [TraceFrame::Program(place)].into();
         error
     }
 
     /// Where in its file a place of its text is.
-    pub fn place(&self, place: Place) -> String {
+    pub fn place(&self, place: CodePosition) -> String {
         match &self.show {
             Some(show) => show(place),
             None => format!("line {}, column {}", place.line, place.column),
@@ -180,16 +187,16 @@ impl Code {
     }
 
     /// One sentence about why there is no result: what went wrong, in which function, where.
-    pub fn explain(&self, error: &Error) -> String {
+    pub fn explain(&self, error: &SandboxError) -> String {
         let (role, id) = (self.role.name(), &self.id);
         let mut what = match (&error.name, error.code) {
-            (Some(name), Failed::Threw) => format!("threw {name}: {}", error.message),
+            (Some(name), SandboxErrorCode::Threw) => format!("threw {name}: {}", error.message),
             _ => format!("failed with {}: {}", error.code, error.message),
         };
         if let Some(cause) = cause(error) {
             what.push_str(&format!(", caused by {}", cause.replace('\n', " ")));
         }
-        match error.place() {
+        match error.position() {
             Some(place) => format!("{role} `{id}` {what} ({})", self.place(place)),
             None => format!("{role} `{id}` {what}"),
         }
@@ -206,23 +213,25 @@ fn is_there(value: &Json, path: &[String]) -> bool {
 }
 
 /// What the author says that an error was caused by.
-pub fn cause(error: &Error) -> Option<&str> {
+pub fn cause(error: &SandboxError) -> Option<&str> {
     error.fields.as_deref()?.get("cause")?.as_str()
 }
 
 /// Whether compiling may fail for a reason that is gone the next time: a worker, a busy machine.
-fn may_pass(error: &Error) -> bool {
+fn may_pass(error: &SandboxError) -> bool {
     match error.code {
-        Failed::Syntax | Failed::InputTooLarge | Failed::StackOverflow => false,
-        Failed::Timeout => error.cpu < Duration::from_secs(1),
+        SandboxErrorCode::Syntax
+        | SandboxErrorCode::InputTooLarge
+        | SandboxErrorCode::StackOverflow => false,
+        SandboxErrorCode::Timeout => error.cpu < Duration::from_secs(1),
         _ => true,
     }
 }
 
 /// What a function is given. A processor has it as `data`, too, and what helpers got out of it as
 /// `fields`.
-pub fn input(role: Role, value: &Json) -> Input {
-    let mut input = Input::args(value.clone());
+pub fn input(role: Role, value: &Json) -> ProgramInput {
+    let mut input = ProgramInput::args(value.clone());
     if role == Role::Processor {
         input.data = Some(value.clone());
         input.globals = vec![("fields".to_owned(), Json::Object(serde_json::Map::new()))];

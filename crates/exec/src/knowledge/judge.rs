@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolwright_model::{Validator, ValidatorCheck};
-use toolwright_sandbox::{Code as Kinds, Pool};
+use toolwright_sandbox::{SandboxErrorCode, WorkerPool};
 
 use super::{Code, FunctionLimits, Knowledge, Role, guest_limits, input};
 use crate::{Json, Log};
@@ -33,7 +33,7 @@ impl Knowledge {
         &self,
         command: &str,
         arguments: &Json,
-        pool: Option<&Pool>,
+        pool: Option<&WorkerPool>,
         limits: &FunctionLimits,
         log: &Log,
     ) -> Judged {
@@ -69,12 +69,12 @@ impl Knowledge {
                 }
                 Err(error) => {
                     code.log(&error.log, log);
-                    if error.code == Kinds::StartFailed {
+                    if error.code == SandboxErrorCode::StartFailed {
                         judged.no_sandbox = Some(error.message);
                         return judged;
                     }
                     judged.fail(is_checked, code.explain(&error));
-                    if error.code == Kinds::Threw {
+                    if error.code == SandboxErrorCode::Threw {
                         judged.thrown.push(error.message);
                     }
                 }

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 use toolwright_model::{Detection, ProcessorStage};
-use toolwright_sandbox::{Code as Kinds, Input, Pool};
+use toolwright_sandbox::{ProgramInput, SandboxErrorCode, WorkerPool};
 
 use super::{Code, FunctionLimits, Knowledge, Role, guest_limits, input, payload};
 use crate::{Failure, Json, Log, Outcome, code};
@@ -24,14 +24,14 @@ pub(super) fn shown(value: &Json) -> String {
 /// What functions run in, with which limits, and where their `console` goes.
 #[derive(Clone, Copy)]
 pub(crate) struct Bench<'a> {
-    pub(crate) pool: Option<&'a Pool>,
+    pub(crate) pool: Option<&'a WorkerPool>,
     pub(crate) limits: &'a FunctionLimits,
     pub(crate) log: &'a Log,
 }
 
 impl Bench<'_> {
     /// Runs a function that was asked for by a processor, or is one.
-    async fn run(&self, code: &Code, input: &Input) -> Result<Json, Failure> {
+    async fn run(&self, code: &Code, input: &ProgramInput) -> Result<Json, Failure> {
         let Some(pool) = self.pool else {
             return Err(Failure::new(
                 &code::SANDBOX_FAILED,
@@ -42,7 +42,7 @@ impl Bench<'_> {
         let said = result.as_ref().map_or_else(|error| &*error.log, |output| output.log.as_slice());
         code.log(said, self.log);
         result.map(|output| output.value).map_err(|error| match error.code {
-            Kinds::StartFailed | Kinds::WorkerDied => {
+            SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => {
                 Failure::new(&code::SANDBOX_FAILED, code.explain(&error))
             }
             _ => Failure::new(&code::PROCESSOR_FAILED, code.explain(&error)),

@@ -1,15 +1,16 @@
-//! Why a call has no result, as a worker tells its parent.
+//! The failure of a call on its way from the worker to the parent: as JSON in a `Failed` frame.
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::error::{Code, Error, Place, TraceFrame};
+use crate::error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 
-/// No message is longer, whatever went into it: what a worker tells has a cap.
-const MESSAGE: usize = 8 << 10;
+/// Bytes of a message at most: the parent refuses failure frames beyond a cap.
+const MAX_MESSAGE: usize = 8 << 10;
 
-/// The worker's half of an [`Error`]; log and time travel apart.
-pub(crate) struct Failure {
-    pub(crate) code: Code,
+/// The part of a [`SandboxError`] that the worker knows. The log has been sent line by line, and
+/// the time is in the frame beside the failure.
+pub(crate) struct GuestFailure {
+    pub(crate) code: SandboxErrorCode,
     pub(crate) message: String,
     pub(crate) name: Option<String>,
     pub(crate) trace: Vec<TraceFrame>,
@@ -17,18 +18,11 @@ pub(crate) struct Failure {
     pub(crate) fields: Option<Box<Map<String, Json>>>,
 }
 
-impl Failure {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Failure {
-        let message = cut(&message.into(), MESSAGE);
-        Failure { code, message, name: None, trace: Vec::new(), class: None, fields: None }
-    }
-
-    pub(crate) fn out_of_memory() -> Failure {
-        Failure::new(Code::MemoryLimit, "the program used up its memory")
-    }
-
-    pub(crate) fn input_too_large() -> Failure {
-        Failure::new(Code::InputTooLarge, "the input takes too much memory")
+impl GuestFailure {
+    /// A failure with only a code and a message, which is cut if it is too long.
+    pub(crate) fn new(code: SandboxErrorCode, message: impl Into<String>) -> GuestFailure {
+        let message = shortened(&message.into(), MAX_MESSAGE);
+        GuestFailure { code, message, name: None, trace: Vec::new(), class: None, fields: None }
     }
 
     pub(crate) fn to_json(&self) -> Json {
@@ -36,47 +30,50 @@ impl Failure {
             "code": self.code.name(),
             "message": self.message,
             "name": self.name,
-            "trace": self.trace.iter().map(told).collect::<Vec<_>>(),
+            "trace": self.trace.iter().map(frame_to_json).collect::<Vec<_>>(),
             "class": self.class,
             "fields": self.fields,
         })
     }
 
-    /// Reads what a worker said; `None` if it makes no sense.
-    pub(crate) fn from_json(bytes: &[u8]) -> Option<Error> {
-        let Json::Object(mut told) = serde_json::from_slice(bytes).ok()? else { return None };
-        let code = Code::named(told.get("code")?.as_str()?)?;
-        let mut error = Error::new(code, told.get("message")?.as_str()?);
-        error.name = told.get("name").and_then(Json::as_str).map(Into::into);
-        error.trace = told.get("trace")?.as_array()?.iter().map(frame).collect::<Option<_>>()?;
-        error.class = told.get("class").and_then(Json::as_str).map(Into::into);
-        if let Some(Json::Object(fields)) = told.remove("fields") {
+    /// Reads the failure that a worker sent. `None` if it is malformed: the worker may have been
+    /// taken over.
+    pub(crate) fn from_json(bytes: &[u8]) -> Option<SandboxError> {
+        let Json::Object(mut failure) = serde_json::from_slice(bytes).ok()? else { return None };
+        let code = SandboxErrorCode::from_name(failure.get("code")?.as_str()?)?;
+        let mut error = SandboxError::new(code, failure.get("message")?.as_str()?);
+        error.name = failure.get("name").and_then(Json::as_str).map(Into::into);
+        let trace = failure.get("trace")?.as_array()?;
+        error.trace = trace.iter().map(frame_from_json).collect::<Option<_>>()?;
+        error.class = failure.get("class").and_then(Json::as_str).map(Into::into);
+        if let Some(Json::Object(fields)) = failure.remove("fields") {
             error.fields = Some(Box::new(fields));
         }
         Some(error)
     }
 }
 
-/// A line and a column, or the name of a function of the language.
-fn told(frame: &TraceFrame) -> Json {
+/// `[line, column]`, or the name of a built-in function.
+fn frame_to_json(frame: &TraceFrame) -> Json {
     match frame {
-        TraceFrame::Program(place) => json!([place.line, place.column]),
+        TraceFrame::Program(position) => json!([position.line, position.column]),
         TraceFrame::Native(name) => json!(name),
     }
 }
 
-/// What `told` tells.
-fn frame(told: &Json) -> Option<TraceFrame> {
-    if let Some(name) = told.as_str() {
+/// The reverse of [`frame_to_json`]. Positions count from 1; the conversion of columns relies on
+/// that.
+fn frame_from_json(json: &Json) -> Option<TraceFrame> {
+    if let Some(name) = json.as_str() {
         return Some(TraceFrame::Native(name.into()));
     }
-    let part =
-        |index: usize| u32::try_from(told.get(index)?.as_u64()?).ok().filter(|part| *part > 0);
-    Some(TraceFrame::Program(Place { line: part(0)?, column: part(1)? }))
+    let number =
+        |index: usize| u32::try_from(json.get(index)?.as_u64()?).ok().filter(|number| *number > 0);
+    Some(TraceFrame::Program(CodePosition { line: number(0)?, column: number(1)? }))
 }
 
-/// Text up to about `most` bytes, and a sign where it was cut.
-pub(super) fn cut(text: &str, most: usize) -> String {
+/// The first `most` bytes of a text, and `…` if it is longer.
+pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }

@@ -1,80 +1,99 @@
-//! The memory of one guest: a region that is handed out piece by piece and dropped as a whole when
+//! The memory of one guest: a region that is handed out block by block and dropped as a whole when
 //! the call ends.
 //!
-//! Why not the C library's: a runtime that ran out of memory in the middle of something cannot be
-//! freed object by object without tripping over the engine's own assertions; here nothing is freed
-//! at the end, the region is just used again. Its first pages stay warm, which makes a fresh
-//! runtime cheap. And the limit is ours, so we know when it was hit.
+//! ```text
+//!   base                                          top            most               REGION
+//!   │ block │ free │ block │ block │ free │ block │ never used yet │ beyond the bound │
+//!   └ size ┘                                      └▶ extend        └▶ join, or map alone
+//! ```
 //!
-//! Blocks that are given back wait in a list of their size. When twice the limit has been touched
-//! that way, larger ones are cut, neighbours that are free are joined, and what still fits nowhere
-//! is mapped by itself: a program that goes through many sizes neither takes more nor is refused
-//! what it gave back.
+//! Why not the allocator of the C library: ending a runtime object by object takes longer than a
+//! small call, while here a new call just starts at the base again. The first pages of the region
+//! stay resident, which makes a fresh runtime cheap. And the limit of the guest is enforced here.
+//!
+//! Two numbers are bounded. The guest may have at most `limit` bytes in use. And the region may
+//! grow by at most twice that (`most`): a program that goes through many sizes would otherwise
+//! leave a list of free blocks per size behind and make the worker touch the whole region. Once
+//! `most` is reached, larger free blocks are cut, and neighbouring free blocks are joined, so that
+//! such a program is not refused memory that it gave back.
+//!
+//! A block is never refused by returning null, because the engine does not survive that: where it
+//! runs out of memory while it compiles, it reads beyond its buffers. [`GuestHeap::refuse`] reports
+//! the failure to the parent and ends the process. So nothing here has to keep working afterwards.
 
 use std::ffi::c_void;
 use std::ptr;
 
 use rquickjs_sys as qjs;
 
-/// Address space for small blocks. Pages are taken only when they are touched.
+/// Bytes of address space for blocks. The system provides a page when it is first touched.
 const REGION: usize = 512 << 20;
-/// What stays resident between calls.
+/// Bytes at the start of the region that stay resident between calls: a little more than a small
+/// call uses.
 const WARM: usize = 1 << 20;
-/// Blocks from here on are mapped one by one, so that growing them moves pages, not bytes.
+/// Blocks above this size are mapped one by one, so that growing them moves pages, not bytes.
 const LARGE: usize = 128 << 10;
-/// In front of every block: its size. The block behind it is aligned to 16.
+/// Bytes before the payload of every block: its size. Payloads are aligned to 16.
 const HEADER: usize = 8;
-/// Before the header of a large block: the links to its neighbours and the length of its mapping.
+/// Bytes before the payload of a large block: the links of [`LargeHeapBlock`], then the header.
 const LARGE_HEADER: usize = 32;
-/// Sizes up to here are rounded to 16, above to an eighth of a power of two.
+/// Sizes up to this one are rounded up to a multiple of 16, larger ones to an eighth of a power of
+/// two, so that at most about an eighth of a block is wasted.
 const FINE: usize = 1024;
+/// The number of size classes: one per multiple of 16 up to `FINE`, then eight for each of the
+/// seven powers of two up to `LARGE`.
 const CLASSES: usize = FINE / 16 + 7 * 8;
-/// In the header of a block that was given back; sizes are multiples of 16.
+/// Set in the header of a free block. Sizes are multiples of 16, so the low bits are available.
 const FREE: usize = 1;
-/// In the header of a block that is a mapping of its own.
+/// Set in the header of a block that is a mapping of its own.
 const MAPPED: usize = 2;
 
-/// The guest's memory, and how much of it is in use.
-pub(super) struct Heap {
+/// The memory of one guest, and how much of it is in use.
+pub(super) struct GuestHeap {
     base: *mut u8,
-    /// How much of the region is handed out or waits in a list: whole blocks, one behind the other.
+    /// Bytes of the region that are divided into blocks, used or free, without gaps.
     top: usize,
-    /// How far `top` may go.
+    /// The bound of `top`.
     most: usize,
-    /// How far it went in this call.
+    /// The largest `top` of this call: pages below it may have been touched.
     touched: usize,
-    /// Bytes that were given back since neighbours were last joined.
+    /// Bytes that became free since neighbours were last joined.
     released: usize,
-    /// Blocks that were given back, each in the list of the largest class that it can serve.
-    free: [*mut Free; CLASSES],
-    large: *mut Large,
+    /// Free blocks, in one list per class. A block is in the list of the largest class that it can
+    /// serve.
+    free: [*mut FreeHeapBlock; CLASSES],
+    /// The list of large blocks, so that `clear` can unmap them.
+    large: *mut LargeHeapBlock,
+    /// Bytes in use, headers included.
     live: usize,
+    /// The largest `live` since the limit was set.
     peak: usize,
     limit: usize,
-    exceeded: bool,
-    witness: Option<Witness>,
+    on_refusal: Option<RefusalHandler>,
 }
 
-/// Whom to tell that a block was refused, before the engine hears of it. It must leave the heap
-/// alone, which is borrowed then.
-pub(super) type Witness = (unsafe fn(*const c_void), *const c_void);
+/// A function that reports that memory was refused and ends the process, and its argument. It must
+/// not touch the heap, which is borrowed meanwhile.
+pub(super) type RefusalHandler = (unsafe fn(*const c_void) -> !, *const c_void);
 
-struct Free {
-    next: *mut Free,
+/// Lies in the payload of a free block.
+struct FreeHeapBlock {
+    next: *mut FreeHeapBlock,
 }
 
 /// Lies at the start of the mapping of a large block.
-struct Large {
-    next: *mut Large,
-    previous: *mut Large,
+struct LargeHeapBlock {
+    next: *mut LargeHeapBlock,
+    previous: *mut LargeHeapBlock,
+    /// Bytes of the mapping.
     length: usize,
 }
 
-impl Heap {
-    /// Reserves the region; fails if the system has no address space for it.
-    pub(super) fn reserve() -> std::io::Result<Heap> {
+impl GuestHeap {
+    /// Reserves the region. Fails if the system has no address space for it.
+    pub(super) fn reserve() -> std::io::Result<GuestHeap> {
         let base = map(REGION)?;
-        Ok(Heap {
+        Ok(GuestHeap {
             base,
             top: 0,
             most: REGION,
@@ -85,8 +104,7 @@ impl Heap {
             live: 0,
             peak: 0,
             limit: usize::MAX,
-            exceeded: false,
-            witness: None,
+            on_refusal: None,
         })
     }
 
@@ -100,37 +118,38 @@ impl Heap {
         self.peak
     }
 
-    /// Whether a block was refused since the limit was set.
-    pub(super) fn exceeded(&self) -> bool {
-        self.exceeded
-    }
-
-    /// From now on no more than `limit` bytes may be in use, and no more than twice what that
-    /// leaves may be touched.
+    /// From now on at most `limit` bytes may be in use. The region may grow by twice the bytes
+    /// that are left of the limit.
     pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
         let room = limit.saturating_sub(self.live).saturating_mul(2);
         self.most = self.top.saturating_add(room).min(REGION);
         self.peak = self.live;
-        self.exceeded = false;
     }
 
-    /// Forgets everything that was handed out.
+    /// Sets the function that is called when memory is refused. Without one the process aborts:
+    /// that is the case only while a runtime is made, when there is no limit.
+    pub(super) fn set_refusal_handler(&mut self, handler: Option<RefusalHandler>) {
+        self.on_refusal = handler;
+    }
+
+    /// Ends every block at once and removes the limit.
     ///
     /// # Safety
-    /// Nothing may use a block of this heap any more.
+    /// No block of this heap may be used afterwards.
     pub(super) unsafe fn clear(&mut self) {
         while !self.large.is_null() {
             let block = self.large;
-            // SAFETY: the list holds only live mappings, and the caller says that nobody uses them.
+            // SAFETY: the list holds only blocks that are mapped, and the caller guarantees that
+            // none is used any more.
             unsafe {
                 self.large = (*block).next;
                 libc::munmap(block.cast(), (*block).length);
             }
         }
         if self.touched > WARM {
-            // SAFETY: the range lies within the region, which is ours; its pages read as zeros from
-            // now on.
+            // SAFETY: the range lies within the region, and no block in it is used any more. Its
+            // pages go back to the system and read as zeros when they are touched again.
             unsafe {
                 libc::madvise(self.base.add(WARM).cast(), self.touched - WARM, libc::MADV_DONTNEED)
             };
@@ -143,67 +162,71 @@ impl Heap {
         self.set_limit(usize::MAX);
     }
 
-    /// Names who is told of a refusal, or nobody.
-    pub(super) fn set_witness(&mut self, witness: Option<Witness>) {
-        self.witness = witness;
-    }
-
-    fn refuse(&mut self) -> *mut u8 {
-        self.exceeded = true;
-        if let Some((tell, of)) = self.witness {
-            // SAFETY: whoever named the witness takes it back before it is gone.
-            unsafe { tell(of) };
+    /// Ends the process instead of giving the engine a null pointer.
+    fn refuse(&self) -> ! {
+        if let Some((report_and_exit, argument)) = self.on_refusal {
+            // SAFETY: the handler is removed before its argument ends (`set_refusal_handler`).
+            unsafe { report_and_exit(argument) }
         }
-        ptr::null_mut()
+        std::process::abort()
     }
 
+    /// Refuses if `bytes` more would exceed the limit.
+    fn check_limit(&self, bytes: usize) {
+        if bytes > self.limit.saturating_sub(self.live) {
+            self.refuse();
+        }
+    }
+
+    /// A payload of at least `size` bytes, aligned to 16, with undefined content.
     fn allocate(&mut self, size: usize) -> *mut u8 {
-        let Some(block) = size.max(8).checked_add(HEADER) else { return self.refuse() };
+        // A free block holds a link behind its header, so no block is smaller than 16 bytes.
+        let Some(block) = size.max(8).checked_add(HEADER) else { self.refuse() };
         if block > LARGE {
             return self.allocate_large(size);
         }
         let (class, block) = class_of(block);
-        if block > self.limit.saturating_sub(self.live) {
-            return self.refuse();
-        }
-        let Some(start) = self.place(class, block) else {
-            // Below that a page would be mostly waste.
+        self.check_limit(block);
+        let Some(start) = self.find_block(class, block) else {
+            // The holes are too small. A mapping takes whole pages, so small blocks get none.
             return if block > FINE { self.allocate_large(size) } else { self.refuse() };
         };
         self.count(block);
-        // SAFETY: `start` begins a block of `block` bytes, at least 16.
+        // SAFETY: `find_block` returned the start of `block` bytes, at least 16, that are free.
         unsafe {
             start.cast::<usize>().write(block);
             start.add(HEADER)
         }
     }
 
-    /// Where a block of this class can begin: the fastest way first.
-    fn place(&mut self, class: usize, block: usize) -> Option<*mut u8> {
+    /// Finds room for a block of this class, trying the fastest way first: a free block of the
+    /// same class, the unused part of the region, a larger free block, joined free blocks.
+    fn find_block(&mut self, class: usize, block: usize) -> Option<*mut u8> {
         if let Some(start) = self.reuse(class, block).or_else(|| self.extend(block)) {
             return Some(start);
         }
-        let larger = |heap: &mut Heap| (class..CLASSES).find_map(|class| heap.reuse(class, block));
-        larger(self).or_else(|| {
-            // It takes a walk through all blocks, so there must be something to gain, and much if
-            // there is another way.
-            let gain = if block > FINE { self.top / 16 } else { block };
-            if self.released < gain {
+        let reuse_larger =
+            |heap: &mut GuestHeap| (class..CLASSES).find_map(|class| heap.reuse(class, block));
+        reuse_larger(self).or_else(|| {
+            // Joining visits every block of the region. For blocks that could be mapped instead,
+            // which costs two system calls, it must be worth that: enough must have become free
+            // since the last time. For small blocks the alternative is to end the guest.
+            if block > FINE && self.released < self.top / 16 {
                 return None;
             }
-            self.join();
-            larger(self).or_else(|| self.extend(block))
+            self.join_neighbours();
+            reuse_larger(self).or_else(|| self.extend(block))
         })
     }
 
-    /// The last block of a list, cut to what is wanted.
+    /// Takes the first block of a list and gives back what is beyond `block` bytes.
     fn reuse(&mut self, class: usize, block: usize) -> Option<*mut u8> {
         let free = self.free[class];
         if free.is_null() {
             return None;
         }
-        // SAFETY: blocks in the list are ours and hold a link behind their header; what is cut off
-        // lies within this one.
+        // SAFETY: blocks in the lists are free and hold a link behind their header. Every block of
+        // this list has at least `block` bytes, so the part that is cut off lies within it.
         unsafe {
             self.free[class] = (*free).next;
             let start = free.cast::<u8>().sub(HEADER);
@@ -215,14 +238,15 @@ impl Heap {
         }
     }
 
-    /// A block from the part of the region that is in no use yet.
+    /// Takes a block from the unused part of the region.
     fn extend(&mut self, block: usize) -> Option<*mut u8> {
-        // One more header at the end, so that blocks and not headers are aligned to 16.
+        // The first header lies 8 bytes behind the base, so that payloads are aligned to 16; that
+        // is why one more header must fit.
         if self.top + block + HEADER > self.most {
             return None;
         }
         // SAFETY: the range was just found to lie within the region.
-        let start = unsafe { self.header(self.top) };
+        let start = unsafe { self.header_at(self.top) };
         self.top += block;
         self.touched = self.touched.max(self.top);
         Some(start)
@@ -231,42 +255,43 @@ impl Heap {
     /// The header of the block at `offset`.
     ///
     /// # Safety
-    /// The offset is not beyond `top`, nor `top` at the region's end.
-    unsafe fn header(&self, offset: usize) -> *mut u8 {
-        // SAFETY: the caller's.
+    /// `offset` is at most `top`, and a header fits behind it into the region.
+    unsafe fn header_at(&self, offset: usize) -> *mut u8 {
+        // SAFETY: guaranteed by the caller.
         unsafe { self.base.add(offset + HEADER) }
     }
 
-    /// Enters a free block into its list.
+    /// Puts a free block into its list.
     ///
     /// # Safety
-    /// `size` bytes from `start`, at least 16, are ours and in no use.
+    /// The `size` bytes from `start`, at least 16, belong to this heap and are not used.
     unsafe fn enlist(&mut self, start: *mut u8, size: usize) {
         let (class, served) = class_of(size.min(LARGE));
+        // A block that was cut or joined need not have the size of a class: round down.
         let class = if served > size { class - 1 } else { class };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller: header and link fit into 16 bytes.
         unsafe {
             start.cast::<usize>().write(size | FREE);
-            let free = start.add(HEADER).cast::<Free>();
-            free.write(Free { next: self.free[class] });
+            let free = start.add(HEADER).cast::<FreeHeapBlock>();
+            free.write(FreeHeapBlock { next: self.free[class] });
             self.free[class] = free;
         }
     }
 
-    /// Makes one block of free ones that lie side by side; those at the end go back to what is in
-    /// no use yet.
-    fn join(&mut self) {
+    /// Makes one block of each run of free blocks, and lowers `top` if the last run ends there. All
+    /// lists are rebuilt, so no block has to be removed from the middle of one.
+    fn join_neighbours(&mut self) {
         self.released = 0;
         self.free = [ptr::null_mut(); CLASSES];
         let (mut offset, top) = (0, self.top);
         while offset < top {
-            // SAFETY: blocks lie one behind the other up to `top`, and every header tells where the
-            // next begins.
+            // SAFETY: blocks follow each other without gaps up to `top`, and the size in each
+            // header leads to the next one. A run of free blocks is not used by anything.
             unsafe {
-                let start = self.header(offset);
+                let start = self.header_at(offset);
                 let mut end = offset;
                 while end < top {
-                    let size = self.header(end).cast::<usize>().read();
+                    let size = self.header_at(end).cast::<usize>().read();
                     if size & FREE == 0 {
                         break;
                     }
@@ -279,30 +304,30 @@ impl Heap {
                 if end > offset {
                     self.enlist(start, end - offset);
                 }
-                offset = end + self.header(end).cast::<usize>().read();
+                // The block at `end` is used: its header is its size.
+                offset = end + self.header_at(end).cast::<usize>().read();
             }
         }
     }
 
+    /// A block that is a mapping of its own.
     fn allocate_large(&mut self, size: usize) -> *mut u8 {
-        let Some(length) = large_length(size) else { return self.refuse() };
-        if length > self.limit.saturating_sub(self.live) {
-            return self.refuse();
-        }
-        let Ok(start) = map(length) else { return self.refuse() };
+        let Some(length) = mapping_length(size) else { self.refuse() };
+        self.check_limit(length);
+        let Ok(start) = map(length) else { self.refuse() };
         self.count(length);
         // SAFETY: `start` begins a fresh mapping of `length` bytes.
         unsafe { self.link(start.cast(), length) }
     }
 
-    /// Enters a large block into the list and gives its payload.
+    /// Puts a large block into the list and returns its payload.
     ///
     /// # Safety
     /// `block` begins a mapping of `length` bytes that is in no list.
-    unsafe fn link(&mut self, block: *mut Large, length: usize) -> *mut u8 {
-        // SAFETY: the caller's; what the list holds is mapped.
+    unsafe fn link(&mut self, block: *mut LargeHeapBlock, length: usize) -> *mut u8 {
+        // SAFETY: guaranteed by the caller; blocks in the list are mapped.
         unsafe {
-            block.write(Large { next: self.large, previous: ptr::null_mut(), length });
+            block.write(LargeHeapBlock { next: self.large, previous: ptr::null_mut(), length });
             if !self.large.is_null() {
                 (*self.large).previous = block;
             }
@@ -313,12 +338,14 @@ impl Heap {
         }
     }
 
+    /// Removes a large block from the list.
+    ///
     /// # Safety
     /// `block` is in the list.
-    unsafe fn unlink(&mut self, block: *mut Large) {
-        // SAFETY: the caller's; neighbours in the list are mapped.
+    unsafe fn unlink(&mut self, block: *mut LargeHeapBlock) {
+        // SAFETY: guaranteed by the caller; neighbours in the list are mapped.
         unsafe {
-            let Large { next, previous, .. } = block.read();
+            let LargeHeapBlock { next, previous, .. } = block.read();
             if previous.is_null() {
                 self.large = next;
             } else {
@@ -330,20 +357,22 @@ impl Heap {
         }
     }
 
+    /// Frees a block.
+    ///
     /// # Safety
-    /// `payload` is null or was handed out by this heap and not given back.
+    /// `payload` is null, or this heap handed it out and it was not freed since.
     unsafe fn release(&mut self, payload: *mut u8) {
         if payload.is_null() {
             return;
         }
-        // SAFETY: the caller's: a header lies before the payload, and a large one has its links
-        // before that.
+        // SAFETY: guaranteed by the caller: a header lies before the payload, and before that of a
+        // large block its links.
         unsafe {
             let header = payload.sub(HEADER).cast::<usize>().read();
             let block = header & !MAPPED;
             self.live -= block;
             if header != block {
-                let large = payload.sub(LARGE_HEADER).cast::<Large>();
+                let large = payload.sub(LARGE_HEADER).cast::<LargeHeapBlock>();
                 self.unlink(large);
                 libc::munmap(large.cast(), block);
             } else {
@@ -353,15 +382,16 @@ impl Heap {
         }
     }
 
+    /// Changes the size of a block, which may move.
+    ///
     /// # Safety
     /// As for `release`.
     unsafe fn reallocate(&mut self, payload: *mut u8, size: usize) -> *mut u8 {
         if payload.is_null() {
             return self.allocate(size);
         }
-        // SAFETY: the caller's: `payload` has a header and `usable` bytes; the new block holds at
-        // least as many as are copied; a large block that stays large keeps its header at the front
-        // when its mapping moves.
+        // SAFETY: guaranteed by the caller: `payload` has a header and `usable` bytes. The new
+        // block holds at least as many bytes as are copied, and does not overlap the old one.
         unsafe {
             let header = payload.sub(HEADER).cast::<usize>().read();
             let block = header & !MAPPED;
@@ -369,34 +399,29 @@ impl Heap {
             if header != block && size.saturating_add(HEADER) > LARGE {
                 return self.remap(payload, block, size);
             }
+            // A block that shrinks stays in place unless that wastes more than half of it.
             if size <= usable && (block <= 64 || size > usable / 2) {
                 return payload;
             }
             let moved = self.allocate(size);
-            if !moved.is_null() {
-                ptr::copy_nonoverlapping(payload, moved, usable.min(size));
-                self.release(payload);
-            }
+            ptr::copy_nonoverlapping(payload, moved, usable.min(size));
+            self.release(payload);
             moved
         }
     }
 
+    /// Changes the size of a large block that stays large.
+    ///
     /// # Safety
-    /// `payload` is that of a large block of `old` bytes.
+    /// `payload` is that of a large block whose mapping has `old` bytes.
     unsafe fn remap(&mut self, payload: *mut u8, old: usize, size: usize) -> *mut u8 {
-        let Some(length) = large_length(size) else { return self.refuse() };
-        if length > old && length - old > self.limit.saturating_sub(self.live) {
-            return self.refuse();
-        }
-        // SAFETY: the caller's: the block is a mapping of its own, in the list until it is unlinked
-        // here.
+        let Some(length) = mapping_length(size) else { self.refuse() };
+        self.check_limit(length.saturating_sub(old));
+        // SAFETY: guaranteed by the caller. The block is not in the list while its mapping moves.
         unsafe {
-            let block = payload.sub(LARGE_HEADER).cast::<Large>();
+            let block = payload.sub(LARGE_HEADER).cast::<LargeHeapBlock>();
             self.unlink(block);
-            let Ok(moved) = grow(block.cast(), old, length) else {
-                self.link(block, old);
-                return self.refuse();
-            };
+            let Ok(moved) = resize_mapping(block.cast(), old, length) else { self.refuse() };
             self.live -= old;
             self.count(length);
             self.link(moved.cast(), length)
@@ -409,9 +434,10 @@ impl Heap {
     }
 }
 
-impl Drop for Heap {
+impl Drop for GuestHeap {
     fn drop(&mut self) {
-        // SAFETY: whoever owns the heap drops the runtime in it first; the region is ours alone.
+        // SAFETY: the owner of the heap ends the runtime in it first, so no block is used any
+        // more. The region was mapped by `reserve`.
         unsafe {
             self.clear();
             libc::munmap(self.base.cast(), REGION);
@@ -419,13 +445,14 @@ impl Drop for Heap {
     }
 }
 
-/// The list a block belongs to, and the size that all its blocks have.
+/// The class of the smallest blocks that have at least `block` bytes, and their size. `block` is
+/// between 16 and `LARGE`.
 fn class_of(block: usize) -> (usize, usize) {
     if block <= FINE {
         let class = block.div_ceil(16);
         return (class - 1, class * 16);
     }
-    // Eight steps between two powers of two.
+    // `1 << power` is the largest power of two below `block`; eight steps lead to the next one.
     let power = usize::BITS - 1 - (block - 1).leading_zeros();
     let step = 1usize << (power - 3);
     let steps = (block - (1 << power)).div_ceil(step);
@@ -433,45 +460,55 @@ fn class_of(block: usize) -> (usize, usize) {
     (class, (1 << power) + steps * step)
 }
 
-fn large_length(size: usize) -> Option<usize> {
+/// Bytes of the mapping for a large block: whole pages.
+fn mapping_length(size: usize) -> Option<usize> {
     Some(size.checked_add(LARGE_HEADER + 4095)? & !4095)
 }
 
+/// Bytes of a payload, which may be more than were asked for.
+///
 /// # Safety
-/// `payload` was handed out by a heap.
+/// A heap handed `payload` out, and it was not freed since.
 unsafe fn usable_size(payload: *const u8) -> usize {
-    // SAFETY: the caller's: the size of the block lies before it.
+    // SAFETY: guaranteed by the caller: the header lies before the payload.
     let header = unsafe { payload.sub(HEADER).cast::<usize>().read() };
     if header & MAPPED == 0 { header - HEADER } else { (header & !MAPPED) - LARGE_HEADER }
 }
 
+/// A new mapping, filled with zeros.
 fn map(length: usize) -> std::io::Result<*mut u8> {
+    // NORESERVE: the region is larger than what a guest may use, and must not count against the
+    // memory that the system is ready to promise.
     #[cfg(target_os = "linux")]
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     #[cfg(not(target_os = "linux"))]
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
-    // SAFETY: a new anonymous mapping touches nothing that exists.
+    // SAFETY: a new anonymous mapping does not touch anything that exists.
     let start = unsafe {
         libc::mmap(ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
     };
     if start == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(start.cast()) }
 }
 
+/// Changes the length of a mapping, which may move.
+///
 /// # Safety
 /// `block` begins a mapping of `old` bytes.
 #[cfg(target_os = "linux")]
-unsafe fn grow(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mut u8> {
-    // SAFETY: the caller's.
+unsafe fn resize_mapping(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mut u8> {
+    // SAFETY: guaranteed by the caller.
     let moved = unsafe { libc::mremap(block.cast(), old, length, libc::MREMAP_MAYMOVE) };
     if moved == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(moved.cast()) }
 }
 
+/// Changes the length of a mapping where the system cannot: by copying.
+///
 /// # Safety
 /// `block` begins a mapping of `old` bytes.
 #[cfg(not(target_os = "linux"))]
-unsafe fn grow(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mut u8> {
+unsafe fn resize_mapping(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mut u8> {
     let moved = map(length)?;
-    // SAFETY: the caller's; the new mapping has at least the bytes that are copied.
+    // SAFETY: guaranteed by the caller; the new mapping has at least the bytes that are copied.
     unsafe {
         ptr::copy_nonoverlapping(block, moved, old.min(length));
         libc::munmap(block.cast(), old);
@@ -479,7 +516,7 @@ unsafe fn grow(block: *mut u8, old: usize, length: usize) -> std::io::Result<*mu
     Ok(moved)
 }
 
-/// What the engine calls; `opaque` is the heap.
+/// The functions through which the engine allocates; `opaque` is the heap.
 pub(super) const FUNCTIONS: qjs::JSMallocFunctions = qjs::JSMallocFunctions {
     js_calloc: Some(js_calloc),
     js_malloc: Some(js_malloc),
@@ -493,14 +530,14 @@ unsafe extern "C" fn js_calloc(
     count: qjs::size_t,
     size: qjs::size_t,
 ) -> *mut c_void {
-    // SAFETY: the engine was given a heap as `opaque`, and is not running anywhere else meanwhile.
-    let heap = unsafe { &mut *opaque.cast::<Heap>() };
-    let Some(bytes) = (count as usize).checked_mul(size as usize) else {
-        return heap.refuse().cast();
-    };
+    // SAFETY: `opaque` is the heap that the engine was given, and the engine, which runs on one
+    // thread, does not use it otherwise meanwhile.
+    let heap = unsafe { &mut *opaque.cast::<GuestHeap>() };
+    let Some(bytes) = (count as usize).checked_mul(size as usize) else { heap.refuse() };
     let payload = heap.allocate(bytes);
-    if !payload.is_null() && bytes + HEADER <= LARGE {
-        // SAFETY: the block has at least `bytes` bytes. Fresh mappings are zero already.
+    if bytes + HEADER <= LARGE {
+        // SAFETY: the block has at least `bytes` bytes. Larger ones are fresh mappings, which are
+        // zero already.
         unsafe { ptr::write_bytes(payload, 0, bytes) };
     }
     payload.cast()
@@ -508,12 +545,12 @@ unsafe extern "C" fn js_calloc(
 
 unsafe extern "C" fn js_malloc(opaque: *mut c_void, size: qjs::size_t) -> *mut c_void {
     // SAFETY: as in `js_calloc`.
-    unsafe { (*opaque.cast::<Heap>()).allocate(size as usize).cast() }
+    unsafe { (*opaque.cast::<GuestHeap>()).allocate(size as usize).cast() }
 }
 
 unsafe extern "C" fn js_free(opaque: *mut c_void, payload: *mut c_void) {
-    // SAFETY: as in `js_calloc`; the engine gives back only what it got.
-    unsafe { (*opaque.cast::<Heap>()).release(payload.cast()) };
+    // SAFETY: as in `js_calloc`; the engine frees only blocks that it was given, and each once.
+    unsafe { (*opaque.cast::<GuestHeap>()).release(payload.cast()) };
 }
 
 unsafe extern "C" fn js_realloc(
@@ -523,7 +560,8 @@ unsafe extern "C" fn js_realloc(
 ) -> *mut c_void {
     // SAFETY: as in `js_free`.
     unsafe {
-        let heap = &mut *opaque.cast::<Heap>();
+        let heap = &mut *opaque.cast::<GuestHeap>();
+        // The engine frees a block by resizing it to nothing, too.
         if size == 0 {
             heap.release(payload.cast());
             return ptr::null_mut();
@@ -536,159 +574,9 @@ unsafe extern "C" fn js_usable_size(payload: *const c_void) -> qjs::size_t {
     if payload.is_null() {
         return 0;
     }
-    // SAFETY: the engine asks only about what it got.
+    // SAFETY: the engine asks only about blocks that it was given.
     unsafe { usable_size(payload.cast()) as qjs::size_t }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_hold_what_they_are_asked_for() {
-        for block in (16..=LARGE).step_by(8) {
-            let (class, size) = class_of(block);
-            assert!(class < CLASSES && size >= block && size % 16 == 0, "{block}: {class}, {size}");
-            assert_eq!(class_of(size), (class, size), "a block finds its list again");
-            assert!(block <= 64 || size - block <= block / 4, "{block} wastes {}", size - block);
-        }
-    }
-
-    /// Fills a block with a byte that tells it from others.
-    unsafe fn fill(payload: *mut u8, size: usize, mark: u8) {
-        // SAFETY: the caller's.
-        unsafe { ptr::write_bytes(payload, mark, size) };
-    }
-
-    #[test]
-    fn blocks_keep_what_is_in_them() {
-        let mut heap = Heap::reserve().expect("address space");
-        let mut blocks: Vec<(*mut u8, usize, u8)> = Vec::new();
-        let mut dice = 0x2545_f491_4f6c_dd1d_u64;
-        let mut roll = |sides: usize| {
-            dice ^= dice << 13;
-            dice ^= dice >> 7;
-            dice ^= dice << 17;
-            (dice % sides as u64) as usize
-        };
-        for step in 0..20_000 {
-            let most = [64, 4096, 300_000][roll(3)];
-            let size = 1 + roll(most);
-            let mark = step as u8;
-            // SAFETY: every block is used up to the size it was asked for, and not after it was
-            // given back.
-            unsafe {
-                match roll(3) {
-                    0 if !blocks.is_empty() => {
-                        let index = roll(blocks.len());
-                        let (payload, size, mark) = blocks.swap_remove(index);
-                        assert!(
-                            std::slice::from_raw_parts(payload, size)
-                                .iter()
-                                .all(|byte| *byte == mark)
-                        );
-                        heap.release(payload);
-                    }
-                    1 if !blocks.is_empty() => {
-                        let index = roll(blocks.len());
-                        let (payload, old, mark) = blocks[index];
-                        let moved = heap.reallocate(payload, size);
-                        let kept = std::slice::from_raw_parts(moved, old.min(size));
-                        assert!(kept.iter().all(|byte| *byte == mark));
-                        fill(moved, size, mark);
-                        blocks[index] = (moved, size, mark);
-                    }
-                    _ => {
-                        let payload = heap.allocate(size);
-                        assert_eq!(payload as usize % 16, 0);
-                        assert!(usable_size(payload) >= size);
-                        fill(payload, size, mark);
-                        blocks.push((payload, size, mark));
-                    }
-                }
-            }
-            if step % 97 == 0 {
-                heap.join();
-            }
-            if blocks.len() > 200 {
-                let (payload, ..) = blocks.swap_remove(roll(blocks.len()));
-                // SAFETY: as above.
-                unsafe { heap.release(payload) };
-            }
-        }
-        assert!(heap.live() >= blocks.iter().map(|(_, size, _)| size).sum());
-        for (payload, ..) in blocks {
-            // SAFETY: as above.
-            unsafe { heap.release(payload) };
-        }
-        assert_eq!(heap.live(), 0);
-    }
-
-    #[test]
-    fn what_is_given_back_serves_every_size() {
-        let mut heap = Heap::reserve().expect("address space");
-        let limit = 4 << 20;
-        heap.set_limit(limit);
-        let sizes = (3..17).flat_map(|power| [(1usize << power) - 8, (3 << power) / 2]);
-        for size in sizes.clone().chain(sizes.rev()) {
-            let blocks: Vec<*mut u8> = (0..(limit - (64 << 10)) / (size.max(16) * 5 / 4 + 16))
-                .map(|index| {
-                    let payload = heap.allocate(size);
-                    assert!(!payload.is_null(), "block {index} of {size} bytes");
-                    // SAFETY: the block has that many bytes.
-                    unsafe { fill(payload, size, 0xaa) };
-                    payload
-                })
-                .collect();
-            for payload in blocks {
-                // SAFETY: every block is given back once.
-                unsafe { heap.release(payload) };
-            }
-        }
-        assert!(heap.touched <= 2 * limit, "{} bytes were touched", heap.touched);
-        assert!(!heap.exceeded() && heap.live() == 0);
-    }
-
-    #[test]
-    fn holes_that_nothing_fits_into_are_not_free() {
-        let mut heap = Heap::reserve().expect("address space");
-        heap.set_limit(1 << 20);
-        for size in (16..4096).step_by(16) {
-            let mut blocks = Vec::new();
-            while heap.live() < 900 << 10 && !heap.exceeded() {
-                blocks.push(heap.allocate(size));
-            }
-            // Every second block stays, so that no two free ones are neighbours.
-            for payload in blocks.into_iter().step_by(2) {
-                // SAFETY: it was just handed out, or is null.
-                unsafe { heap.release(payload) };
-            }
-            if heap.exceeded() {
-                break;
-            }
-        }
-        assert!(heap.touched <= 2 << 20, "{} bytes were touched", heap.touched);
-    }
-
-    #[test]
-    fn the_limit_holds_and_is_noticed() {
-        let mut heap = Heap::reserve().expect("address space");
-        heap.set_limit(1 << 20);
-        assert!(heap.allocate(2 << 20).is_null());
-        assert!(heap.exceeded());
-        heap.set_limit(1 << 20);
-        let first = heap.allocate(600 << 10);
-        assert!(!first.is_null() && !heap.exceeded());
-        // SAFETY: the block is live until it is given back.
-        unsafe {
-            assert!(heap.reallocate(first, 2 << 20).is_null());
-            first.write(1);
-            heap.release(first);
-        }
-        assert!(heap.allocate(usize::MAX - 4).is_null());
-        assert!(heap.peak() >= 600 << 10 && heap.peak() <= 1 << 20);
-        // SAFETY: nothing of it is used.
-        unsafe { heap.clear() };
-        assert!(!heap.exceeded() && heap.live() == 0);
-    }
-}
+mod tests;

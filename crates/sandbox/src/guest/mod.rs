@@ -1,264 +1,246 @@
-//! The inside of a worker: takes programs and runs them, one after the other, each in a realm of
-//! its own. Nothing of one call is there in the next.
+//! The inside of a worker: compiles and runs programs, one after the other, each in a JavaScript
+//! runtime of its own. No state of one call is left in the next.
+//!
+//! ```text
+//!   Run request ─▶ globals, host functions, input ─▶ prelude ─▶ program ─▶ entry point
+//!                                                                             │ call
+//!   Done or Failed ◀─ JSON ◀─ await the promise (jobs, answers of the host) ◀─┘
+//! ```
+//!
+//! Everything that a program controls is met with suspicion: a property may be a getter that never
+//! returns, and any of its functions may have been replaced. So values are inspected through the
+//! engine's own interface (`engine`), never by calling functions of the program.
 
-mod entry;
+mod call_state;
+mod engine;
+mod entry_point;
+mod exception;
 mod failure;
+mod globals;
 mod heap;
-mod js;
-mod json;
-mod realm;
-mod state;
-mod thrown;
+mod json_writer;
+mod runtime;
 
 use std::io;
 use std::time::Duration;
 
 use rquickjs_sys as qjs;
 
-use crate::error::Code;
-use crate::limits::{BYTECODE, MAX_DEPTH, max_parts};
-use crate::wire::{self, Body, Frame, HEAD, Kind, bad};
-use entry::Entry;
-pub(crate) use failure::Failure;
-use js::{Js, Outcome, Pending, PromiseState, Terminated, Value};
-use json::{Unwritten, Writer};
-use realm::Fresh;
-use state::State;
-pub(crate) use state::{CUT, Link};
+use crate::error::SandboxErrorCode;
+use crate::limits::{MAX_BYTECODE, MAX_DEPTH, max_parts};
+use crate::protocol::{
+    FRAME_HEADER, FrameKind, FrameReader, FrameWriter, ONLY_REQUEST, invalid_data,
+};
+use crate::request::{CompileRequest, RunRequest};
+use call_state::GuestCallState;
+pub(crate) use call_state::{LOG_CUT, LOG_LINE_COST, ParentChannel};
+use engine::{JsContext, JsPromiseState, JsResult, JsValue, NulTerminated, PendingException};
+use entry_point::GuestEntry;
+pub(crate) use failure::GuestFailure;
+use json_writer::{GuestJsonWriter, JsonWriteError};
+use runtime::GuestRuntime;
 
-/// Room for a realm and for what the input becomes in it, per byte of input.
-const ROOM: usize = 16 << 20;
-const ROOM_PER_BYTE: usize = 64;
+/// Bytes of memory for the runtime itself and for compiled code, which do not count against the
+/// limit of a guest.
+const RUNTIME_MEMORY: usize = 16 << 20;
+/// Bytes of memory that one byte of JSON may need once it is parsed: `{}` is an object.
+const MEMORY_PER_INPUT_BYTE: usize = 64;
+/// Promise jobs between two looks at the time: a job may be too short for the engine to look.
+const JOBS_PER_TIME_CHECK: u32 = 64;
 
-/// Serves one parent until it is gone.
-pub(crate) struct Guest {
-    realm: Fresh,
-    /// No call may use more of the stack: the system would kill it.
-    most_stack: usize,
+/// Answers the requests of one parent.
+pub(crate) struct GuestRunner {
+    runtime: GuestRuntime,
+    /// Bytes of stack that a guest may use at most: the system kills a process that uses more than
+    /// it has.
+    max_stack: usize,
 }
 
-/// What a parent asks for, as it lies in the frame.
-struct Request<'a> {
-    cpu: Duration,
-    memory: usize,
-    stack: usize,
-    output: usize,
-    log: usize,
-    is_module: bool,
-    wanted: &'a str,
-    bytecode: &'a [u8],
-    names: Vec<&'a str>,
-    prelude: &'a [u8],
-    prelude_names: Vec<&'a str>,
-    args: &'a [u8],
-    globals: Vec<(&'a str, &'a [u8])>,
-    host: Vec<&'a str>,
-}
-
-impl Guest {
-    pub(crate) fn new(most_stack: usize) -> io::Result<Guest> {
-        Ok(Guest { realm: Fresh::new()?, most_stack })
+impl GuestRunner {
+    /// Reserves the memory and makes the runtime for the first call.
+    pub(crate) fn new(max_stack: usize) -> io::Result<GuestRunner> {
+        Ok(GuestRunner { runtime: GuestRuntime::new()?, max_stack })
     }
 
-    /// Answers one request, and says whether it was the parent's only one. An error means that
-    /// there is nobody to answer to.
-    pub(crate) fn answer(&mut self, link: &mut dyn Link) -> io::Result<bool> {
-        let (kind, frame) = link.receive()?;
-        let body = &frame[HEAD..];
-        let started = state::cpu_time();
-        let reply = match kind {
-            Kind::Run => self.run(link, &Request::read(body)?, started)?,
-            Kind::Compile => self.compile(link, &mut Body(body), started)?,
-            _ => return Err(bad("a request of an unknown kind")),
+    /// Answers one request. Returns whether it was the only one in the parent's pool. An error
+    /// means that the parent is gone or broke the protocol, so that no answer can be sent.
+    pub(crate) fn answer_request(&mut self, channel: &mut dyn ParentChannel) -> io::Result<bool> {
+        let (kind, frame) = channel.receive()?;
+        let body = &frame[FRAME_HEADER..];
+        let started = call_state::process_cpu_time();
+        let answer = match kind {
+            FrameKind::Run => self.run(channel, &RunRequest::decode(body)?, started)?,
+            FrameKind::Compile => self.compile(channel, &CompileRequest::decode(body)?, started)?,
+            _ => return Err(invalid_data("a request of an unknown kind")),
         };
-        self.realm.clear();
-        link.send(&reply)?;
-        self.realm.renew();
-        Ok(frame.last() == Some(&wire::ALONE))
+        // Clearing takes longer the more memory the guest used, so it comes before the answer:
+        // later it would run on the clock of the next call. Making a runtime always takes the
+        // same, so it is done while the parent reads the answer.
+        self.runtime.clear();
+        channel.send(&answer)?;
+        self.runtime.renew();
+        Ok(frame.last() == Some(&ONLY_REQUEST))
     }
 
+    /// Runs a program and returns the answer.
     fn run(
         &mut self,
-        link: &mut dyn Link,
-        request: &Request,
+        channel: &mut dyn ParentChannel,
+        request: &RunRequest,
         started: Duration,
     ) -> io::Result<Vec<u8>> {
-        let heap = self.realm.heap();
-        // SAFETY: the heap is boxed and ours; the state is gone before it is used again.
-        let state =
-            unsafe { State::new(link, heap, started, request.cpu, request.output, request.log) };
+        let heap = self.runtime.heap();
+        // SAFETY: the heap lives as long as the runtime, which outlives `state`.
+        let state = unsafe {
+            GuestCallState::new(channel, heap, started, request.cpu, request.output, request.log)
+        };
         let mut memory = 0;
-        let result = self.realm.enter(&state, request.stack.min(self.most_stack), |js| {
-            // SAFETY: the engine is not running.
-            let load = |limit| unsafe { (*heap).set_limit(limit) };
-            load(ROOM + ROOM_PER_BYTE * request.input());
+        let result = self.runtime.enter(&state, request.stack.min(self.max_stack), |js| {
+            // SAFETY: the engine does not run at the places where this is called, so the heap is
+            // not in use.
+            let set_limit = |limit| unsafe { (*heap).set_limit(limit) };
+            set_limit(RUNTIME_MEMORY + MEMORY_PER_INPUT_BYTE * request.input_length());
             state.is_loading.set(true);
-            // JSON has no cycles.
-            js.collect_at(usize::MAX);
-            let loaded = state.keep(js).and_then(|()| load_input(js, request));
-            let Ok((module, args)) = loaded else {
-                return Err(Failure::input_too_large());
-            };
+            // Nothing that is loaded contains cycles, so a collection would find nothing.
+            js.set_collection_threshold(usize::MAX);
+            let loaded = state.save_builtins(js).and_then(|()| load_input(js, request));
+            let (module, args) =
+                loaded.map_err(|PendingException| exception::take_failure(js, &state))?;
             state.is_loading.set(false);
+            // The limit of the guest begins where its input ends.
             let before = state.heap().live();
-            load(before + request.memory);
-            js.collect_at(before + request.memory / 4);
-            state.collect_at.set(before + request.memory / 4 * 3);
-            let result = call(js, &state, request, module, args);
+            set_limit(before + request.memory);
+            // Garbage in cycles counts against the limit until it is collected. So the first
+            // collection comes early, and none is put off beyond three quarters of the limit.
+            js.set_collection_threshold(before + request.memory / 4);
+            state.collect_before.set(before + request.memory / 4 * 3);
+            let result = call_program(js, &state, request, module, args);
             memory = state.heap().peak() - before;
-            // Whatever it came to: who used up time or memory has no result.
-            match (thrown::over(&state), result) {
-                (Some(over), Err(failure)) if failure.code == over.code => Err(failure),
-                (Some(over), _) => Err(over),
+            // A program whose time is up has no result, even if it caught the exception.
+            match (exception::timeout_failure(&state), result) {
+                (Some(timeout), Err(failure)) if failure.code == timeout.code => Err(failure),
+                (Some(timeout), _) => Err(timeout),
                 (None, result) => result,
             }
         });
-        if let Some(error) = state.broken.borrow_mut().take() {
+        if let Some(error) = state.channel_error.borrow_mut().take() {
             return Err(error);
         }
-        reply(Kind::Done, result, state.cpu(), memory)
+        answer_frame(FrameKind::Done, result, state.cpu(), memory)
     }
 
+    /// Compiles source text and returns the answer.
     fn compile(
         &mut self,
-        link: &mut dyn Link,
-        body: &mut Body,
+        channel: &mut dyn ParentChannel,
+        request: &CompileRequest,
         started: Duration,
     ) -> io::Result<Vec<u8>> {
-        let cpu = Duration::from_nanos(body.u64()?);
-        let (memory, stack) = (body.u64()? as usize, body.u64()? as usize);
-        let (is_module, file) = (body.u8()? == 1, body.u8()?);
-        let source = Terminated::new(body.bytes()?).ok_or_else(|| bad("source without its end"))?;
-        let file = if file == 0 { c"program.js" } else { c"prelude.js" };
-        let heap = self.realm.heap();
+        let source = NulTerminated::new(request.source)
+            .ok_or_else(|| invalid_data("the source text has no NUL behind it"))?;
+        let file = if request.is_prelude { c"prelude.js" } else { c"program.js" };
+        let form =
+            if request.is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };
+        let heap = self.runtime.heap();
         // SAFETY: as in `run`.
-        let state = unsafe { State::new(link, heap, started, cpu, 0, 0) };
-        let result = self.realm.enter(&state, stack.min(self.most_stack), |js| {
-            // SAFETY: the engine is not running.
-            unsafe { (*heap).set_limit(ROOM + memory) };
-            let form = if is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };
+        let state = unsafe { GuestCallState::new(channel, heap, started, request.cpu, 0, 0) };
+        let result = self.runtime.enter(&state, request.stack.min(self.max_stack), |js| {
+            // SAFETY: the engine does not run here, so the heap is not in use.
+            unsafe { (*heap).set_limit(RUNTIME_MEMORY + request.memory) };
             let compiled =
                 js.eval(source, file, form | qjs::JS_EVAL_FLAG_COMPILE_ONLY).and_then(|program| {
                     let bytecode = js.write_bytecode(&program)?;
-                    if is_module {
+                    // Resolving now reports an import as an error of the source text.
+                    if request.is_module {
                         js.resolve_module(&program)?;
                     }
                     Ok(bytecode)
                 });
-            compiled.map_err(|Pending| {
-                let mut failure = thrown::failure(js.take_exception(), &state);
-                if failure.code == Code::Threw {
-                    failure.code = Code::Syntax;
+            let bytecode = compiled.map_err(|PendingException| {
+                let mut failure = exception::take_failure(js, &state);
+                if failure.code == SandboxErrorCode::Threw {
+                    failure.code = SandboxErrorCode::Syntax;
                 }
                 failure
-            })
-        });
-        let result = result.map(|compiled| {
-            compiled.and_then(|bytecode| match bytecode.len() {
-                ..=BYTECODE => Ok(bytecode),
-                length => Err(Failure::new(
-                    Code::InputTooLarge,
-                    format!("the program has {length} bytes when compiled, more than the {BYTECODE} allowed"),
+            })?;
+            // Every function carries its own source text, so nested ones multiply it.
+            match bytecode.len() {
+                ..=MAX_BYTECODE => Ok(bytecode),
+                length => Err(GuestFailure::new(
+                    SandboxErrorCode::InputTooLarge,
+                    format!(
+                        "the program has {length} bytes when compiled, \
+                         more than the {MAX_BYTECODE} allowed"
+                    ),
                 )),
-            })
+            }
         });
-        reply(Kind::Compiled, result, state.cpu(), 0)
+        answer_frame(FrameKind::Compiled, result, state.cpu(), 0)
     }
 }
 
-impl<'a> Request<'a> {
-    fn read(body: &'a [u8]) -> io::Result<Request<'a>> {
-        let body = &mut Body(body);
-        Ok(Request {
-            cpu: Duration::from_nanos(body.u64()?),
-            memory: body.u64()? as usize,
-            stack: body.u64()? as usize,
-            output: body.u64()? as usize,
-            log: body.u64()? as usize,
-            is_module: body.u8()? == 1,
-            wanted: body.text()?,
-            bytecode: body.bytes()?,
-            names: body.list()?,
-            prelude: body.bytes()?,
-            prelude_names: body.list()?,
-            host: body.list()?,
-            args: body.bytes()?,
-            globals: {
-                let count = body.u32()?;
-                (0..count).map(|_| Ok((body.text()?, body.bytes()?))).collect::<io::Result<_>>()?
-            },
-        })
-    }
-
-    fn input(&self) -> usize {
-        self.args.len() + self.globals.iter().map(|(_, json)| json.len()).sum::<usize>()
-    }
-}
-
-/// What the parent is told: the result as a frame of kind `good`, or why there is none.
-fn reply(
-    good: Kind,
-    result: Option<Result<Vec<u8>, Failure>>,
+/// The last frame of a request: the result as a frame of kind `success`, or the failure.
+fn answer_frame(
+    success: FrameKind,
+    result: Result<Vec<u8>, GuestFailure>,
     cpu: Duration,
     memory: usize,
 ) -> io::Result<Vec<u8>> {
     let (kind, body) = match result {
-        Some(Ok(body)) => (good, body),
-        Some(Err(failure)) => (Kind::Failed, failure.to_json().to_string().into_bytes()),
-        None => {
-            let failure = Failure::new(Code::MemoryLimit, "there is no memory for a realm");
-            (Kind::Failed, failure.to_json().to_string().into_bytes())
-        }
+        Ok(body) => (success, body),
+        Err(failure) => (FrameKind::Failed, failure.to_json().to_string().into_bytes()),
     };
-    let mut reply = Frame::new(kind);
-    reply.u64(cpu.as_nanos() as u64).u64(memory as u64).rest(&body);
-    reply.finish()
+    let mut answer = FrameWriter::new(kind);
+    answer.u64(cpu.as_nanos() as u64).u64(memory as u64).rest(&body);
+    answer.finish()
 }
 
-/// The realm's furniture and the input. Gives `module` and the argument.
-fn load_input<'r>(js: Js<'r>, request: &Request) -> Outcome<(Value<'r>, Value<'r>)> {
-    let module = realm::furnish(js)?;
-    realm::lend_host_functions(js, &request.host)?;
-    let parse = |json| js.parse_json(Terminated::new(json).ok_or(Pending)?);
+/// Defines the globals of the sandbox, the host functions and the input. Returns the object
+/// `module` and the argument of the entry point.
+fn load_input<'r>(js: JsContext<'r>, request: &RunRequest) -> JsResult<(JsValue<'r>, JsValue<'r>)> {
+    let module = globals::install(js)?;
+    globals::install_host_functions(js, &request.host)?;
+    let parse = |json| js.parse_json(NulTerminated::new(json).ok_or(PendingException)?);
     let args = parse(request.args)?;
-    // SAFETY: the value is live and of this realm.
+    // SAFETY: the value is live and of this runtime.
     let shared = || unsafe { js.share(args.raw()) };
     if args.is_object() && args.own_data(&js.atom("args")?)?.is_none() {
-        // Validators in the wild read `args.args.x`.
-        args.define("args", shared(), realm::HIDDEN)?;
+        // Published validators read `args.args.x` as well as `args.x`.
+        args.define("args", shared(), globals::HIDDEN)?;
     }
     let global = js.global();
-    global.define("args", shared(), realm::HIDDEN)?;
+    global.define("args", shared(), globals::HIDDEN)?;
     for (name, json) in &request.globals {
-        global.define(name, parse(json)?, realm::HIDDEN)?;
+        global.define(name, parse(json)?, globals::HIDDEN)?;
     }
     Ok((module, args))
 }
 
-/// The call itself: the result as JSON.
-fn call<'r>(
-    js: Js<'r>,
-    state: &State,
-    request: &Request,
-    module: Value<'r>,
-    args: Value<'r>,
-) -> Result<Vec<u8>, Failure> {
-    let threw = |Pending| thrown::failure(js.take_exception(), state);
+/// Runs the prelude and the program, calls its entry point, and returns the result as JSON.
+fn call_program<'r>(
+    js: JsContext<'r>,
+    state: &GuestCallState,
+    request: &RunRequest,
+    module: JsValue<'r>,
+    args: JsValue<'r>,
+) -> Result<Vec<u8>, GuestFailure> {
+    let threw = |PendingException| exception::take_failure(js, state);
     if !request.prelude.is_empty() {
-        // SAFETY: our own worker wrote it.
+        // SAFETY: a `Program` holds only bytecode that a worker of the same version wrote.
         unsafe { js.read_bytecode(request.prelude) }
             .and_then(|prelude| js.run(prelude))
             .map_err(threw)?;
     }
-    // SAFETY: our own worker wrote it.
+    // SAFETY: as for the prelude.
     let program = unsafe { js.read_bytecode(request.bytecode) }.map_err(threw)?;
     let entry = if request.is_module {
         js.resolve_module(&program).map_err(threw)?;
-        // SAFETY: the value is live and of this realm, which keeps modules to its end.
+        // SAFETY: the value is live and of this runtime, which keeps modules until it ends.
         let kept = unsafe { js.share(program.raw()) };
         let evaluated = js.run(program).map_err(threw)?;
-        settle(js, state, evaluated)?;
-        kept.module_namespace().and_then(|namespace| entry::of_module(&namespace))
+        // Top-level `await`.
+        await_promise(js, state, evaluated)?;
+        kept.module_namespace().and_then(|namespace| entry_point::of_module(&namespace))
     } else {
         let value = js.run(program).map_err(threw)?;
         let names: Vec<&str> = request
@@ -267,101 +249,133 @@ fn call<'r>(
             .copied()
             .filter(|name| !request.prelude_names.contains(name))
             .collect();
-        entry::of_script(&module, value, request.wanted, &names)
+        entry_point::of_script(&module, value, request.entry, &names)
     };
     let value = match entry.map_err(threw)?? {
-        Entry::Call(function) => function.call(&js.undefined(), &[&args]).map_err(|pending| {
-            let failure = threw(pending);
-            let is_class = failure.message == "class constructors must be invoked with 'new'";
-            if !is_class || failure.trace.len() > 1 {
-                return failure;
-            }
-            let message = "what is to be called is a class, which only makes objects with `new`";
-            Failure { trace: failure.trace, ..Failure::new(Code::NoEntryPoint, message) }
-        })?,
-        Entry::Result(value) => value,
+        GuestEntry::Call(function) => {
+            let result = function.call(&js.undefined(), &[&args]);
+            result.map_err(|pending| name_uncallable_class(threw(pending)))?
+        }
+        GuestEntry::Result(value) => value,
     };
-    let value = settle(js, state, value)?;
-    Writer::write(&value, request.output, MAX_DEPTH, state).map_err(|unwritten| match unwritten {
-        Unwritten::Threw => threw(Pending),
-        Unwritten::NotJson { what, path } => Failure::new(Code::NotJson, Unwritten::sentence(&what, &path)),
-        Unwritten::Late => Failure::new(Code::Timeout, "the program used up its time"),
-        Unwritten::TooLarge => Failure::new(
-            Code::OutputTooLarge,
-            format!("the result is larger than the {} bytes that are allowed", request.output),
-        ),
-        Unwritten::TooManyParts => Failure::new(
-            Code::OutputTooLarge,
-            format!(
-                "the result has more than the {} parts that are allowed: a list or an object counts as 4, a comma or a colon as 1",
-                max_parts(request.output)
-            ),
-        ),
+    let value = await_promise(js, state, value)?;
+    let written = GuestJsonWriter::write(&value, request.output, MAX_DEPTH, state);
+    written.map_err(|error| match error {
+        JsonWriteError::Threw => threw(PendingException),
+        error => result_failure(&error, request.output),
     })
 }
 
-/// Drives a promise to its end; every other value is its own end.
-fn settle<'r>(js: Js<'r>, state: &State, value: Value<'r>) -> Result<Value<'r>, Failure> {
+/// Replaces the engine's message if the entry point is a class. The engine does not say beforehand
+/// whether a function is a class; a trace of one function shows that the call itself failed and
+/// not a call inside of the program.
+fn name_uncallable_class(failure: GuestFailure) -> GuestFailure {
+    let is_class = failure.message == "class constructors must be invoked with 'new'";
+    if !is_class || failure.trace.len() > 1 {
+        return failure;
+    }
+    let message = "the entry point is a class, which can only be called with `new`";
+    GuestFailure {
+        trace: failure.trace,
+        ..GuestFailure::new(SandboxErrorCode::NoEntryPoint, message)
+    }
+}
+
+/// The failure for a result that could not be written.
+fn result_failure(error: &JsonWriteError, cap: usize) -> GuestFailure {
+    let too_large = |message| GuestFailure::new(SandboxErrorCode::OutputTooLarge, message);
+    match error {
+        JsonWriteError::NotJson { what, path } => {
+            let message = JsonWriteError::message_for_result(what, path);
+            GuestFailure::new(SandboxErrorCode::NotJson, message)
+        }
+        JsonWriteError::TooLarge => {
+            too_large(format!("the result is larger than the {cap} bytes that are allowed"))
+        }
+        JsonWriteError::TooManyParts => too_large(format!(
+            "the result has more than the {} parts that are allowed: \
+             a list or an object counts as 4, a comma or a colon as 1",
+            max_parts(cap)
+        )),
+        // `run` replaces this message by one with the limit.
+        JsonWriteError::TimeUp | JsonWriteError::Threw => {
+            GuestFailure::new(SandboxErrorCode::Timeout, "the program used up its time")
+        }
+    }
+}
+
+/// Runs promise jobs, and waits for the host, until a promise is settled. Any other value is
+/// returned as it is.
+fn await_promise<'r>(
+    js: JsContext<'r>,
+    state: &GuestCallState,
+    value: JsValue<'r>,
+) -> Result<JsValue<'r>, GuestFailure> {
     let mut jobs = 0u32;
     loop {
         match value.promise_state() {
             None => return Ok(value),
-            Some(PromiseState::Fulfilled(value)) => return Ok(value),
-            Some(PromiseState::Rejected(reason)) => {
-                return Err(thrown::failure(Some(reason), state));
+            Some(JsPromiseState::Fulfilled(value)) => return Ok(value),
+            Some(JsPromiseState::Rejected(reason)) => {
+                return Err(exception::failure_of(Some(reason), state));
             }
-            Some(PromiseState::Pending) => {}
+            Some(JsPromiseState::Pending) => {}
         }
         jobs = jobs.wrapping_add(1);
-        if jobs.is_multiple_of(64) && state.is_over() {
-            return Err(thrown::failure(None, state));
+        if jobs.is_multiple_of(JOBS_PER_TIME_CHECK) && state.must_stop() {
+            return Err(exception::failure_of(None, state));
         }
         if js.is_job_pending() {
-            js.run_one_job().map_err(|Pending| thrown::failure(js.take_exception(), state))?;
+            js.run_one_job().map_err(|PendingException| exception::take_failure(js, state))?;
         } else if state.awaits_host() {
-            hear_host(js, state)?;
+            receive_host_reply(js, state)?;
         } else {
-            return Err(Failure::new(
-                Code::NotJson,
+            return Err(GuestFailure::new(
+                SandboxErrorCode::NotJson,
                 "the result is a promise that nothing will ever settle",
             ));
         }
     }
 }
 
-/// Waits for a host function and settles its promise.
-fn hear_host(js: Js, state: &State) -> Result<(), Failure> {
-    let heard = state.wait().and_then(|(kind, frame)| {
-        let mut body = Body(&frame[HEAD..]);
-        if kind != Kind::HostReply {
-            return Err(bad("something else than a host function's answer"));
+/// Waits for the answer of a host function and settles its promise.
+fn receive_host_reply(js: JsContext, state: &GuestCallState) -> Result<(), GuestFailure> {
+    let reply = state.wait_for_host().and_then(|(kind, frame)| {
+        let mut body = FrameReader(&frame[FRAME_HEADER..]);
+        if kind != FrameKind::HostReply {
+            return Err(invalid_data("a frame that is not the answer of a host function"));
         }
         Ok((body.u32()?, body.u8()? == 1, body.bytes()?.to_vec()))
     });
-    let (id, is_ok, json) = heard.map_err(|error| {
-        *state.broken.borrow_mut() = Some(error);
-        Failure::new(Code::WorkerDied, "the host is gone")
+    let (id, is_ok, json) = reply.map_err(|error| {
+        // `run` returns this error instead of an answer, so the failure is not sent.
+        *state.channel_error.borrow_mut() = Some(error);
+        GuestFailure::new(SandboxErrorCode::WorkerDied, "the parent is gone")
     })?;
     let settled = (|| {
-        let Some((resolve, reject)) = state.take_awaited(js, id) else { return Ok(()) };
-        let value = js.parse_json(Terminated::new(&json).ok_or(Pending)?)?;
+        let Some((resolve, reject)) = state.take_host_promise(js, id) else { return Ok(()) };
+        let value = js.parse_json(NulTerminated::new(&json).ok_or(PendingException)?)?;
         let function = if is_ok { resolve } else { reject };
-        let value = if is_ok { value } else { as_error(js, value)? };
+        let value = if is_ok { value } else { error_object(js, value)? };
         function.call(&js.undefined(), &[&value]).map(drop)
     })();
-    settled.map_err(|Pending| thrown::failure(js.take_exception(), state))
+    settled.map_err(|PendingException| exception::take_failure(js, state))
 }
 
-/// What a host function failed with, as an `Error` that has its properties.
-fn as_error<'r>(js: Js<'r>, told: Value<'r>) -> Outcome<Value<'r>> {
+/// An `Error` with the properties of `fields`, which a host function failed with.
+fn error_object<'r>(js: JsContext<'r>, fields: JsValue<'r>) -> JsResult<JsValue<'r>> {
     let error = js.error()?;
-    let names = told.names()?;
+    let names = fields.property_names()?;
     for index in 0..names.len() {
         let name = names.at(index);
         let text = name.text()?;
-        let flags =
-            if text == "message" { realm::HIDDEN } else { realm::HIDDEN | qjs::JS_PROP_ENUMERABLE };
-        error.define(&text, told.get(&name)?, flags)?;
+        // As with errors of the language: the message cannot be enumerated, the rest can.
+        let flags = if text == "message" {
+            globals::HIDDEN
+        } else {
+            globals::HIDDEN | qjs::JS_PROP_ENUMERABLE
+        };
+        error.define(&text, fields.get(&name)?, flags)?;
     }
     Ok(error)
 }

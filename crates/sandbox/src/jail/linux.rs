@@ -1,4 +1,4 @@
-//! The layers as Linux has them.
+//! The layers of the jail on Linux.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,56 +12,65 @@ use seccompiler::{
     SeccompRule,
 };
 
-use super::Layer;
+use super::JailLayer;
 use crate::limits::ADDRESS_SPACE;
 
-/// The newest rules of landlock that are asked for; an older kernel enforces what it knows of them.
+/// The newest version of landlock whose rules are requested. An older kernel enforces those that it
+/// has.
 const LANDLOCK: ABI = ABI::V6;
 
-pub(super) fn enter_layer(layer: Layer) -> io::Result<()> {
+/// Puts one layer around this process.
+pub(super) fn enter_layer(layer: JailLayer) -> io::Result<()> {
     match layer {
-        Layer::ParentDeath => die_with_parent(),
-        Layer::ProcessGroup => lead_group(),
-        Layer::Environment => forget_environment(),
-        Layer::Descriptors => close_descriptors(),
-        Layer::NoNewPrivileges => renounce_privileges(),
-        Layer::Landlock => forbid_paths(),
-        Layer::ResourceLimits => limit_resources(),
-        Layer::Seccomp => filter_system_calls(),
+        JailLayer::ParentDeath => die_with_parent(),
+        JailLayer::ProcessGroup => lead_process_group(),
+        JailLayer::Environment => clear_environment(),
+        JailLayer::Descriptors => close_descriptors(),
+        JailLayer::NoNewPrivileges => set_no_new_privileges(),
+        JailLayer::Landlock => restrict_with_landlock(),
+        JailLayer::ResourceLimits => limit_resources(),
+        JailLayer::Seccomp => filter_system_calls(),
     }
 }
 
+/// The error of a system call that returned `result`.
 fn check(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// The system kills this process when its parent ends: precisely, when the *thread* that started it
+/// ends, so `worker_process` starts all workers from one thread.
 fn die_with_parent() -> io::Result<()> {
     // SAFETY: takes numbers only.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })
 }
 
-fn lead_group() -> io::Result<()> {
-    // SAFETY: these take and give numbers only.
+/// The signals of a terminal, such as Ctrl-C, go to its foreground process group.
+fn lead_process_group() -> io::Result<()> {
+    // SAFETY: these functions take and return numbers only. The parent has usually made the group
+    // already.
     unsafe { if libc::getpgrp() == libc::getpid() { Ok(()) } else { check(libc::setpgid(0, 0)) } }
 }
 
-fn forget_environment() -> io::Result<()> {
-    // SAFETY: no other thread runs yet, so nobody is reading the environment.
+fn clear_environment() -> io::Result<()> {
+    // SAFETY: the process has one thread, so no other reads the environment meanwhile.
     check(unsafe { libc::clearenv() })
 }
 
 fn close_descriptors() -> io::Result<()> {
-    // SAFETY: closes what nobody here uses: the socket is descriptor 0, and no file is open.
+    // SAFETY: nothing in this process owns a descriptor from 1 on: the socket is descriptor 0, no
+    // file is open, and nothing is printed.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32) };
     check(closed as libc::c_int)
 }
 
-fn renounce_privileges() -> io::Result<()> {
+fn set_no_new_privileges() -> io::Result<()> {
     // SAFETY: takes numbers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })
 }
 
-fn forbid_paths() -> io::Result<()> {
+/// A ruleset that handles every kind of access and allows none.
+fn restrict_with_landlock() -> io::Result<()> {
     let restrict = || {
         Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -80,6 +89,7 @@ fn forbid_paths() -> io::Result<()> {
 fn limit_resources() -> io::Result<()> {
     let limits = [
         (libc::RLIMIT_AS, ADDRESS_SPACE),
+        // The socket.
         (libc::RLIMIT_NOFILE, 1),
         (libc::RLIMIT_NPROC, 0),
         (libc::RLIMIT_FSIZE, 0),
@@ -87,28 +97,28 @@ fn limit_resources() -> io::Result<()> {
         (libc::RLIMIT_MEMLOCK, 0),
         (libc::RLIMIT_MSGQUEUE, 0),
     ];
+    // Every limit is set before the first failure is reported: a part is better than nothing.
     let set = limits.map(|(resource, value)| {
-        // Who is limited more already stays so.
+        // A limit can only be lowered; a smaller one that was inherited stays.
         let value = value.min(hard_limit(resource));
         let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
-        // SAFETY: the structure is read.
+        // SAFETY: the system reads the structure.
         check(unsafe { libc::setrlimit(resource, &limit) })
     });
-    // No other process of this user may look into this one.
+    // Other processes of this user may not read the memory of this one, nor attach to it.
     // SAFETY: takes numbers only.
     let hidden = check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) });
-    // All are tried before the first that failed is told of.
     set.into_iter().chain([hidden]).collect()
 }
 
-/// The most that this process may raise a limit to.
-pub(super) fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
+/// The value up to which this process may raise a limit.
+fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is written.
+    // SAFETY: the system writes the structure.
     if unsafe { libc::getrlimit(resource, &mut limit) } < 0 { u64::MAX } else { limit.rlim_max }
 }
 
-/// The addresses that this process may use, and so its children.
+/// Bytes of address space that this process, and so its children, may use.
 pub(super) fn address_space() -> u64 {
     hard_limit(libc::RLIMIT_AS)
 }
@@ -118,23 +128,25 @@ fn filter_system_calls() -> io::Result<()> {
     seccompiler::apply_filter(&program).map_err(io::Error::other)
 }
 
-/// What is let through: words with the parent, memory that holds no code, clocks, the end.
-/// Everything else is refused with EPERM rather than a signal, because the C library tries things
-/// that it can do without (the local time zone, say).
+/// The filter of system calls. Allowed are reading and writing the socket, memory that is not
+/// executable, clocks, random numbers and exiting. All others fail with EPERM instead of killing
+/// the process, because the C library attempts some that it can do without, such as reading the
+/// time zone.
 fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
-    let socket = condition(0, SeccompCmpOp::Eq, 0)?;
+    let is_socket = condition(0, SeccompCmpOp::Eq, 0)?;
+    // Without a buffer for the sender's address `recvfrom` is `recv`. A pointer has 64 bits.
     let no_address = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
-    let not_code = condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0)?;
-    let not_a_file = condition(
+    let not_executable = condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0)?;
+    let is_anonymous = condition(
         3,
         SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64),
         libc::MAP_ANONYMOUS as u64,
     )?;
     let rules: BTreeMap<i64, Vec<SeccompRule>> = [
-        (libc::SYS_recvfrom, vec![SeccompRule::new(vec![socket.clone(), no_address])?]),
-        (libc::SYS_write, vec![SeccompRule::new(vec![socket])?]),
-        (libc::SYS_mmap, vec![SeccompRule::new(vec![not_code.clone(), not_a_file])?]),
-        (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_code])?]),
+        (libc::SYS_recvfrom, vec![SeccompRule::new(vec![is_socket.clone(), no_address])?]),
+        (libc::SYS_write, vec![SeccompRule::new(vec![is_socket])?]),
+        (libc::SYS_mmap, vec![SeccompRule::new(vec![not_executable.clone(), is_anonymous])?]),
+        (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_executable])?]),
         (libc::SYS_munmap, vec![]),
         (libc::SYS_mremap, vec![]),
         (libc::SYS_madvise, vec![]),
@@ -155,6 +167,7 @@ fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
         .try_into()
 }
 
+/// A condition on the lower 32 bits of an argument: the kernel ignores the upper half of these.
 fn condition(
     argument: u8,
     op: SeccompCmpOp,

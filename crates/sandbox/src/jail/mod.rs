@@ -1,4 +1,10 @@
-//! How a worker locks itself in, before it reads its first byte, and what it says about that.
+//! The jail of a worker: the worker locks itself in before it reads its first byte, and reports
+//! which layers it could put around itself.
+//!
+//! Each layer alone would stop most attacks; together they hold if the guest finds a bug in the
+//! engine, and a second one in a layer. A layer that the system lacks (an old kernel, a container
+//! that forbids it, another system than Linux) does not keep the worker from running: the parent
+//! decides with [`PoolOptions::require_jail`](crate::PoolOptions::require_jail).
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -7,9 +13,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::limits::LEAST_ADDRESS_SPACE;
 
-/// The layers of the jail, from the outside in.
+/// The layers of the jail, in the order in which they are entered. Seccomp must be the last, since
+/// it forbids the system calls that set up the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layer {
+pub enum JailLayer {
     /// The worker is killed when its parent dies.
     ParentDeath,
     /// The worker is in a process group of its own, out of reach of the terminal's signals.
@@ -18,77 +25,78 @@ pub enum Layer {
     Environment,
     /// The worker has one open descriptor: the socket to its parent.
     Descriptors,
-    /// No program that it might start could have more rights than it.
+    /// No program that the worker starts could have more rights than it. Landlock and seccomp
+    /// require this of processes without privileges.
     NoNewPrivileges,
-    /// No path can be opened and no port used, whatever the system call.
+    /// The worker can open no path and use no port, through any system call.
     Landlock,
-    /// Limits of memory, descriptors, processes and files, set by the system.
+    /// The system limits the memory, descriptors, processes and files of the worker.
     ResourceLimits,
-    /// Only the few system calls that computing takes are let through.
+    /// The system refuses all but the few system calls that computing takes.
     Seccomp,
 }
 
-impl Layer {
-    /// Every layer.
-    pub const ALL: [Layer; 8] = [
-        Layer::ParentDeath,
-        Layer::ProcessGroup,
-        Layer::Environment,
-        Layer::Descriptors,
-        Layer::NoNewPrivileges,
-        Layer::Landlock,
-        Layer::ResourceLimits,
-        Layer::Seccomp,
+impl JailLayer {
+    /// Every layer, in the order in which they are entered.
+    pub const ALL: [JailLayer; 8] = [
+        JailLayer::ParentDeath,
+        JailLayer::ProcessGroup,
+        JailLayer::Environment,
+        JailLayer::Descriptors,
+        JailLayer::NoNewPrivileges,
+        JailLayer::Landlock,
+        JailLayer::ResourceLimits,
+        JailLayer::Seccomp,
     ];
 
-    /// The name, as reports and errors spell it.
+    /// The name in reports and errors.
     pub fn name(self) -> &'static str {
         match self {
-            Layer::ParentDeath => "parent-death",
-            Layer::ProcessGroup => "process-group",
-            Layer::Environment => "environment",
-            Layer::Descriptors => "descriptors",
-            Layer::NoNewPrivileges => "no-new-privileges",
-            Layer::Landlock => "landlock",
-            Layer::ResourceLimits => "resource-limits",
-            Layer::Seccomp => "seccomp",
+            JailLayer::ParentDeath => "parent-death",
+            JailLayer::ProcessGroup => "process-group",
+            JailLayer::Environment => "environment",
+            JailLayer::Descriptors => "descriptors",
+            JailLayer::NoNewPrivileges => "no-new-privileges",
+            JailLayer::Landlock => "landlock",
+            JailLayer::ResourceLimits => "resource-limits",
+            JailLayer::Seccomp => "seccomp",
         }
     }
 
-    /// What the layer is for, in half a sentence.
+    /// What the layer achieves, as the end of a sentence about the worker.
     pub fn purpose(self) -> &'static str {
         match self {
-            Layer::ParentDeath => "dies with its parent",
-            Layer::ProcessGroup => "has a process group of its own",
-            Layer::Environment => "sees no environment variables",
-            Layer::Descriptors => "has no open descriptor but the one to its parent",
-            Layer::NoNewPrivileges => "can never gain privileges",
-            Layer::Landlock => "can open no path and use no port",
-            Layer::ResourceLimits => "has limits of memory, descriptors and processes",
-            Layer::Seccomp => "can make no system call but those of computing",
+            JailLayer::ParentDeath => "dies with its parent",
+            JailLayer::ProcessGroup => "has a process group of its own",
+            JailLayer::Environment => "sees no environment variables",
+            JailLayer::Descriptors => "has no open descriptor but the one to its parent",
+            JailLayer::NoNewPrivileges => "can never gain privileges",
+            JailLayer::Landlock => "can open no path and use no port",
+            JailLayer::ResourceLimits => "has limits of memory, descriptors and processes",
+            JailLayer::Seccomp => "can make no system call but those of computing",
         }
     }
 
-    fn named(name: &str) -> Option<Layer> {
-        Layer::ALL.into_iter().find(|layer| layer.name() == name)
+    fn from_name(name: &str) -> Option<JailLayer> {
+        JailLayer::ALL.into_iter().find(|layer| layer.name() == name)
     }
 }
 
-/// Which layers hold a worker.
+/// The layers that hold a worker, and the reasons why others are missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JailReport {
-    /// Every layer, with the reason if it is missing.
-    layers: Vec<(Layer, Option<String>)>,
+    /// Every layer in order; the reason if it is missing.
+    layers: Vec<(JailLayer, Option<String>)>,
 }
 
 impl JailReport {
-    /// Every layer, and why it is missing if it is.
-    pub fn layers(&self) -> impl Iterator<Item = (Layer, Option<&str>)> {
+    /// Every layer in order; the reason if it is missing.
+    pub fn layers(&self) -> impl Iterator<Item = (JailLayer, Option<&str>)> {
         self.layers.iter().map(|(layer, reason)| (*layer, reason.as_deref()))
     }
 
     /// The layers that are missing, with the reason.
-    pub fn missing(&self) -> impl Iterator<Item = (Layer, &str)> {
+    pub fn missing(&self) -> impl Iterator<Item = (JailLayer, &str)> {
         self.layers().filter_map(|(layer, reason)| Some((layer, reason?)))
     }
 
@@ -97,51 +105,58 @@ impl JailReport {
         self.missing().next().is_none()
     }
 
+    /// The report in the worker's greeting: an object of layers, `null` or the reason.
     pub(crate) fn to_json(&self) -> Json {
-        let entry = |(layer, reason): &(Layer, Option<String>)| {
+        let entry = |(layer, reason): &(JailLayer, Option<String>)| {
             (layer.name().to_owned(), reason.clone().map_or(Json::Null, Json::String))
         };
         Json::Object(self.layers.iter().map(entry).collect::<Map<_, _>>())
     }
 
-    /// Reads a worker's report. What it does not mention is missing.
+    /// Reads a worker's report; `None` if it is malformed. Layers that it does not mention are
+    /// missing.
     pub(crate) fn from_json(bytes: &[u8]) -> Option<JailReport> {
-        let Json::Object(told) = serde_json::from_slice(bytes).ok()? else { return None };
-        let known = told.keys().all(|name| Layer::named(name).is_some());
-        let state = |layer: Layer| match told.get(layer.name()) {
+        let Json::Object(report) = serde_json::from_slice(bytes).ok()? else { return None };
+        let are_names_known = report.keys().all(|name| JailLayer::from_name(name).is_some());
+        let state = |layer: JailLayer| match report.get(layer.name()) {
             Some(Json::Null) => None,
             Some(Json::String(reason)) => Some(reason.clone()),
-            _ => Some("the worker does not know it".to_owned()),
+            _ => Some("the worker did not report it".to_owned()),
         };
-        known.then(|| JailReport { layers: Layer::ALL.map(|layer| (layer, state(layer))).to_vec() })
+        are_names_known.then(|| JailReport {
+            layers: JailLayer::ALL.map(|layer| (layer, state(layer))).to_vec(),
+        })
     }
 }
 
-/// Locks this process in, as far as the system can. Layers in `without` are left out, which only
-/// tests want.
-pub(crate) fn enter(without: &[Layer]) -> JailReport {
-    crash_at_once();
-    let enter = |layer: Layer| {
+/// Locks this process in, as far as the system can. Must be called while the process has one thread
+/// and no open file: some layers apply to the calling thread only. Layers in `without` are left
+/// out, for tests.
+pub(crate) fn enter(without: &[JailLayer]) -> JailReport {
+    restore_crash_signals();
+    let enter = |layer: JailLayer| {
         if without.contains(&layer) {
             return (layer, Some("left out on request".to_owned()));
         }
         (layer, enter_layer(layer).err().map(|error| error.to_string()))
     };
-    JailReport { layers: Layer::ALL.map(enter).to_vec() }
+    JailReport { layers: JailLayer::ALL.map(enter).to_vec() }
 }
 
-/// Gives up the handlers of Rust's runtime for crashes. They hand back to the system with a call
-/// that the jail refuses, and the crash would be tried again until the time is over.
-fn crash_at_once() {
+/// Removes the signal handlers that Rust's runtime installs for stack overflows. They end the
+/// process by restoring the default action with a system call that the jail refuses; the crashing
+/// instruction would then run again and again until the guest's time is up.
+fn restore_crash_signals() {
     for signal in
         [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT]
     {
-        // SAFETY: no handler is given.
+        // SAFETY: sets the default action, so no code of ours runs in a handler.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
 
-/// The addresses that this process may use, if they are too few for a worker.
+/// The limit of this process's address space in bytes, if it is too small for a worker, which
+/// inherits it.
 pub(crate) fn too_little_address_space() -> Option<u64> {
     #[cfg(target_os = "linux")]
     let limit = linux::address_space();
@@ -154,10 +169,10 @@ pub(crate) fn too_little_address_space() -> Option<u64> {
 use linux::enter_layer;
 
 #[cfg(not(target_os = "linux"))]
-fn enter_layer(layer: Layer) -> std::io::Result<()> {
-    // The parent clears the environment and makes the process group everywhere.
+fn enter_layer(layer: JailLayer) -> std::io::Result<()> {
+    // The parent starts every worker without variables and in a process group of its own.
     match layer {
-        Layer::Environment | Layer::ProcessGroup => Ok(()),
-        _ => Err(std::io::Error::other("only Linux has it")),
+        JailLayer::Environment | JailLayer::ProcessGroup => Ok(()),
+        _ => Err(std::io::Error::other("only Linux has this layer")),
     }
 }

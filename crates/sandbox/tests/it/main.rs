@@ -1,6 +1,6 @@
 //! The sandbox, through real worker processes.
 
-mod host;
+mod host_functions;
 mod jail;
 mod limits;
 mod load;

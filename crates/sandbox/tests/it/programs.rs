@@ -1,26 +1,30 @@
-//! The programs of `tests/programs`, each with what must become of it: `//// NAME => JSON`, or a
-//! code with part of the message, alternatives separated by `|`. Lines that begin with `//@` set
-//! the call up. After every one of them the parent is alive, has not grown, and the pool answers
-//! the next call.
+//! The programs of `tests/programs`, each with its expected outcome: `//// NAME => JSON`, or a code
+//! with part of the message, alternatives separated by `|`. Lines that begin with `//@` set up the
+//! call. After each program the parent must not have grown, and the pool must answer the next call.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use toolwright_sandbox::{Code, Error, Form, Input, Limits, Output};
+use toolwright_sandbox::{
+    GuestLimits, ProgramForm, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode,
+};
 
-use crate::support::{ALONE, POOL, assert_alive, resident, tight};
+use crate::support::{POOL, PROCESS_METRICS, assert_works, resident, short_time};
 
-/// What guests may take beyond their time.
-const OVERRUN: Duration = Duration::from_millis(50);
-/// What the parent may grow by, whatever its guests do.
-const GROWTH: usize = 32 << 20;
+/// Processor time that a guest may use beyond its limit in this test. On an idle machine it is at
+/// most 50 ms; here the parent that kills the worker may have to wait for a processor itself. The
+/// programs would use far more than this, if they were not stopped.
+const MAX_OVERRUN: Duration = Duration::from_secs(5);
+/// Bytes that the parent may grow by.
+const MAX_GROWTH: usize = 32 << 20;
 
 #[derive(Default)]
 struct Case {
     name: String,
     expected: String,
     source: String,
+    /// The lines with `//@`: a word and its value.
     setup: Vec<(String, String)>,
 }
 
@@ -34,13 +38,13 @@ impl Case {
     }
 }
 
-fn cases(file: &str) -> Vec<Case> {
+fn read_cases(file: &str) -> Vec<Case> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(file);
-    let text = std::fs::read_to_string(path).expect("the programs");
+    let text = std::fs::read_to_string(path).expect("the file with the programs");
     let mut cases: Vec<Case> = Vec::new();
     for line in text.split_inclusive('\n') {
         if let Some(head) = line.strip_prefix("//// ") {
-            let (name, expected) = head.trim_end().split_once(" => ").expect("what is expected");
+            let (name, expected) = head.trim_end().split_once(" => ").expect("an expectation");
             cases.push(Case {
                 name: name.to_owned(),
                 expected: expected.to_owned(),
@@ -48,7 +52,7 @@ fn cases(file: &str) -> Vec<Case> {
             });
             continue;
         }
-        let case = cases.last_mut().expect("a program begins with its name");
+        let case = cases.last_mut().expect("the name comes before the program");
         match line.strip_prefix("//@ ") {
             Some(setup) => {
                 let (word, value) =
@@ -61,11 +65,12 @@ fn cases(file: &str) -> Vec<Case> {
     cases
 }
 
-fn run(case: &Case, limits: &Limits) -> Result<Output, Error> {
-    let form = if case.setup("module").is_some() { Form::Module } else { Form::Script };
+fn run(case: &Case, limits: &GuestLimits) -> Result<ProgramOutput, SandboxError> {
+    let form =
+        if case.setup("module").is_some() { ProgramForm::Module } else { ProgramForm::Script };
     let program = POOL.compile_blocking(&case.source, form, Some("the-entry"))?;
     let args = case.json("args").unwrap_or_else(|| json!({}));
-    let input = Input { args, data: case.json("data"), ..Input::default() };
+    let input = ProgramInput { args, data: case.json("data"), ..ProgramInput::default() };
     POOL.run_blocking(&program, &input, limits, None)
 }
 
@@ -73,36 +78,36 @@ fn depth(json: &Json) -> usize {
     json.as_array().map_or(0, |items| 1 + items.first().map_or(0, depth))
 }
 
-/// What is wrong with what became of a program.
-fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
-    let told = match outcome {
+/// Compares an outcome with the expectation. Returns the difference.
+fn difference(case: &Case, outcome: &Result<ProgramOutput, SandboxError>) -> Option<String> {
+    let actual = match outcome {
         Ok(output) if case.setup("depth").is_some() => depth(&output.value).to_string(),
         Ok(output) if case.setup("length").is_some() => {
             output.value.as_str().map_or(0, str::len).to_string()
         }
         Ok(output) => output.value.to_string(),
         Err(error) => {
-            let name = error.name.as_deref().filter(|_| error.code == Code::Threw);
+            let name = error.name.as_deref().filter(|_| error.code == SandboxErrorCode::Threw);
             let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
             format!("{} {name}{}", error.code, error.message)
         }
     };
-    let fits = |expected: &str| match (outcome, expected.split_once(' ')) {
+    let matches = |expected: &str| match (outcome, expected.split_once(' ')) {
         (Ok(_), _) => {
-            serde_json::from_str(expected).is_ok_and(|json: Json| told == format!("{json}"))
+            serde_json::from_str(expected).is_ok_and(|json: Json| actual == format!("{json}"))
         }
-        (Err(error), Some((code, part))) => error.code.name() == code && told.contains(part),
+        (Err(error), Some((code, part))) => error.code.name() == code && actual.contains(part),
         (Err(error), None) => error.code.name() == expected,
     };
-    // The whole is tried first, because a message may have a `|`.
-    if !fits(&case.expected) && !case.expected.split('|').any(fits) {
-        return Some(format!("expected {}, got {:.300}", case.expected, told));
+    // The whole text is tried first, because a message may contain `|`.
+    if !matches(&case.expected) && !case.expected.split('|').any(matches) {
+        return Some(format!("expected {}, got {:.300}", case.expected, actual));
     }
     let Err(error) = outcome else { return None };
-    if let Some(place) = case.setup("place") {
-        let found = error.place().map(|place| format!("{}:{}", place.line, place.column));
-        if found.as_deref() != Some(place) {
-            return Some(format!("expected it at {place}, got {found:?}"));
+    if let Some(expected) = case.setup("position") {
+        let found = error.position().map(|found| format!("{}:{}", found.line, found.column));
+        if found.as_deref() != Some(expected) {
+            return Some(format!("expected it at {expected}, got {found:?}"));
         }
     }
     let fields = case.json("fields");
@@ -111,59 +116,60 @@ fn judge(case: &Case, outcome: &Result<Output, Error>) -> Option<String> {
         .then(|| format!("expected the fields {fields:?}, got {found:?}"))
 }
 
-fn all_of(file: &str) {
-    let _alone = ALONE.write();
-    assert_alive(&POOL);
+fn run_all_of(file: &str) {
+    let _metrics = PROCESS_METRICS.write();
+    assert_works(&POOL);
     let before = resident();
     let mut wrong = Vec::new();
-    let cases = cases(file);
+    let cases = read_cases(file);
     for case in &cases {
-        // Honest programs get honest time; hostile ones end at theirs.
-        let limits = if case.expected.contains("TIMEOUT") { tight() } else { Limits::default() };
+        // Programs that never end get little time, so that the test does not take long.
+        let is_endless = case.expected.contains("TIMEOUT");
+        let limits = if is_endless { short_time() } else { GuestLimits::default() };
         let outcome = run(case, &limits);
-        let mut found = judge(case, &outcome);
+        let mut found = difference(case, &outcome);
         if let Err(error) = &outcome
-            && error.cpu > limits.cpu + OVERRUN
-            && error.code != Code::Syntax
+            && error.cpu > limits.cpu + MAX_OVERRUN
+            && error.code != SandboxErrorCode::Syntax
         {
-            found = Some(format!("took {:?} of the processor", error.cpu));
+            found = Some(format!("used {:?} of processor time", error.cpu));
         }
         if let Some(found) = found {
             wrong.push(format!("{}: {found}", case.name));
         }
-        assert_alive(&POOL);
+        assert_works(&POOL);
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
     let growth = resident().saturating_sub(before);
-    assert!(growth < GROWTH, "the parent grew by {growth} bytes");
+    assert!(growth < MAX_GROWTH, "the parent grew by {growth} bytes");
 }
 
 #[test]
-fn programs_that_never_end() {
-    all_of("time.js");
+fn programs_that_never_end_are_stopped() {
+    run_all_of("time.js");
 }
 
 #[test]
-fn programs_that_want_it_all() {
-    all_of("memory.js");
+fn programs_that_use_too_much_memory_or_stack_are_stopped() {
+    run_all_of("memory.js");
 }
 
 #[test]
-fn programs_that_want_out() {
-    all_of("escape.js");
+fn programs_cannot_reach_the_host_or_other_calls() {
+    run_all_of("escape.js");
 }
 
 #[test]
-fn what_can_be_a_result() {
-    all_of("results.js");
+fn results_are_json_or_an_error() {
+    run_all_of("results.js");
 }
 
 #[test]
-fn what_is_called() {
-    all_of("entry.js");
+fn entry_points_are_found() {
+    run_all_of("entry_points.js");
 }
 
 #[test]
-fn what_is_thrown() {
-    all_of("thrown.js");
+fn exceptions_are_reported() {
+    run_all_of("exceptions.js");
 }

@@ -1,68 +1,113 @@
-//! One pool for tests that need nothing special, and one line per call.
+//! One pool for tests that need nothing special, one-line calls, and waiting for events.
 
+use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolwright_sandbox::{
-    Error, Form, Input, Json, Limits, Output, Pool, PoolOptions, Program, WorkerCommand,
+    GuestLimits, Json, PoolOptions, Program, ProgramForm, ProgramInput, ProgramOutput,
+    SandboxError, WorkerCommand, WorkerPool,
 };
 
-pub(crate) static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
+pub(crate) static POOL: LazyLock<WorkerPool> = LazyLock::new(|| pool(2));
 
-/// Where all tests share one process, who measures its memory must be alone (`write`) with who
-/// fills it (`read`).
-pub(crate) static ALONE: RwLock<()> = RwLock::new(());
+/// Held by tests that measure the memory or processor time of this process (`write`), and by those
+/// that use much of either (`read`). It matters where all tests share one process.
+pub(crate) static PROCESS_METRICS: RwLock<()> = RwLock::new(());
+
+/// How long tests wait for an event that comes within milliseconds on an idle machine. Far longer
+/// than a machine under load takes, so that a failure means that the event never comes.
+pub(crate) const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The executable of an example, which `cargo test` and `cargo nextest run` build along with the
+/// tests: `target/debug/deps/it-…` is this test, `target/debug/examples/…` the example.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let target = test.parent().and_then(Path::parent).expect("a path in the target folder");
+    let path = target.join("examples").join(name);
+    let path_shown = path.display();
+    assert!(path.is_file(), "`{path_shown}` does not exist: `--test` does not build examples");
+    path
+}
 
 pub(crate) fn worker() -> WorkerCommand {
-    WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright-sandbox-worker"))
+    WorkerCommand::new(example("sandbox-worker"))
 }
 
-/// The worker of tests: see `tests/convict`.
-pub(crate) fn convict(words: &[&str]) -> WorkerCommand {
-    let command = WorkerCommand::new(env!("CARGO_BIN_EXE_sandbox-convict"));
-    words.iter().fold(command, |command, word| command.arg(word))
+/// A worker that misbehaves as its arguments say: see `tests/misbehaving_worker`.
+pub(crate) fn misbehaving_worker(args: &[&str]) -> WorkerCommand {
+    let command = WorkerCommand::new(example("sandbox-misbehaving-worker"));
+    args.iter().fold(command, |command, arg| command.arg(arg))
 }
 
-pub(crate) fn pool(workers: usize) -> Pool {
-    Pool::new(PoolOptions { workers, ..PoolOptions::new(worker()) })
+pub(crate) fn pool(workers: usize) -> WorkerPool {
+    WorkerPool::new(PoolOptions { workers, ..PoolOptions::new(worker()) })
 }
 
-/// Short, but far above what honest code takes.
-pub(crate) fn tight() -> Limits {
-    Limits { cpu: Duration::from_millis(100), ..Limits::default() }
+/// Limits for programs that never end: short, but far above what an ordinary program uses.
+pub(crate) fn short_time() -> GuestLimits {
+    GuestLimits { cpu: Duration::from_millis(100), ..GuestLimits::default() }
 }
 
-pub(crate) fn script(pool: &Pool, source: &str) -> Program {
-    pool.compile_blocking(source, Form::Script, None).expect("it compiles")
+/// Limits for programs that a test ends itself.
+pub(crate) fn unlimited_time() -> GuestLimits {
+    let hour = Duration::from_secs(3600);
+    GuestLimits { cpu: hour, wall: hour, ..GuestLimits::default() }
 }
 
-pub(crate) fn run_with(source: &str, args: Json, limits: &Limits) -> Result<Output, Error> {
-    let program = POOL.compile_blocking(source, Form::Script, None)?;
-    POOL.run_blocking(&program, &Input::args(args), limits, None)
+pub(crate) fn script(pool: &WorkerPool, source: &str) -> Program {
+    pool.compile_blocking(source, ProgramForm::Script, None).expect("it compiles")
 }
 
-pub(crate) fn run(source: &str) -> Result<Output, Error> {
-    run_with(source, json!({}), &Limits::default())
+pub(crate) fn run_with(
+    source: &str,
+    args: Json,
+    limits: &GuestLimits,
+) -> Result<ProgramOutput, SandboxError> {
+    let program = POOL.compile_blocking(source, ProgramForm::Script, None)?;
+    POOL.run_blocking(&program, &ProgramInput::args(args), limits, None)
 }
 
-/// Whether the pool answers.
-pub(crate) fn assert_alive(pool: &Pool) {
+pub(crate) fn run(source: &str) -> Result<ProgramOutput, SandboxError> {
+    run_with(source, json!({}), &GuestLimits::default())
+}
+
+/// Runs a trivial program.
+pub(crate) fn assert_works(pool: &WorkerPool) {
     let program = script(pool, "module.exports = ({ n }) => n + 1");
-    let output =
-        pool.run_blocking(&program, &Input::args(json!({ "n": 1 })), &Limits::default(), None);
+    let input = ProgramInput::args(json!({ "n": 1 }));
+    let output = pool.run_blocking(&program, &input, &GuestLimits::default(), None);
     assert_eq!(output.expect("the next call succeeds").value, json!(2));
 }
 
-/// Bytes of memory that this process has resident.
-pub(crate) fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux");
-    let pages: usize =
-        status.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
-    pages * 4096
+/// Waits until a condition holds.
+pub(crate) fn wait_until(event: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < EVENT_TIMEOUT, "timed out: {event}");
+        // Only the interval of the polling: no order depends on it.
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
-/// Descriptors that this process has open.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let sent = std::process::Command::new("kill").args([name, &pid.to_string()]).status();
+    assert!(sent.expect("`kill` starts").success(), "kill {name} {pid}");
+}
+
+/// Bytes of memory of this process that are resident.
+pub(crate) fn resident() -> usize {
+    resident_pages("self") * 4096
+}
+
+/// Pages of memory of a process that are resident.
+pub(crate) fn resident_pages(process: &str) -> usize {
+    let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).expect("it runs");
+    statm.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number")
+}
+
+/// The number of descriptors that this process has open.
 pub(crate) fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").expect("Linux").count()
+    std::fs::read_dir("/proc/self/fd").expect("the list of descriptors").count()
 }

@@ -24,23 +24,23 @@ new WebAssembly.Memory({ initial: 1 });
 Atomics.wait(new Int32Array(8), 0, 0);
 //// nothing that is missing is there by another name => []
 module.exports = () => ['performance', 'WeakRef', 'FinalizationRegistry', 'SharedArrayBuffer', 'Atomics', 'require', 'process', 'fetch', 'setTimeout', 'std', 'os', 'print', 'load', 'scriptArgs', 'gc', 'navigator', 'Deno', 'Bun', 'global', 'window', 'self', 'importScripts', 'XMLHttpRequest', 'WebSocket', 'Intl', 'DOMException', 'atob'].filter((name) => name in globalThis);
-//// Function makes functions of this world => "undefined"
+//// Function makes functions in the same global scope => "undefined"
 module.exports = () => Function('return typeof process')();
-//// the constructor's constructor leads nowhere => "undefined"
+//// the constructor's constructor does not lead to the host => "undefined"
 module.exports = (args) => args.constructor.constructor('return typeof process')();
-//// console leads nowhere => "undefined"
+//// console does not lead to the host => "undefined"
 module.exports = () => console.log.constructor('return typeof process')();
-//// an async function's constructor leads nowhere => "undefined"
+//// an async function's constructor does not lead to the host => "undefined"
 module.exports = () => (async () => { }).constructor('return typeof process')();
-//// a generator's constructor leads nowhere => "undefined"
+//// a generator's constructor does not lead to the host => "undefined"
 module.exports = () => (function* () { }).constructor('return typeof process')().next().value;
-//// this is this world => true
+//// `this` is the global object => true
 module.exports = function () { return this === globalThis; };
 //// dynamic import is refused => THREW cannot be imported
 module.exports = () => import('fs');
 //// dynamic import of data is refused => THREW cannot be imported
 module.exports = () => import('data:text/javascript,export default 1');
-//// dynamic import with an object that lies => THREW cannot be imported
+//// dynamic import with an object whose text changes => THREW cannot be imported
 let n = 0; module.exports = () => import({ toString: () => (n++ ? '/etc/passwd' : 'x') });
 //// a static import is refused => SYNTAX cannot be imported
 //@ module
@@ -51,14 +51,14 @@ export { default } from 'os';
 //// a module cannot import itself => THREW cannot be imported
 //@ module
 export default async () => (await import('./program.js')).default();
-//// import.meta tells nothing => true
+//// import.meta contains no path => true
 //@ module
 export default () => !/[/]/.test(String(import.meta.url ?? ''));
-//// the stack tells no path => true
+//// the stack contains no path => true
 module.exports = () => !/\//.test(new Error('x').stack);
-//// Error.captureStackTrace tells no path => true
+//// Error.captureStackTrace shows no path => true
 module.exports = () => { const o = {}; Error.captureStackTrace?.(o); return !/\//.test(o.stack ?? ''); };
-//// a call site tells nothing of the host => true
+//// a call site shows no path => true
 Error.prepareStackTrace = (e, sites) => sites.map((s) => String(s.getFileName?.())).join(); module.exports = () => !/\//.test(new Error('x').stack);
 //// with cannot reach further => THREW not defined
 with (globalThis) { process; }
@@ -66,15 +66,15 @@ with (globalThis) { process; }
 Object.setPrototypeOf(Object.prototype, null); module.exports = () => 1;
 //// args can be overwritten, which changes only this call => 5
 globalThis.args = 5; module.exports = () => args;
-//// JSON.stringify that lies changes nothing => {"a":1}
+//// JSON.stringify that is replaced changes nothing => {"a":1}
 JSON.stringify = () => '"forged"'; JSON.parse = () => 'forged'; module.exports = () => ({ a: 1 });
-//// Object functions that lie change nothing => {"a":[1]}
+//// Object functions that are replaced change nothing => {"a":[1]}
 Object.keys = Object.entries = Object.getOwnPropertyNames = Reflect.ownKeys = Array.isArray = () => { throw 1; }; module.exports = () => ({ a: [1] });
-//// an iterator that lies changes nothing => [1,2]
+//// an iterator that is replaced changes nothing => [1,2]
 Array.prototype[Symbol.iterator] = function* () { yield 'forged'; }; module.exports = () => [1, 2];
-//// then that lies changes nothing => 7
+//// then that is replaced changes nothing => 7
 Promise.prototype.then = function () { throw new Error('forged'); }; module.exports = async () => 7;
-//// a Promise that lies changes nothing => 7
+//// a Promise that is replaced changes nothing => 7
 globalThis.Promise = class { }; module.exports = async () => 7;
 //// species changes nothing => 7
 Object.defineProperty(Promise, Symbol.species, { get() { throw 1; } }); module.exports = async () => 7;
@@ -82,11 +82,11 @@ Object.defineProperty(Promise, Symbol.species, { get() { throw 1; } }); module.e
 Object.defineProperty(Array.prototype, '0', { set() { throw 1; }, configurable: true }); module.exports = () => [1];
 //// Object.prototype with a getter changes nothing => {"b":1}
 Object.defineProperty(Object.prototype, 'a', { get() { throw 1; } }); module.exports = () => ({ b: 1 });
-//// Function.prototype.call that lies changes nothing => 3
+//// Function.prototype.call that is replaced changes nothing => 3
 Function.prototype.call = Function.prototype.apply = () => 'forged'; module.exports = () => 3;
-//// Error that lies is an error => THREW
+//// an exception of the engine is an error although Error is replaced => THREW
 globalThis.Error = class { }; null.x;
-//// Symbol.hasInstance that lies changes nothing => THREW x
+//// Symbol.hasInstance that is replaced changes nothing => THREW x
 Object.defineProperty(Error, Symbol.hasInstance, { value: () => false }); throw new Error('x');
 //// pollution, first call => 1
 Object.prototype.polluted = 1; Array.prototype.polluted = 1; globalThis.polluted = 1; Promise.prototype.polluted = 1; module.exports = () => 1;

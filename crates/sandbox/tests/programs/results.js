@@ -22,7 +22,7 @@ module.exports = () => ({ 'a b': -1 / 0 });
 module.exports = () => { const a = {}; a.self = a; return a; };
 //// a long cycle => NOT_JSON part of a cycle
 module.exports = () => { const a = {}, b = { a }; a.c = [b]; return a; };
-//// the same twice is no cycle => [{"x":1},{"x":1}]
+//// the same object twice is not a cycle => [{"x":1},{"x":1}]
 module.exports = () => { const a = { x: 1 }; return [a, a]; };
 //// an undefined item => NOT_JSON `result[1]` is `undefined`
 module.exports = () => [1, undefined];
@@ -57,7 +57,7 @@ export const x = 1; export default () => globalThis.undefinedThing;
 module.exports = () => ({ then() { } });
 //// a Date is its text => "1970-01-01T00:00:00.000Z"
 module.exports = () => new Date(0);
-//// toJSON is asked, once => {"k":"d"}
+//// toJSON is called once => {"k":"d"}
 module.exports = () => ({ d: 1, toJSON() { return { k: 'd' }; } });
 //// toJSON gets the key => {"d":"d"}
 module.exports = () => ({ d: { toJSON(key) { return key; } } });
@@ -69,7 +69,7 @@ module.exports = () => ({ toJSON(key) { return key; } });
 module.exports = () => ({ a: 1, b: { toJSON() { } }, c: 2 });
 //// toJSON that returns nothing in a list => NOT_JSON `result[0]` is `undefined`
 module.exports = () => [{ toJSON() { } }];
-//// what toJSON returns is not asked again => {"x":1}
+//// toJSON of the returned value is not called => {"x":1}
 const again = { value() { throw new Error('asked twice'); } };
 module.exports = () => ({ toJSON() { return Object.defineProperty({ x: 1 }, 'toJSON', again); } });
 //// toJSON that returns a function => NOT_JSON a function
@@ -88,10 +88,10 @@ module.exports = () => { const { proxy, revoke } = Proxy.revocable({}, {}); revo
 module.exports = () => new Proxy(() => 1, {});
 //// boxed values => [1,"x",false]
 module.exports = () => [new Number(1), new String('x'), new Boolean(false)];
-//// boxed values are asked as the language says => [2,"y",false]
+//// boxed values are converted as the language says => [2,"y",false]
 const asked = (value, how, answer) => Object.defineProperty(value, how, { value: () => answer });
 module.exports = () => [asked(new Number(1), 'valueOf', 2), asked(new String('x'), 'toString', 'y'), asked(new Boolean(false), 'valueOf', true)];
-//// nobody can change what a boxed boolean holds => [true]
+//// a replaced valueOf does not change a boxed boolean => [true]
 Boolean.prototype.valueOf = () => 'changed'; module.exports = () => [new Boolean(true)];
 //// instances are their own properties => {"x":1}
 class P { x = 1; get y() { return 2; } #z = 3; } module.exports = () => new P();
@@ -114,9 +114,9 @@ module.exports = () => JSON.parse('{"__proto__":1}');
 module.exports = (a) => [a, typeof a.x];
 //// keys that are numbers come first, as the language has it => {"1":"b","a":"c"}
 module.exports = () => ({ a: 'c', 1: 'b' });
-//// symbols as keys are left out => {"a":1}
+//// properties whose key is a symbol are left out => {"a":1}
 module.exports = () => ({ a: 1, [Symbol('x')]: 2 });
-//// what cannot be listed is left out => {"a":1}
+//// properties that are not enumerable are left out => {"a":1}
 module.exports = () => Object.defineProperty({ a: 1 }, 'b', { value: 2, enumerable: false });
 //// 127 levels => true
 module.exports = () => { let a = []; for (let i = 1; i < 127; i++) a = [a]; globalThis.a = a; return JSON.stringify(a).length === 254; };
@@ -139,7 +139,7 @@ module.exports = () => new Array(260000).fill([0]);
 module.exports = () => new Array(149700).fill({ '': 0 });
 //// many empty lists => OUTPUT_TOO_LARGE parts
 module.exports = () => new Array(300000).fill([]);
-//// punctuation in strings is no part => 600000
+//// punctuation in strings does not count as a part => 600000
 //@ length
 module.exports = () => '[{,:'.repeat(150000);
 //// a long key => OUTPUT_TOO_LARGE

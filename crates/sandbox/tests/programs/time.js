@@ -179,7 +179,7 @@ const f = () => eval('f()'); f();
 module.exports = () => { const make = () => ({ get n() { return make(); } }); return make(); };
 //// an array that shrinks while it is written => NOT_JSON `result[1]`
 module.exports = () => { const a = [{ toJSON() { a.length = 1; return 1; } }, 2, 3]; return a; };
-//// a world without globals => 1
+//// a program that deletes all globals => 1
 for (const k of Object.getOwnPropertyNames(globalThis)) { try { delete globalThis[k]; } catch { } } (() => 1)
-//// a world that is frozen => 1
+//// a program that freezes the globals => 1
 Object.freeze(globalThis); Object.freeze(Object.prototype); module.exports = () => 1;

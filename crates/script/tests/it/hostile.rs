@@ -210,7 +210,7 @@ fn blaming_takes_no_time() {
                     },
                 );
             }
-            blame_throw(code, false, Some(at), "threw `1`, which is no Error");
+            blame_throw(code, false, Some(at), "threw `1`, which is not an Error");
         }
         // Twelve times.
         assert!(began.elapsed() < Duration::from_secs(6), "{:?} for {:.60}", began.elapsed(), code);

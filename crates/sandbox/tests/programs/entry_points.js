@@ -11,7 +11,7 @@ module.exports = { other: () => 'other', theEntry: () => 'the entry' };
 module.exports = { a: () => 1, b: () => 2 };
 //// several with long names => NO_ENTRY_POINT `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…`, `b
 const long = (letter) => letter.repeat(200000); module.exports = { [long('a')]: () => 1, [long('b')]: () => 2 };
-//// several with names that are no names => NO_ENTRY_POINT …`
+//// several with names that are not identifiers => NO_ENTRY_POINT …`
 for (const c of '\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u007f😀') exports[c.repeat(100000)] = () => 1;
 //// exports => 3
 exports.x = () => 3;
@@ -55,13 +55,13 @@ function outer() { function inner() { return 14; } const other = () => inner(); 
 //// names in strings and comments do not count => 15
 // function comment() {}
 const text = 'function string() {}'; function real() { return 15; }
-//// constants that are no functions do not count => 16
+//// constants that are not functions do not count => 16
 const LIMIT = 16; const NAMES = ['a']; function real() { return LIMIT; }
 //// a name of the language inside does not count => 17
 function real() { const parseInt = () => 17; return parseInt(); }
 //// several declared functions => NO_ENTRY_POINT 2 functions are declared (`a`, `b`)
 function a() { } function b() { }
-//// a directive is no value => 18
+//// a directive is not a result => 18
 'use strict';
 function real() { return 18; }
 //// a comment before the name => 19
@@ -70,7 +70,7 @@ function /* the check */ real() { return 19; }
 let limit = 30, check = () => limit;
 //// a name of a pattern => 31
 const { limit, check } = { limit: 31, check: () => 31 };
-//// what is exported and cannot be called is no result => 32
+//// an exported object without functions is not a result => 32
 function real() { return 32; }
 module.exports = { version: 1 };
 //// nothing callable is exported => NO_ENTRY_POINT the program exports nothing callable
@@ -93,7 +93,7 @@ const x = await Promise.resolve(22); export default () => x;
 //// a module without a default export => NO_ENTRY_POINT no default export
 //@ module
 export const run = () => 1;
-//// a module whose default is no function => NO_ENTRY_POINT no function
+//// a module whose default is not a function => NO_ENTRY_POINT is not a function
 //@ module
 export default { run() { } };
 //// a module is strict => "undefined"
@@ -108,13 +108,13 @@ module.exports = (x) => [x.args === x, args.args.args === args, Object.keys(x)];
 //// args.args.x, as validators in the wild read it => 1
 //@ args {"x":1}
 module.exports = () => args.args.x;
-//// its own args stays => {"args":{"y":2}}
+//// a property `args` of the argument stays => {"args":{"y":2}}
 //@ args {"args":{"y":2}}
 module.exports = (x) => x;
 //// args can be returned => {"x":1}
 //@ args {"x":1}
 module.exports = (x) => x;
-//// args that is no object => "text"
+//// args that is not an object => "text"
 //@ args "text"
 module.exports = (x) => x;
 //// args that is null => null
@@ -126,12 +126,12 @@ module.exports = (x) => x;
 //// data => {"d":1}
 //@ data {"d":1}
 module.exports = () => data;
-//// without data there is none => "undefined"
+//// without data there is no global data => "undefined"
 module.exports = () => typeof data;
 //// a parameter may shadow the global => 23
 //@ args {"n":23}
 module.exports = ({ n: args }) => args;
 //// a const may shadow the global => 24
 const args = 24; module.exports = () => args;
-//// it is sloppy unless it says otherwise => 25
+//// a script is sloppy unless it says otherwise => 25
 undeclared = 25; module.exports = () => undeclared;

@@ -1,62 +1,62 @@
 //// an Error => THREW Error: boom
-//@ place 2:13
+//@ position 2:13
 module.exports = () => {
   throw new Error('boom');
 };
 //// an Error in a helper => THREW TypeError: bad
-//@ place 2:17
+//@ position 2:17
 function helper() {
       throw new TypeError('bad');
 }
 module.exports = () => helper();
-//// an Error behind characters that are no ASCII => THREW Error: x
-//@ place 1:44
+//// an Error behind characters that are not ASCII => THREW Error: x
+//@ position 1:44
 module.exports = () => { 'äöü😀'; throw new Error('x'); };
 //// an Error of the engine => THREW TypeError: cannot read property 'c' of undefined
-//@ place 3:3
+//@ position 3:3
 module.exports = () => {
   const a = {};
   a.b.c.x;
 };
-//// a syntax error behind characters that are no ASCII => SYNTAX
-//@ place 2:18
+//// a syntax error behind characters that are not ASCII => SYNTAX
+//@ position 2:18
 module.exports = () => {
   const ä = 'ü😀' 1;
 };
-//// a name that is not there => THREW ReferenceError: nope is not defined
-//@ place 2:3
+//// a name that is not defined => THREW ReferenceError: nope is not defined
+//@ position 2:3
 module.exports = () => {
   nope();
 };
 //// a rejected promise => THREW Error: late
-//@ place 3:13
+//@ position 3:13
 module.exports = async () => {
   await null;
   throw new Error('late');
 };
 //// at the top => THREW Error: top
-//@ place 1:11
+//@ position 1:11
 throw new Error('top');
 //// in a module => THREW Error: m
 //@ module
-//@ place 2:13
+//@ position 2:13
 export default () => {
   throw new Error('m');
 };
 //// a class of its own => THREW Mine: own
 class Mine extends Error { constructor(m) { super(m); this.name = 'Mine'; } } throw new Mine('own');
-//// what it carries => THREW Error: x
+//// own properties of an Error are reported => THREW Error: x
 //@ fields {"code":"NOT_FOUND","suggestion":"look elsewhere","data":{"a":[1]}}
 throw Object.assign(new Error('x'), { code: 'NOT_FOUND', suggestion: 'look elsewhere', data: { a: [1] }, f() { } });
-//// getters are not asked for what it carries => THREW Error: x
+//// getters of an Error are not called => THREW Error: x
 //@ fields {"b":1}
 throw Object.defineProperty(Object.assign(new Error('x'), { b: 1 }), 'a', { enumerable: true, get() { throw 1; } });
-//// what it carries is not too deep => THREW Error: x
+//// an own property that is too deep is left out => THREW Error: x
 //@ fields {"e":1}
 let a = []; for (let i = 1; i < 126; i++) a = [a]; throw Object.assign(new Error('x'), { d: a, e: 1 });
-//// what it carries is as deep as it may be => THREW Error: x
+//// an own property of the greatest depth => THREW Error: x
 let a = []; for (let i = 1; i < 125; i++) a = [a]; throw Object.assign(new Error('x'), { d: a });
-//// what a rejection carries is far too deep => THREW an object
+//// a property of a rejected object that is far too deep => THREW an object
 let a = []; for (let i = 1; i < 1000; i++) a = [a]; module.exports = () => Promise.reject({ d: a });
 //// a typed array => THREW threw an object
 throw new Uint8Array(1e6);
@@ -66,7 +66,7 @@ throw new Array(3e5).fill(1);
 throw new String('x'.repeat(1e6));
 //// minus infinity => THREW threw `-Infinity`
 throw -Infinity;
-//// a string => THREW threw the string "text", which is no Error
+//// a string => THREW threw the string "text", which is not an Error
 throw 'text';
 //// null => THREW threw `null`
 throw null;
@@ -86,7 +86,7 @@ throw { message: 'm' };
 throw { get message() { throw 1; }, get name() { throw 2; }, get stack() { throw 3; } };
 //// an Error whose properties throw => THREW
 const e = new Error('x'); for (const k of ['message', 'name', 'stack']) Object.defineProperty(e, k, { get() { throw new Error(k); } }); throw e;
-//// an Error whose properties are no strings => THREW
+//// an Error whose properties are not strings => THREW
 const e = new Error('x'); e.message = { toString() { for (;;); } }; e.name = 1; throw e;
 //// a revoked proxy => THREW
 const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy;
@@ -100,23 +100,23 @@ throw 'x'.repeat(1e6);
 const e = new Error('x'); for (let i = 0; i < 1e4; i++) e['k' + i] = 'v'.repeat(100); throw e;
 //// a long key is left out => THREW Error: x
 throw Object.assign(new Error('x'), { ['k'.repeat(1e6)]: 1 });
-//// a stack that lies hurts only itself => THREW Error: x
+//// a forged stack changes nothing else => THREW Error: x
 const e = new Error('x'); e.stack = 'at program.js:999999999999:1'; throw e;
 //// prepareStackTrace that throws => THREW
 Error.prepareStackTrace = () => { throw new Error('inner'); }; throw new Error('outer');
 //// an Error with a cause => THREW Error: outer
 throw new Error('outer', { cause: new Error('inner') });
-//// a RangeError of its own is no overflow => THREW RangeError: mine
+//// a RangeError of the program is not an overflow => THREW RangeError: mine
 throw new RangeError('mine');
 //// a syntax error => SYNTAX
-//@ place 2:12
+//@ position 2:12
 module.exports = () => {
   const a =;
 };
 //// a syntax error in the first line => SYNTAX
-//@ place 1:1
+//@ position 1:1
 )
-//// an end that is missing => SYNTAX
+//// a missing end => SYNTAX
 module.exports = () => {
 //// a bad regex => SYNTAX
 module.exports = /(/;

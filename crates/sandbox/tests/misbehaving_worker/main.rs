@@ -1,8 +1,13 @@
-//! A worker for tests. `--without LAYER…` lacks layers of the jail; `--try` locks itself in and
-//! then tries what a worker must not be able to do, one line per attempt. `--parent WORKER` has a
-//! pool itself, says which worker is at work, and waits to be killed. `--crash` and `--abort` lock
-//! themselves in and do what a bug of the engine does. `--lie KIND` is no worker at all: it answers
-//! every call with a frame of that kind that holds the source text.
+//! A worker that misbehaves, for the tests. Its first argument says how:
+//!
+//! - `--without LAYER…`: an ordinary worker whose jail lacks layers.
+//! - `--attack`: enters the jail, then attempts what a worker must not be able to do, and reports
+//!   one line per attempt.
+//! - `--crash`, `--abort`: enters the jail, then does what a bug of the engine would do.
+//! - `--forge KIND`: is not a worker. It answers every `Run` with a frame of that kind whose content
+//!   is the source text that it was last asked to compile.
+//! - `--parent WORKER`: not a worker, but a program with a pool of its own. It prints the process id
+//!   of a worker that runs an endless program, and waits to be killed.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -11,22 +16,22 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use toolwright_sandbox::{
-    Form, Input, Layer, Limits, Pool, PoolOptions, WorkerCommand, jail_this_process,
-    worker_main_lacking,
+    GuestLimits, JailLayer, PoolOptions, ProgramForm, ProgramInput, WorkerCommand, WorkerPool,
+    jail_this_process, worker_main_without_layers,
 };
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let lacking = |layer: &Layer| words.iter().any(|word| word == layer.name());
-    match words.first().map(String::as_str) {
-        Some("--try") => {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let is_named = |layer: &JailLayer| args.iter().any(|arg| arg == layer.name());
+    match args.first().map(String::as_str) {
+        Some("--attack") => {
             jail_this_process();
-            try_everything();
+            attempt_everything();
             ExitCode::SUCCESS
         }
         Some("--crash") => {
             jail_this_process();
-            // SAFETY: none: this is what a bug of the engine does.
+            // SAFETY: it is not safe. The process must end here.
             unsafe { std::ptr::null_mut::<u8>().write_volatile(1) };
             ExitCode::SUCCESS
         }
@@ -34,26 +39,29 @@ fn main() -> ExitCode {
             jail_this_process();
             std::process::abort();
         }
-        Some("--parent") => parent(&words[1]),
-        Some("--lie") => {
-            // Its end is that the parent is gone.
-            let _ = words[1].parse().map(lie);
+        Some("--parent") => run_pool(&args[1]),
+        Some("--forge") => {
+            // Fails when the parent closes the socket.
+            let _ = args[1].parse().map(forge_answers);
             ExitCode::SUCCESS
         }
-        _ => worker_main_lacking(&Layer::ALL.into_iter().filter(lacking).collect::<Vec<_>>()),
+        _ => worker_main_without_layers(
+            &JailLayer::ALL.into_iter().filter(is_named).collect::<Vec<_>>(),
+        ),
     }
 }
 
-/// Speaks as a worker does, without being one.
-fn lie(kind: u8) -> io::Result<()> {
+/// Follows the protocol, without jail and engine. The numbers of frames are those of `FrameKind`:
+/// 1 compile, 4 hello, 5 compiled.
+fn forge_answers(kind: u8) -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let say = |kind: u8, body: &[u8]| {
+    let send = |kind: u8, body: &[u8]| {
         let mut frame = (body.len() as u32 + 1).to_le_bytes().to_vec();
         frame.push(kind);
         frame.extend_from_slice(body);
         (&socket).write_all(&frame)
     };
-    say(4, b"twsandbx\x03\0\0\0{}")?;
+    send(4, b"twsandbx\x03\0\0\0{}")?;
     let mut source = vec![0; 16];
     loop {
         let mut head = [0; 4];
@@ -61,31 +69,32 @@ fn lie(kind: u8) -> io::Result<()> {
         let mut frame = vec![0; u32::from_le_bytes(head) as usize];
         (&socket).read_exact(&mut frame)?;
         if frame[0] == 1 {
-            // Behind the kind: three limits, form, file and a length; a NUL and a mark at the end.
+            // Before the source text: the kind, three limits, form, role and a length. Behind it: a
+            // NUL and the mark of an only request. Processor time and memory in the answer are 0.
             source.extend_from_slice(&frame[1 + 24 + 2 + 4..frame.len() - 2]);
-            say(5, &[0; 17])?;
+            send(5, &[0; 17])?;
         } else {
-            say(kind, &source)?;
+            send(kind, &source)?;
         }
     }
 }
 
-fn parent(worker: &str) -> ExitCode {
+fn run_pool(worker: &str) -> ExitCode {
     let pool =
-        Pool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
-    // Nothing inside of the worker ends this one before its time, which is long.
+        WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(WorkerCommand::new(worker)) });
+    // Nothing inside of the worker ends this program: only the system does, when the parent dies.
     let source = "const a = new Float64Array(1e6); for (;;) a.sort()";
-    let program = pool.compile_blocking(source, Form::Script, None).expect("it compiles");
-    let limits = Limits {
+    let program = pool.compile_blocking(source, ProgramForm::Script, None).expect("it compiles");
+    let limits = GuestLimits {
         cpu: Duration::from_secs(3600),
         wall: Duration::from_secs(3600),
-        ..Limits::default()
+        ..GuestLimits::default()
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| pool.run_blocking(&program, &Input::default(), &limits, None));
+        scope.spawn(|| pool.run_blocking(&program, &ProgramInput::default(), &limits, None));
         loop {
             if let Some(pid) = pool.busy().first() {
-                // Whoever started this program reads it, or has died.
+                // An error means that the test is gone, and does not need the line.
                 let _ = writeln!(io::stdout(), "{pid}");
                 break;
             }
@@ -95,8 +104,8 @@ fn parent(worker: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What must be refused: a name, the system call and its arguments. Where the call would need
-/// memory, none is given: who is refused does not get as far as looking at it.
+/// What must be refused: a name, the system call and its arguments. Pointers are null where the
+/// call takes some: a call that is refused does not get as far as reading them.
 #[cfg(target_os = "linux")]
 fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
     let path = c"/etc/passwd".as_ptr() as i64;
@@ -131,7 +140,7 @@ fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
         ("process_vm_readv", libc::SYS_process_vm_readv, [parent, 0, 0, 0, 0, 0]),
         ("process_vm_writev", libc::SYS_process_vm_writev, [parent, 0, 0, 0, 0, 0]),
         ("kill the parent", libc::SYS_kill, [parent, 0, 0, 0, 0, 0]),
-        ("kill everybody", libc::SYS_kill, [-1, 0, 0, 0, 0, 0]),
+        ("kill every process", libc::SYS_kill, [-1, 0, 0, 0, 0, 0]),
         ("tgkill", libc::SYS_tgkill, [parent, parent, 0, 0, 0, 0]),
         ("pidfd_open", libc::SYS_pidfd_open, [parent, 0, 0, 0, 0, 0]),
         ("prctl", libc::SYS_prctl, [i64::from(libc::PR_SET_PDEATHSIG), 0, 0, 0, 0, 0]),
@@ -159,48 +168,48 @@ fn attempts() -> Vec<(&'static str, i64, [i64; 6])> {
         ("uname", libc::SYS_uname, [0; 6]),
         ("read another descriptor", libc::SYS_read, [1, 0, 0, 0, 0, 0]),
         ("receive from another descriptor", libc::SYS_recvfrom, [1, 0, 0, 0, 0, 0]),
-        ("ask who sent it", libc::SYS_recvfrom, [0, 0, 0, 0, 1 << 32, 0]),
+        ("receive with the sender's address", libc::SYS_recvfrom, [0, 0, 0, 0, 1 << 32, 0]),
         ("write another descriptor", libc::SYS_write, [1, 0, 0, 0, 0, 0]),
         ("mmap of code", libc::SYS_mmap, [0, page, code, anonymous, -1, 0]),
         ("mmap of a file", libc::SYS_mmap, [0, page, 1, i64::from(libc::MAP_PRIVATE), 0, 0]),
         ("mprotect to code", libc::SYS_mprotect, [0, 0, code, 0, 0, 0]),
-        ("a number that no call has", 4095, [0; 6]),
+        ("an unknown system call", 4095, [0; 6]),
     ];
     #[cfg(target_arch = "x86_64")]
     attempts.extend([
         ("open", libc::SYS_open, [path, 0, 0, 0, 0, 0]),
         ("fork", libc::SYS_fork, [0; 6]),
         ("vfork", libc::SYS_vfork, [0; 6]),
-        // The same call through the other table of numbers that the processor has.
+        // The same call through the x32 numbers, which a filter may forget.
         ("openat of x32", libc::SYS_openat | 0x4000_0000, [at, path, 0, 0, 0, 0]),
     ]);
     attempts
 }
 
 #[cfg(target_os = "linux")]
-fn try_everything() {
+fn attempt_everything() {
     for (name, number, a) in attempts() {
-        // SAFETY: every one of these is to be refused before it looks at its arguments; if one is
-        // not, it gets no memory that it could write to.
+        // SAFETY: the filter must refuse each call before the kernel reads the arguments. If it
+        // does not, they contain no memory that the kernel could write to.
         let result = unsafe { libc::syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) };
-        let told = match (result, io::Error::last_os_error().raw_os_error()) {
+        let outcome = match (result, io::Error::last_os_error().raw_os_error()) {
             (-1, Some(libc::EPERM)) => "refused",
-            (-1, _) => "another error",
+            (-1, _) => "failed with another error than EPERM",
             _ => "DONE",
         };
-        say(&format!("{name}: {told}\n"));
+        report(&format!("{name}: {outcome}\n"));
     }
-    // And what must go on working.
-    let room: Vec<u8> = vec![1; 8 << 20];
-    say(&format!("memory: {}\n", room.iter().map(|byte| usize::from(*byte)).sum::<usize>()));
-    say(&format!("environment: {}\n", std::env::vars_os().count()));
+    // Allocating memory must still work.
+    let memory: Vec<u8> = vec![1; 8 << 20];
+    report(&format!("memory: {}\n", memory.iter().map(|byte| usize::from(*byte)).sum::<usize>()));
+    report(&format!("environment: {}\n", std::env::vars_os().count()));
 }
 
 #[cfg(not(target_os = "linux"))]
-fn try_everything() {}
+fn attempt_everything() {}
 
 #[cfg(target_os = "linux")]
-fn say(line: &str) {
-    // SAFETY: the bytes are read. Descriptor 0 is the only one there is.
+fn report(line: &str) {
+    // SAFETY: the system reads the bytes. Only descriptor 0 is left open in the jail.
     unsafe { libc::write(0, line.as_ptr().cast(), line.len()) };
 }

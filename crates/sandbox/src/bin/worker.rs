@@ -1,5 +1,0 @@
-//! The worker of the sandbox as a program of its own.
-
-fn main() -> std::process::ExitCode {
-    toolwright_sandbox::worker_main()
-}

@@ -1,0 +1,242 @@
+//! The state of one call that callbacks of the engine need: its clock, its log, and its channel to
+//! the parent. The engine holds a pointer to it while a guest runs (`runtime`), so everything that
+//! changes is in cells.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::time::Duration;
+
+use super::engine::{JsContext, JsResult, JsValue};
+use super::failure::GuestFailure;
+use super::heap::GuestHeap;
+use crate::error::SandboxErrorCode;
+use crate::limits::MAX_HOST_CALLS;
+use crate::protocol::{FrameKind, FrameWriter};
+
+/// The last text of a log that reached its limit.
+pub(crate) const LOG_CUT: &str = "… [log cut here]";
+/// What a line costs beside its text, so that a flood of empty lines is limited, too. The parent
+/// counts the same.
+pub(crate) const LOG_LINE_COST: usize = 16;
+
+/// The connection to the parent: a socket in a worker, memory in measurements.
+pub(crate) trait ParentChannel {
+    /// Sends a complete frame.
+    fn send(&mut self, frame: &[u8]) -> io::Result<()>;
+    /// Waits for the next frame. Returns its kind, and its bytes including the header.
+    fn receive(&mut self) -> io::Result<(FrameKind, Vec<u8>)>;
+}
+
+/// The two functions that settle the promise of a call to the host.
+struct HostPromise {
+    resolve: rquickjs_sys::JSValue,
+    reject: rquickjs_sys::JSValue,
+}
+
+/// The state of one call.
+pub(super) struct GuestCallState<'l> {
+    channel: RefCell<&'l mut dyn ParentChannel>,
+    heap: *mut GuestHeap,
+    /// The processor time of the process when the call arrived.
+    started: Duration,
+    /// The limit of processor time.
+    pub(super) cpu_limit: Duration,
+    /// Whether the deadline has passed. Once set it stays, so that every later look agrees.
+    is_late: Cell<bool>,
+    /// The engine must collect cycles before this many bytes are in use, because garbage counts
+    /// against the limit until then.
+    pub(super) collect_before: Cell<usize>,
+    log_left: Cell<usize>,
+    /// Whether the input is still being loaded: a lack of memory is then not the program's fault.
+    pub(super) is_loading: Cell<bool>,
+    /// Bytes that the arguments of a call to the host may have.
+    pub(super) output_limit: usize,
+    /// `Boolean.prototype.valueOf`, saved before the guest could replace it: the only way to read
+    /// the value of a `Boolean` object.
+    value_of_boolean: Cell<rquickjs_sys::JSValue>,
+    /// Calls to the host by number; `None` once they are answered.
+    host_promises: RefCell<Vec<Option<HostPromise>>>,
+    /// Set when the channel broke: there is no parent to work for.
+    pub(super) channel_error: RefCell<Option<io::Error>>,
+}
+
+impl<'l> GuestCallState<'l> {
+    /// # Safety
+    /// `heap` outlives the state and is used by this thread alone.
+    pub(super) unsafe fn new(
+        channel: &'l mut dyn ParentChannel,
+        heap: *mut GuestHeap,
+        started: Duration,
+        cpu_limit: Duration,
+        output_limit: usize,
+        log_limit: usize,
+    ) -> GuestCallState<'l> {
+        GuestCallState {
+            channel: RefCell::new(channel),
+            heap,
+            started,
+            cpu_limit,
+            is_late: Cell::new(false),
+            collect_before: Cell::new(usize::MAX),
+            log_left: Cell::new(log_limit),
+            is_loading: Cell::new(false),
+            output_limit,
+            value_of_boolean: Cell::new(rquickjs_sys::JS_UNDEFINED),
+            host_promises: RefCell::default(),
+            channel_error: RefCell::default(),
+        }
+    }
+
+    /// The guest's memory. The reference must not be kept while the engine runs.
+    pub(super) fn heap(&self) -> &GuestHeap {
+        // SAFETY: guaranteed by the caller of `new`. The engine changes the heap only inside of
+        // its allocation functions, which never lead here.
+        unsafe { &*self.heap }
+    }
+
+    /// Processor time of the call so far.
+    pub(super) fn cpu(&self) -> Duration {
+        process_cpu_time().saturating_sub(self.started)
+    }
+
+    /// Whether the processor time is used up.
+    pub(super) fn is_late(&self) -> bool {
+        if !self.is_late.get() {
+            self.is_late.set(self.cpu() >= self.cpu_limit);
+        }
+        self.is_late.get()
+    }
+
+    /// Whether the guest must be stopped.
+    pub(super) fn must_stop(&self) -> bool {
+        self.channel_error.borrow().is_some() || self.is_late()
+    }
+
+    /// Reports that the guest's memory is used up, and ends the process. Called by the heap in the
+    /// middle of an allocation, so neither heap nor engine may be used here.
+    pub(super) fn report_refusal_and_exit(&self) -> ! {
+        let failure = if self.is_loading.get() {
+            let message = "the input takes too much memory";
+            GuestFailure::new(SandboxErrorCode::InputTooLarge, message)
+        } else {
+            let message = "the program used up its memory";
+            GuestFailure::new(SandboxErrorCode::MemoryLimit, message)
+        };
+        // The channel is never borrowed while the engine allocates.
+        if let (Ok(mut channel), Ok(answer)) = (
+            self.channel.try_borrow_mut(),
+            super::answer_frame(FrameKind::Done, Err(failure), self.cpu(), 0),
+        ) {
+            // If the parent is gone, the exit is all that is left to do.
+            let _ = channel.send(&answer);
+        }
+        // SAFETY: ends the process without running any code of it. Nothing has to be cleaned up:
+        // a worker owns nothing but memory and a socket.
+        unsafe { libc::_exit(1) }
+    }
+
+    /// Sends a frame. An error ends the guest at the engine's next look (`must_stop`).
+    fn send(&self, frame: FrameWriter) {
+        let sent = frame.finish().and_then(|bytes| self.channel.borrow_mut().send(&bytes));
+        if let Err(error) = sent {
+            *self.channel_error.borrow_mut() = Some(error);
+        }
+    }
+
+    /// Saves built-in functions that are needed after the guest may have replaced them.
+    pub(super) fn save_builtins(&self, js: JsContext) -> JsResult<()> {
+        let value_of = js.global().get_str("Boolean")?.get_str("prototype")?.get_str("valueOf")?;
+        self.value_of_boolean.set(value_of.into_raw());
+        Ok(())
+    }
+
+    /// The value of a `Boolean` object.
+    pub(super) fn unbox_boolean<'r>(&self, boxed: &JsValue<'r>) -> JsResult<JsValue<'r>> {
+        // SAFETY: `save_builtins` took the function from the same runtime and never releases it.
+        let value_of = unsafe { boxed.js().share(self.value_of_boolean.get()) };
+        value_of.call(boxed, &[])
+    }
+
+    /// Bytes for which the log still has room.
+    pub(super) fn log_left(&self) -> usize {
+        self.log_left.get()
+    }
+
+    /// Sends a line to the log. If it does not fit, a part of it is the last line.
+    pub(super) fn log(&self, level: u8, text: &str) {
+        let left = self.log_left.get();
+        if left == 0 {
+            return;
+        }
+        let cost = text.len() + LOG_LINE_COST;
+        if cost <= left {
+            self.log_left.set(left - cost);
+            return self.send_log_line(level, text);
+        }
+        self.log_left.set(0);
+        let text = format!("{}{LOG_CUT}", &text[..text.floor_char_boundary(left)]);
+        self.send_log_line(level, &text);
+    }
+
+    fn send_log_line(&self, level: u8, text: &str) {
+        let mut frame = FrameWriter::new(FrameKind::Log);
+        frame.u8(level).rest(text.as_bytes());
+        self.send(frame);
+    }
+
+    /// Calls the host function with index `function`. Its answer will settle the promise of these
+    /// two functions. Returns `false`, without calling, if too many calls are in progress.
+    pub(super) fn call_host(
+        &self,
+        function: u32,
+        arguments: &[u8],
+        resolve: JsValue,
+        reject: JsValue,
+    ) -> bool {
+        let id = {
+            let mut promises = self.host_promises.borrow_mut();
+            if promises.iter().flatten().count() >= MAX_HOST_CALLS {
+                return false;
+            }
+            promises
+                .push(Some(HostPromise { resolve: resolve.into_raw(), reject: reject.into_raw() }));
+            promises.len() - 1
+        };
+        let mut frame = FrameWriter::new(FrameKind::HostCall);
+        frame.u32(id as u32).u32(function).rest(arguments);
+        self.send(frame);
+        true
+    }
+
+    /// Whether any call to the host is not answered yet.
+    pub(super) fn awaits_host(&self) -> bool {
+        self.host_promises.borrow().iter().any(Option::is_some)
+    }
+
+    /// Tells the parent that the guest cannot go on, which stops its wall clock, and waits for the
+    /// next frame.
+    pub(super) fn wait_for_host(&self) -> io::Result<(FrameKind, Vec<u8>)> {
+        let mut channel = self.channel.borrow_mut();
+        channel.send(&FrameWriter::new(FrameKind::Waiting).finish()?)?;
+        channel.receive()
+    }
+
+    /// The functions that fulfil and reject the promise of call `id`, if it is not settled yet.
+    pub(super) fn take_host_promise<'r>(
+        &self,
+        js: JsContext<'r>,
+        id: u32,
+    ) -> Option<(JsValue<'r>, JsValue<'r>)> {
+        let promise = self.host_promises.borrow_mut().get_mut(id as usize)?.take()?;
+        // SAFETY: `call_host` took both over from this runtime, and they leave the list once.
+        unsafe { Some((js.adopt(promise.resolve), js.adopt(promise.reject))) }
+    }
+}
+
+/// Processor time that this process has used since it started.
+pub(super) fn process_cpu_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes into `time`.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

@@ -1,0 +1,368 @@
+//! Writes a value of the guest as JSON. The output is that of `JSON.stringify`, but a value that
+//! has no JSON form is an error that names its path, where `JSON.stringify` silently drops it or
+//! writes `null`. The one exception is the same as there: properties that are `undefined` are left
+//! out.
+//!
+//! Code of the guest runs here only where the language prescribes it: getters, proxies, `toJSON`,
+//! and the conversion of boxed numbers and strings. What kind of thing a value is comes from the
+//! engine, because the guest may have replaced every function that could be asked.
+
+use super::call_state::GuestCallState;
+use super::engine::{JsAtom, JsContext, JsResult, JsValue, JsValueKind, PendingException};
+use crate::limits::{MAX_DEPTH, max_parts, parts_of_byte};
+
+/// Steps of a path that a message shows.
+const MAX_PATH_SHOWN: usize = 16;
+/// Characters of a property's name that a message shows.
+const MAX_NAME_SHOWN: usize = 64;
+/// Values between two looks at the time.
+const VALUES_PER_TIME_CHECK: u32 = 1024;
+
+/// The reason why a value could not be written.
+pub(super) enum JsonWriteError {
+    /// Code of the guest threw meanwhile; the exception is pending in the engine.
+    Threw,
+    /// A value has no JSON form.
+    NotJson {
+        /// The value in words, to be read behind "is".
+        what: String,
+        /// The way to it, from the inside out: `[3]`, then `.items`.
+        path: Vec<String>,
+    },
+    /// The text is longer than the cap.
+    TooLarge,
+    /// The text has more parts than a reader of this many bytes accepts.
+    TooManyParts,
+    /// The time of the guest is up.
+    TimeUp,
+}
+
+impl From<PendingException> for JsonWriteError {
+    fn from(PendingException: PendingException) -> JsonWriteError {
+        JsonWriteError::Threw
+    }
+}
+
+impl JsonWriteError {
+    fn not_json(what: impl Into<String>) -> JsonWriteError {
+        JsonWriteError::NotJson { what: what.into(), path: Vec::new() }
+    }
+
+    /// Adds the step that leads from the surrounding value to the one in the error.
+    fn within(mut self, step: impl FnOnce() -> String) -> JsonWriteError {
+        if let JsonWriteError::NotJson { path, .. } = &mut self {
+            path.push(step());
+        }
+        self
+    }
+
+    /// The message for a result: `the result is …` or `` `result.items[3]` is … ``.
+    pub(super) fn message_for_result(what: &str, path: &[String]) -> String {
+        if path.is_empty() {
+            return format!("the result is {what}");
+        }
+        let steps: String = path.iter().rev().take(MAX_PATH_SHOWN).map(String::as_str).collect();
+        let more = if path.len() > MAX_PATH_SHOWN { "…" } else { "" };
+        format!("`result{steps}{more}` is {what}")
+    }
+}
+
+/// Writes values, up to a number of bytes, parts and levels.
+pub(super) struct GuestJsonWriter<'a, 'l, 'r> {
+    out: Vec<u8>,
+    /// Bytes of `out` at most.
+    cap: usize,
+    parts: usize,
+    /// Levels at most.
+    depth: usize,
+    /// The addresses of the objects around the current one. A value whose address is among them is
+    /// part of a cycle; its length is the current level.
+    ancestors: Vec<usize>,
+    to_json: JsAtom<'r>,
+    /// For the time: one object may be written again and again, through millions of references.
+    state: &'a GuestCallState<'l>,
+    values_written: u32,
+    /// Whether values without a JSON form are named in brackets instead of being an error.
+    is_for_log: bool,
+}
+
+impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
+    fn new(
+        js: JsContext<'r>,
+        cap: usize,
+        depth: usize,
+        state: &'a GuestCallState<'l>,
+    ) -> JsResult<GuestJsonWriter<'a, 'l, 'r>> {
+        let to_json = js.atom("toJSON")?;
+        Ok(GuestJsonWriter {
+            out: Vec::new(),
+            cap,
+            parts: 0,
+            depth,
+            ancestors: Vec::new(),
+            to_json,
+            state,
+            values_written: 0,
+            is_for_log: false,
+        })
+    }
+
+    /// One value, with at most `cap` bytes and `depth` levels.
+    pub(super) fn write(
+        value: &JsValue<'r>,
+        cap: usize,
+        depth: usize,
+        state: &'a GuestCallState<'l>,
+    ) -> Result<Vec<u8>, JsonWriteError> {
+        GuestJsonWriter::new(value.js(), cap, depth, state)?.write_one(value)
+    }
+
+    /// One value for people to read: a value without a JSON form is named in brackets.
+    pub(super) fn write_for_log(
+        value: &JsValue<'r>,
+        cap: usize,
+        state: &'a GuestCallState<'l>,
+    ) -> Result<Vec<u8>, JsonWriteError> {
+        let writer = GuestJsonWriter::new(value.js(), cap, MAX_DEPTH, state)?;
+        GuestJsonWriter { is_for_log: true, ..writer }.write_one(value)
+    }
+
+    fn write_one(mut self, value: &JsValue<'r>) -> Result<Vec<u8>, JsonWriteError> {
+        self.value(value, || Ok(String::new()))?;
+        Ok(self.out)
+    }
+
+    /// The arguments of a call to the host as a list; `undefined` becomes `null`. An error comes
+    /// with the number of the argument, counted from 1.
+    pub(super) fn write_arguments(
+        js: JsContext<'r>,
+        arguments: &[JsValue<'r>],
+        state: &'a GuestCallState<'l>,
+    ) -> Result<Vec<u8>, (usize, JsonWriteError)> {
+        let at = |index: usize| move |error| (index + 1, error);
+        // The list around the arguments is a level, too.
+        let writer = GuestJsonWriter::new(js, state.output_limit, MAX_DEPTH - 1, state);
+        let mut writer = writer.map_err(|PendingException| (0, JsonWriteError::Threw))?;
+        writer.punctuation(b'[').map_err(at(0))?;
+        for (index, argument) in arguments.iter().enumerate() {
+            if index > 0 {
+                writer.punctuation(b',').map_err(at(index))?;
+            }
+            if argument.kind() == JsValueKind::Undefined {
+                writer.put(b"null").map_err(at(index))?;
+            } else {
+                writer.value(argument, || Ok(index.to_string())).map_err(at(index))?;
+            }
+        }
+        writer.punctuation(b']').map_err(at(arguments.len()))?;
+        Ok(writer.out)
+    }
+
+    /// Writes a value, or what its `toJSON` returns. `key` is the name of the property that holds
+    /// it, which `toJSON` receives.
+    fn value(
+        &mut self,
+        value: &JsValue<'r>,
+        key: impl FnOnce() -> JsResult<String>,
+    ) -> Result<(), JsonWriteError> {
+        match self.call_to_json(value, key)? {
+            Some(replacement) => self.value_itself(&replacement),
+            None => self.value_itself(value),
+        }
+    }
+
+    /// What `toJSON` of a value returns; `None` if it has no such function. The replacement's own
+    /// `toJSON` is not called, as the language has it.
+    fn call_to_json(
+        &self,
+        value: &JsValue<'r>,
+        key: impl FnOnce() -> JsResult<String>,
+    ) -> JsResult<Option<JsValue<'r>>> {
+        if !value.is_object() || value.is_function() {
+            return Ok(None);
+        }
+        let to_json = value.get(&self.to_json)?;
+        if !to_json.is_function() {
+            return Ok(None);
+        }
+        let key = value.js().string(&key()?)?;
+        to_json.call(value, &[&key]).map(Some)
+    }
+
+    /// Writes a value without looking for `toJSON`.
+    fn value_itself(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
+        self.values_written = self.values_written.wrapping_add(1);
+        if self.values_written.is_multiple_of(VALUES_PER_TIME_CHECK) && self.state.must_stop() {
+            return Err(JsonWriteError::TimeUp);
+        }
+        let before = (self.out.len(), self.ancestors.len());
+        let written = match value.kind() {
+            JsValueKind::Object if value.is_function() => {
+                Err(JsonWriteError::not_json("a function"))
+            }
+            JsValueKind::Object => self.object(value),
+            _ => self.primitive(value),
+        };
+        match written {
+            Err(JsonWriteError::NotJson { what, .. }) if self.is_for_log => {
+                // Undo what was written of it, and name it: "a `Map`, which …" becomes `[Map]`.
+                self.out.truncate(before.0);
+                self.ancestors.truncate(before.1);
+                let what = what.split(',').next().unwrap_or_default().replace('`', "");
+                self.put(format!("[{}]", what.trim_start_matches("a ")).as_bytes())
+            }
+            written => written,
+        }
+    }
+
+    fn primitive(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
+        match value.kind() {
+            JsValueKind::Null => self.put(b"null"),
+            JsValueKind::Bool(true) => self.put(b"true"),
+            JsValueKind::Bool(false) => self.put(b"false"),
+            JsValueKind::Number(number) => self.number(number),
+            JsValueKind::String => value.with_text(|text| self.string(text))?,
+            JsValueKind::Undefined => Err(JsonWriteError::not_json("`undefined`")),
+            JsValueKind::BigInt => Err(JsonWriteError::not_json("a BigInt")),
+            JsValueKind::Symbol => Err(JsonWriteError::not_json("a symbol")),
+            JsValueKind::Object | JsValueKind::Internal => {
+                Err(JsonWriteError::not_json("an internal value of the engine"))
+            }
+        }
+    }
+
+    fn object(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
+        let address = value.address();
+        if self.ancestors.contains(&address) {
+            return Err(JsonWriteError::not_json("part of a cycle"));
+        }
+        if self.ancestors.len() == self.depth {
+            let what = format!("nested deeper than {} levels", self.depth);
+            return Err(JsonWriteError::not_json(what));
+        }
+        self.ancestors.push(address);
+        if value.is_array() {
+            self.list(value)?;
+        } else {
+            match value.class_name().as_deref() {
+                Some("Object" | "Arguments") => self.members(value)?,
+                // The language converts the first two by calling their methods, which the guest
+                // may define, and reads the third from inside of the object.
+                Some("Number") => self.number(value.to_number()?)?,
+                Some("String") => self.primitive(&value.to_js_string()?)?,
+                Some("Boolean") => self.primitive(&self.state.unbox_boolean(value)?)?,
+                _ if value.is_proxy() => self.members(value)?,
+                // `JSON.stringify` writes `{}` for all others, which is never what was meant.
+                Some(class) => {
+                    let what = format!("a `{class}`, which has no JSON form");
+                    return Err(JsonWriteError::not_json(what));
+                }
+                None => return Err(JsonWriteError::not_json("an object of an unknown class")),
+            }
+        }
+        self.ancestors.pop();
+        Ok(())
+    }
+
+    fn list(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
+        self.punctuation(b'[')?;
+        for index in 0..value.length()? {
+            if index > 0 {
+                self.punctuation(b',')?;
+            }
+            let item = value.get_index(index)?;
+            self.value(&item, || Ok(index.to_string()))
+                .map_err(|error| error.within(|| format!("[{index}]")))?;
+        }
+        self.punctuation(b']')
+    }
+
+    fn members(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
+        self.punctuation(b'{')?;
+        let names = value.property_names()?;
+        let mut is_first = true;
+        for index in 0..names.len() {
+            let name = names.at(index);
+            let mut member = value.get(&name)?;
+            // Before the name is written, because `toJSON` may return `undefined`.
+            if let Some(replacement) = self.call_to_json(&member, || name.text())? {
+                member = replacement;
+            }
+            if member.kind() == JsValueKind::Undefined {
+                continue;
+            }
+            if !is_first {
+                self.punctuation(b',')?;
+            }
+            is_first = false;
+            name.with_text(|text, is_exact| match is_exact {
+                true => self.string(text),
+                // With U+FFFD for each lone surrogate, two keys could become the same.
+                false => Err(JsonWriteError::not_json("an object with half a character in a key")),
+            })??;
+            self.punctuation(b':')?;
+            self.value_itself(&member)
+                .map_err(|error| error.within(|| path_step(&name.text().unwrap_or_default())))?;
+        }
+        self.punctuation(b'}')
+    }
+
+    fn number(&mut self, value: f64) -> Result<(), JsonWriteError> {
+        if !value.is_finite() {
+            return Err(JsonWriteError::not_json(format!("`{}`", number_text(value))));
+        }
+        self.put(number_text(value).as_bytes())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), JsonWriteError> {
+        // Before writing, so that a text far above the cap is not copied.
+        if text.len() > self.cap.saturating_sub(self.out.len()) {
+            return Err(JsonWriteError::TooLarge);
+        }
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut self.out, text);
+        // Quotes and escapes may have exceeded the cap.
+        self.put(b"")
+    }
+
+    /// A bracket, brace, comma or colon. Parts are counted here, so the count agrees with
+    /// `limits::count_parts`, which the parent uses.
+    fn punctuation(&mut self, byte: u8) -> Result<(), JsonWriteError> {
+        self.parts += parts_of_byte(byte);
+        if self.parts > max_parts(self.cap) {
+            return Err(JsonWriteError::TooManyParts);
+        }
+        self.put(&[byte])
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), JsonWriteError> {
+        self.out.extend_from_slice(bytes);
+        if self.out.len() > self.cap { Err(JsonWriteError::TooLarge) } else { Ok(()) }
+    }
+}
+
+/// A number as JavaScript prints it, `NaN` and the infinities included.
+pub(super) fn number_text(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    // Whole numbers are written without a point, up to 2^53. Above, their digits would pretend to
+    // an exactness that the number does not have.
+    if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0 {
+        return (value as i64).to_string();
+    }
+    serde_json::Number::from_f64(value).map_or_else(String::new, |number| number.to_string())
+}
+
+/// One step of a path: `.name`, or `["a name"]` if it is not an identifier.
+fn path_step(name: &str) -> String {
+    let is_part = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
+    if !name.is_empty() && name.len() <= MAX_NAME_SHOWN && name.chars().all(is_part) {
+        return format!(".{name}");
+    }
+    let short: String = name.chars().take(MAX_NAME_SHOWN).collect();
+    format!("[{short:?}]")
+}

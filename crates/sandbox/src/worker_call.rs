@@ -1,0 +1,518 @@
+//! One request to one worker, from its first byte to the answer.
+//!
+//! ```text
+//!   request ──▶ write ──▶ worker ──▶ frames ──▶ Log: kept
+//!                 ▲                             HostCall: a future of the host's
+//!                 └── HostReply ◀── answers ◀── Waiting: the clocks stop, the permit goes back
+//!                                               Done, Compiled, Failed: the end
+//!   meanwhile: check_guest at `next_check` ──▶ kill, or let other calls run
+//! ```
+//!
+//! The parent believes nothing that a worker says: frames have a cap before they are read, the
+//! worker's processor time is read from outside, and a frame that is not expected ends the call.
+//! A worker is killed by dropping its [`WorkerProcess`], which the pool does after every error here.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use crate::error::{SandboxError, SandboxErrorCode};
+use crate::guest::{GuestFailure, LOG_CUT, LOG_LINE_COST};
+use crate::host_functions::{HostError, HostFunctions};
+use crate::limits::{
+    MAX_BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, count_parts, max_parts, whole_milliseconds,
+};
+use crate::program_io::{LogLevel, LogLine};
+use crate::protocol::{self, FRAME_HEADER, FrameKind, FrameReader, FrameWriter, spin_briefly};
+use crate::request::is_at_most_deep;
+use crate::worker_process::WorkerProcess;
+use crate::{GuestLimits, Json};
+
+/// Processor time beyond its limit after which a guest's worker is killed. Long enough for the
+/// engine to notice the limit by itself, which costs no worker.
+const GRACE: Duration = Duration::from_millis(15);
+/// More time for a guest that is found late. If the hypervisor pauses a virtual machine, the pause
+/// counts as processor time of the guest (up to 36 ms were seen) although the engine had no chance
+/// to notice.
+const LAST_GRACE: Duration = Duration::from_millis(5);
+/// Processor time after which a guest moves to a slot for long calls. Not wall-clock time: if the
+/// processors are busy, more guests at a time help no one.
+const LONG_CALL: Duration = Duration::from_millis(50);
+/// Bytes that a frame may have beside the content that limits cap.
+const FRAME_OVERHEAD: usize = 64 << 10;
+/// Bytes that are read at a time.
+const READ_SIZE: usize = 16 << 10;
+/// How long a caller looks for the answer without sleeping, if its call is the only one. Being
+/// woken takes about as long as a small call.
+const SPIN_TIME: Duration = Duration::from_micros(100);
+/// Bytes of a failure at most.
+const MAX_FAILURE: usize = 256 << 10;
+
+/// The answer of a worker, whose content is not checked yet.
+pub(crate) struct WorkerAnswer {
+    pub(crate) kind: FrameKind,
+    /// Processor time, as the worker measured it.
+    pub(crate) cpu: Duration,
+    /// Bytes of memory at the peak, as the worker counted them.
+    pub(crate) memory: usize,
+    /// The rest of the frame: bytecode, result or failure.
+    pub(crate) body: Vec<u8>,
+}
+
+/// A request in progress.
+pub(crate) struct WorkerCall<'a> {
+    worker: &'a mut WorkerProcess,
+    /// Bytes for the worker; the first `sent` of them are on their way.
+    outgoing: Vec<u8>,
+    sent: usize,
+    limits: &'a GuestLimits,
+    /// The log so far, which an error carries, too.
+    pub(crate) log: Vec<LogLine>,
+    log_left: usize,
+    /// Processor time of the worker before this call.
+    cpu_before: Duration,
+    /// Wall-clock time of the guest, without the current stretch.
+    wall_used: Duration,
+    /// The start of the current stretch; `None` while the guest waits for the host.
+    running_since: Option<Instant>,
+    /// When to look after the guest again, if nothing happens before.
+    next_check: Instant,
+    /// The processor time at which the worker is killed, once the guest was found late.
+    kill_at: Option<Duration>,
+    spin_until: Instant,
+}
+
+/// Calls of the guest to the host that are in progress or answered.
+struct PendingHostCalls<'a> {
+    host: Option<&'a dyn HostFunctions>,
+    names: &'a [String],
+    calls: FuturesUnordered<BoxFuture<'a, (u32, Result<Json, HostError>)>>,
+    /// Answers for which the worker does not wait yet. They are sent only then: the worker reads
+    /// nothing while its guest runs.
+    answers: VecDeque<(u32, Result<Json, HostError>)>,
+}
+
+/// The permission to run a guest: a permit of one of two semaphores.
+///
+/// It is given back while the guest waits for the host, so that a call made by a host function
+/// never waits for the call that it belongs to. And a guest that runs for long exchanges it for one
+/// of the slots for long calls, if one is free, so that short calls need not wait for it.
+pub(crate) struct RunPermit {
+    /// As many slots as the pool has workers.
+    pub(crate) slots: Arc<Semaphore>,
+    /// Further slots, for long calls.
+    pub(crate) long_call_slots: Arc<Semaphore>,
+    /// `None` while the guest waits for the host.
+    pub(crate) permit: Option<OwnedSemaphorePermit>,
+    /// Whether the permit is one for long calls.
+    pub(crate) is_long_call: bool,
+}
+
+impl RunPermit {
+    /// Moves to a slot for long calls, if one is free. The system shares the processors between
+    /// all guests that run.
+    fn move_to_long_call_slot(&mut self) {
+        if self.permit.is_some()
+            && !self.is_long_call
+            && let Ok(permit) = Arc::clone(&self.long_call_slots).try_acquire_owned()
+        {
+            (self.permit, self.is_long_call) = (Some(permit), true);
+        }
+    }
+
+    fn release(&mut self) {
+        (self.permit, self.is_long_call) = (None, false);
+    }
+}
+
+impl<'a> WorkerCall<'a> {
+    /// A request that is not sent yet. `is_only_call`: the pool has no other call, so that this
+    /// processor has nothing better to do than to wait for the answer without sleeping.
+    pub(crate) fn new(
+        worker: &'a mut WorkerProcess,
+        request: Vec<u8>,
+        limits: &'a GuestLimits,
+        is_only_call: bool,
+    ) -> io::Result<Self> {
+        worker.watch()?;
+        let now = Instant::now();
+        Ok(WorkerCall {
+            cpu_before: worker.cpu_time().unwrap_or_default(),
+            worker,
+            outgoing: request,
+            sent: 0,
+            limits,
+            log: Vec::new(),
+            // The worker cuts the log. This is a cap against a worker that does not.
+            log_left: limits.log + LOG_CUT.len() + FRAME_OVERHEAD,
+            wall_used: Duration::ZERO,
+            running_since: Some(now),
+            next_check: now + (limits.cpu + GRACE).min(limits.wall).min(LONG_CALL),
+            kill_at: None,
+            spin_until: if is_only_call { now + SPIN_TIME } else { now },
+        })
+    }
+
+    /// Sends the request and serves the guest until the worker has answered.
+    pub(crate) async fn finish(
+        &mut self,
+        host: Option<&dyn HostFunctions>,
+        names: &[String],
+        run_permit: &mut RunPermit,
+    ) -> Result<WorkerAnswer, SandboxError> {
+        let mut pending = PendingHostCalls {
+            host,
+            names,
+            calls: FuturesUnordered::new(),
+            answers: VecDeque::new(),
+        };
+        let mut next_permit: Option<BoxFuture<'static, Option<OwnedSemaphorePermit>>> = None;
+        self.write_available().map_err(|error| self.socket_failed(&error))?;
+        self.spin_for_answer().await;
+        loop {
+            while let Some((kind, frame)) =
+                self.next_frame().map_err(|error| self.socket_failed(&error))?
+            {
+                if let Some(answer) = self.handle_frame(kind, frame, &mut pending)? {
+                    return Ok(answer);
+                }
+            }
+            if self.running_since.is_none() {
+                if pending.answers.is_empty() {
+                    run_permit.release();
+                } else if run_permit.permit.is_some() {
+                    self.send_host_reply(&mut pending)?;
+                } else if next_permit.is_none() {
+                    let slots = Arc::clone(&run_permit.slots);
+                    next_permit = Some(Box::pin(async move { slots.acquire_owned().await.ok() }));
+                }
+            }
+            let next_check = self.next_check;
+            tokio::select! {
+                biased;
+                moved = move_bytes(self.worker, &self.outgoing, &mut self.sent) => {
+                    moved.map_err(|error| self.socket_failed(&error))?;
+                    // The timer below never fires for a worker that sends all the time.
+                    if Instant::now() >= next_check {
+                        self.check_guest(run_permit)?;
+                    }
+                }
+                Some(answer) = pending.calls.next(), if !pending.calls.is_empty() => {
+                    pending.answers.push_back(answer);
+                }
+                permit = async { next_permit.as_mut().expect("checked by the guard").await },
+                    if next_permit.is_some() =>
+                {
+                    next_permit = None;
+                    run_permit.permit = permit;
+                }
+                () = tokio::time::sleep_until(next_check) => self.check_guest(run_permit)?,
+            }
+        }
+    }
+
+    /// Looks for the first bytes of the answer without sleeping, for a moment.
+    async fn spin_for_answer(&mut self) {
+        while self.sent == self.outgoing.len() && Instant::now() < self.spin_until {
+            match read_available(&self.worker.socket, &mut self.worker.received) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    spin_briefly();
+                    // Other tasks of this runtime go on meanwhile.
+                    tokio::task::yield_now().await;
+                }
+                // Bytes are in the buffer now; an error comes again at the next read.
+                _ => break,
+            }
+        }
+    }
+
+    /// Writes as much of `outgoing` as the socket takes without waiting.
+    fn write_available(&mut self) -> io::Result<()> {
+        while self.sent < self.outgoing.len() {
+            match (&self.worker.socket).write(&self.outgoing[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next complete frame out of the buffer, header included.
+    fn next_frame(&mut self) -> io::Result<Option<(FrameKind, Vec<u8>)>> {
+        let cap = self.limits.output.max(MAX_BYTECODE).max(MAX_FAILURE) + FRAME_OVERHEAD;
+        let Some((kind, end)) = protocol::first_frame(&self.worker.received, cap)? else {
+            return Ok(None);
+        };
+        let rest = self.worker.received.split_off(end);
+        let frame = std::mem::replace(&mut self.worker.received, rest);
+        Ok(Some((kind, frame)))
+    }
+
+    /// Handles one frame. Returns the answer, which ends the call, if it is one.
+    fn handle_frame(
+        &mut self,
+        kind: FrameKind,
+        frame: Vec<u8>,
+        pending: &mut PendingHostCalls,
+    ) -> Result<Option<WorkerAnswer>, SandboxError> {
+        let malformed = |_| protocol_violation();
+        let mut body = FrameReader(&frame[FRAME_HEADER..]);
+        match kind {
+            // An answer before the whole request was sent cannot be an answer to it.
+            FrameKind::Done | FrameKind::Compiled | FrameKind::Failed
+                if self.sent == self.outgoing.len() =>
+            {
+                let cpu = Duration::from_nanos(body.u64().map_err(malformed)?);
+                let memory = body.u64().map_err(malformed)? as usize;
+                let mut frame = frame;
+                frame.drain(..FRAME_HEADER + 16);
+                return Ok(Some(WorkerAnswer { kind, cpu, memory, body: frame }));
+            }
+            FrameKind::Log => {
+                let level = LogLevel::from_byte(body.u8().map_err(malformed)?);
+                let cost = body.0.len() + LOG_LINE_COST;
+                self.log_left = self.log_left.checked_sub(cost).ok_or_else(protocol_violation)?;
+                let text = String::from_utf8_lossy(body.0).into_owned();
+                self.log.push(LogLine { level, text });
+            }
+            FrameKind::HostCall => pending.start(&mut body, self.limits).map_err(malformed)?,
+            // A worker that waits without having called would stop its clocks for ever.
+            FrameKind::Waiting if !pending.calls.is_empty() || !pending.answers.is_empty() => {
+                self.stop_wall_clock();
+            }
+            _ => return Err(protocol_violation()),
+        }
+        Ok(None)
+    }
+
+    fn stop_wall_clock(&mut self) {
+        if let Some(since) = self.running_since.take() {
+            self.wall_used += since.elapsed();
+        }
+    }
+
+    /// Sends the oldest answer of the host to the worker, which waits for it.
+    fn send_host_reply(&mut self, pending: &mut PendingHostCalls) -> Result<(), SandboxError> {
+        let Some((id, answer)) = pending.answers.pop_front() else { return Ok(()) };
+        let (is_ok, json) = match answer.and_then(|json| host_answer_text(&json, self.limits)) {
+            Ok(json) => (true, json),
+            Err(HostError { message, mut fields }) => {
+                fields.insert("message".to_owned(), Json::String(message));
+                (false, Json::Object(fields).to_string())
+            }
+        };
+        let mut frame = FrameWriter::new(FrameKind::HostReply);
+        frame.u32(id).u8(u8::from(is_ok)).nul_terminated(json.as_bytes());
+        self.outgoing.drain(..self.sent);
+        self.sent = 0;
+        self.outgoing.extend(frame.finish().map_err(|error| worker_died(&error))?);
+        let now = Instant::now();
+        self.running_since = Some(now);
+        // How much time the guest has left is not known here; `check_time` finds out.
+        self.next_check = now + GRACE;
+        self.write_available().map_err(|error| self.socket_failed(&error))
+    }
+
+    /// Looks after a guest that has not ended: fails if it has used up its time, moves it to
+    /// another slot if it runs for long, and sets the time of the next look.
+    fn check_guest(&mut self, run_permit: &mut RunPermit) -> Result<(), SandboxError> {
+        let used = self.check_time()?;
+        if used >= LONG_CALL {
+            run_permit.move_to_long_call_slot();
+        }
+        // If no slot was free, it is tried again after another such stretch.
+        if run_permit.permit.is_some() && !run_permit.is_long_call {
+            let left = LONG_CALL.checked_sub(used).unwrap_or(LONG_CALL);
+            let left = left.max(Duration::from_millis(1));
+            self.next_check = self.next_check.min(Instant::now() + left);
+        }
+        Ok(())
+    }
+
+    /// Fails if the guest has used up its time. Returns its processor time so far, and sets the
+    /// time of the next look.
+    fn check_time(&mut self) -> Result<Duration, SandboxError> {
+        let wall =
+            self.wall_used + self.running_since.map_or(Duration::ZERO, |since| since.elapsed());
+        if wall >= self.limits.wall {
+            let limit = whole_milliseconds(self.limits.wall);
+            let message = format!("the program did not end within {limit:?} of wall-clock time");
+            return Err(SandboxError::new(SandboxErrorCode::Timeout, message));
+        }
+        // Without the worker's clock: a guest uses at most as much processor time as time passes.
+        let used = self.worker.cpu_time().map_or(wall, |now| now.saturating_sub(self.cpu_before));
+        let mut deadline = self.kill_at.unwrap_or(self.limits.cpu + GRACE);
+        if used >= deadline {
+            if self.kill_at.is_some() {
+                let message = "the program used up its time and its worker was killed";
+                let mut error = SandboxError::new(SandboxErrorCode::Timeout, message);
+                error.cpu = used;
+                return Err(error);
+            }
+            deadline = used + LAST_GRACE;
+            self.kill_at = Some(deadline);
+        }
+        // The guest cannot use up its time sooner than this, if it has one thread.
+        let left = (deadline - used).max(Duration::from_millis(1));
+        let left =
+            if self.running_since.is_some() { left.min(self.limits.wall - wall) } else { left };
+        self.next_check = Instant::now() + left;
+        Ok(used)
+    }
+
+    /// The error for a socket that failed: with the exit status, if the worker has ended.
+    fn socket_failed(&mut self, error: &io::Error) -> SandboxError {
+        if error.kind() == io::ErrorKind::InvalidData {
+            return worker_died(error);
+        }
+        match self.worker.exit_status() {
+            Some(status) => SandboxError::new(
+                SandboxErrorCode::WorkerDied,
+                format!("the worker ended during the call ({status})"),
+            ),
+            None => worker_died(error),
+        }
+    }
+}
+
+fn worker_died(error: &io::Error) -> SandboxError {
+    let message = format!("the worker ended during the call: {error}");
+    SandboxError::new(SandboxErrorCode::WorkerDied, message)
+}
+
+/// Reads what has arrived, or waits until something does; meanwhile writes what is left of
+/// `outgoing`. Can be dropped at any await without losing a byte.
+async fn move_bytes(
+    worker: &mut WorkerProcess,
+    outgoing: &[u8],
+    sent: &mut usize,
+) -> io::Result<()> {
+    let (watch, mut socket, received) = worker.parts();
+    loop {
+        tokio::select! {
+            biased;
+            guard = watch.readable() => match read_available(socket, received) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard?.clear_ready(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            },
+            guard = watch.writable(), if *sent < outgoing.len() => {
+                match socket.write(&outgoing[*sent..]) {
+                    Ok(count) => *sent += count,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard?.clear_ready(),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+}
+
+/// Reads once, without waiting.
+fn read_available(mut socket: &UnixStream, received: &mut Vec<u8>) -> io::Result<usize> {
+    let filled = received.len();
+    received.resize(filled + READ_SIZE, 0);
+    let read = socket.read(&mut received[filled..]);
+    received.truncate(filled + *read.as_ref().unwrap_or(&0));
+    read
+}
+
+impl PendingHostCalls<'_> {
+    /// Starts the call that a `HostCall` frame asks for. Fails if no honest worker would send it.
+    fn start(&mut self, body: &mut FrameReader, limits: &GuestLimits) -> io::Result<()> {
+        let (id, index) = (body.u32()?, body.u32()?);
+        let (Some(host), Some(name)) = (self.host, self.names.get(index as usize)) else {
+            return Err(protocol::invalid_data("a host function that does not exist"));
+        };
+        if self.calls.len() + self.answers.len() >= MAX_HOST_CALLS {
+            return Err(protocol::invalid_data("more calls to the host than a guest may make"));
+        }
+        check_json_size(body.0, limits)?;
+        let arguments = serde_json::from_slice(body.0)?;
+        let answer = host.call(name, arguments);
+        self.calls.push(Box::pin(async move { (id, answer.await) }));
+        Ok(())
+    }
+}
+
+/// Refuses JSON that would take too much memory when it is parsed. An honest worker has counted
+/// the same before it sent the text.
+fn check_json_size(json: &[u8], limits: &GuestLimits) -> io::Result<()> {
+    if json.len() > limits.output || count_parts(json) > max_parts(limits.output) {
+        return Err(protocol::invalid_data("more JSON than a guest may send"));
+    }
+    Ok(())
+}
+
+/// The answer of a host function as text, or the error that the guest gets instead.
+fn host_answer_text(json: &Json, limits: &GuestLimits) -> Result<String, HostError> {
+    if !is_at_most_deep(json, MAX_DEPTH) {
+        return Err(HostError::new(format!("the answer is nested deeper than {MAX_DEPTH} levels")));
+    }
+    let text = json.to_string();
+    if text.len() > limits.input {
+        return Err(HostError::new(format!(
+            "the answer is larger than the {} bytes that are allowed",
+            limits.input
+        )));
+    }
+    Ok(text)
+}
+
+impl WorkerAnswer {
+    /// The bytecode, as the answer to `Compile`.
+    pub(crate) fn into_bytecode(self) -> Result<Vec<u8>, SandboxError> {
+        if self.kind == FrameKind::Compiled { Ok(self.body) } else { Err(protocol_violation()) }
+    }
+
+    /// The result, as the answer to `Run`.
+    pub(crate) fn result(&self, limits: &GuestLimits) -> Result<Json, SandboxError> {
+        if self.kind != FrameKind::Done {
+            return Err(protocol_violation());
+        }
+        check_json_size(&self.body, limits).map_err(|_| protocol_violation())?;
+        serde_json::from_slice(&self.body).map_err(|_| protocol_violation())
+    }
+
+    /// The failure in a `Failed` frame. The outer error says that the frame is malformed, so that
+    /// the worker cannot be used again.
+    pub(crate) fn failure(&self) -> Result<SandboxError, SandboxError> {
+        let failure =
+            if self.body.len() <= MAX_FAILURE { GuestFailure::from_json(&self.body) } else { None };
+        let mut error = failure.ok_or_else(protocol_violation)?;
+        error.cpu = self.cpu;
+        Ok(error)
+    }
+}
+
+fn protocol_violation() -> SandboxError {
+    let message = "the worker violated the protocol and was killed";
+    SandboxError::new(SandboxErrorCode::WorkerDied, message)
+}
+
+/// Waits for the greeting of a worker that was just started, and returns its body.
+pub(crate) async fn receive_hello(worker: &mut WorkerProcess, cap: usize) -> io::Result<Vec<u8>> {
+    worker.watch()?;
+    loop {
+        if let Some((kind, end)) = protocol::first_frame(&worker.received, cap)? {
+            let body = worker.received.drain(..end).skip(FRAME_HEADER).collect();
+            return if kind == FrameKind::Hello {
+                Ok(body)
+            } else {
+                Err(protocol::invalid_data("the first frame is not a greeting"))
+            };
+        }
+        move_bytes(worker, &[], &mut 0).await?;
+    }
+}

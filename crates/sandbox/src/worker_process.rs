@@ -1,0 +1,214 @@
+//! Worker processes as their parent sees them: started, watched, killed and reaped.
+//!
+//! All of them are started by one thread that lives as long as the pool. Linux kills a worker when
+//! the *thread* that started it ends (`PR_SET_PDEATHSIG`), and threads of an async runtime come and
+//! go. The same thread waits for killed workers, so that they do not remain as zombies and no
+//! caller blocks on it.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tokio::io::unix::AsyncFd;
+use tokio::sync::oneshot;
+
+/// The program that becomes a worker. Its `main` must call [`worker_main`](crate::worker_main)
+/// before anything else.
+#[derive(Clone, Debug)]
+pub struct WorkerCommand {
+    /// The path of the program. It is not searched for in `PATH`.
+    pub program: PathBuf,
+    /// Arguments, for a program that is a worker only on request.
+    pub args: Vec<OsString>,
+}
+
+impl WorkerCommand {
+    /// A program that is nothing but a worker.
+    pub fn new(program: impl Into<PathBuf>) -> WorkerCommand {
+        WorkerCommand { program: program.into(), args: Vec::new() }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> WorkerCommand {
+        self.args.push(arg.into());
+        self
+    }
+}
+
+/// A worker process and the socket to it. Dropping it kills the process.
+pub(crate) struct WorkerProcess {
+    /// The registration of the socket with an async runtime, and the id of that runtime. Declared
+    /// before the socket, because fields are dropped in order and the socket must outlive it.
+    watch: Option<(tokio::runtime::Id, AsyncFd<RawFd>)>,
+    /// Does not block.
+    pub(crate) socket: UnixStream,
+    /// Bytes that were received and do not make a complete frame yet.
+    pub(crate) received: Vec<u8>,
+    clock: Option<ProcessClock>,
+    /// `Some` until the process is dropped.
+    child: Option<Child>,
+    spawner: WorkerSpawner,
+}
+
+impl WorkerProcess {
+    /// Registers the socket with the current async runtime. A worker may be used from several, one
+    /// after the other; since most calls come from the same one, the registration is kept.
+    pub(crate) fn watch(&mut self) -> io::Result<()> {
+        let runtime = tokio::runtime::Handle::current().id();
+        if self.watch.as_ref().is_none_or(|(known, _)| *known != runtime) {
+            self.watch = None;
+            // SAFETY: the socket stays open until after the registration is dropped: see `watch`.
+            let watch = unsafe { AsyncFd::register(self.socket.as_raw_fd()) }?;
+            self.watch = Some((runtime, watch));
+        }
+        Ok(())
+    }
+
+    /// The registration, the socket, and the buffer of received bytes, which a caller needs at the
+    /// same time. Panics unless `watch` was called.
+    pub(crate) fn parts(&mut self) -> (&AsyncFd<RawFd>, &UnixStream, &mut Vec<u8>) {
+        let (_, watch) = self.watch.as_ref().expect("`watch` is called before the first wait");
+        (watch, &self.socket, &mut self.received)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
+    }
+
+    /// Whether an idle worker can take a request: its socket is open, and it has not sent anything
+    /// without being asked.
+    pub(crate) fn is_ready(&self) -> bool {
+        let read = (&self.socket).read(&mut [0]);
+        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+            && self.received.is_empty()
+    }
+
+    /// Processor time of the process since it started; `None` if the system does not provide it.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        self.clock.and_then(read_clock)
+    }
+
+    /// How the process ended; `None` if it runs.
+    pub(crate) fn exit_status(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.as_mut()?.try_wait().ok()?
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            self.spawner.reap(child);
+        }
+    }
+}
+
+/// The system's id for the processor-time clock of a process.
+type ProcessClock = libc::clockid_t;
+
+#[cfg(target_os = "linux")]
+fn clock_of(pid: u32) -> Option<ProcessClock> {
+    let mut clock = 0;
+    // SAFETY: the system writes the id. It stays that of our child, because a process id is not
+    // reused before the process is reaped.
+    (unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } == 0).then_some(clock)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn clock_of(_: u32) -> Option<ProcessClock> {
+    None
+}
+
+fn read_clock(clock: ProcessClock) -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes the structure.
+    let is_known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    is_known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// A handle to the thread that starts workers and reaps dead ones. The thread ends with the last
+/// handle; every worker holds one.
+#[derive(Clone)]
+pub(crate) struct WorkerSpawner(mpsc::Sender<SpawnerTask>);
+
+enum SpawnerTask {
+    Start(oneshot::Sender<io::Result<(Child, UnixStream)>>),
+    Reap(Child),
+}
+
+impl WorkerSpawner {
+    /// Starts the thread.
+    pub(crate) fn new(command: WorkerCommand) -> io::Result<WorkerSpawner> {
+        let (sender, tasks) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("sandbox-workers".to_owned())
+            .spawn(move || run_tasks(&command, &tasks))?;
+        Ok(WorkerSpawner(sender))
+    }
+
+    /// Starts a process, without waiting for its greeting.
+    pub(crate) async fn start(&self) -> io::Result<WorkerProcess> {
+        let (sender, started) = oneshot::channel();
+        let gone = || io::Error::other("the thread that starts workers has ended");
+        self.0.send(SpawnerTask::Start(sender)).map_err(|_| gone())?;
+        let (child, socket) = started.await.map_err(|_| gone())??;
+        Ok(WorkerProcess {
+            watch: None,
+            socket,
+            received: Vec::new(),
+            clock: clock_of(child.id()),
+            child: Some(child),
+            spawner: self.clone(),
+        })
+    }
+
+    /// Waits for the end of a process that was killed, on the thread.
+    fn reap(&self, child: Child) {
+        // The thread ends only with this process, which ends its children anyway.
+        let _ = self.0.send(SpawnerTask::Reap(child));
+    }
+}
+
+/// The body of the thread.
+fn run_tasks(command: &WorkerCommand, tasks: &mpsc::Receiver<SpawnerTask>) {
+    for task in tasks {
+        match task {
+            SpawnerTask::Start(sender) => {
+                // If the caller has gone meanwhile, the process is not needed.
+                if let Err(Ok((child, _))) = sender.send(spawn(command)) {
+                    kill_and_wait(child);
+                }
+            }
+            SpawnerTask::Reap(child) => kill_and_wait(child),
+        }
+    }
+}
+
+fn kill_and_wait(mut child: Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Starts a process whose standard input is a socket, and returns the other end of the socket.
+fn spawn(command: &WorkerCommand) -> io::Result<(Child, UnixStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    // Absolute, because the worker's working directory is another one.
+    let child = Command::new(std::path::absolute(&command.program)?)
+        .args(&command.args)
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    Ok((child, ours))
+}

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use toolwright_check::{Subject, check, silence};
 use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
-use toolwright_script::Goal;
+use toolwright_script::ParseGoal;
 use toolwright_source::{
     Document, Edit, Kind, Node, Origin, Pointer, Syntax, locate, plan, render, splice,
 };
@@ -41,7 +41,7 @@ pub fn json(data: &[u8]) {
 /// Any text is read as JavaScript without harm, and every place lies in it.
 pub fn script(data: &[u8]) {
     let Ok(code) = std::str::from_utf8(data) else { return };
-    for goal in [Goal::Function, Goal::File] {
+    for goal in [ParseGoal::Function, ParseGoal::Module, ParseGoal::File] {
         let script = toolwright_script::read(code, goal, &[]);
         let ranges = script.problems.iter().map(|problem| &problem.range);
         let ranges = ranges.chain(script.forbidden.iter().map(|used| &used.range));

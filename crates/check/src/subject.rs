@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use toolwright_model::{Draft, FormatId, Function, InputSchema, Json, Toolset};
 use toolwright_schema::{Failures, Schema, SchemaError};
-use toolwright_script::{Goal, Script};
+use toolwright_script::{ParseGoal, ScriptFacts};
 use toolwright_source::{Kind, Node, Origin, Pointer};
 
 /// A record to be checked.
@@ -113,7 +113,7 @@ pub(crate) struct Code<'a> {
     pub(crate) id: Option<&'a str>,
     /// Where the code stands in the record.
     pub(crate) at: Pointer,
-    pub(crate) script: Script,
+    pub(crate) script: ScriptFacts,
 }
 
 impl<'a> Subject<'a> {
@@ -204,7 +204,7 @@ impl<'a> Subject<'a> {
                     Role::Processor => &["data", "fields"],
                     _ => &[],
                 };
-                let script = toolwright_script::read(code, Goal::Function, lent);
+                let script = toolwright_script::read(code, ParseGoal::Function, lent);
                 Some(Code { role, id: function.id.as_deref(), at, script })
             };
             let (helpers, processors) = (helpers.enumerate(), processors.enumerate());

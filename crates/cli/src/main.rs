@@ -15,6 +15,7 @@ mod output;
 mod record;
 mod report;
 mod sandbox;
+mod script_analyzer;
 mod serve;
 mod show;
 mod sources;

@@ -15,7 +15,7 @@ use toolwright_exec::{Log, Parts, Runner};
 use toolwright_source::{Diagnostic, Severity, render};
 
 use crate::args::{Inputs, SourceArgs};
-use crate::{output, sandbox};
+use crate::{output, sandbox, script_analyzer};
 
 /// Variables that programs are given without being asked for: where things are and which language
 /// is spoken, no secrets. Everything else stays out unless a source's `env` names it.
@@ -187,7 +187,8 @@ pub(crate) fn catalog(
         bail!("{}", in_a_line(wrong));
     }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let parts = Parts { sandbox: Some(pool), ..parts };
+    let parts =
+        Parts { sandbox: Some(pool), analyzer: Some(script_analyzer::script_analyzer()), ..parts };
     let runner = Arc::new(Runner::new(parts, toolwright_exec::Limits::default()));
     Ok(Catalog::new(runner, planner, listener))
 }

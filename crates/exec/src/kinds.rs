@@ -6,8 +6,9 @@ use std::sync::Arc;
 use toolwright_model::{Binding, Tool};
 
 use toolwright_sandbox::Pool;
+use toolwright_script::ScriptAnalyzer;
 
-use crate::knowledge::{Code, FunctionLimits};
+use crate::knowledge::{FunctionLimits, KnowledgeFunction};
 use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
 
 /// One call, as an executor sees it: resolved, its arguments checked, its permit held.
@@ -17,7 +18,7 @@ pub struct Call<'a> {
     /// The arguments.
     pub arguments: &'a Json,
     /// Its body, if it is one of JavaScript; else why there is none.
-    pub body: Result<&'a Code, &'a str>,
+    pub body: Result<&'a KnowledgeFunction, &'a str>,
     /// What functions may use.
     pub limits: &'a FunctionLimits,
     /// What its source adds to the environment.
@@ -55,13 +56,16 @@ pub struct Parts {
     pub upstreams: Arc<mcp::Upstreams>,
     /// Where JavaScript runs. Without it, what needs some is refused.
     pub sandbox: Option<Pool>,
+    /// Locates syntax errors in code that failed. Without it, they are reported where the engine
+    /// noticed them.
+    pub analyzer: Option<Arc<dyn ScriptAnalyzer>>,
 }
 
 impl Parts {
     /// Parts for programs that see this environment.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> Parts {
         let upstreams = Arc::new(mcp::Upstreams::new(environment.clone(), log.clone()));
-        Parts { environment, console: log.clone(), log, upstreams, sandbox: None }
+        Parts { environment, console: log.clone(), log, upstreams, sandbox: None, analyzer: None }
     }
 }
 

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use toolwright_model::ToolId;
 
-use crate::knowledge::{Bench, FunctionLimits, Knowledge};
+use crate::knowledge::{FunctionLimits, FunctionRunner, Knowledge};
 use crate::{
     Budget, Call, Entry, Executor, Failure, Fault, Host, Json, KINDS, Outcome, Parts, Standing,
     Toolbox, code,
@@ -259,21 +259,21 @@ async fn under<T>(
 struct Known<'a> {
     knowledge: &'a Knowledge,
     command: &'a str,
-    bench: Bench<'a>,
+    functions: FunctionRunner<'a>,
 }
 
 impl<'a> Known<'a> {
     fn of(entry: &'a Entry, parts: &'a Parts, limits: &'a Limits) -> Option<Known<'a>> {
         let (pool, limits) = (parts.sandbox.as_ref(), &limits.functions);
-        let bench = Bench { pool, limits, log: &parts.console };
+        let analyzer = parts.analyzer.as_deref();
+        let functions = FunctionRunner { pool, analyzer, limits, log: &parts.console };
         let command = entry.tool.name.as_str();
-        entry.knowledge.as_deref().map(|knowledge| Known { knowledge, command, bench })
+        entry.knowledge.as_deref().map(|knowledge| Known { knowledge, command, functions })
     }
 
     /// Lets the validators speak; what they say of themselves comes back if they agree.
     async fn judge(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
-        let Bench { pool, limits, log } = self.bench;
-        let judged = self.knowledge.judge(self.command, arguments, pool, limits, log).await;
+        let judged = self.knowledge.judge(self.command, arguments, self.functions).await;
         if let Some(why) = judged.no_sandbox {
             return Err(Failure::new(&code::SANDBOX_FAILED, why));
         }
@@ -305,11 +305,11 @@ impl<'a> Known<'a> {
     }
 
     async fn prepare(&self, arguments: &Json) -> Result<Option<Json>, Failure> {
-        self.knowledge.prepare(self.command, arguments, self.bench).await
+        self.knowledge.prepare(self.command, arguments, self.functions).await
     }
 
     async fn respond(&self, outcome: Outcome) -> Result<Outcome, Failure> {
-        self.knowledge.respond(self.command, outcome, self.bench).await
+        self.knowledge.respond(self.command, outcome, self.functions).await
     }
 }
 

@@ -8,7 +8,7 @@ use toolwright_model::{Limits, Tool, ToolId};
 use toolwright_schema::{Schema, SchemaError};
 
 use crate::Lane;
-use crate::knowledge::{Code, Knowledge};
+use crate::knowledge::{Knowledge, KnowledgeFunction};
 
 /// Whether a tool may be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Entry {
     /// What its toolset knows.
     pub knowledge: Option<Arc<Knowledge>>,
     /// Its body, if it is one of JavaScript; else why there is none.
-    pub body: Result<Arc<Code>, Box<str>>,
+    pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
     pub(crate) input: Option<Schema>,
     pub(crate) output: Option<Schema>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright_script::Goal;
+use toolwright_script::ParseGoal;
 use toolwright_source::{Diagnostic, Finding, Source, Span};
 
 use crate::Subject;
@@ -66,7 +66,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// What is wrong with the syntax of a JavaScript file, such as the script of a local tool.
 pub fn check_script(source: &Arc<Source>) -> Vec<Diagnostic> {
-    let script = toolwright_script::read(source.text(), Goal::File, &[]);
+    let script = toolwright_script::read(source.text(), ParseGoal::File, &[]);
     let told = script.problems.into_iter().map(|problem| {
         let span = Span::new(problem.range.start, problem.range.end);
         let mut diagnostic =

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use toolwright_catalog::{Catalog, Load};
-use toolwright_exec::knowledge::{FunctionLimits, Knowledge};
+use toolwright_exec::knowledge::{FunctionLimits, FunctionRunner, Knowledge};
 use toolwright_exec::{Log, Quiet, Request, code};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft, Example, InputSchema};
 use toolwright_sandbox::Pool;
 use toolwright_schema::Schema;
+use toolwright_script::ScriptAnalyzer;
 use toolwright_source::Pointer;
 
 /// An example, and where it stands.
@@ -193,6 +194,7 @@ fn name_of(example: &Example, n: usize) -> String {
 /// What examples are tried with.
 pub(super) struct Bench<'a> {
     pub(super) pool: &'a Pool,
+    pub(super) analyzer: &'a dyn ScriptAnalyzer,
     pub(super) limits: &'a FunctionLimits,
     /// The tools to call, if they are to be called.
     pub(super) catalog: Option<&'a Catalog>,
@@ -243,7 +245,8 @@ impl Bench<'_> {
             _ => {}
         }
         let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
-        let Some(knowledge) = knowledge.filter(|knowledge| knowledge.judges(&case.command)) else {
+        let Some(knowledge) = knowledge.filter(|knowledge| knowledge.has_validators(&case.command))
+        else {
             return match refused {
                 Some(_) => Status::Skipped(format!(
                     "`{}` has no validator that could refuse it",
@@ -252,9 +255,14 @@ impl Bench<'_> {
                 None => Status::Passed,
             };
         };
-        let judged = knowledge
-            .judge(&case.command, input, Some(self.pool), self.limits, &Log::default())
-            .await;
+        let log = Log::default();
+        let functions = FunctionRunner {
+            pool: Some(self.pool),
+            analyzer: Some(self.analyzer),
+            limits: self.limits,
+            log: &log,
+        };
+        let judged = knowledge.judge(&case.command, input, functions).await;
         if judged.no_sandbox.is_some() {
             *no_sandbox = judged.no_sandbox;
             return failed("it could not be judged".to_owned());

@@ -16,7 +16,7 @@ use toolwright_source::{Diagnostic, Severity, render};
 use self::case::{Case, Status, Tried};
 use crate::args::{Chosen, SourceArgs, TestArgs, TestForm};
 use crate::output::{self, Exit};
-use crate::{sandbox, sources};
+use crate::{sandbox, script_analyzer, sources};
 
 pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     if args.exact && !args.run {
@@ -38,12 +38,14 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let limits = sources::limits(args.chosen.config.as_deref())?;
     let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let analyzer = script_analyzer::script_analyzer();
     let jobs =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let tried: Vec<Tried> = sources::runtime()?.block_on(async {
         let catalog = if args.run { Some(catalog(args).await?) } else { None };
         let bench = case::Bench {
             pool: &pool,
+            analyzer: &*analyzer,
             limits: &limits.functions,
             catalog: catalog.as_deref(),
             exact: args.exact,

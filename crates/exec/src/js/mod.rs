@@ -1,5 +1,11 @@
-//! Tools whose body is JavaScript: an ES module with a default export, run in the sandbox. There is
-//! no page around it; a tool that needs one is told so.
+//! Runs tools whose body is JavaScript: an ES module with a default export, in the sandbox.
+//!
+//! These are BTCP tools. BTCP is made for browsers, where a tool works on the page that is open; there
+//! is no page here. A tool whose capabilities need one is refused before its body runs, with a code of
+//! its own, instead of failing on a missing `document` in the middle of its work.
+//!
+//! The error that the specification gives to bodies, `BTCPError`, is defined in a prelude that runs
+//! before the body.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,20 +13,27 @@ use std::time::Duration;
 use serde_json::Map;
 use tokio::sync::OnceCell;
 use toolwright_model::Binding;
-use toolwright_sandbox::{Code as Kinds, Error, Input, Limits, Pool, Program};
-
-use crate::knowledge::{Code, Role};
-use crate::{BoxFuture, Call, Executor, Failure, Host, Json, Kind, Outcome, Parts, code};
-
-/// The line in the table of executors.
-pub(crate) const KIND: Kind = Kind {
-    id: "js",
-    takes: |binding| matches!(binding, Binding::Script),
-    build: |parts| Arc::new(Bodies { parts: parts.clone(), prelude: OnceCell::new() }),
+use toolwright_sandbox::{
+    Code as SandboxErrorCode, Error as SandboxError, Input as ProgramInput, Limits as GuestLimits,
+    Output as ProgramOutput, Pool as WorkerPool, Program,
 };
 
-/// btcp seed, Error Responses: what a body throws to say why, under a code of its own.
-const PRELUDE: &str = "class BTCPError extends Error {
+use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction};
+use crate::{
+    BoxFuture, Call, Executor, Failure, Host, Json, Kind as ExecutorKind, Outcome,
+    Parts as ExecutorContext, code,
+};
+
+/// The entry in the table of executors.
+pub(crate) const KIND: ExecutorKind = ExecutorKind {
+    id: "js",
+    takes: |binding| matches!(binding, Binding::Script),
+    build: |context| Arc::new(BodyExecutor { context: context.clone(), prelude: OnceCell::new() }),
+};
+
+/// The class that a body throws to fail with a code of its own (btcp seed, Error Responses). A
+/// suggestion is cut at 4000 characters: it goes to a model.
+const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
     const { message, suggestion } = typeof options === 'string' ? { message: options } : (options ?? {});
     super(message ?? String(code));
@@ -35,15 +48,17 @@ const PRELUDE: &str = "class BTCPError extends Error {
 }
 globalThis.BTCPError = BTCPError;";
 
-/// What only a page can give.
-const OF_A_PAGE: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+/// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
+const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
 
-struct Bodies {
-    parts: Parts,
+/// Runs bodies. Lives as long as the runner.
+struct BodyExecutor {
+    context: ExecutorContext,
+    /// Compiled when the first body runs; empty again after a failure, so the next call retries.
     prelude: OnceCell<Program>,
 }
 
-impl Executor for Bodies {
+impl Executor for BodyExecutor {
     fn run<'a>(
         &'a self,
         call: Call<'a>,
@@ -51,9 +66,10 @@ impl Executor for Bodies {
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let name = call.tool.name.as_str();
-            let of_a_page = |need: &str| OF_A_PAGE.iter().any(|kind| need.starts_with(kind));
+            let needs_page =
+                |need: &str| PAGE_CAPABILITIES.iter().any(|prefix| need.starts_with(prefix));
             if let Some(need) =
-                call.tool.needs.iter().map(|need| need.as_str()).find(|need| of_a_page(need))
+                call.tool.needs.iter().map(|need| need.as_str()).find(|need| needs_page(need))
             {
                 let message =
                     format!("`{name}` needs `{need}`, which only a page in a browser has");
@@ -65,53 +81,60 @@ impl Executor for Bodies {
                     "write one with a default export, or name its folder as `implementations` of the source";
                 Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
             })?;
-            let Some(pool) = &self.parts.sandbox else {
+            let Some(pool) = &self.context.sandbox else {
                 return Err(Failure::new(
                     &code::SANDBOX_FAILED,
                     format!("`{name}` cannot run: there is no sandbox"),
                 ));
             };
-            match self.work(body, pool, &call).await {
+            match self.run_body(body, pool, &call).await {
                 Ok(output) => {
-                    body.log(&output.log, &self.parts.console);
+                    body.log_console(&output.log, &self.context.console);
                     Ok(Outcome::value_of(output.value))
                 }
-                Err(error) => {
-                    body.log(&error.log, &self.parts.console);
-                    Err(told(body, &error))
+                Err(failure) => {
+                    body.log_console(&failure.error.log, &self.context.console);
+                    Err(failure_of_body(body, &failure))
                 }
             }
         })
     }
 }
 
-impl Bodies {
-    async fn work(
+impl BodyExecutor {
+    async fn run_body(
         &self,
-        body: &Code,
-        pool: &Pool,
+        body: &KnowledgeFunction,
+        pool: &WorkerPool,
         call: &Call<'_>,
-    ) -> Result<toolwright_sandbox::Output, Error> {
-        let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(PRELUDE)).await?;
-        let input = Input { prelude: Some(prelude.clone()), ..Input::args(call.arguments.clone()) };
+    ) -> Result<ProgramOutput, FunctionError> {
+        let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(BTCP_PRELUDE)).await;
+        let prelude = prelude.map_err(|error| FunctionError { error, location: None })?.clone();
+        let args = call.arguments.clone();
+        let input = ProgramInput { prelude: Some(prelude), ..ProgramInput::args(args) };
+        // The runner ends the call at its deadline and drops this future. These limits are for the
+        // worker, which must not go on after that; the clock gets a second more, so that the runner's
+        // deadline comes first.
         let left = call.budget.remaining();
-        // The runner ends the call at its deadline; these are for the worker, which must not live
-        // on.
-        let time =
-            Limits { cpu: left, wall: left + Duration::from_secs(1), ..call.limits.of(Role::Body) };
-        let limits = Limits { output: call.budget.output, ..time };
-        body.run(pool, &input, &limits, None).await
+        let limits = GuestLimits {
+            cpu: left,
+            wall: left + Duration::from_secs(1),
+            output: call.budget.output,
+            ..call.limits.of(FunctionRole::Body)
+        };
+        body.run(pool, self.context.analyzer.as_deref(), &input, &limits, None).await
     }
 }
 
-/// What the caller is told of a body that failed.
-fn told(body: &Code, error: &Error) -> Failure {
+/// The failure of a call whose body failed.
+fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure {
+    let error = &failure.error;
     let field = |name: &str| {
         error.fields.as_deref().and_then(|fields: &Map<String, Json>| fields.get(name)?.as_str())
     };
     match error.code {
-        Kinds::Threw if is_btcp(error) => {
-            // A code is UPPER_SNAKE; what is not is none.
+        SandboxErrorCode::Threw if is_btcp(error) => {
+            // Agents match on codes, so a text that does not look like a code is not passed on.
             let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).own_code(own);
             match field("suggestion") {
@@ -119,31 +142,35 @@ fn told(body: &Code, error: &Error) -> Failure {
                 None => failure,
             }
         }
-        Kinds::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
-        Kinds::OutputTooLarge => Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error)),
-        Kinds::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
-        Kinds::Syntax | Kinds::NoEntryPoint => Failure::new(
+        SandboxErrorCode::Timeout => Failure::new(&code::TIMEOUT, body.explain(failure)),
+        SandboxErrorCode::OutputTooLarge => {
+            Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(failure))
+        }
+        SandboxErrorCode::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(failure)),
+        SandboxErrorCode::Syntax | SandboxErrorCode::NoEntryPoint => Failure::new(
             &code::NOT_RUNNABLE,
-            body.explain(error),
+            body.explain(failure),
         )
         .suggest(
-            "mend the body: it is an ES module whose default export is a function, without imports",
+            "correct the body: an ES module whose default export is a function, without imports",
         ),
-        Kinds::StartFailed | Kinds::WorkerDied => {
-            Failure::new(&code::SANDBOX_FAILED, body.explain(error))
+        SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => {
+            Failure::new(&code::SANDBOX_FAILED, body.explain(failure))
         }
-        _ => Failure::new(&code::TOOL_FAILED, body.explain(error)),
+        _ => Failure::new(&code::TOOL_FAILED, body.explain(failure)),
     }
 }
 
-/// Whether a `BTCPError` was thrown, or something made of one.
-fn is_btcp(error: &Error) -> bool {
+/// Whether a `BTCPError` was thrown, or an error of a class derived from it: the prelude marks them,
+/// because a subclass may change its `name`.
+fn is_btcp(error: &SandboxError) -> bool {
     error.fields.as_deref().is_some_and(|fields| fields.get("btcp") == Some(&Json::Bool(true)))
 }
 
+/// `UPPER_SNAKE`, at most 64 characters.
 fn is_code(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let is_allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.len() <= 64
-        && text.chars().all(plain)
+        && text.chars().all(is_allowed)
 }

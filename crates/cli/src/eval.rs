@@ -4,9 +4,9 @@
 //! With `--json` all of it is one object on stdout. Exit 0 if the function returned a result (a
 //! validator that refuses has worked), 1 if it failed, 2 if it could not be run at all.
 //!
-//! Texts of the definition (messages, names, console) may hold anything. On a terminal they are shown
-//! with control characters made visible and with every line after the first marked, so that a message
-//! cannot pass for a line of this program.
+//! Texts of the definition (messages, names, console) may hold anything. On a terminal they are
+//! shown with control characters made visible and with every line after the first marked, so that a
+//! message cannot pass for a line of this program.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -148,9 +148,8 @@ fn print_console(log: &[LogLine]) {
 fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(output.cpu);
     if as_json {
-        let mut all = json!({
-            "result": null, "log": console_json(&output.log), "cpuMs": ms, "memoryBytes": output.memory,
-        });
+        let (log, memory) = (console_json(&output.log), output.memory);
+        let mut all = json!({"result": null, "log": log, "cpuMs": ms, "memoryBytes": memory});
         // Moved, not copied into the macro: a result may be a mebibyte.
         all["result"] = output.value;
         output::print_json(&all)?;

@@ -1,8 +1,8 @@
 //! The way into this crate: code in, [`ScriptFacts`] out.
 //!
-//! [`ScriptAnalyzer`] is a trait because parsing untrusted code is itself a risk: a parser can be made
-//! to crash. Users hold a `dyn ScriptAnalyzer` and do not depend on where the parser runs. The one
-//! implementation here, [`InProcessAnalyzer`], parses in the calling process.
+//! [`ScriptAnalyzer`] is a trait because parsing untrusted code is itself a risk: a parser can be
+//! made to crash. Users hold a `dyn ScriptAnalyzer` and do not depend on where the parser runs. The
+//! one implementation here, [`InProcessAnalyzer`], parses in the calling process.
 
 use crate::facts::{ParseGoal, ScriptFacts, SyntaxProblem, SyntaxProblemKind};
 use crate::{large_stack, parse, size_limits};
@@ -14,8 +14,8 @@ pub trait ScriptAnalyzer: Send + Sync {
     /// The facts about `code`. `provided` are names that exist beside [`GLOBALS`](crate::GLOBALS),
     /// such as `tools` for orchestrations.
     ///
-    /// Callers are checks, which look at every function of a definition, and the reports of programs
-    /// that failed. No call that succeeds waits for an analyzer.
+    /// Callers are checks, which look at every function of a definition, and the reports of
+    /// programs that failed. No call that succeeds waits for an analyzer.
     fn analyze(&self, code: &str, goal: ParseGoal, provided: &[&str]) -> ScriptFacts;
 }
 

@@ -1,8 +1,8 @@
 //! The facts about one piece of code, as plain data.
 //!
 //! Nothing here refers to the parser, borrows from the source text or computes anything about
-//! JavaScript: strings, numbers and byte ranges only. That is the contract between this crate and its
-//! users, and it is what an analyzer in another process would send over a pipe.
+//! JavaScript: strings, numbers and byte ranges only. That is the contract between this crate and
+//! its users, and it is what an analyzer in another process would send over a pipe.
 //!
 //! All ranges are in bytes of the code that was analyzed and lie on character boundaries, so
 //! `&code[range]` never panics (held by the property tests).
@@ -12,14 +12,14 @@ use std::ops::Range;
 /// What the code is for, which decides how it is parsed and which facts are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseGoal {
-    /// The `function` of a helper, processor or validator: a classic script in the sandbox. All facts
-    /// are looked for.
+    /// The `function` of a helper, processor or validator: a classic script in the sandbox. All
+    /// facts are looked for.
     Function,
     /// The body of a tool: an ES module in the sandbox. Only syntax and forbidden calls are looked
     /// for; its entry point is always the default export.
     Module,
-    /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only the syntax is looked
-    /// at: Node has files, modules and globals of its own.
+    /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only the syntax is
+    /// looked at: Node has files, modules and globals of its own.
     File,
 }
 
@@ -39,8 +39,8 @@ pub struct ScriptFacts {
     pub returns: ReturnFacts,
 }
 
-/// The most problems that are reported for one piece of code: a parser that lost its way reports one
-/// after another, and only the first ones help.
+/// The most problems that are reported for one piece of code: a parser that lost its way reports
+/// one after another, and only the first ones help.
 pub const MAX_PROBLEMS: usize = 20;
 
 impl ScriptFacts {
@@ -56,7 +56,8 @@ impl ScriptFacts {
     }
 
     /// The first error for which the sandbox's engine refuses to compile the code, static imports
-    /// included. `None` if the parser finds nothing wrong, or the code exceeds a limit of this crate.
+    /// included. `None` if the parser finds nothing wrong, or the code exceeds a limit of this
+    /// crate.
     ///
     /// Used to report an engine's syntax error at an exact position: the engine itself stops at the
     /// first token that it cannot read, which may be far behind the mistake.
@@ -147,8 +148,8 @@ pub enum EntryPoint {
     Unknown,
 }
 
-/// The values that the entry point can return, as far as a validator's verdict `{ valid, errors }` is
-/// concerned. Each branch of a `?:`, `&&`, `||` or `??` counts as a value of its own.
+/// The values that the entry point can return, as far as a validator's verdict `{ valid, errors }`
+/// is concerned. Each branch of a `?:`, `&&`, `||` or `??` counts as a value of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReturnFacts {
     /// All values that were seen, `return;` included.

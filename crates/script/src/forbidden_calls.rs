@@ -2,8 +2,8 @@
 //!
 //! The search looks at the tree, not at the text, so strings, comments and property names are never
 //! reported, nor names that the code declares itself. A static search cannot find everything
-//! (`globalThis['req' + 'uire']`), and it does not have to: the sandbox has none of these things. The
-//! findings tell an author before the first run, not an attacker.
+//! (`globalThis['req' + 'uire']`), and it does not have to: the sandbox has none of these things.
+//! The findings tell an author before the first run, not an attacker.
 
 use std::collections::BTreeSet;
 

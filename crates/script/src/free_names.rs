@@ -1,8 +1,8 @@
 //! Names that the code uses although neither the code nor the sandbox has them.
 //!
-//! Such a use is a `ReferenceError` when it is reached, so a function with free names is probably not
-//! self-contained: it was cut out of a file with imports, or expects Node. Left out are names that
-//! cannot be judged (inside `with`) and those that are only probed with `typeof`.
+//! Such a use is a `ReferenceError` when it is reached, so a function with free names is probably
+//! not self-contained: it was cut out of a file with imports, or expects Node. Left out are names
+//! that cannot be judged (inside `with`) and those that are only probed with `typeof`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,11 +1,12 @@
 //! The names that exist in the sandbox before any code runs.
 //!
-//! A copy of what the engine has, because this crate has no engine. A test of the binary compares it
-//! with a running sandbox, so an update of the engine that adds or removes a global fails there.
+//! A copy of what the engine has, because this crate has no engine. A test of the binary compares
+//! it with a running sandbox, so an update of the engine that adds or removes a global fails there.
 
 /// The globals of the sandbox: those of ECMAScript as QuickJS-NG has them, less what the sandbox
 /// removes (`SharedArrayBuffer`, `Atomics`, `WeakRef`, `FinalizationRegistry`; there is no `Intl`),
-/// and those that it adds: `args`, `console`, `exports` and `module`. Sorted, for the binary search.
+/// and those that it adds: `args`, `console`, `exports` and `module`. Sorted, for the binary
+/// search.
 pub const GLOBALS: &[&str] = &[
     "AggregateError",
     "Array",

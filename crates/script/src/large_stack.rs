@@ -1,10 +1,10 @@
 //! Runs the parser with a stack that is large enough.
 //!
 //! The parser recurses once per nested bracket and once per operator of a chain, and a Rust program
-//! cannot catch a stack overflow. So the stack that the code could need is computed from its measured
-//! size beforehand. If the caller's stack may be too small, the work moves to a thread with a stack of
-//! that size. Nearly all functions of definitions are small and run on the caller's thread, which
-//! saves the start of a thread.
+//! cannot catch a stack overflow. So the stack that the code could need is computed from its
+//! measured size beforehand. If the caller's stack may be too small, the work moves to a thread
+//! with a stack of that size. Nearly all functions of definitions are small and run on the caller's
+//! thread, which saves the start of a thread.
 
 use std::{io, thread};
 
@@ -18,8 +18,8 @@ const CALLER_STACK: usize = 512 * 1024;
 /// use larger frames.
 const PER_LEVEL: usize = 16 * 1024;
 
-/// Bytes of stack per token: a chain such as `a+a+a` makes a tree as deep as it is long. 0.6 KB were
-/// measured in a release build.
+/// Bytes of stack per token: a chain such as `a+a+a` makes a tree as deep as it is long. 0.6 KB
+/// were measured in a release build.
 const PER_TOKEN: usize = 2 * 1024;
 
 /// Bytes of stack for everything before the first level.

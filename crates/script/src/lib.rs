@@ -1,8 +1,9 @@
-//! Facts about JavaScript source text: syntax errors with positions, the entry point, calls that the
-//! sandbox does not allow, names that nothing declares, and the shape of what a validator returns.
+//! Facts about JavaScript source text: syntax errors with positions, the entry point, calls that
+//! the sandbox does not allow, names that nothing declares, and the shape of what a validator
+//! returns.
 //!
-//! Nothing here runs code, and there is no engine: the crate `sandbox` runs programs. Every fact comes
-//! from the syntax tree alone, so a definition can be checked without trusting it.
+//! Nothing here runs code, and there is no engine: the crate `sandbox` runs programs. Every fact
+//! comes from the syntax tree alone, so a definition can be checked without trusting it.
 //!
 //! ```text
 //! code ─▶ size_limits ─▶ parse ─▶ resolve ─┬▶ forbidden_calls ─┐
@@ -11,15 +12,18 @@
 //!                                              └▶ return_values
 //! ```
 //!
-//! Other crates use [`ScriptFacts`] and the trait [`ScriptAnalyzer`]. No type of the parser is public,
-//! so the parser can move into another process without a change outside of this crate.
+//! Other crates use [`ScriptFacts`] and the trait [`ScriptAnalyzer`]. No type of the parser is
+//! public, so the parser can move into another process without a change outside of this crate.
 //!
 //! ```
 //! use toolwright_script::{
 //!     EntryPoint, ForbiddenKind, InProcessAnalyzer, ParseGoal, ScriptAnalyzer,
 //! };
 //!
-//! let code = "function check(args) {\n  const fs = require('fs');\n  return { valid: isOk(args), errors: [] };\n}";
+//! let code = "function check(args) {
+//!   const fs = require('fs');
+//!   return { valid: isOk(args), errors: [] };
+//! }";
 //! let facts = InProcessAnalyzer.analyze(code, ParseGoal::Function, &[]);
 //!
 //! assert!(facts.problems.is_empty());

@@ -1,8 +1,9 @@
-//! Parses code with oxc and collects the facts from the tree, once per [`ParseGoal`](crate::ParseGoal).
+//! Parses code with oxc and collects the facts from the tree, once per
+//! [`ParseGoal`](crate::ParseGoal).
 //!
 //! Each goal has its own grammar: `import` is an error in a script, `with` is an error in a module,
-//! and Node decides between the two by looking at the file. Nothing here is bounded: callers measure
-//! the code first (`size_limits`) and provide the stack (`large_stack`).
+//! and Node decides between the two by looking at the file. Nothing here is bounded: callers
+//! measure the code first (`size_limits`) and provide the stack (`large_stack`).
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -136,8 +137,8 @@ fn all_problems(
     forbidden: &[ForbiddenCall],
 ) -> Vec<SyntaxProblem> {
     problems.extend(semantic.nodes().iter().filter_map(unsupported_syntax));
-    // An import in a script is both a syntax error and forbidden. It is reported once, as forbidden:
-    // that message says why.
+    // An import in a script is both a syntax error and forbidden. It is reported once, as
+    // forbidden: that message says why.
     let imports: Vec<&Range<usize>> = forbidden
         .iter()
         .filter(|call| matches!(call.kind, ForbiddenKind::Import | ForbiddenKind::DynamicImport))

@@ -1,5 +1,5 @@
-//! Turns diagnostics of the parser into [`SyntaxProblem`]s with messages in the project's style: lower
-//! case, literals in backticks, no full stop, the remedy apart.
+//! Turns diagnostics of the parser into [`SyntaxProblem`]s with messages in the project's style:
+//! lower case, literals in backticks, no full stop, the remedy apart.
 //!
 //! Also here: syntax that the parser accepts and the sandbox's engine does not.
 

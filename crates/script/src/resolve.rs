@@ -1,10 +1,10 @@
-//! The syntax tree with its names resolved: which global an expression is, which value a name stands
-//! for, whether anything declares it.
+//! The syntax tree with its names resolved: which global an expression is, which value a name
+//! stands for, whether anything declares it.
 //!
 //! Resolution is deliberately simple. A name is followed only through declarations that are never
-//! reassigned, and only [`MAX_STEPS`] times. There is no data flow: a value that was assigned later,
-//! passed as an argument or computed is [`ResolvedValue::Unknown`], and every caller treats unknown
-//! as "may be right".
+//! reassigned, and only [`MAX_STEPS`] times. There is no data flow: a value that was assigned
+//! later, passed as an argument or computed is [`ResolvedValue::Unknown`], and every caller treats
+//! unknown as "may be right".
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use oxc_semantic::{AstNode, IsGlobalReference, NodeId, ReferenceId, Scoping, Sem
 
 use crate::GLOBALS;
 
-/// How many members or constants a name is followed through. Real code needs two or three; the bound
-/// ends cycles (`const a = b, b = a`) and long chains.
+/// How many members or constants a name is followed through. Real code needs two or three; the
+/// bound ends cycles (`const a = b, b = a`) and long chains.
 const MAX_STEPS: usize = 8;
 
 /// Names of the global object, in the sandbox, in Node and in browsers.
@@ -115,8 +115,8 @@ impl<'s, 'a> ResolvedTree<'s, 'a> {
         !self.ancestors(node).any(|kind| matches!(kind, AstKind::Function(_) | AstKind::Class(_)))
     }
 
-    /// The value of an expression. A name is followed to its declaration if that is the only one and
-    /// nothing assigns to it; every other expression is its own value.
+    /// The value of an expression. A name is followed to its declaration if that is the only one
+    /// and nothing assigns to it; every other expression is its own value.
     pub(crate) fn resolve(&self, expression: &'a Expression<'a>) -> ResolvedValue<'a> {
         let mut expression = expression;
         for _ in 0..MAX_STEPS {

@@ -38,8 +38,8 @@ enum ReturnShape {
     Unknown,
 }
 
-/// What these functions return together; `None` is a function that cannot be seen. Several functions
-/// come from `module.exports` with several members.
+/// What these functions return together; `None` is a function that cannot be seen. Several
+/// functions come from `module.exports` with several members.
 pub(crate) fn of_functions<'a>(
     tree: &ResolvedTree<'_, 'a>,
     functions: &[Option<FunctionNode<'a>>],
@@ -67,8 +67,8 @@ pub(crate) fn of_functions<'a>(
         add_statements(tree, &blocks, &mut returns);
     }
     if functions.len() > 1 {
-        // The id of the definition's function decides which one is called, and it is not known here.
-        // Values of the others must not be reported as wrong.
+        // The id of the definition's function decides which one is called, and it is not known
+        // here. Values of the others must not be reported as wrong.
         returns.wrong.clear();
     }
     returns
@@ -113,8 +113,8 @@ fn innermost_function(tree: &ResolvedTree, node: NodeId) -> Option<NodeId> {
     })
 }
 
-/// Adds every value that an expression can evaluate to. Iterative: `a || b || c …` may be a chain of
-/// 100,000 links.
+/// Adds every value that an expression can evaluate to. Iterative: `a || b || c …` may be a chain
+/// of 100,000 links.
 fn add_branches<'a>(
     tree: &ResolvedTree<'_, 'a>,
     expression: &'a Expression<'a>,

@@ -1,13 +1,14 @@
 //! Bounds on the size and nesting of code, checked before any parser runs.
 //!
-//! The parser recurses once per nested bracket, and on some inputs its time grows with the square of
-//! their number. One pass over the bytes bounds both.
+//! The parser recurses once per nested bracket, and on some inputs its time grows with the square
+//! of their number. One pass over the bytes bounds both.
 //!
 //! The pass tells strings, comments, templates and regular expressions from code as a parser would,
 //! because a bracket in a string does not nest. Some places need a full grammar, above all the
-//! question whether a `/` divides or starts a regular expression. There the pass does not guess: from
-//! such a place on it counts every bracket as an opening one, up to [`MAX_UNCERTAIN_BRACKETS`]. So the
-//! measured size is always an upper bound, and code cannot hide its nesting.
+//! question whether a `/` divides or starts a regular expression. There the pass does not guess:
+//! from such a place on it counts every bracket as an opening one, up to
+//! [`MAX_UNCERTAIN_BRACKETS`]. So the measured size is always an upper bound, and code cannot hide
+//! its nesting.
 
 use std::ops::Range;
 
@@ -77,8 +78,8 @@ enum SlashMeaning {
 /// A bracket that is not closed yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OpenBracket {
-    /// `(` after `if`, `for`, `while`, `with`. A statement follows its end, so a `/` there may start
-    /// a regular expression.
+    /// `(` after `if`, `for`, `while`, `with`. A statement follows its end, so a `/` there may
+    /// start a regular expression.
     Header,
     Round,
     Square,
@@ -147,8 +148,8 @@ impl<'a> SizeScanner<'a> {
         &self.bytes[self.at.min(self.bytes.len())..]
     }
 
-    /// The length in bytes of the white space character that is next, 0 if there is none. JavaScript
-    /// has more of it than ASCII: every space of Unicode, and the byte order mark.
+    /// The length in bytes of the white space character that is next, 0 if there is none.
+    /// JavaScript has more of it than ASCII: every space of Unicode, and the byte order mark.
     fn space(&self) -> usize {
         let next = self.code.get(self.at..).and_then(|rest| rest.chars().next());
         next.filter(|&c| c.is_whitespace() || c == '\u{feff}').map_or(0, char::len_utf8)
@@ -223,8 +224,8 @@ impl<'a> SizeScanner<'a> {
         true
     }
 
-    /// Skips a string. `false` if it is not closed on its line: then the code is wrong, and the parser
-    /// may read on from anywhere.
+    /// Skips a string. `false` if it is not closed on its line: then the code is wrong, and the
+    /// parser may read on from anywhere.
     fn string(&mut self, quote: u8) -> bool {
         let mut bytes = self.rest().iter().enumerate().skip(1);
         while let Some((index, &byte)) = bytes.next() {
@@ -261,8 +262,8 @@ impl<'a> SizeScanner<'a> {
         Ok(true)
     }
 
-    /// Skips a regular expression. The parser recurses on its groups and classes, so each counts as a
-    /// token.
+    /// Skips a regular expression. The parser recurses on its groups and classes, so each counts as
+    /// a token.
     fn regex(&mut self) -> bool {
         let mut class = false;
         let mut bytes = self.rest().iter().enumerate().skip(1);

@@ -1,8 +1,8 @@
 //! Runs tools whose body is JavaScript: an ES module with a default export, in the sandbox.
 //!
-//! These are BTCP tools. BTCP is made for browsers, where a tool works on the page that is open; there
-//! is no page here. A tool whose capabilities need one is refused before its body runs, with a code of
-//! its own, instead of failing on a missing `document` in the middle of its work.
+//! These are BTCP tools. BTCP is made for browsers, where a tool works on the page that is open;
+//! there is no page here. A tool whose capabilities need one is refused before its body runs, with
+//! a code of its own, instead of failing on a missing `document` in the middle of its work.
 //!
 //! The error that the specification gives to bodies, `BTCPError`, is defined in a prelude that runs
 //! before the body.
@@ -35,7 +35,8 @@ pub(crate) const KIND: ExecutorKind = ExecutorKind {
 /// suggestion is cut at 4000 characters: it goes to a model.
 const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
-    const { message, suggestion } = typeof options === 'string' ? { message: options } : (options ?? {});
+    const given = typeof options === 'string' ? { message: options } : (options ?? {});
+    const { message, suggestion } = given;
     super(message ?? String(code));
     this.name = 'BTCPError';
     this.btcp = true;
@@ -78,7 +79,7 @@ impl Executor for BodyExecutor {
             let body = call.body.map_err(|why| {
                 let message = format!("`{name}` has no body: {why}");
                 let help =
-                    "write one with a default export, or name its folder as `implementations` of the source";
+                    "write one with a default export, or name its folder in `implementations`";
                 Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
             })?;
             let Some(pool) = &self.context.sandbox else {
@@ -113,8 +114,8 @@ impl BodyExecutor {
         let args = call.arguments.clone();
         let input = ProgramInput { prelude: Some(prelude), ..ProgramInput::args(args) };
         // The runner ends the call at its deadline and drops this future. These limits are for the
-        // worker, which must not go on after that; the clock gets a second more, so that the runner's
-        // deadline comes first.
+        // worker, which must not go on after that; the clock gets a second more, so that the
+        // runner's deadline comes first.
         let left = call.budget.remaining();
         let limits = GuestLimits {
             cpu: left,
@@ -161,8 +162,8 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
     }
 }
 
-/// Whether a `BTCPError` was thrown, or an error of a class derived from it: the prelude marks them,
-/// because a subclass may change its `name`.
+/// Whether a `BTCPError` was thrown, or an error of a class derived from it: the prelude marks
+/// them, because a subclass may change its `name`.
 fn is_btcp(error: &SandboxError) -> bool {
     error.fields.as_deref().is_some_and(|fields| fields.get("btcp") == Some(&Json::Bool(true)))
 }

@@ -2,8 +2,8 @@
 //!
 //! Words are compared; nothing is understood. A lesson fits if it mentions a field that the errors
 //! mention, and its example, if it has one, does not show a call of another command. Among several
-//! that fit, a score decides, in which a shared field counts most. Without a field in common nothing
-//! fits: wrong advice is worse than none.
+//! that fit, a score decides, in which a shared field counts most. Without a field in common
+//! nothing fits: wrong advice is worse than none.
 
 use std::collections::BTreeSet;
 
@@ -113,8 +113,8 @@ struct RefusedCall<'a> {
 }
 
 impl RefusedCall<'_> {
-    /// How well a lesson fits, `None` if it does not. `example` is the wrong way that it shows, empty
-    /// for quirks.
+    /// How well a lesson fits, `None` if it does not. `example` is the wrong way that it shows,
+    /// empty for quirks.
     fn score(&self, name: &str, description: &str, example: &str) -> Option<usize> {
         let title = words(name);
         let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
@@ -125,8 +125,8 @@ impl RefusedCall<'_> {
         if !calls && calls_of(example).next().is_some() {
             return None;
         }
-        // Where any word of the errors may be the argument, a shared word alone is weak: the example
-        // must mention it, too, or call the command.
+        // Where any word of the errors may be the argument, a shared word alone is weak: the
+        // example must mention it, too, or call the command.
         let is_about_it = if self.has_argument {
             shared > 0 || (calls && in_example > 0)
         } else {

@@ -1,5 +1,5 @@
-//! One function of a definition, ready to run: compiled when it is first needed, its errors located in
-//! the file that holds it.
+//! One function of a definition, ready to run: compiled when it is first needed, its errors located
+//! in the file that holds it.
 //!
 //! ```text
 //! source ─ compile once ─▶ program ─ run ─▶ ProgramOutput
@@ -13,8 +13,8 @@
 //! - An exception, a stack overflow or a time-out at the innermost position in the engine's stack
 //!   trace. The engine records the positions of names and calls, not of every expression, so the
 //!   column may be that of the last one before the failing expression.
-//! - Everything else near the first line of the function, marked as approximate. So is a thrown value
-//!   that is not an `Error`: it has no stack trace of its own.
+//! - Everything else near the first line of the function, marked as approximate. So is a thrown
+//!   value that is not an `Error`: it has no stack trace of its own.
 //!
 //! Nothing here reconstructs a position that the engine did not record. That was tried: it takes a
 //! model of what one version of the engine records, which the next version breaks.
@@ -67,8 +67,8 @@ pub struct FileLocation {
     pub line_column: Option<(usize, usize)>,
 }
 
-/// Translates a position in a function's code into one in the file that holds it: the code of an AIOS
-/// function is indented in a YAML block, so its first line is not the first line of the file.
+/// Translates a position in a function's code into one in the file that holds it: the code of an
+/// AIOS function is indented in a YAML block, so its first line is not the first line of the file.
 pub type LocationFormatter = Arc<dyn Fn(CodePosition) -> FileLocation + Send + Sync>;
 
 /// Where a function failed. Shown as `FILE:LINE:COLUMN`, or `near FILE:LINE` if it is approximate.
@@ -78,14 +78,14 @@ pub struct ErrorLocation {
     file: Option<FileLocation>,
     /// Where it is in the code itself.
     position: CodePosition,
-    /// Whether neither the parser nor the engine gave the position. Then it is the first line of the
-    /// function, or a line that may belong to an earlier exception.
+    /// Whether neither the parser nor the engine gave the position. Then it is the first line of
+    /// the function, or a line that may belong to an earlier exception.
     pub is_approximate: bool,
 }
 
 impl ErrorLocation {
-    /// The location without the word `near`: `FILE:LINE:COLUMN`, or `FILE:LINE` if it is approximate.
-    /// For programs, which read `is_approximate` as a field of its own.
+    /// The location without the word `near`: `FILE:LINE:COLUMN`, or `FILE:LINE` if it is
+    /// approximate. For programs, which read `is_approximate` as a field of its own.
     pub fn position_text(&self) -> String {
         let CodePosition { line, column } = self.position;
         match &self.file {
@@ -135,8 +135,8 @@ pub struct KnowledgeFunction {
     source: String,
     form: ProgramForm,
     formatter: Option<LocationFormatter>,
-    /// The compiled program, or why it cannot be compiled. Empty until it is first needed, and after
-    /// a failure that may not happen again.
+    /// The compiled program, or why it cannot be compiled. Empty until it is first needed, and
+    /// after a failure that may not happen again.
     program: OnceCell<Result<Program, FunctionError>>,
 }
 
@@ -210,8 +210,8 @@ impl KnowledgeFunction {
             SandboxErrorCode::StartFailed
             | SandboxErrorCode::WorkerDied
             | SandboxErrorCode::InputTooLarge => return FunctionError { error, location: None },
-            // The trace of a thrown value that is not an `Error` is the engine's last one, which may
-            // belong to an exception that a promise swallowed.
+            // The trace of a thrown value that is not an `Error` is the engine's last one, which
+            // may belong to an exception that a promise swallowed.
             SandboxErrorCode::Threw => error.name.is_none(),
             _ => false,
         };

@@ -6,8 +6,8 @@ use toolwright_sandbox::Limits as GuestLimits;
 
 use super::FunctionRole;
 
-/// Bytes that may go into a function even where the limit of its result is small: a validator with a
-/// result of a few bytes must still be able to look at a large document.
+/// Bytes that may go into a function even where the limit of its result is small: a validator with
+/// a result of a few bytes must still be able to look at a large document.
 const MIN_INPUT: usize = 4 << 20;
 
 /// The limits of functions, by role.

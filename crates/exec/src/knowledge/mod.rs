@@ -1,5 +1,6 @@
-//! The knowledge of a toolset, applied to its calls: checks and validators before a call, processors on
-//! arguments and results, and the definition's own advice for a call that was refused.
+//! The knowledge of a toolset, applied to its calls: checks and validators before a call,
+//! processors on arguments and results, and the definition's own advice for a call that was
+//! refused.
 //!
 //! ```text
 //! arguments ─▶ validators ─▶ processors ─▶ the call ─▶ payload,  ─▶ processors  ─▶ result
@@ -60,7 +61,8 @@ impl Knowledge {
     /// The knowledge of a definition. `formatter` returns the formatter for the positions of one
     /// function, by its role and its index in the list of that role.
     ///
-    /// `None` if the definition has neither functions nor advice, so that its calls skip all of this.
+    /// `None` if the definition has neither functions nor advice, so that its calls skip all of
+    /// this.
     pub fn new(
         model: Model,
         formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
@@ -131,8 +133,8 @@ impl Knowledge {
             .map(|(_, function)| function)
     }
 
-    /// The definition's anti-pattern and quirk about the same mistake as these errors, at most one of
-    /// each.
+    /// The definition's anti-pattern and quirk about the same mistake as these errors, at most one
+    /// of each.
     pub fn advice(&self, command: &str, arguments: &Json, errors: &[String]) -> Vec<Advice> {
         advice_matching::find_advice(&self.model, command, arguments, errors)
     }

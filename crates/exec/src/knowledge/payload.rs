@@ -1,7 +1,7 @@
 //! Detects the shape of a payload and finds the data in it (aios seed, `payload_schemas`).
 //!
-//! The grammar of detection strings is in `model`. Authors often write prose instead ("when the event
-//! is a webhook"); prose does not parse as a detection and never fits.
+//! The grammar of detection strings is in `model`. Authors often write prose instead ("when the
+//! event is a webhook"); prose does not parse as a detection and never fits.
 
 use toolwright_model::{Detection, PayloadSchema, PayloadShape};
 
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn detections_fit_payloads_of_their_shape() {
-        for (detection, payload, expected) in [
+        for (text, payload, expected) in [
             ("event field exists in root", json!({"event": null}), true),
             ("event", json!({"events": 1}), false),
             ("a.b exists", json!({"a": {"b": 1}}), true),
@@ -114,11 +114,11 @@ mod tests {
             ("kind in [1, 2]", json!({"kind": 3}), false),
             ("when the moon is full", json!({"when": 1}), false),
         ] {
-            let detection = parse_detection(&schema("", detection, ""));
+            let detection = parse_detection(&schema("", text, ""));
             assert_eq!(
                 detection.is_some_and(|detection| fits(&detection, &payload)),
                 expected,
-                "{detection} on {payload}"
+                "{text} on {payload}"
             );
         }
     }

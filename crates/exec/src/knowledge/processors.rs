@@ -1,8 +1,8 @@
-//! Around a call: processors on its arguments, then on its result, and what comes between: finding the
-//! data in the result (`payload_schemas`) and extracting fields from it (`field_mappings`).
+//! Around a call: processors on its arguments, then on its result, and what comes between: finding
+//! the data in the result (`payload_schemas`) and extracting fields from it (`field_mappings`).
 //!
-//! Processors fail closed: if one fails, so does the call, because the next step would work on data of
-//! an unknown shape. A field that cannot be extracted is only a warning: the result is complete
+//! Processors fail closed: if one fails, so does the call, because the next step would work on data
+//! of an unknown shape. A field that cannot be extracted is only a warning: the result is complete
 //! without it.
 
 use serde_json::json;
@@ -84,8 +84,8 @@ struct ExtractedPayload {
 
 impl Knowledge {
     /// The arguments after the processors of the request, each of which gets the result of the one
-    /// before. `None` if the command has no such processors: then the caller's arguments are sent, and
-    /// nothing is copied.
+    /// before. `None` if the command has no such processors: then the caller's arguments are sent,
+    /// and nothing is copied.
     pub(crate) async fn prepare(
         &self,
         command: &str,
@@ -198,8 +198,8 @@ impl Knowledge {
         Ok(ExtractedPayload { data: data.clone(), fields, warnings })
     }
 
-    /// The data of a result: where the first payload schema that fits says it is. Helpers that detect
-    /// a payload run only if no schema before theirs fits.
+    /// The data of a result: where the first payload schema that fits says it is. Helpers that
+    /// detect a payload run only if no schema before theirs fits.
     async fn payload<'v>(
         &self,
         value: &'v Json,

@@ -1,9 +1,9 @@
 //! Before a call: the checks that need no code, then all validators of the command, in order.
 //!
-//! Validators fail closed. One that throws, exceeds a limit or returns something that is not a verdict
-//! refuses the call like one that says `valid: false`, because a call that nothing has checked must
-//! not leave. The verdict remembers the difference (`broken`): then the definition is at fault, and the
-//! caller cannot do anything about it.
+//! Validators fail closed. One that throws, exceeds a limit or returns something that is not a
+//! verdict refuses the call like one that says `valid: false`, because a call that nothing has
+//! checked must not leave. The verdict remembers the difference (`broken`): then the definition is
+//! at fault, and the caller cannot do anything about it.
 
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ pub struct Verdict {
 impl Knowledge {
     /// Runs the checks and validators of a command on the arguments of a call.
     ///
-    /// All validators run, also after one has refused: a caller should learn about all errors at once.
+    /// All validators run, also after one has refused: a caller should learn about all errors at
+    /// once.
     pub async fn judge(
         &self,
         command: &str,
@@ -47,7 +48,8 @@ impl Knowledge {
         let validators = self.model.validators.iter().zip(&self.validators);
         let validators =
             validators.filter(|(validator, _)| validator.validates.as_deref() == Some(command));
-        // The checks of all validators come first: they are cheap, and their errors are the clearest.
+        // The checks of all validators come first: they are cheap, and their errors are the
+        // clearest.
         let validators: Vec<(bool, &KnowledgeFunction)> = validators
             .map(|(validator, function)| {
                 (run_checks(validator, arguments, &mut verdict), &**function)

@@ -1,7 +1,7 @@
 //! Whole functions of definitions: none has a problem, and each has an entry point.
 //!
-//! Our own corpus (`tests/corpus` and the examples of the repository) is always read. The functions of
-//! real tools are read where the variable `TOOLWRIGHT_SHARED` names a folder that holds them.
+//! Our own corpus (`tests/corpus` and the examples of the repository) is always read. The functions
+//! of real tools are read where the variable `TOOLWRIGHT_SHARED` names a folder that holds them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

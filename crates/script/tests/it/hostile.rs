@@ -1,5 +1,5 @@
-//! Code that is made to overflow the stack or to take quadratic time. It is read on a thread of 2 MiB,
-//! which is what a worker of tokio has.
+//! Code that is made to overflow the stack or to take quadratic time. It is read on a thread of 2
+//! MiB, which is what a worker of tokio has.
 
 use std::time::{Duration, Instant};
 

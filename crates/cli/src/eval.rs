@@ -43,6 +43,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let knowledge = read_knowledge(args)?;
     let (role, id) = args.which.role_and_id();
     let function = find_function(&knowledge, role, id, &args.file)?;
+    // The limits are those of the configuration, so the function behaves as it would in `serve`.
     let limits = sources::limits(None)?.functions.of(role);
     let input = function_input(role, &arguments);
     let pool = sandbox::pool(args.sandbox.require_jail)?;
@@ -50,12 +51,14 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let result = sources::runtime()?.block_on(async {
         tokio::select! {
             result = function.run(&pool, Some(&*analyzer), &input, &limits, None) => Some(result),
+            // Ctrl-C: dropping the run kills its worker.
             () = sources::interrupted() => None,
         }
     });
     match result {
         None => bail!("interrupted"),
         Some(Ok(output)) => {
+            // For other roles any JSON is a result.
             if role == FunctionRole::Validator
                 && let Err(why) = read_validator_answer(function, &output.value)
             {
@@ -145,6 +148,7 @@ fn print_console(log: &[LogLine]) {
     output::say(&text);
 }
 
+/// Prints the result. Only the result goes to stdout, so that it can be piped.
 fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(output.cpu);
     if as_json {
@@ -212,6 +216,7 @@ fn failure_json(failure: &FunctionError) -> Json {
     json!({"error": json, "log": console_json(&error.log), "cpuMs": milliseconds(error.cpu)})
 }
 
+/// The report for people: code, name and message, causes, position, time.
 fn failure_text(failure: &FunctionError) -> String {
     let FunctionError { error, location } = failure;
     let name =

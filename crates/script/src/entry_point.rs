@@ -34,6 +34,8 @@ struct ExportedFunctions<'a> {
     functions: Vec<Option<FunctionNode<'a>>>,
 }
 
+/// Looks at every assignment to the exports, in whatever function or branch it stands: a module
+/// often fills them inside of a wrapper or an `if (typeof module …)`.
 fn from_exports(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
     let mut exports = ExportedFunctions::default();
     for node in tree.nodes() {
@@ -61,6 +63,7 @@ impl<'a> ExportedFunctions<'a> {
         assignment: &'a AssignmentExpression<'a>,
     ) {
         let Some(target) = assignment.left.as_member_expression() else { return };
+        // `exports = …` alone is not an export: it only changes a variable.
         if is_module_exports(tree, target) {
             self.add_value(tree, last_assigned(&assignment.right));
         } else if is_exports(tree, target.object()) {
@@ -68,7 +71,8 @@ impl<'a> ExportedFunctions<'a> {
         }
     }
 
-    /// `Object.assign(module.exports, …)`
+    /// `Object.assign(module.exports, …)`. Any call whose first argument is the exports counts:
+    /// helpers such as `extend` have the same order of arguments.
     fn visit_call(&mut self, tree: &ResolvedTree<'_, 'a>, call: &'a CallExpression<'a>) {
         let target = call.arguments.first().and_then(Argument::as_expression);
         if target.is_some_and(|target| is_exports(tree, target)) && call.arguments.len() > 1 {
@@ -86,6 +90,7 @@ impl<'a> ExportedFunctions<'a> {
                 self.add_members(tree, object)
             }
             ResolvedValue::Expression(data) if is_data(data) => {}
+            // A function, or something that may be one.
             _ => {
                 self.whole = true;
                 self.functions.push(tree.function(value));
@@ -118,6 +123,7 @@ impl<'a> ExportedFunctions<'a> {
             Some(name) if self.names.iter().all(|known| known != name) => {
                 self.names.push(name.to_owned())
             }
+            // Assigned twice, for example in two branches.
             Some(_) => {}
             None => self.whole = true,
         }
@@ -140,6 +146,8 @@ fn last_assigned<'a>(expression: &'a Expression<'a>) -> &'a Expression<'a> {
     expression
 }
 
+/// Whether an expression is the object that the exports are put into: `exports` or
+/// `module.exports`.
 fn is_exports<'a>(tree: &ResolvedTree<'_, 'a>, expression: &Expression<'a>) -> bool {
     tree.global_name(expression) == Some("exports")
         || expression.as_member_expression().is_some_and(|member| is_module_exports(tree, member))
@@ -179,6 +187,7 @@ fn from_value(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
     Some((EntryPoint::Value, returns))
 }
 
+/// Whether a statement leaves the value of the script as it was.
 fn has_no_value(statement: &Statement) -> bool {
     matches!(statement, Statement::EmptyStatement(_))
         || statement.is_declaration()
@@ -234,6 +243,7 @@ fn is_console<'a>(tree: &ResolvedTree<'_, 'a>, call: &CallExpression<'a>) -> boo
     member.is_some_and(|member| tree.global_name(member.object()) == Some("console"))
 }
 
+/// `undefined` or `void …`.
 fn is_undefined(expression: &Expression) -> bool {
     expression.is_undefined() || expression.is_void()
 }
@@ -263,6 +273,7 @@ fn from_declaration(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
     }
 }
 
+/// `const name = function …` or `const name = () => …`
 fn named_function<'a>(
     declarator: &'a VariableDeclarator<'a>,
 ) -> Option<(&'a str, FunctionNode<'a>)> {

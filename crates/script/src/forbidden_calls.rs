@@ -46,6 +46,7 @@ pub(crate) fn find<'a>(tree: &ResolvedTree<'_, 'a>) -> (Vec<ForbiddenCall>, BTre
     (search.calls, search.reported_names)
 }
 
+/// The state of one pass over the tree.
 struct ForbiddenCallSearch<'c, 's, 'a> {
     tree: &'c ResolvedTree<'s, 'a>,
     calls: Vec<ForbiddenCall>,
@@ -53,6 +54,8 @@ struct ForbiddenCallSearch<'c, 's, 'a> {
 }
 
 impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
+    /// Looks at one node by itself. Chains such as `globalThis.process.binding` need no state: each
+    /// member resolves its own object.
     fn visit(&mut self, node: &AstNode<'a>) {
         let span = node.kind().span();
         match node.kind() {
@@ -71,6 +74,7 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
                 self.add_use(kind, node.id(), leftmost_name(&member.object));
             }
             AstKind::ComputedMemberExpression(member) => {
+                // `module['require']`, but not `module[name]`, which only running it could decide.
                 if let Some(property) = member.static_property_name() {
                     let kind = self.kind_of_member(&member.object, property.as_str());
                     self.add_use(kind, node.id(), leftmost_name(&member.object));
@@ -111,6 +115,7 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
         }
     }
 
+    /// What is forbidden about a member of an object, if the object is a known global.
     fn kind_of_member(&self, object: &Expression<'a>, property: &str) -> Option<ForbiddenKind> {
         match self.tree.global_name(object)? {
             "module" if property == "require" => Some(ForbiddenKind::Require),
@@ -143,6 +148,7 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
             return;
         }
         self.reported_names.extend(name);
+        // `f(require)` passes it on: there the call around it is not the finding.
         let own = self.tree.semantic.nodes().kind(node).span();
         let span = match self.tree.parent(node) {
             AstKind::CallExpression(call) if call.callee.span() == own => call.span,

@@ -70,6 +70,7 @@ pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
 /// parses as an ES module is an ES module.
 pub(crate) fn read_file(code: &str) -> ScriptFacts {
     let arena = Allocator::default();
+    // Most scripts of local tools are CommonJS, so the second parse is rare.
     let common_js = parse(&arena, code, SourceType::cjs());
     if common_js.problems.is_empty() {
         return ScriptFacts::only_problems(Vec::new());
@@ -96,9 +97,11 @@ struct ParsedCode<'a> {
     problems: Vec<SyntaxProblem>,
     /// `None` when the parser gave up in the middle; then there is no tree to look at.
     semantic: Option<Semantic<'a>>,
+    /// Whether the code is an ES module: by the grammar, or by its own syntax if that is open.
     is_module: bool,
 }
 
+/// Parses code in one grammar and resolves its names.
 fn parse<'a>(arena: &'a Allocator, code: &'a str, grammar: SourceType) -> ParsedCode<'a> {
     let options = ParseOptions {
         // A wrong regular expression literal is a syntax error for the engine, too.
@@ -148,6 +151,7 @@ fn all_problems(
     in_order(problems)
 }
 
+/// Problems in source order, without repeats, at most [`MAX_PROBLEMS`].
 fn in_order(mut problems: Vec<SyntaxProblem>) -> Vec<SyntaxProblem> {
     problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
     problems.dedup();

@@ -1,6 +1,9 @@
 //! Turns diagnostics of the parser into [`SyntaxProblem`]s with messages in the project's style:
 //! lower case, literals in backticks, no full stop, the remedy apart.
 //!
+//! The messages of the parser are its own and change with its versions. They are restyled, not
+//! replaced: a table of known messages would silently miss the next one.
+//!
 //! Also here: syntax that the parser accepts and the sandbox's engine does not.
 
 use std::ops::Range;

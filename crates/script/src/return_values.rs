@@ -50,6 +50,7 @@ pub(crate) fn of_functions<'a>(
     let mut blocks = BTreeSet::new();
     for function in functions {
         match function {
+            // `args => value` has no `return` statement to find.
             Some(FunctionNode::Arrow(arrow)) if arrow.is_expression() => {
                 arrow
                     .get_expression()
@@ -126,9 +127,11 @@ fn add_branches<'a>(
             Expression::ConditionalExpression(choice) => {
                 pending.extend([&choice.consequent, &choice.alternate]);
             }
+            // Either side may be the value, also of `&&`: `ok && verdict`.
             Expression::LogicalExpression(logical) => {
                 pending.extend([&logical.left, &logical.right])
             }
+            // `(log(), verdict)`
             Expression::SequenceExpression(sequence) => pending.extend(sequence.expressions.last()),
             Expression::AssignmentExpression(assignment)
                 if assignment.operator == AssignmentOperator::Assign =>
@@ -140,6 +143,7 @@ fn add_branches<'a>(
     }
 }
 
+/// The shape of one value without branches. A name is followed to its declaration.
 fn shape_of<'a>(tree: &ResolvedTree<'_, 'a>, expression: &'a Expression<'a>) -> ReturnShape {
     if let Expression::ObjectExpression(object) = expression {
         return shape_of_object(object);
@@ -161,6 +165,7 @@ fn shape_of<'a>(tree: &ResolvedTree<'_, 'a>, expression: &'a Expression<'a>) -> 
     }
 }
 
+/// The shape of an object literal: both members must be there, and neither visibly of a wrong type.
 fn shape_of_object(object: &ObjectExpression) -> ReturnShape {
     // The last of several members with one name is the one that counts.
     let value = |name| {
@@ -210,6 +215,7 @@ fn is_not_string_list(expression: &Expression) -> bool {
     }
 }
 
+/// Whether an expression makes an object, a list or a text, whatever its parts are.
 fn is_object_list_or_template(expression: &Expression) -> bool {
     matches!(
         expression,

@@ -123,7 +123,9 @@ impl<'a> SizeScanner<'a> {
         }
     }
 
+    /// Scans the code to its end, or to the first bound that it exceeds.
     fn run(&mut self) -> Result<(), SyntaxProblem> {
+        // A line for the shell (ECMA-262, Hashbang Comments).
         if self.rest().starts_with(b"#!") {
             self.skip_line();
         }
@@ -144,6 +146,7 @@ impl<'a> SizeScanner<'a> {
         Ok(())
     }
 
+    /// The bytes from here on. `at` may lie beyond the end, after a `\\` as the last byte.
     fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at.min(self.bytes.len())..]
     }
@@ -191,6 +194,7 @@ impl<'a> SizeScanner<'a> {
         Ok(self.operator(width))
     }
 
+    /// The problem with one bracket too many.
     fn too_deep(&self, width: usize) -> SyntaxProblem {
         limit(
             self.at..self.at + width,
@@ -205,11 +209,14 @@ impl<'a> SizeScanner<'a> {
                 self.at += 1;
                 return self.template();
             }
+            // `if (a) /x/.test(b)` starts a regular expression, `a.if(b) / c` divides.
             (Some(OpenBracket::Header), b')') => (true, SlashMeaning::Uncertain),
             (Some(OpenBracket::Round), b')') | (Some(OpenBracket::Square), b']') => {
                 (true, SlashMeaning::Division)
             }
+            // The end of a block is followed by a statement, that of an object by an operator.
             (Some(OpenBracket::Curly), b'}') => (true, SlashMeaning::Uncertain),
+            // The brackets do not match: the parser's recovery may do anything from here on.
             _ => (false, SlashMeaning::Uncertain),
         };
         self.at += usize::from(fits);
@@ -270,7 +277,9 @@ impl<'a> SizeScanner<'a> {
         while let Some((index, &byte)) = bytes.next() {
             match byte {
                 b'\\' => drop(bytes.next()),
+                // Not a regular expression after all, or an error.
                 b'\n' | b'\r' => return false,
+                // A `/` in a class does not end it: `/[/]/`.
                 b'/' if !class => {
                     self.at += index + 1;
                     self.skip_word();
@@ -387,12 +396,14 @@ impl<'a> SizeScanner<'a> {
             if brackets > MAX_UNCERTAIN_BRACKETS {
                 return Err(self.too_deep(1));
             }
+            // A letter beyond ASCII may be a separator such as U+2028, so it is not part of a word.
             let word = is_word(byte) && byte.is_ascii();
             let goes_on = word && in_word;
             self.tokens += usize::from(!byte.is_ascii_whitespace() && !goes_on);
             in_word = word;
             self.at += 1;
         }
+        // As if none of them were ever closed.
         self.deepest = self.deepest.max(depth + brackets);
         Ok(())
     }

@@ -546,7 +546,7 @@ const FAILURES: &[(&str, &str, ShownPosition)] = &[
     (
         "¦module.exports = class A {};",
         "NO_ENTRY_POINT: what is to be called is a class",
-        ShownPosition::Near,
+        ShownPosition::Exact,
     ),
     ("¦const a = 1;", "NO_ENTRY_POINT: ", ShownPosition::Near),
     ("¦module.exports = () => 10n;", "NOT_JSON: the result is a BigInt", ShownPosition::Near),

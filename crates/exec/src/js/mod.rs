@@ -76,12 +76,14 @@ impl Executor for BodyExecutor {
                     format!("`{name}` needs `{need}`, which only a page in a browser has");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
             }
+            // The file of the body is read when the catalog loads, so its absence is known by now.
             let body = call.body.map_err(|why| {
                 let message = format!("`{name}` has no body: {why}");
                 let help =
                     "write one with a default export, or name its folder in `implementations`";
                 Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
             })?;
+            // Only programs that embed this crate without a sandbox get here.
             let Some(pool) = &self.context.sandbox else {
                 return Err(Failure::new(
                     &code::SANDBOX_FAILED,
@@ -103,6 +105,7 @@ impl Executor for BodyExecutor {
 }
 
 impl BodyExecutor {
+    /// Runs a body with the prelude before it, within what is left of the call's time.
     async fn run_body(
         &self,
         body: &KnowledgeFunction,
@@ -127,7 +130,8 @@ impl BodyExecutor {
     }
 }
 
-/// The failure of a call whose body failed.
+/// The failure of a call whose body failed. Errors of the tool's author, of the caller's limits and
+/// of this machine have different codes, because different people can correct them.
 fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure {
     let error = &failure.error;
     let field = |name: &str| {
@@ -143,6 +147,7 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
                 None => failure,
             }
         }
+        // The limits of the call, as the runner reports them for every other executor.
         SandboxErrorCode::Timeout => Failure::new(&code::TIMEOUT, body.explain(failure)),
         SandboxErrorCode::OutputTooLarge => {
             Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(failure))
@@ -158,6 +163,7 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
         SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => {
             Failure::new(&code::SANDBOX_FAILED, body.explain(failure))
         }
+        // Exceptions, the memory limit, the stack: the tool ran and failed.
         _ => Failure::new(&code::TOOL_FAILED, body.explain(failure)),
     }
 }

@@ -1,9 +1,18 @@
 //! Finds the anti-pattern and the quirk that are about the mistake of a refused call.
 //!
+//! ```text
+//! errors ────▶ words ─┐
+//!                     ├─ score ─▶ the best anti-pattern, the best quirk
+//! each lesson ▶ words ┘
+//! ```
+//!
 //! Words are compared; nothing is understood. A lesson fits if it mentions a field that the errors
 //! mention, and its example, if it has one, does not show a call of another command. Among several
 //! that fit, a score decides, in which a shared field counts most. Without a field in common
 //! nothing fits: wrong advice is worse than none.
+//!
+//! Deliberately absent: synonyms, stemming beyond a plural `s`, and languages other than English.
+//! Authors write the lessons of a definition and the messages of its validators in one style.
 
 use std::collections::BTreeSet;
 
@@ -12,66 +21,16 @@ use toolwright_model::Knowledge;
 use crate::{Advice, Json};
 
 /// Words that occur in errors and lessons about any field, so that sharing them means nothing.
-const STOP_WORDS: &[&str] = &[
-    "a",
-    "all",
-    "an",
-    "and",
-    "api",
-    "are",
-    "array",
-    "as",
-    "at",
-    "be",
-    "but",
-    "by",
-    "call",
-    "correct",
-    "each",
-    "error",
-    "expected",
-    "field",
-    "for",
-    "format",
-    "from",
-    "get",
-    "got",
-    "has",
-    "have",
-    "if",
-    "in",
-    "invalid",
-    "is",
-    "it",
-    "list",
-    "missing",
-    "must",
-    "need",
-    "no",
-    "not",
-    "null",
-    "number",
-    "object",
-    "of",
-    "on",
-    "only",
-    "or",
-    "pattern",
-    "required",
-    "string",
-    "the",
-    "to",
-    "type",
-    "undefined",
-    "use",
-    "using",
-    "valid",
-    "value",
-    "when",
-    "with",
-    "without",
-    "wrong",
-];
+const STOP_WORDS: &str = "
+    a all an and api are array as at be but by call correct each error expected field for
+    format from get got has have if in invalid is it list missing must need no not null number
+    object of on only or pattern required string the to type undefined use using valid value
+    when with without wrong";
+
+/// Whether a word, in lower case, says nothing about the subject of a text.
+fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.split_whitespace().any(|stop_word| stop_word == word)
+}
 
 /// The words of a text in the form in which they are compared: lower case, camelCase and snake_case
 /// split, a plural `s` dropped, stop words left out.
@@ -79,16 +38,17 @@ fn words(text: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut word = String::new();
     let mut is_after_lower = false;
+    // The space at the end completes the last word.
     for c in text.chars().chain([' ']) {
         if !c.is_alphanumeric() || (c.is_uppercase() && is_after_lower) {
             let whole = std::mem::take(&mut word).to_lowercase();
-            // Not `class`, and not `is`.
+            // A plural `s`, but not that of `class` or `bus`.
             let singular =
                 whole.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with('s'));
             let singular = singular.unwrap_or(&whole).to_owned();
-            let is_stop_word =
-                [&singular, &whole].iter().any(|word| STOP_WORDS.contains(&word.as_str()));
-            if singular.len() > 1 && !is_stop_word {
+            // Single letters and digits are list items or variables of an example.
+            let is_word = singular.len() > 1 && !is_stop_word(&singular) && !is_stop_word(&whole);
+            if is_word {
                 all.insert(singular);
             }
         }
@@ -137,6 +97,8 @@ impl RefusedCall<'_> {
         }
         let common = self.words.intersection(&about).count();
         let in_title = self.words.intersection(&title).count();
+        // The weights are judgement: the field decides, a call of the command counts as much as a
+        // field, the title counts more than the description.
         Some(4 * shared + 2 * in_title + common + in_example + if calls { 4 } else { 0 })
     }
 }
@@ -161,6 +123,8 @@ pub(super) fn find_advice(
 ) -> Vec<Advice> {
     let in_errors = words(&errors.join(" "));
     let names = arguments.as_object().into_iter().flatten().flat_map(|(name, _)| words(name));
+    // The arguments that the errors mention. None of them means that the argument is missing in the
+    // call, so its name can only be among the words of the errors.
     let mut fields: BTreeSet<String> = names.filter(|name| in_errors.contains(name)).collect();
     let has_argument = !fields.is_empty();
     if !has_argument {

@@ -1,5 +1,12 @@
 //! Detects the shape of a payload and finds the data in it (aios seed, `payload_schemas`).
 //!
+//! One API may answer in several shapes: a webhook event wraps the ticket that a plain call returns
+//! bare. Each payload schema names a shape, how to detect it, and where the data is in it:
+//!
+//! ```text
+//! { type: event, detection: "event field exists", payload_path: "event.ticket" }
+//! ```
+//!
 //! The grammar of detection strings is in `model`. Authors often write prose instead ("when the
 //! event is a webhook"); prose does not parse as a detection and never fits.
 
@@ -59,6 +66,7 @@ pub(super) enum PayloadError {
     NothingThere { shape: String, path: String },
 }
 
+/// The `type` of a payload schema, for messages; empty if it has none.
 fn name(schema: &PayloadSchema) -> String {
     schema.kind.clone().unwrap_or_default()
 }
@@ -78,6 +86,7 @@ pub(super) fn data<'v>(
     if path.is_empty() {
         return Ok(payload);
     }
+    // The same notation as in detections: names and list indices, separated by dots.
     let steps: Vec<&str> = path.split('.').collect();
     at(payload, &steps)
         .ok_or_else(|| PayloadError::NothingThere { shape: name(schema), path: path.to_owned() })

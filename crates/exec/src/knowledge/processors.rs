@@ -1,6 +1,11 @@
 //! Around a call: processors on its arguments, then on its result, and what comes between: finding
 //! the data in the result (`payload_schemas`) and extracting fields from it (`field_mappings`).
 //!
+//! ```text
+//! arguments ─ prepare ─▶ the call ─▶ result ─ payload ─▶ data ─┬─ processors ─▶ new result
+//!                                                              └─ helpers ─▶ fields ─▶ its _meta
+//! ```
+//!
 //! Processors fail closed: if one fails, so does the call, because the next step would work on data
 //! of an unknown shape. A field that cannot be extracted is only a warning: the result is complete
 //! without it.
@@ -92,11 +97,14 @@ impl Knowledge {
         arguments: &Json,
         runner: FunctionRunner<'_>,
     ) -> Result<Option<Json>, Failure> {
+        // `None` until the first processor has run, so that the arguments are not copied for it.
         let mut prepared = None;
         for function in self.processors(command, ProcessorStage::Request) {
             let given =
                 function_input(FunctionRole::Processor, prepared.as_ref().unwrap_or(arguments));
             let value = runner.run(function, &given).await?;
+            // Every executor sends arguments as an object, so any other value would fail later and
+            // without naming the processor.
             if !value.is_object() {
                 let what = format!(
                     "{function:?} turned the arguments into {}, which is not an object",
@@ -122,11 +130,14 @@ impl Knowledge {
         if outcome.is_error || (processors.peek().is_none() && !extracts) {
             return Ok(outcome);
         }
+        // Without processors the result stays as it is, and only the metadata is added.
         let value = outcome.value();
         let ExtractedPayload { data, fields, warnings } =
             self.extract_payload(&value, processors.peek().is_some(), runner).await?;
         outcome.warnings.extend(warnings);
         if fields.as_object().is_some_and(|fields| !fields.is_empty()) {
+            // A server may send metadata that is not an object; it cannot be extended and is
+            // dropped.
             let mut meta = match outcome.meta.take() {
                 Some(Json::Object(meta)) => meta,
                 _ => serde_json::Map::new(),
@@ -138,6 +149,7 @@ impl Knowledge {
         for function in processors {
             let mut given =
                 function_input(FunctionRole::Processor, processed.as_ref().unwrap_or(&data));
+            // Instead of the empty `fields` that every processor has.
             given.globals = vec![("fields".to_owned(), fields.clone())];
             processed = Some(runner.run(function, &given).await?);
         }
@@ -164,6 +176,8 @@ impl Knowledge {
             Ok(data) => data,
             Err(failure) if is_processed => return Err(failure),
             Err(failure) => {
+                // An unknown shape is normal here: not every answer has fields. A helper that
+                // failed is a mistake of the definition.
                 if failure.code != &code::PAYLOAD_UNKNOWN {
                     warnings.push(failure.message);
                 }
@@ -182,6 +196,7 @@ impl Knowledge {
                 continue;
             };
             let name = mapping.path.last().cloned().unwrap_or_default();
+            // `data` and `response` are the same: definitions in the wild read either.
             let given = json!({
                 "data": data, "response": data, "fieldName": name, "structure": mapping.structure,
             });
@@ -189,6 +204,7 @@ impl Knowledge {
                 // The field is not in this result.
                 Ok(Json::Null) => {}
                 Ok(field) => insert_at(&mut fields, &mapping.path, field),
+                // Without a sandbox every further helper would fail in the same way.
                 Err(failure) if failure.code == &code::SANDBOX_FAILED => return Err(failure),
                 Err(failure) => {
                     warnings.push(format!("the field `{path}` was not found: {}", failure.message))
@@ -214,6 +230,7 @@ impl Knowledge {
             |error: payload::PayloadError| Failure::new(&code::PAYLOAD_UNKNOWN, error.to_string());
         for schema in schemas {
             let fits = match payload::parse_detection(schema) {
+                // Prose, for readers only.
                 None => false,
                 Some(Detection::Helper { id }) => match self.function(FunctionRole::Helper, &id) {
                     Some(helper) => {

@@ -48,6 +48,7 @@ impl Knowledge {
         let validators = self.model.validators.iter().zip(&self.validators);
         let validators =
             validators.filter(|(validator, _)| validator.validates.as_deref() == Some(command));
+        // Each check is remembered with its validator, which may rely on it (`add_broken`).
         // The checks of all validators come first: they are cheap, and their errors are the
         // clearest.
         let validators: Vec<(bool, &KnowledgeFunction)> = validators
@@ -83,6 +84,7 @@ impl Knowledge {
                 }
                 Err(failure) => {
                     function.log_console(&failure.error.log, runner.log);
+                    // No worker, so no other validator can run either.
                     if failure.error.code == SandboxErrorCode::StartFailed {
                         verdict.no_sandbox = Some(failure.error.message);
                         return verdict;
@@ -155,6 +157,7 @@ pub fn read_validator_answer(
     };
     let (listed, mut warning) = match value.get("errors") {
         Some(Json::Array(errors)) => (errors.as_slice(), None),
+        // Validators that accept often leave the list out.
         None | Some(Json::Null) => (&[][..], None),
         // Not a list: one error, unless it is an empty text or object.
         Some(error) => {
@@ -178,6 +181,7 @@ pub fn read_validator_answer(
             }
         }
     }
+    // A refusal needs a reason, or the caller would see an empty list.
     if !valid && errors.is_empty() {
         errors.push(format!("validator `{id}` refuses the arguments and does not say why"));
     }

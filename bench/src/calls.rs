@@ -251,7 +251,7 @@ async fn runner_alone() {
             let cancel = CancellationToken::new();
             let budget =
                 Budget { deadline: Instant::now() + allowed, allowed, cancel, output: 1 << 20 };
-            let functions = toolwright_exec::knowledge::FunctionLimits::default();
+            let functions = toolwright_model::FunctionLimits::default();
             let call = Call {
                 tool: &tool,
                 arguments: &arguments,

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, Syntax};
 use toolwright_workspace::{ReadOptions, Workspace};
 
@@ -38,7 +39,8 @@ fn read_some(definitions: &[&GeneratedDefinition], rules: bool) {
     };
     let documents: Vec<Arc<Document>> = definitions.iter().map(parse).collect();
     black_box(
-        Workspace::default().read_all(&documents, ReadOptions { rules, ..ReadOptions::default() }),
+        Workspace::new(Arc::new(InProcessAnalyzer))
+            .read_all(&documents, ReadOptions { rules, ..ReadOptions::default() }),
     );
 }
 
@@ -59,7 +61,10 @@ pub(crate) fn run(peers: &Path) {
     );
     let files = |rules| {
         let options = ReadOptions { rules, ..ReadOptions::default() };
-        drop(black_box(Workspace::default().load(std::slice::from_ref(&folder), options)));
+        drop(black_box(
+            Workspace::new(Arc::new(InProcessAnalyzer))
+                .load(std::slice::from_ref(&folder), options),
+        ));
     };
     ratio("all", COUNT, Some(3.0), || files(true), || files(false));
     println!("the same in memory, one core");

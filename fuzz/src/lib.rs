@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use toolwright_check::{Subject, check, silence};
 use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
-use toolwright_script::Goal;
+use toolwright_script::ParseGoal;
 use toolwright_source::{
     Document, Edit, ValueKind, Node, DocumentPath, Syntax, locate, plan, render, splice,
 };
@@ -49,7 +49,7 @@ pub fn json(data: &[u8]) {
 /// Any text can be analysed as JavaScript, and every reported range lies in the text.
 pub fn script(data: &[u8]) {
     let Ok(code) = std::str::from_utf8(data) else { return };
-    for goal in [Goal::Function, Goal::File] {
+    for goal in [ParseGoal::Function, ParseGoal::Module, ParseGoal::File] {
         let script = toolwright_script::read(code, goal, &[]);
         let ranges = script.problems.iter().map(|problem| &problem.range);
         let ranges = ranges.chain(script.forbidden.iter().map(|used| &used.range));
@@ -94,7 +94,7 @@ pub fn reader(data: &[u8], format: &str) {
             reading.format,
             reading.dialect.as_deref(),
             &reading.toolset,
-            &reading.origin,
+            &reading.origin, &toolwright_script::InProcessAnalyzer,
         );
         let mut found: Vec<_> =
             check(&subject).into_iter().map(|finding| locate(finding, &document)).collect();

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_exec::RegisteredTool;
-use toolwright_exec::knowledge::{Code, Knowledge, Role, Show};
+use toolwright_exec::knowledge::{
+    FileLocation, FunctionRole, Knowledge, KnowledgeFunction, LocationFormatter,
+};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, ToolName};
 use toolwright_source::{Document, DocumentPath, RecordPath};
@@ -14,14 +16,14 @@ use toolwright_source::{Document, DocumentPath, RecordPath};
 /// Bytes of a body; what is larger is no body of a tool.
 const MAX_BODY: u64 = 1 << 20;
 
-/// SourceTarget a definition knows, if it knows anything that could work.
+/// The functions and notes of a definition; `None` if it has none that affect a call.
 pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
-    let place = |role: Role, n: usize| {
+    let place = |role: FunctionRole, n: usize| {
         let list = match role {
-            Role::Helper => "helpers",
-            Role::Processor => "processors",
-            Role::Validator => "validators",
-            Role::Body => return None,
+            FunctionRole::Helper => "helpers",
+            FunctionRole::Processor => "processors",
+            FunctionRole::Validator => "validators",
+            FunctionRole::Body => return None,
         };
         let at = RecordPath::root().child("knowledge").child(list).child(n).child("function");
         let at = reading.origin.value(&at)?.pointer();
@@ -31,17 +33,16 @@ pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
 }
 
 /// Shows places of a text that stands somewhere in a document.
-fn in_document(document: Arc<Document>, at: DocumentPath) -> Show {
+fn in_document(document: Arc<Document>, at: DocumentPath) -> LocationFormatter {
     Arc::new(move |place| {
         let name = document.source().name();
         let byte = document
             .root()
             .find(&at)
             .map(|node| node.byte_at(place.byte_offset(node.text().unwrap_or_default())));
-        match byte.map(|byte| document.source().line_column(byte)) {
-            Some(place) => format!("{name}:{}:{}", place.line, place.column),
-            None => name.to_owned(),
-        }
+        let place = byte.map(|byte| document.source().line_column(byte));
+        let line_column = place.map(|place| (place.line, place.column));
+        FileLocation { file: name.to_owned(), line_column }
     })
 }
 
@@ -58,9 +59,13 @@ pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path) -> Option<P
     let path = body_path(&entry.tool.name, folder);
     let file = path.display().to_string();
     let body = read_body(&path).map_err(|why| format!("`{file}` {why}").into());
-    let show: Show = Arc::new(move |place| format!("{file}:{}:{}", place.line, place.column));
+    let formatter: LocationFormatter = Arc::new(move |place| FileLocation {
+        file: file.clone(),
+        line_column: Some((place.line as usize, place.column as usize)),
+    });
+    let name = entry.tool.name.to_string();
     entry.body =
-        body.map(|source| Arc::new(Code::body(entry.tool.name.to_string(), source, Some(show))));
+        body.map(|source| Arc::new(KnowledgeFunction::body(name, source, Some(formatter))));
     Some(path)
 }
 

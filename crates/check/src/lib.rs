@@ -14,7 +14,7 @@
 //! let text = r#"{"name": "now", "inputSchema": {"type": "object", "properties": {"zone": {"type": "text"}}}}"#;
 //! let document = Arc::new(Document::parse("now.json", text, Syntax::Json));
 //! let reading = toolwright_formats::read(&document, toolwright_model::FormatId("mcp"));
-//! let subject = Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+//! let subject = Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin, &toolwright_script::InProcessAnalyzer);
 //! let found = check(&subject);
 //! assert_eq!(found[0].code.name, "INVALID_SCHEMA");
 //! assert_eq!(found[0].at.as_str(), "/inputSchema/properties/zone/type");

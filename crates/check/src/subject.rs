@@ -7,7 +7,7 @@ use toolwright_model::{
     Conventions, Draft, ExampleKind, FormatId, Function, InputSchema, Json, Toolset,
 };
 use toolwright_schema::{Schema, SchemaError, ValidationErrors};
-use toolwright_script::{Goal, Script};
+use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts};
 use toolwright_source::{Node, Origin, RecordPath, ValueKind};
 
 /// A record to be checked.
@@ -20,6 +20,7 @@ pub struct Subject<'a> {
     pub toolset: &'a Toolset<Draft>,
     /// Where its parts come from.
     pub origin: &'a Origin,
+    analyzer: &'a dyn ScriptAnalyzer,
     schemas: OnceLock<Vec<CompiledSchemas>>,
     functions: OnceLock<Vec<CheckedFunction<'a>>>,
 }
@@ -115,7 +116,7 @@ pub(crate) struct CheckedFunction<'a> {
     pub(crate) id: Option<&'a str>,
     /// Where the code stands in the record.
     pub(crate) at: RecordPath,
-    pub(crate) script: Script,
+    pub(crate) script: ScriptFacts,
 }
 
 impl<'a> Subject<'a> {
@@ -125,12 +126,14 @@ impl<'a> Subject<'a> {
         dialect: Option<&'a str>,
         toolset: &'a Toolset<Draft>,
         origin: &'a Origin,
+        analyzer: &'a dyn ScriptAnalyzer,
     ) -> Subject<'a> {
         Subject {
             format,
             dialect,
             toolset,
             origin,
+            analyzer,
             schemas: OnceLock::new(),
             functions: OnceLock::new(),
         }
@@ -235,7 +238,7 @@ impl<'a> Subject<'a> {
                     FunctionList::Processor => &["data", "fields"],
                     _ => &[],
                 };
-                let script = toolwright_script::read(code, Goal::Function, lent);
+                let script = self.analyzer.analyze(code, ParseGoal::Function, lent);
                 Some(CheckedFunction { role, id: function.id.as_deref(), at, script })
             };
             let (helpers, processors) = (helpers.enumerate(), processors.enumerate());

@@ -35,8 +35,13 @@ pub(crate) fn count(rule: &Rule, text: &str) -> usize {
         panic!("no format: {text}");
     };
     let reading = toolwright_formats::read(&document, format);
-    let subject =
-        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+    let subject = Subject::new(
+        reading.format,
+        reading.dialect.as_deref(),
+        &reading.toolset,
+        &reading.origin,
+        &toolwright_script::InProcessAnalyzer,
+    );
     let mut report = Report::new(&reading.origin);
     (rule.check)(&subject, &mut report);
     report.into_findings().len()
@@ -56,6 +61,7 @@ fn read(text: &str) -> (Arc<Document>, Vec<Finding>) {
         reading.dialect.as_deref(),
         &reading.toolset,
         &reading.origin,
+        &toolwright_script::InProcessAnalyzer,
     ));
     (document, found)
 }

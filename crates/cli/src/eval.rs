@@ -1,19 +1,36 @@
-//! `toolwright eval`: one function of a definition, once, as its author wants to see it.
+//! `toolwright eval`: runs one function of a definition once, for its author.
+//!
+//! A result goes to stdout as JSON; the function's `console`, its time and its memory go to stderr.
+//! With `--json` all of it is one object on stdout. Exit 0 if the function returned a result (a
+//! validator that refuses has worked), 1 if it failed, 2 if it could not be run at all.
+//!
+//! Texts of the definition (messages, names, console) may hold anything. On a terminal they are
+//! shown with control characters made visible and with every line after the first marked, so that a
+//! message cannot pass for a line of this program.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
-use toolwright_exec::knowledge::{Code, Role, SLOW, cause, guest_limits, input, read_verdict};
-use toolwright_sandbox::{LogLine, ProgramOutput, SandboxError};
+use toolwright_exec::knowledge::{
+    FunctionError, FunctionRole, Knowledge, KnowledgeFunction, SLOW_VALIDATOR, function_input,
+    guest_limits, read_validator_answer,
+};
+use toolwright_sandbox::{LogLine, ProgramOutput};
 use toolwright_source::words::nearest_word;
 use toolwright_source::{Severity, render};
 use toolwright_workspace::ReadOptions;
 
 use crate::args::EvalArgs;
 use crate::output::{self, Exit};
-use crate::{messages, runtime, sandbox, sources};
+use crate::{messages, runtime, sandbox, script_analyzer, sources};
 
+/// Runs the command.
+///
+/// # Errors
+/// If the function cannot be run: the file, the function's name or the arguments are wrong, or the
+/// user interrupted it.
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let is_stdin = toolwright_workspace::is_stdin(&args.file);
     if is_stdin && args.args == "-" {
@@ -22,7 +39,46 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     if args.file.is_dir() {
         bail!("`{}` is a folder: name the definition", args.file.display());
     }
-    let given = given(&args.args)?;
+    let arguments = read_arguments(&args.args)?;
+    let knowledge = read_knowledge(args)?;
+    let (role, id) = args.which.role_and_id();
+    let function = find_function(&knowledge, role, id, &args.file)?;
+    // The limits are those of the configuration, so the function behaves as it would in `serve`.
+    let limits = guest_limits(&sources::limits(None)?.functions, role);
+    let input = function_input(role, &arguments);
+    let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let analyzer = script_analyzer::script_analyzer();
+    let result = runtime::runtime()?.block_on(async {
+        tokio::select! {
+            result = function.run(&pool, Some(&*analyzer), &input, &limits, None) => Some(result),
+            // Ctrl-C: dropping the run kills its worker.
+            () = runtime::interrupted() => None,
+        }
+    });
+    match result {
+        None => bail!("interrupted"),
+        Some(Ok(output)) => {
+            // For other roles any JSON is a result.
+            if role == FunctionRole::Validator
+                && let Err(why) = read_validator_answer(function, &output.value)
+            {
+                return report_invalid_answer(&why, &output, args.json);
+            }
+            if role == FunctionRole::Validator && output.cpu > SLOW_VALIDATOR {
+                messages::note(&format!(
+                    "the validator took {} ms, more than 50",
+                    milliseconds(output.cpu)
+                ));
+            }
+            report_result(output, args.json)
+        }
+        Some(Err(failure)) => report_failure(&failure, args.json),
+    }
+}
+
+/// The functions of the definition. Its other mistakes do not matter here: a file with errors can
+/// still have a function that its author wants to try.
+fn read_knowledge(args: &EvalArgs) -> anyhow::Result<Knowledge> {
     let load = sources::workspace().load(
         std::slice::from_ref(&args.file),
         ReadOptions { compat: true, ..ReadOptions::default() },
@@ -30,168 +86,168 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     if let Some(failure) = load.failures.into_iter().next() {
         return Err(failure.into());
     }
-    let file = args.file.display();
     let knowledge = load
         .documents
         .iter()
         .filter_map(|file| file.reading.as_ref())
         .find_map(toolwright_catalog::knowledge);
-    let Some(knowledge) = knowledge else {
-        let mut errors = load.documents.iter().flat_map(|file| &file.diagnostics);
-        match errors.find(|diagnostic| diagnostic.severity == Severity::Error) {
-            Some(wrong) => bail!("{}", render::concise(wrong)),
-            None => bail!("`{file}` has no functions: only AIOS definitions do"),
-        }
-    };
-    let (role, id) = args.which.named();
-    let Some(code) = knowledge.function(role, id) else {
-        let names = knowledge.names(role);
-        let role = role.name();
-        match (nearest_word(id, names.iter().copied()), names.as_slice()) {
-            (_, []) => bail!("`{file}` has no {role}s"),
-            (Some(near), _) => bail!("`{file}` has no {role} `{id}`; did you mean `{near}`?"),
-            (None, names) => {
-                bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `"))
-            }
-        }
-    };
-    let limits = guest_limits(&sources::limits(None)?.functions, role);
-    let given = input(role, &given);
-    let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let result = runtime::runtime()?.block_on(async {
-        tokio::select! {
-            result = code.run(&pool, &given, &limits, None) => Some(result),
-            () = runtime::interrupted() => None,
-        }
-    });
-    match result {
-        None => bail!("interrupted"),
-        Some(Ok(output)) => {
-            if role == Role::Validator
-                && let Err(no_verdict) = read_verdict(code, &output.value)
-            {
-                return no_result(&no_verdict, &output, args.json);
-            }
-            if role == Role::Validator && output.cpu > SLOW {
-                messages::note(&format!(
-                    "the validator took {} ms, more than 50",
-                    milliseconds(output.cpu)
-                ));
-            }
-            succeed(output, args.json)
-        }
-        Some(Err(error)) => fail(code, &error, args.json),
+    if let Some(knowledge) = knowledge {
+        return Ok(knowledge);
+    }
+    let mut diagnostics = load.documents.iter().flat_map(|file| &file.diagnostics);
+    match diagnostics.find(|diagnostic| diagnostic.severity == Severity::Error) {
+        Some(error) => bail!("{}", render::concise(error)),
+        None => bail!("`{}` has no functions: only AIOS definitions do", args.file.display()),
     }
 }
 
-fn given(text: &str) -> anyhow::Result<Json> {
+/// The function to run, or an error that names the nearest one.
+fn find_function<'k>(
+    knowledge: &'k Knowledge,
+    role: FunctionRole,
+    id: &str,
+    file: &Path,
+) -> anyhow::Result<&'k KnowledgeFunction> {
+    if let Some(function) = knowledge.function(role, id) {
+        return Ok(function);
+    }
+    let (file, names, role) = (file.display(), knowledge.names(role), role.name());
+    match (nearest_word(id, names.iter().copied()), names.as_slice()) {
+        (_, []) => bail!("`{file}` has no {role}s"),
+        (Some(near), _) => bail!("`{file}` has no {role} `{id}`; did you mean `{near}`?"),
+        (None, names) => bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `")),
+    }
+}
+
+/// The arguments: JSON, or `-` for JSON on standard input.
+fn read_arguments(text: &str) -> anyhow::Result<Json> {
     let text =
         if text == "-" { std::io::read_to_string(std::io::stdin())? } else { text.to_owned() };
     serde_json::from_str(&text).context("`--args` is not JSON")
 }
 
-fn lines(log: &[LogLine]) -> Vec<Json> {
+/// The console of a function, for programs.
+fn console_json(log: &[LogLine]) -> Vec<Json> {
     log.iter()
         .map(|line| json!({"level": format!("{:?}", line.level).to_lowercase(), "text": line.text}))
         .collect()
 }
 
+/// With microseconds as decimals, which is what the sandbox measures.
 fn milliseconds(time: std::time::Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-fn say_log(log: &[LogLine]) {
+/// Prints the console of a function to stderr, each line with its level.
+fn print_console(log: &[LogLine]) {
     let mut text = String::new();
     for line in log {
         let level = format!("{:?}", line.level).to_lowercase();
-        let _ = writeln!(text, "console.{level}: {}", inside(&line.text));
+        let _ = writeln!(text, "console.{level}: {}", mark_lines(&line.text));
     }
     output::say(&text);
 }
 
-fn succeed(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
+/// Prints the result. Only the result goes to stdout, so that it can be piped.
+fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
     let ms = milliseconds(output.cpu);
     if as_json {
-        let mut all = json!({
-            "result": null, "log": lines(&output.log), "cpuMs": ms, "memoryBytes": output.memory,
-        });
-        // Moved, not copied: it may be large.
+        let (log, memory) = (console_json(&output.log), output.memory);
+        let mut all = json!({"result": null, "log": log, "cpuMs": ms, "memoryBytes": memory});
+        // Moved, not copied into the macro: a result may be a mebibyte.
         all["result"] = output.value;
         output::print_json(&all)?;
         return Ok(Exit::Clean);
     }
-    say_log(&output.log);
+    print_console(&output.log);
     output::print_json(&output.value)?;
-    output::say(&used(&output));
+    output::say(&usage_line(&output));
     Ok(Exit::Clean)
 }
 
-fn used(output: &ProgramOutput) -> String {
+/// What a run took.
+fn usage_line(output: &ProgramOutput) -> String {
     let (ms, memory) = (milliseconds(output.cpu), output.memory.div_ceil(1024));
     format!("took {ms} ms of processor time and {memory} KiB\n")
 }
 
-/// A validator that answers, and gives no verdict.
-fn no_result(no_verdict: &str, output: &ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
-    let message = no_verdict.strip_prefix("INVALID_VALIDATOR_RESULT: ").unwrap_or(no_verdict);
+/// Reports a validator that returned something that is not a verdict.
+fn report_invalid_answer(why: &str, output: &ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
+    let message = why.strip_prefix("INVALID_VALIDATOR_RESULT: ").unwrap_or(why);
     if as_json {
         let failure = json!({"code": "INVALID_VALIDATOR_RESULT", "message": message});
-        let all =
-            json!({"error": failure, "log": lines(&output.log), "cpuMs": milliseconds(output.cpu)});
-        output::print_json(&all)?;
+        let (log, ms) = (console_json(&output.log), milliseconds(output.cpu));
+        output::print_json(&json!({"error": failure, "log": log, "cpuMs": ms}))?;
     } else {
-        say_log(&output.log);
+        print_console(&output.log);
         output::say(&format!("INVALID_VALIDATOR_RESULT: {}\n", output::visible_lines(message)));
-        output::say(&used(output));
+        output::say(&usage_line(output));
     }
     Ok(Exit::Findings)
 }
 
-fn fail(code: &Code, error: &SandboxError, as_json: bool) -> anyhow::Result<Exit> {
-    let ms = milliseconds(error.cpu);
-    let place = error.position().map(|place| code.place(place));
+/// Reports a function that failed, with its location in the file.
+fn report_failure(failure: &FunctionError, as_json: bool) -> anyhow::Result<Exit> {
     if as_json {
-        let mut failure = json!({"code": error.code.name(), "message": error.message});
-        let fields = [("name", error.name.as_deref().map(str::to_owned)), ("at", place)];
-        for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-            failure[name] = value.into();
-        }
-        if let Some(fields) = &error.fields {
-            failure["fields"] = Json::Object((**fields).clone());
-        }
-        let all = json!({"error": failure, "log": lines(&error.log), "cpuMs": ms});
-        output::print_json(&all)?;
-        return Ok(Exit::Findings);
+        output::print_json(&failure_json(failure))?;
+    } else {
+        print_console(&failure.error.log);
+        output::say(&failure_text(failure));
     }
-    say_log(&error.log);
-    let name = error.name.as_deref().map(|name| format!("{}: ", inside(name))).unwrap_or_default();
-    let mut text = format!("{}: {name}{}\n", error.code, inside(&error.message));
-    if let Some(cause) = cause(error) {
-        let _ = writeln!(text, "  caused by {}", inside(cause));
-    }
-    if let Some(place) = place {
-        let _ = writeln!(text, "  --> {}", inside(&place));
-    }
-    // A worker that did not start or was killed has not told.
-    if error.cpu > std::time::Duration::ZERO {
-        let _ = writeln!(text, "took {ms} ms of processor time");
-    }
-    output::say(&text);
     Ok(Exit::Findings)
 }
 
-/// Text of others: lines after the first cannot be taken for ours.
-fn inside(text: &str) -> String {
+/// `name`, `at`, `approximate` and `fields` are there only where they apply (docs/knowledge.md).
+fn failure_json(failure: &FunctionError) -> Json {
+    let FunctionError { error, location } = failure;
+    let mut json = json!({"code": error.code.name(), "message": error.message});
+    if let Some(name) = &error.name {
+        json["name"] = (&**name).into();
+    }
+    if let Some(location) = location {
+        json["at"] = location.position_text().into();
+        if location.is_approximate {
+            json["approximate"] = true.into();
+        }
+    }
+    if let Some(fields) = &error.fields {
+        json["fields"] = Json::Object((**fields).clone());
+    }
+    json!({"error": json, "log": console_json(&error.log), "cpuMs": milliseconds(error.cpu)})
+}
+
+/// The report for people: code, name and message, causes, position, time.
+fn failure_text(failure: &FunctionError) -> String {
+    let FunctionError { error, location } = failure;
+    let name =
+        error.name.as_deref().map(|name| format!("{}: ", mark_lines(name))).unwrap_or_default();
+    let mut text = format!("{}: {name}{}\n", error.code, mark_lines(&error.message));
+    if let Some(cause) = failure.cause() {
+        let _ = writeln!(text, "  caused by {}", mark_lines(cause));
+    }
+    if let Some(location) = location {
+        let _ = writeln!(text, "  --> {}", mark_lines(&location.to_string()));
+    }
+    // Zero means that the worker did not live to report its time.
+    if error.cpu > std::time::Duration::ZERO {
+        let _ = writeln!(text, "took {} ms of processor time", milliseconds(error.cpu));
+    }
+    text
+}
+
+/// A text of the definition, with every line after the first marked: it cannot pass for a line of
+/// this program.
+fn mark_lines(text: &str) -> String {
     output::visible_lines(text).replace('\n', "\n  | ")
 }
 
 impl crate::args::Which {
-    /// What is to be run.
-    fn named(&self) -> (Role, &str) {
+    /// The function to run. The parser of arguments requires exactly one of the three.
+    fn role_and_id(&self) -> (FunctionRole, &str) {
         match (&self.helper, &self.processor, &self.validator) {
-            (Some(id), ..) => (Role::Helper, id),
-            (_, Some(id), _) => (Role::Processor, id),
-            (.., id) => (Role::Validator, id.as_deref().unwrap_or_default()),
+            (Some(id), ..) => (FunctionRole::Helper, id),
+            (_, Some(id), _) => (FunctionRole::Processor, id),
+            (.., id) => (FunctionRole::Validator, id.as_deref().unwrap_or_default()),
         }
     }
 }

@@ -17,6 +17,7 @@ mod output;
 mod report;
 mod runtime;
 mod sandbox;
+mod script_analyzer;
 mod serve;
 mod show;
 mod sources;

@@ -17,11 +17,11 @@ use crate::args::{Inputs, SourceArgs};
 use crate::environment::variable;
 use crate::messages::on_one_line;
 use crate::runtime::{executor_context, interrupted, runtime};
-use crate::sandbox;
+use crate::{sandbox, script_analyzer};
 
 /// The workspace of this process.
 pub(crate) fn workspace() -> Workspace {
-    Workspace::default()
+    Workspace::new(script_analyzer::script_analyzer())
 }
 
 /// Reads everything that `show` and `list` name.
@@ -130,7 +130,11 @@ pub(crate) fn catalog(
         bail!("{}", on_one_line(error));
     }
     let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let context = ExecutorContext { sandbox: Some(pool), ..context };
+    let context = ExecutorContext {
+        sandbox: Some(pool),
+        analyzer: Some(script_analyzer::script_analyzer()),
+        ..context
+    };
     let runner = Arc::new(Runner::new(context, CallLimits::default()));
     Ok(Catalog::new(runner, workspace(), planner, listener))
 }

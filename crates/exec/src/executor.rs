@@ -9,11 +9,11 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use toolwright_model::{Binding, Tool};
-
+use toolwright_model::{Binding, FunctionLimits, Tool};
 use toolwright_sandbox::WorkerPool;
+use toolwright_script::ScriptAnalyzer;
 
-use crate::knowledge::{Code, FunctionLimits};
+use crate::knowledge::KnowledgeFunction;
 use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
@@ -25,7 +25,7 @@ pub struct Call<'a> {
     pub arguments: &'a Json,
     /// The JavaScript body of the tool, or why it has none. Only the executor of JavaScript looks
     /// at it.
-    pub body: Result<&'a Code, &'a str>,
+    pub body: Result<&'a KnowledgeFunction, &'a str>,
     /// The limits of JavaScript functions.
     pub limits: &'a FunctionLimits,
     /// Variables that the tool's source adds to [`ExecutorContext::environment`].
@@ -68,13 +68,23 @@ pub struct ExecutorContext {
     pub upstreams: Arc<mcp::Upstreams>,
     /// The workers that run JavaScript. Without them, tools that need JavaScript are refused.
     pub sandbox: Option<WorkerPool>,
+    /// Locates syntax errors in code that failed. Without it, they are reported where the engine
+    /// noticed them.
+    pub analyzer: Option<Arc<dyn ScriptAnalyzer>>,
 }
 
 impl ExecutorContext {
     /// A context without a sandbox, whose console output goes to the log.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> ExecutorContext {
         let upstreams = Arc::new(mcp::Upstreams::new(environment.clone(), log.clone()));
-        ExecutorContext { environment, console: log.clone(), log, upstreams, sandbox: None }
+        ExecutorContext {
+            environment,
+            console: log.clone(),
+            log,
+            upstreams,
+            sandbox: None,
+            analyzer: None,
+        }
     }
 }
 

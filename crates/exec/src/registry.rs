@@ -12,7 +12,7 @@ use toolwright_model::{DeclaredLimits, Tool, ToolId};
 use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::ConcurrencyLimit;
-use crate::knowledge::{Code, Knowledge};
+use crate::knowledge::{Knowledge, KnowledgeFunction};
 
 /// The similarity (Jaro-Winkler, 0 to 1) above which an id is suggested for a misspelled one. Low
 /// enough for swapped letters and a missing underscore, high enough that unrelated names are not
@@ -48,7 +48,7 @@ pub struct RegisteredTool {
     /// Validators, processors and known mistakes of its toolset, if it has any.
     pub knowledge: Option<Arc<Knowledge>>,
     /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
-    pub body: Result<Arc<Code>, Box<str>>,
+    pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
     /// The compiled schemas; absent only for a quarantined tool.
     pub(crate) validator: Option<SchemaValidator>,
 }

@@ -15,7 +15,7 @@ use toolwright_model::{CallLimits, OutputCheck, ToolId};
 use toolwright_schema::SchemaValidator;
 
 use crate::budget::now;
-use crate::knowledge::{Bench, Knowledge};
+use crate::knowledge::{FunctionRunner, Knowledge};
 use crate::{
     Budget, Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome,
     RegisteredTool, ToolRegistry, ToolStatus, ValueError, code,
@@ -240,7 +240,7 @@ struct CallKnowledge<'a> {
     knowledge: &'a Knowledge,
     /// The name of the tool, which definitions call a command.
     command: &'a str,
-    bench: Bench<'a>,
+    functions: FunctionRunner<'a>,
 }
 
 impl<'a> CallKnowledge<'a> {
@@ -250,15 +250,15 @@ impl<'a> CallKnowledge<'a> {
         limits: &'a CallLimits,
     ) -> Option<CallKnowledge<'a>> {
         let (pool, limits) = (context.sandbox.as_ref(), &limits.functions);
-        let bench = Bench { pool, limits, log: &context.console };
+        let analyzer = context.analyzer.as_deref();
+        let functions = FunctionRunner { pool, analyzer, limits, log: &context.console };
         let command = tool.tool.name.as_str();
-        tool.knowledge.as_deref().map(|knowledge| CallKnowledge { knowledge, command, bench })
+        tool.knowledge.as_deref().map(|knowledge| CallKnowledge { knowledge, command, functions })
     }
 
     /// Runs the validators. Returns their warnings if all of them accept the arguments.
     async fn validate(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
-        let Bench { pool, limits, log } = self.bench;
-        let judged = self.knowledge.judge(self.command, arguments, pool, limits, log).await;
+        let judged = self.knowledge.judge(self.command, arguments, self.functions).await;
         if let Some(why) = judged.no_sandbox {
             return Err(Failure::new(&code::SANDBOX_FAILED, why));
         }
@@ -291,12 +291,12 @@ impl<'a> CallKnowledge<'a> {
 
     /// Runs the request processors. Returns `None` if there are none.
     async fn prepare(&self, arguments: &Json) -> Result<Option<Json>, Failure> {
-        self.knowledge.prepare(self.command, arguments, self.bench).await
+        self.knowledge.prepare(self.command, arguments, self.functions).await
     }
 
     /// Runs the response processors and matches the payload schemas.
     async fn respond(&self, outcome: Outcome) -> Result<Outcome, Failure> {
-        self.knowledge.respond(self.command, outcome, self.bench).await
+        self.knowledge.respond(self.command, outcome, self.functions).await
     }
 }
 

@@ -17,9 +17,11 @@
 //!
 //! ```
 //! use std::path::PathBuf;
+//! use std::sync::Arc;
+//! use toolwright_script::InProcessAnalyzer;
 //! use toolwright_workspace::{CheckOptions, Workspace};
 //!
-//! let mut workspace = Workspace::default();
+//! let mut workspace = Workspace::new(Arc::new(InProcessAnalyzer));
 //! // An editor's unsaved text stands in for the file.
 //! workspace.overlay.set("clock.json", r#"{"name": "now", "inputSchema": {"type": "objekt"}}"#);
 //! let report = workspace.check(&[PathBuf::from("clock.json")], &CheckOptions::default());
@@ -42,6 +44,10 @@ mod servers_file;
 mod text_forms;
 mod variables;
 
+use std::sync::Arc;
+
+use toolwright_script::ScriptAnalyzer;
+
 pub use check::{CheckOptions, CheckReport};
 pub use config::{Config, LEVELS, Levels, SourceConfig, SourceKind};
 pub use files::{LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file};
@@ -54,8 +60,17 @@ pub use servers_file::{NamedServer, is_servers_file, read_servers};
 pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of};
 
 /// Reads and checks definitions. Cheap to make; holds what reading needs beside the files.
-#[derive(Debug, Default)]
 pub struct Workspace {
     /// Texts that stand in place of files.
     pub overlay: Overlay,
+    /// Finds facts about JavaScript. The caller supplies it, because where untrusted code is parsed
+    /// is the caller's decision.
+    analyzer: Arc<dyn ScriptAnalyzer>,
+}
+
+impl Workspace {
+    /// A workspace without unsaved texts.
+    pub fn new(analyzer: Arc<dyn ScriptAnalyzer>) -> Workspace {
+        Workspace { overlay: Overlay::default(), analyzer }
+    }
 }

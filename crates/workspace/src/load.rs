@@ -228,7 +228,13 @@ impl Workspace {
 
     /// A reading as the rules see it.
     pub fn subject<'a>(&'a self, reading: &'a Reading) -> Subject<'a> {
-        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin)
+        Subject::new(
+            reading.format,
+            reading.dialect.as_deref(),
+            &reading.toolset,
+            &reading.origin,
+            &*self.analyzer,
+        )
     }
 }
 

@@ -33,7 +33,8 @@ impl Workspace {
             if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
                 match read_source(&path) {
                     Ok(source) => {
-                        let diagnostics = toolwright_check::check_script(&Arc::new(source));
+                        let diagnostics =
+                            toolwright_check::check_script(&Arc::new(source), &*self.analyzer);
                         load.documents.push(LoadedDocument::only_diagnostics(diagnostics));
                     }
                     Err(error) => load.failures.push(error),

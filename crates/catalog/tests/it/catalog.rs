@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{CallLimits, CallRequest, ExecutorContext, Log, NoHost, Runner, ToolStatus};
+use toolwright_script::InProcessAnalyzer;
 use toolwright_testing::{faulty_server, faulty_tool};
 use toolwright_workspace::{SourcePlan, Workspace};
 
@@ -50,7 +51,8 @@ impl TestCatalog {
             ExecutorContext::new(environment, Log::default()),
             CallLimits::default(),
         ));
-        let catalog = Catalog::new(runner, Workspace::default(), planner, listener);
+        let catalog =
+            Catalog::new(runner, Workspace::new(Arc::new(InProcessAnalyzer)), planner, listener);
         let until = CancellationToken::new();
         catalog.follow(&until);
         TestCatalog { folder, catalog, events, _until: until.drop_guard() }
@@ -781,7 +783,7 @@ async fn only_the_source_of_a_called_tool_is_loaded() {
             ExecutorContext::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
         let catalog = Catalog::new(
             Arc::new(Runner::new(parts, CallLimits::default())),
-            Workspace::default(),
+            Workspace::new(Arc::new(InProcessAnalyzer)),
             planner,
             listener,
         );

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright_script::Goal;
+use toolwright_script::{ParseGoal, ScriptAnalyzer};
 use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
 
 use crate::Subject;
@@ -68,16 +68,16 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// What is wrong with the syntax of a JavaScript file, such as the script of a local tool.
-pub fn check_script(source: &Arc<Source>) -> Vec<Diagnostic> {
-    let script = toolwright_script::read(source.text(), Goal::File, &[]);
-    let told = script.problems.into_iter().map(|problem| {
+pub fn check_script(source: &Arc<Source>, analyzer: &dyn ScriptAnalyzer) -> Vec<Diagnostic> {
+    let script = analyzer.analyze(source.text(), ParseGoal::File, &[]);
+    let diagnostics = script.problems.into_iter().map(|problem| {
         let span = Span::new(problem.range.start, problem.range.end);
         let mut diagnostic =
             Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);
         diagnostic.help.extend(problem.help);
         diagnostic
     });
-    told.collect()
+    diagnostics.collect()
 }
 
 #[cfg(test)]

@@ -142,7 +142,15 @@ mod tests {
             .collect();
         let subjects: Vec<Subject<'_>> = readings
             .iter()
-            .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
+            .map(|r| {
+                Subject::new(
+                    r.format,
+                    r.dialect.as_deref(),
+                    &r.toolset,
+                    &r.origin,
+                    &toolwright_script::InProcessAnalyzer,
+                )
+            })
             .collect();
         let found =
             check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "LOOKALIKE_NAME");

@@ -7,7 +7,7 @@ use super::naming_convention::{camel, split};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use toolwright_script::Entry;
+use toolwright_script::EntryPoint;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -66,11 +66,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let wanted = camel(&split(code.id.unwrap_or_default()));
         let shown = shorten(&wanted);
         let (message, help) = match &code.script.entry {
-            Entry::None => {
+            EntryPoint::None => {
                 let message = format!("the {role} has no function that could be called");
                 (message, "say which one is meant: `module.exports = { name };`".to_owned())
             }
-            Entry::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
+            EntryPoint::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
                 let message =
                     format!("the {role} exports {} functions, and none is `{shown}`", names.len());
                 (

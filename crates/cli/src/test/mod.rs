@@ -18,7 +18,7 @@ use toolwright_workspace::{LoadResult, SourcePlan};
 use self::run::{ExampleResult, ExampleRunner, ExampleStatus};
 use crate::args::{SelectedSources, SourceArgs, TestArgs, TestForm};
 use crate::output::{self, Exit};
-use crate::{environment, messages, runtime, sandbox, sources};
+use crate::{environment, messages, runtime, sandbox, script_analyzer, sources};
 
 pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     if args.exact && !args.run {
@@ -44,6 +44,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let limits = sources::limits(args.selected.config.as_deref())?;
     let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let analyzer = script_analyzer::script_analyzer();
     let jobs =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let knowledge: Vec<_> = load
@@ -55,6 +56,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         let catalog = if args.run { Some(catalog(args).await?) } else { None };
         let runner = ExampleRunner {
             pool: &pool,
+            analyzer: &*analyzer,
             limits: &limits.functions,
             knowledge: &knowledge,
             catalog: catalog.as_deref(),

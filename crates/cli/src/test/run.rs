@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use toolwright_catalog::Catalog;
-use toolwright_exec::knowledge::Knowledge;
+use toolwright_exec::knowledge::{FunctionRunner, Knowledge};
 use toolwright_exec::{CallRequest, Log, NoHost, code};
 use toolwright_model::{Binding, Example, FunctionLimits};
 use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidateError};
+use toolwright_script::ScriptAnalyzer;
 use toolwright_source::RecordPath;
 use toolwright_workspace::examples::{ExampleCase, Expectation};
 
@@ -36,6 +37,7 @@ pub(super) enum ExampleStatus {
 /// What examples are run with.
 pub(super) struct ExampleRunner<'a> {
     pub(super) pool: &'a WorkerPool,
+    pub(super) analyzer: &'a dyn ScriptAnalyzer,
     pub(super) limits: &'a FunctionLimits,
     /// The functions of each document that was loaded, by its number.
     pub(super) knowledge: &'a [Option<Arc<Knowledge>>],
@@ -91,7 +93,8 @@ impl ExampleRunner<'_> {
             _ => {}
         }
         let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
-        let Some(knowledge) = knowledge.filter(|knowledge| knowledge.judges(&case.command)) else {
+        let Some(knowledge) = knowledge.filter(|knowledge| knowledge.has_validators(&case.command))
+        else {
             return match refused {
                 Some(_) => ExampleStatus::Skipped(format!(
                     "`{}` has no validator that could refuse it",
@@ -100,9 +103,14 @@ impl ExampleRunner<'_> {
                 None => ExampleStatus::Passed,
             };
         };
-        let judged = knowledge
-            .judge(&case.command, input, Some(self.pool), self.limits, &Log::default())
-            .await;
+        let log = Log::default();
+        let functions = FunctionRunner {
+            pool: Some(self.pool),
+            analyzer: Some(self.analyzer),
+            limits: self.limits,
+            log: &log,
+        };
+        let judged = knowledge.judge(&case.command, input, functions).await;
         if judged.no_sandbox.is_some() {
             *no_sandbox = judged.no_sandbox;
             return failed("it could not be judged".to_owned());

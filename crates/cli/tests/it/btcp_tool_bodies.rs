@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::calling::run;
 use crate::client::{LONG, StdioClient, configured, until};
-use crate::knowing::json_of;
+use crate::knowledge::json_of;
 use crate::program::folder;
 
 /// A manifest of tools with bodies.

@@ -13,7 +13,7 @@ use crate::client::{
     run_with, script, signal, until,
 };
 use crate::program::{Run, folder};
-use crate::{btcp_tool_bodies, knowing};
+use crate::{btcp_tool_bodies, knowledge};
 
 /// Runs in `folder` without input.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> Run {
@@ -79,11 +79,11 @@ const TRIGGERS: &[(&str, Trigger)] = &[
 #[test]
 fn every_failure_code_is_reached_by_a_call() {
     let folder = folder_with_tools(&["sleep", "add", "garbage", "big", "fork", "error-exit"]);
-    let odd = knowing::board().replace("echo object exists", "card object exists");
+    let odd = knowledge::board().replace("echo object exists", "card object exists");
     for (name, text) in [
         ("page.json", PAGE),
         ("shop.json", btcp_tool_bodies::SHOP),
-        ("board.yaml", &knowing::board()),
+        ("board.yaml", &knowledge::board()),
         ("odd.yaml", &odd),
     ] {
         std::fs::write(folder.path().join(name), text).expect("a file");

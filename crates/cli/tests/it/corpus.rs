@@ -8,8 +8,10 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Diagnostic, Severity, locate};
 use toolwright_workspace::{LoadResult, ReadOptions, Workspace};
 
@@ -357,7 +359,7 @@ fn check_folder(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
-    let workspace = Workspace::default();
+    let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
     let LoadResult { documents: mut files, failures, .. } =
         workspace.load(&paths, ReadOptions { format: None, compat, rules: true });
     assert!(failures.is_empty(), "{failures:?}");
@@ -465,7 +467,7 @@ fn the_tools_of_a_large_server_are_not_taken_for_poisoned() {
         // Nor are they when they are used together with all other files.
         let paths: Vec<PathBuf> =
             corpus.notes.iter().map(|(folder, _)| corpus.folder.join(folder)).collect();
-        let workspace = Workspace::default();
+        let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
         let load = workspace.load(&paths, ReadOptions { format: None, compat: false, rules: true });
         let subjects: Vec<_> = load
             .documents

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::btcp_tool_bodies::{SHOP, TOTAL};
 use crate::calling::run;
-use crate::knowing::{board, judged_by};
+use crate::knowledge::{board, judged_by};
 use crate::program::folder;
 
 /// A validator whose `checks` failed may throw, because its function relies on them: that is a

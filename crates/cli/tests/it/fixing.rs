@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Diagnostic, Span, TextEdit, splice};
 use toolwright_workspace::{ReadOptions, Workspace, codes};
 
@@ -442,7 +444,7 @@ fn documents() -> Vec<(String, String, String)> {
 
 fn diagnostics(file: &str, text: &str) -> Vec<Diagnostic> {
     let document = parse(file, text);
-    let mut found = Workspace::default()
+    let mut found = Workspace::new(Arc::new(InProcessAnalyzer))
         .read(&document, ReadOptions { rules: true, ..ReadOptions::default() })
         .diagnostics;
     toolwright_check::silence(&document, &mut found, codes::all());

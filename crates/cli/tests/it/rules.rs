@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, DocumentPath, Edit, Severity, Syntax, plan, splice};
 use toolwright_workspace::{ReadOptions, Workspace, codes};
 
@@ -114,8 +115,8 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
 /// The findings of `check` in a document.
 pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
     let document = parse(file, text);
-    let loaded =
-        Workspace::default().read(&document, ReadOptions { format: None, compat, rules: true });
+    let loaded = Workspace::new(Arc::new(InProcessAnalyzer))
+        .read(&document, ReadOptions { format: None, compat, rules: true });
     let found = loaded.diagnostics.iter().map(|d| Found {
         code: d.code.name.to_owned(),
         severity: d.severity.name().to_owned(),

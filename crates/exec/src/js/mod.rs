@@ -1,5 +1,11 @@
-//! Tools whose body is JavaScript: an ES module with a default export, run in the sandbox. There is
-//! no page around it; a tool that needs one is told so.
+//! Runs tools whose body is JavaScript: an ES module with a default export, in the sandbox.
+//!
+//! These are BTCP tools. BTCP is made for browsers, where a tool works on the page that is open;
+//! there is no page here. A tool whose capabilities need one is refused before its body runs, with
+//! a code of its own, instead of failing on a missing `document` in the middle of its work.
+//!
+//! The error that the specification gives to bodies, `BTCPError`, is defined in a prelude that runs
+//! before the body.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,25 +14,27 @@ use serde_json::Map;
 use tokio::sync::OnceCell;
 use toolwright_model::Binding;
 use toolwright_sandbox::{
-    GuestLimits, Program, ProgramInput, SandboxError, SandboxErrorCode, WorkerPool,
+    GuestLimits, Program, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
-use crate::knowledge::{Code, Role, guest_limits};
+use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::{
     BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
 };
 
-/// The line in the table of executors.
+/// The entry in the table of executors.
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "js",
     accepts: |binding| matches!(binding, Binding::Script),
-    build: |parts| Arc::new(Bodies { parts: parts.clone(), prelude: OnceCell::new() }),
+    build: |context| Arc::new(BodyExecutor { context: context.clone(), prelude: OnceCell::new() }),
 };
 
-/// btcp seed, Error Responses: what a body throws to say why, under a code of its own.
-const PRELUDE: &str = "class BTCPError extends Error {
+/// The class that a body throws to fail with a code of its own (btcp seed, Error Responses). A
+/// suggestion is cut at 4000 characters: it goes to a model.
+const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
-    const { message, suggestion } = typeof options === 'string' ? { message: options } : (options ?? {});
+    const given = typeof options === 'string' ? { message: options } : (options ?? {});
+    const { message, suggestion } = given;
     super(message ?? String(code));
     this.name = 'BTCPError';
     this.btcp = true;
@@ -39,15 +47,17 @@ const PRELUDE: &str = "class BTCPError extends Error {
 }
 globalThis.BTCPError = BTCPError;";
 
-/// What only a page can give.
-const OF_A_PAGE: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+/// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
+const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
 
-struct Bodies {
-    parts: ExecutorContext,
+/// Runs bodies. Lives as long as the runner.
+struct BodyExecutor {
+    context: ExecutorContext,
+    /// Compiled when the first body runs; empty again after a failure, so the next call retries.
     prelude: OnceCell<Program>,
 }
 
-impl Executor for Bodies {
+impl Executor for BodyExecutor {
     fn run<'a>(
         &'a self,
         call: Call<'a>,
@@ -55,73 +65,79 @@ impl Executor for Bodies {
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let name = call.tool.name.as_str();
-            let of_a_page = |need: &str| OF_A_PAGE.iter().any(|kind| need.starts_with(kind));
+            let needs_page =
+                |need: &str| PAGE_CAPABILITIES.iter().any(|prefix| need.starts_with(prefix));
             if let Some(need) =
-                call.tool.needs.iter().map(|need| need.as_str()).find(|need| of_a_page(need))
+                call.tool.needs.iter().map(|need| need.as_str()).find(|need| needs_page(need))
             {
                 let message =
                     format!("`{name}` needs `{need}`, which only a page in a browser has");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
             }
+            // The file of the body is read when the catalog loads, so its absence is known by now.
             let body = call.body.map_err(|why| {
                 let message = format!("`{name}` has no body: {why}");
                 let help =
-                    "write one with a default export, or name its folder as `implementations` of the source";
+                    "write one with a default export, or name its folder in `implementations`";
                 Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
             })?;
-            let Some(pool) = &self.parts.sandbox else {
+            // Only programs that embed this crate without a sandbox get here.
+            let Some(pool) = &self.context.sandbox else {
                 return Err(Failure::new(
                     &code::SANDBOX_FAILED,
                     format!("`{name}` cannot run: there is no sandbox"),
                 ));
             };
-            match self.work(body, pool, &call).await {
+            match self.run_body(body, pool, &call).await {
                 Ok(output) => {
-                    body.log(&output.log, &self.parts.console);
+                    body.log_console(&output.log, &self.context.console);
                     Ok(Outcome::value_of(output.value))
                 }
-                Err(error) => {
-                    body.log(&error.log, &self.parts.console);
-                    Err(told(body, &error))
+                Err(failure) => {
+                    body.log_console(&failure.error.log, &self.context.console);
+                    Err(failure_of_body(body, &failure))
                 }
             }
         })
     }
 }
 
-impl Bodies {
-    async fn work(
+impl BodyExecutor {
+    /// Runs a body with the prelude before it, within what is left of the call's time.
+    async fn run_body(
         &self,
-        body: &Code,
+        body: &KnowledgeFunction,
         pool: &WorkerPool,
         call: &Call<'_>,
-    ) -> Result<toolwright_sandbox::ProgramOutput, SandboxError> {
-        let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(PRELUDE)).await?;
-        let input = ProgramInput {
-            prelude: Some(prelude.clone()),
-            ..ProgramInput::args(call.arguments.clone())
-        };
+    ) -> Result<ProgramOutput, FunctionError> {
+        let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(BTCP_PRELUDE)).await;
+        let prelude = prelude.map_err(|error| FunctionError { error, location: None })?.clone();
+        let args = call.arguments.clone();
+        let input = ProgramInput { prelude: Some(prelude), ..ProgramInput::args(args) };
+        // The runner ends the call at its deadline and drops this future. These limits are for the
+        // worker, which must not go on after that; the clock gets a second more, so that the
+        // runner's deadline comes first.
         let left = call.budget.remaining();
-        // The runner ends the call at its deadline; these are for the worker, which must not live
-        // on.
-        let time = GuestLimits {
+        let limits = GuestLimits {
             cpu: left,
             wall: left + Duration::from_secs(1),
-            ..guest_limits(call.limits, Role::Body)
+            output: call.budget.output,
+            ..guest_limits(call.limits, FunctionRole::Body)
         };
-        let limits = GuestLimits { output: call.budget.output, ..time };
-        body.run(pool, &input, &limits, None).await
+        body.run(pool, self.context.analyzer.as_deref(), &input, &limits, None).await
     }
 }
 
-/// What the caller is told of a body that failed.
-fn told(body: &Code, error: &SandboxError) -> Failure {
+/// The failure of a call whose body failed. Errors of the tool's author, of the caller's limits and
+/// of this machine have different codes, because different people can correct them.
+fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure {
+    let error = &failure.error;
     let field = |name: &str| {
         error.fields.as_deref().and_then(|fields: &Map<String, Json>| fields.get(name)?.as_str())
     };
     match error.code {
         SandboxErrorCode::Threw if is_btcp(error) => {
-            // A code is UPPER_SNAKE; what is not is none.
+            // Agents match on codes, so a text that does not look like a code is not passed on.
             let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
             match field("suggestion") {
@@ -129,33 +145,37 @@ fn told(body: &Code, error: &SandboxError) -> Failure {
                 None => failure,
             }
         }
-        SandboxErrorCode::Timeout => Failure::new(&code::TIMEOUT, body.explain(error)),
+        // The limits of the call, as the runner reports them for every other executor.
+        SandboxErrorCode::Timeout => Failure::new(&code::TIMEOUT, body.explain(failure)),
         SandboxErrorCode::OutputTooLarge => {
-            Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(error))
+            Failure::new(&code::OUTPUT_TOO_LARGE, body.explain(failure))
         }
-        SandboxErrorCode::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(error)),
+        SandboxErrorCode::NotJson => Failure::new(&code::OUTPUT_INVALID, body.explain(failure)),
         SandboxErrorCode::Syntax | SandboxErrorCode::NoEntryPoint => Failure::new(
             &code::NOT_RUNNABLE,
-            body.explain(error),
+            body.explain(failure),
         )
         .suggest(
-            "mend the body: it is an ES module whose default export is a function, without imports",
+            "correct the body: an ES module whose default export is a function, without imports",
         ),
         SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => {
-            Failure::new(&code::SANDBOX_FAILED, body.explain(error))
+            Failure::new(&code::SANDBOX_FAILED, body.explain(failure))
         }
-        _ => Failure::new(&code::TOOL_FAILED, body.explain(error)),
+        // Exceptions, the memory limit, the stack: the tool ran and failed.
+        _ => Failure::new(&code::TOOL_FAILED, body.explain(failure)),
     }
 }
 
-/// Whether a `BTCPError` was thrown, or something made of one.
+/// Whether a `BTCPError` was thrown, or an error of a class derived from it: the prelude marks
+/// them, because a subclass may change its `name`.
 fn is_btcp(error: &SandboxError) -> bool {
     error.fields.as_deref().is_some_and(|fields| fields.get("btcp") == Some(&Json::Bool(true)))
 }
 
+/// `UPPER_SNAKE`, at most 64 characters.
 fn is_code(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let is_allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.len() <= 64
-        && text.chars().all(plain)
+        && text.chars().all(is_allowed)
 }

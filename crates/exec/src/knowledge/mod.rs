@@ -1,34 +1,54 @@
-//! What a toolset knows, at work around its calls: checks and validators before them, processors on
-//! arguments and results, and what was learnt from earlier mistakes for a call that is refused.
+//! The knowledge of a toolset, applied to its calls: checks and validators before a call,
+//! processors on arguments and results, and the definition's own advice for a call that was
+//! refused.
 //!
-//! `code` runs one function, `judge` is what comes before a call, `respond` what comes behind it,
-//! `payload` tells the shapes of an answer apart and `advice` finds the lesson that fits a mistake.
+//! ```text
+//! arguments ─▶ validators ─▶ processors ─▶ the call ─▶ payload,  ─▶ processors  ─▶ result
+//!                  │         (request)                 fields       (response)
+//!                  └─ refused ─▶ advice_matching
+//! ```
+//!
+//! - `function` runs one function and locates its errors in the file; `limits` is what it may use.
+//! - `validators` runs before a call, `processors` around it.
+//! - `payload` tells the shapes of an answer apart.
+//! - `advice_matching` finds the anti-pattern and the quirk that fit a refusal.
+//!
+//! What is not here: reading definitions (`formats`), the engine (`sandbox`), and the order of the
+//! steps of a call, which is the runner's.
 
-mod advice;
-mod code;
-mod judge;
+mod advice_matching;
+mod function;
+mod limits;
 mod payload;
-mod respond;
+mod processors;
+mod validators;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use toolwright_model::{Knowledge as Model, ProcessorStage};
 
-pub use code::{Code, Role, Show, cause, guest_limits, input};
-pub use judge::{Judged, SLOW, read_verdict};
-pub(crate) use respond::Bench;
-pub use toolwright_model::FunctionLimits;
+pub use function::{
+    ErrorLocation, FileLocation, FunctionError, FunctionRole, KnowledgeFunction, LocationFormatter,
+    function_input,
+};
+pub use limits::guest_limits;
+pub use processors::FunctionRunner;
+pub use validators::{SLOW_VALIDATOR, ValidatorAnswer, Verdict, read_validator_answer};
 
 use crate::{Json, KnowledgeAdvice};
 
-/// What one toolset knows. Its functions are compiled when they are first needed.
+/// The knowledge of one toolset, shared by all of its tools. Functions are compiled when they are
+/// first needed.
 pub struct Knowledge {
     model: Model,
-    functions: HashMap<(Role, String), Arc<Code>>,
-    /// In the order they are written, with the places of those that have no id filled in.
-    validators: Vec<Arc<Code>>,
-    processors: Vec<Arc<Code>>,
+    /// By role and id. Of several with one id, the first.
+    functions: HashMap<(FunctionRole, String), Arc<KnowledgeFunction>>,
+    /// In the order of the definition, which is the order in which they run; parallel to
+    /// `model.validators`.
+    validators: Vec<Arc<KnowledgeFunction>>,
+    /// In the order of the definition; parallel to `model.processors`.
+    processors: Vec<Arc<KnowledgeFunction>>,
 }
 
 impl std::fmt::Debug for Knowledge {
@@ -38,40 +58,48 @@ impl std::fmt::Debug for Knowledge {
 }
 
 impl Knowledge {
-    /// The knowledge of a definition; `show` tells how places of its functions are shown, by their
-    /// list and their number in it. `None` if there is nothing in it that could work.
-    pub fn new(model: Model, show: impl Fn(Role, usize) -> Option<Show>) -> Option<Knowledge> {
+    /// The knowledge of a definition. `formatter` returns the formatter for the positions of one
+    /// function, by its role and its index in the list of that role.
+    ///
+    /// `None` if the definition has neither functions nor advice, so that its calls skip all of
+    /// this.
+    pub fn new(
+        model: Model,
+        formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
+    ) -> Option<Knowledge> {
         let mut functions = HashMap::new();
-        let mut code = |role, n: usize, function: &toolwright_model::Function| {
+        let mut add = |role, n: usize, function: &toolwright_model::Function| {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));
             let source = function.code.clone().unwrap_or_default();
-            let code = Arc::new(Code::function(role, id.clone(), source, show(role, n)));
-            functions.entry((role, id)).or_insert_with(|| Arc::clone(&code));
-            code
+            let formatter = formatter(role, n);
+            let function =
+                Arc::new(KnowledgeFunction::function(role, id.clone(), source, formatter));
+            functions.entry((role, id)).or_insert_with(|| Arc::clone(&function));
+            function
         };
         for (n, helper) in model.helpers.iter().enumerate() {
-            code(Role::Helper, n, helper);
+            add(FunctionRole::Helper, n, helper);
         }
         let processors = model.processors.iter().enumerate();
         let processors = processors
-            .map(|(n, processor)| code(Role::Processor, n, &processor.function))
+            .map(|(n, processor)| add(FunctionRole::Processor, n, &processor.function))
             .collect();
         let validators = model.validators.iter().enumerate();
         let validators = validators
-            .map(|(n, validator)| code(Role::Validator, n, &validator.function))
+            .map(|(n, validator)| add(FunctionRole::Validator, n, &validator.function))
             .collect();
-        let empty =
+        let is_empty =
             functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
-        (!empty).then_some(Knowledge { model, functions, validators, processors })
+        (!is_empty).then_some(Knowledge { model, functions, validators, processors })
     }
 
-    /// A function by its name.
-    pub fn function(&self, role: Role, id: &str) -> Option<&Arc<Code>> {
+    /// A function by its id.
+    pub fn function(&self, role: FunctionRole, id: &str) -> Option<&Arc<KnowledgeFunction>> {
         self.functions.get(&(role, id.to_owned()))
     }
 
-    /// The names of all functions of a kind, in order.
-    pub fn names(&self, role: Role) -> Vec<&str> {
+    /// The ids of all functions of a role, sorted.
+    pub fn names(&self, role: FunctionRole) -> Vec<&str> {
         let mut names: Vec<&str> = self
             .functions
             .keys()
@@ -82,31 +110,37 @@ impl Knowledge {
         names
     }
 
-    /// Whether anything is done before a call of a command.
-    pub fn judges(&self, command: &str) -> bool {
+    /// Whether the command has validators.
+    pub fn has_validators(&self, command: &str) -> bool {
         self.model.validators.iter().any(|v| v.validates.as_deref() == Some(command))
     }
 
-    /// Whether processors make the result of a command: then it need not be what a server says that
-    /// it is.
+    /// Whether processors make the result of a command. Then the output schema that the command's
+    /// server declares does not apply to it.
     pub fn makes_result(&self, command: &str) -> bool {
         self.processors(command, ProcessorStage::Response).next().is_some()
     }
 
-    fn processors(&self, command: &str, stage: ProcessorStage) -> impl Iterator<Item = &Arc<Code>> {
+    /// The processors of a command at a stage, in the order in which they run.
+    fn processors(
+        &self,
+        command: &str,
+        stage: ProcessorStage,
+    ) -> impl Iterator<Item = &Arc<KnowledgeFunction>> {
         let model = self.model.processors.iter().zip(&self.processors);
         model
             .filter(move |(p, _)| p.stage == stage && p.processes.as_deref() == Some(command))
-            .map(|(_, code)| code)
+            .map(|(_, function)| function)
     }
 
-    /// What was learnt from earlier mistakes that fits this one.
+    /// The definition's anti-pattern and quirk about the same mistake as these errors, at most one
+    /// of each.
     pub fn advice(
         &self,
         command: &str,
         arguments: &Json,
         errors: &[String],
     ) -> Vec<KnowledgeAdvice> {
-        advice::fitting(&self.model, command, arguments, errors)
+        advice_matching::find_advice(&self.model, command, arguments, errors)
     }
 }

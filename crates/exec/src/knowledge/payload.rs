@@ -1,18 +1,27 @@
-//! Tells the shapes of a payload apart and gets the data out of it. What a detection string means
-//! is in `model`; prose, which many authors write instead, never fits.
+//! Detects the shape of a payload and finds the data in it (aios seed, `payload_schemas`).
+//!
+//! One API may answer in several shapes: a webhook event wraps the ticket that a plain call returns
+//! bare. Each payload schema names a shape, how to detect it, and where the data is in it:
+//!
+//! ```text
+//! { type: event, detection: "event field exists", payload_path: "event.ticket" }
+//! ```
+//!
+//! The grammar of detection strings is in `model`. Authors often write prose instead ("when the
+//! event is a webhook"); prose does not parse as a detection and never fits.
 
 use toolwright_model::{Detection, PayloadSchema, PayloadShape};
 
 use crate::Json;
 
-/// What a payload schema asks, if it is not for people alone.
-pub(super) fn test_of(schema: &PayloadSchema) -> Option<Detection> {
+/// The detection of a payload schema; `None` if it is prose or missing.
+pub(super) fn parse_detection(schema: &PayloadSchema) -> Option<Detection> {
     Detection::parse(schema.detection.as_deref()?)
 }
 
-/// Whether a payload is of this shape; a helper's word is not known here.
-pub(super) fn fits(test: &Detection, payload: &Json) -> bool {
-    match test {
+/// Whether a payload fits a detection. Never for `helpers.ID`: the caller runs that helper.
+pub(super) fn fits(detection: &Detection, payload: &Json) -> bool {
+    match detection {
         Detection::Exists { path, shape: None } => at(payload, path).is_some(),
         Detection::Exists { path, shape: Some(PayloadShape::Array) } => {
             at(payload, path).is_some_and(Json::is_array)
@@ -21,24 +30,24 @@ pub(super) fn fits(test: &Detection, payload: &Json) -> bool {
             at(payload, path).is_some_and(Json::is_object)
         }
         Detection::Equals { path, value } => {
-            at(payload, path).is_some_and(|there| same(there, value))
+            at(payload, path).is_some_and(|found| equals(found, value))
         }
         Detection::OneOf { path, values } => {
-            at(payload, path).is_some_and(|there| values.iter().any(|value| same(there, value)))
+            at(payload, path).is_some_and(|found| values.iter().any(|value| equals(found, value)))
         }
         Detection::Helper { .. } => false,
     }
 }
 
-/// `2` and `2.0` are one number.
-fn same(a: &Json, b: &Json) -> bool {
+/// Equality of JSON values, except that `2` and `2.0` are equal: YAML authors write either.
+fn equals(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Number(a), Json::Number(b)) => a == b || a.as_f64() == b.as_f64(),
         (a, b) => a == b,
     }
 }
 
-/// The value at a path of names and numbers, from the root.
+/// The value at a path of names and list indices, from the root.
 fn at<'v, S: AsRef<str>>(value: &'v Json, path: &[S]) -> Option<&'v Json> {
     path.iter().try_fold(value, |value, step| match value {
         Json::Array(items) => items.get(step.as_ref().parse::<usize>().ok()?),
@@ -49,25 +58,26 @@ fn at<'v, S: AsRef<str>>(value: &'v Json, path: &[S]) -> Option<&'v Json> {
 /// Why no data was found.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PayloadError {
-    /// No shape fits.
-    #[error("the answer has none of the shapes that are known: {0}")]
+    /// No payload schema fits.
+    #[error("the answer has none of the known shapes: {0}")]
     UnknownShape(String),
-    /// A shape fits, and its data is missing.
+    /// A payload schema fits, but there is nothing at its `payload_path`.
     #[error("the answer is a `{shape}`, but there is nothing at `{path}`")]
     NothingThere { shape: String, path: String },
 }
 
+/// The `type` of a payload schema, for messages; empty if it has none.
 fn name(schema: &PayloadSchema) -> String {
     schema.kind.clone().unwrap_or_default()
 }
 
-/// Says that none of the shapes fits.
-pub(super) fn unknown(schemas: &[PayloadSchema]) -> PayloadError {
-    let known: Vec<String> = schemas.iter().map(|schema| format!("`{}`", name(schema))).collect();
-    PayloadError::UnknownShape(known.join(", "))
+/// The error that names all shapes, for a payload that fits none of them.
+pub(super) fn unknown_shape(schemas: &[PayloadSchema]) -> PayloadError {
+    let names: Vec<String> = schemas.iter().map(|schema| format!("`{}`", name(schema))).collect();
+    PayloadError::UnknownShape(names.join(", "))
 }
 
-/// The data of a payload whose shape is known.
+/// The data of a payload that fits `schema`: the value at its `payload_path`, or all of it.
 pub(super) fn data<'v>(
     schema: &PayloadSchema,
     payload: &'v Json,
@@ -76,6 +86,7 @@ pub(super) fn data<'v>(
     if path.is_empty() {
         return Ok(payload);
     }
+    // The same notation as in detections: names and list indices, separated by dots.
     let steps: Vec<&str> = path.split('.').collect();
     at(payload, &steps)
         .ok_or_else(|| PayloadError::NothingThere { shape: name(schema), path: path.to_owned() })
@@ -97,8 +108,8 @@ mod tests {
     }
 
     #[test]
-    fn shapes_fit_or_do_not() {
-        for (detection, payload, expected) in [
+    fn detections_fit_payloads_of_their_shape() {
+        for (text, payload, expected) in [
             ("event field exists in root", json!({"event": null}), true),
             ("event", json!({"events": 1}), false),
             ("a.b exists", json!({"a": {"b": 1}}), true),
@@ -112,17 +123,17 @@ mod tests {
             ("kind in [1, 2]", json!({"kind": 3}), false),
             ("when the moon is full", json!({"when": 1}), false),
         ] {
-            let test = test_of(&schema("", detection, ""));
+            let detection = parse_detection(&schema("", text, ""));
             assert_eq!(
-                test.is_some_and(|test| fits(&test, &payload)),
+                detection.is_some_and(|detection| fits(&detection, &payload)),
                 expected,
-                "{detection} on {payload}"
+                "{text} on {payload}"
             );
         }
     }
 
     #[test]
-    fn data_is_where_the_schema_says() {
+    fn data_is_found_at_the_payload_path() {
         let payload = json!({"data": {"list": [{"a": 1}]}});
         assert_eq!(data(&schema("s", "", "data.list.0"), &payload), Ok(&json!({"a": 1})));
         assert_eq!(data(&schema("s", "", ""), &payload), Ok(&payload));
@@ -130,8 +141,8 @@ mod tests {
         assert_eq!(missing.to_string(), "the answer is a `s`, but there is nothing at `data.card`");
         let shapes = [schema("a", "", ""), schema("b", "", "")];
         assert_eq!(
-            unknown(&shapes).to_string(),
-            "the answer has none of the shapes that are known: `a`, `b`"
+            unknown_shape(&shapes).to_string(),
+            "the answer has none of the known shapes: `a`, `b`"
         );
     }
 }

@@ -1,11 +1,11 @@
-//! What the source alone tells about a script, as tables.
+//! What the source text alone says about code, as tables of code and expected facts.
 
 mod corpus;
-mod entry;
-mod forbidden;
-mod free;
+mod entry_points;
+mod forbidden_calls;
+mod free_names;
 mod hostile;
 mod properties;
-mod returns;
+mod return_values;
 mod support;
 mod syntax;

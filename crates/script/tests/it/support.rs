@@ -1,13 +1,14 @@
-//! The one place that touches the API.
+//! Helpers around the API, so that the tables of cases do not touch it.
 
-use toolwright_script::{Goal, Script, read};
+use toolwright_script::{ParseGoal, ScriptFacts, read};
 
-pub(crate) fn function(code: &str) -> Script {
-    read(code, Goal::Function, &[])
+/// The facts about a function of a definition.
+pub(crate) fn function(code: &str) -> ScriptFacts {
+    read(code, ParseGoal::Function, &[])
 }
 
-/// Line and column, from 1, columns in characters.
-pub(crate) fn place(code: &str, offset: usize) -> String {
+/// `line:column` of a byte, counted from 1, columns in characters.
+pub(crate) fn line_column(code: &str, offset: usize) -> String {
     let before = &code[..offset];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -15,11 +16,11 @@ pub(crate) fn place(code: &str, offset: usize) -> String {
 }
 
 /// `line:column message (help)` of every problem.
-pub(crate) fn problems(code: &str, goal: Goal) -> Vec<String> {
-    let script = read(code, goal, &[]);
-    let told = script.problems.iter().map(|problem| {
+pub(crate) fn problems(code: &str, goal: ParseGoal) -> Vec<String> {
+    let facts = read(code, goal, &[]);
+    let shown = facts.problems.iter().map(|problem| {
         let help = problem.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-        format!("{} {}{help}", place(code, problem.range.start), problem.message)
+        format!("{} {}{help}", line_column(code, problem.range.start), problem.message)
     });
-    told.collect()
+    shown.collect()
 }

@@ -1,14 +1,14 @@
-//! Syntax errors, early errors included, each at its place.
+//! Syntax errors, early errors included, each at its position.
 
-use toolwright_script::{Goal, ProblemKind};
+use toolwright_script::{ParseGoal, SyntaxProblemKind, read};
 
-use crate::support::{function, problems};
+use crate::support::{function, line_column, problems};
 
 const SEMICOLON: &str = "expected a semicolon or an implicit semicolon after a statement, but found none \
                          (try inserting a semicolon here)";
 
 #[test]
-fn one_mistake_at_its_place() {
+fn one_mistake_is_reported_at_its_position() {
     let cases: &[(&str, &str)] = &[
         ("const y = ;", "1:11 unexpected token `;`"),
         ("errors.push('x'", "1:16 expected `)` but the code ends"),
@@ -62,10 +62,10 @@ fn one_mistake_at_its_place() {
         ("'use strict'; with (a) {}", "1:15 `with` statements are not allowed"),
     ];
     for (code, expected) in cases {
-        assert_eq!(problems(code, Goal::Function), [*expected], "{code}");
+        assert_eq!(problems(code, ParseGoal::Function), [*expected], "{code}");
     }
-    assert_eq!(problems("function f(a: string) {}", Goal::Function).len(), 1);
-    assert_eq!(problems("var x: string = 1", Goal::Function), [format!("1:6 {SEMICOLON}")]);
+    assert_eq!(problems("function f(a: string) {}", ParseGoal::Function).len(), 1);
+    assert_eq!(problems("var x: string = 1", ParseGoal::Function), [format!("1:6 {SEMICOLON}")]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn right_code_has_no_problem() {
         "a: for (;;) { break a; }",
         "yield = 1; await = 2; let = 3;",
     ] {
-        assert_eq!(problems(code, Goal::Function), [""; 0], "{code}");
+        assert_eq!(problems(code, ParseGoal::Function), [""; 0], "{code}");
     }
 }
 
@@ -98,7 +98,7 @@ fn a_file_is_a_module_by_its_own_syntax() {
         "console.log(import.meta.url)",
         "with (a) {}",
     ] {
-        assert_eq!(problems(code, Goal::File), [""; 0], "{code}");
+        assert_eq!(problems(code, ParseGoal::File), [""; 0], "{code}");
     }
     let broken = [
         ("import a from 'a';\nwith (a) {}", "2:1 `with` statements are not allowed"),
@@ -107,16 +107,16 @@ fn a_file_is_a_module_by_its_own_syntax() {
         ("let a;\nlet a;", "2:5 identifier `a` has already been declared"),
     ];
     for (code, expected) in broken {
-        assert_eq!(problems(code, Goal::File), [expected], "{code}");
+        assert_eq!(problems(code, ParseGoal::File), [expected], "{code}");
     }
 }
 
 #[test]
-fn all_problems_in_order_up_to_twenty() {
+fn all_problems_are_reported_in_order_up_to_twenty() {
     let code = "let a;\nlet b;\nlet b;\nlet a;\nbreak;";
-    let places: Vec<_> =
-        problems(code, Goal::Function).iter().map(|told| told[..3].to_owned()).collect();
-    assert_eq!(places, ["3:5", "4:5", "5:1"]);
+    let positions: Vec<_> =
+        problems(code, ParseGoal::Function).iter().map(|problem| problem[..3].to_owned()).collect();
+    assert_eq!(positions, ["3:5", "4:5", "5:1"]);
     assert_eq!(function(&"let a;".repeat(100)).problems.len(), 20);
 }
 
@@ -128,7 +128,50 @@ fn an_import_is_reported_once() {
 }
 
 #[test]
-fn kinds() {
-    assert_eq!(function("(").problems[0].kind, ProblemKind::Syntax);
-    assert_eq!(function(&" ".repeat(2 << 20)).problems[0].kind, ProblemKind::Limit);
+fn syntax_errors_and_limits_have_different_kinds() {
+    assert_eq!(function("(").problems[0].kind, SyntaxProblemKind::Syntax);
+    assert_eq!(function(&" ".repeat(2 << 20)).problems[0].kind, SyntaxProblemKind::Limit);
+}
+
+/// The first error for which the engine refuses to compile, as the sandbox's failures report it.
+#[test]
+fn the_first_error_of_a_program_is_found_in_scripts_and_modules() {
+    let cases: &[(ParseGoal, &str, Option<&str>)] = &[
+        (ParseGoal::Function, "module.exports = () => 1;", None),
+        (ParseGoal::Function, "let a = 1;\nconst y = ;", Some("2:11 unexpected token `;`")),
+        (
+            ParseGoal::Function,
+            "let a;\nimport fs from 'fs';\nlet a;",
+            Some("2:1 `import fs from 'fs';` imports something: a program has only what is in it"),
+        ),
+        (
+            ParseGoal::Function,
+            "let a; let a;\nimport 'fs';",
+            Some("1:12 identifier `a` has already been declared"),
+        ),
+        // Fails when it runs, not when it is compiled.
+        (ParseGoal::Function, "module.exports = () => import('fs');", None),
+        (ParseGoal::Module, "export default () => 1;", None),
+        (ParseGoal::Module, "export default (", Some("1:17 unexpected end of the code")),
+        (
+            ParseGoal::Module,
+            "const a = 1;\nexport * from'fs';",
+            Some("2:1 `export * from'fs';` imports something: a program has only what is in it"),
+        ),
+        (ParseGoal::Module, "export default async () => await import('fs');", None),
+        (ParseGoal::Module, "export default () => import.meta.url;", None),
+        (
+            ParseGoal::Module,
+            "export default class { @d m() {} }",
+            Some("1:24 decorators are not part of the language that the sandbox runs"),
+        ),
+    ];
+    for (goal, code, expected) in cases {
+        let error = read(code, *goal, &[]).first_error();
+        let shown = error
+            .map(|error| format!("{} {}", line_column(code, error.range.start), error.message));
+        assert_eq!(shown.as_deref(), *expected, "{code}");
+    }
+    // Code beyond the limits may be right: nothing is said about it.
+    assert_eq!(read(&" ".repeat(2 << 20), ParseGoal::Function, &[]).first_error(), None);
 }

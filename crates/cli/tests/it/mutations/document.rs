@@ -2,8 +2,10 @@
 //! of the program.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::json;
+use toolwright_script::InProcessAnalyzer;
 use toolwright_workspace::{ReadOptions, Workspace};
 
 use super::tables::{FIELDS, FOLLOWS, KNOWN};
@@ -291,7 +293,7 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
 
 /// The findings of `check`.
 pub(super) fn check(file: &str, text: &str) -> Vec<Found> {
-    let loaded = Workspace::default()
+    let loaded = Workspace::new(Arc::new(InProcessAnalyzer))
         .read(&parse(file, text), ReadOptions { format: None, compat: false, rules: true });
     let line = |d: &toolwright_source::Diagnostic| d.line_column().map_or(0, |(line, _)| line);
     loaded

@@ -1,6 +1,18 @@
-//! The lesson that fits a mistake: of all anti-patterns and quirks, the one that speaks of the same
-//! fields as the errors do. Words are compared, nothing is understood; without a field in common
-//! nothing fits.
+//! Finds the anti-pattern and the quirk that are about the mistake of a refused call.
+//!
+//! ```text
+//! errors ────▶ words ─┐
+//!                     ├─ score ─▶ the best anti-pattern, the best quirk
+//! each lesson ▶ words ┘
+//! ```
+//!
+//! Words are compared; nothing is understood. A lesson fits if it mentions a field that the errors
+//! mention, and its example, if it has one, does not show a call of another command. Among several
+//! that fit, a score decides, in which a shared field counts most. Without a field in common
+//! nothing fits: wrong advice is worse than none.
+//!
+//! Deliberately absent: synonyms, stemming beyond a plural `s`, and languages other than English.
+//! Authors write the lessons of a definition and the messages of its validators in one style.
 
 use std::collections::BTreeSet;
 
@@ -8,83 +20,39 @@ use toolwright_model::Knowledge;
 
 use crate::{Json, KnowledgeAdvice};
 
-/// Words that say nothing about what a text is about.
-const EMPTY: &[&str] = &[
-    "a",
-    "all",
-    "an",
-    "and",
-    "api",
-    "are",
-    "array",
-    "as",
-    "at",
-    "be",
-    "but",
-    "by",
-    "call",
-    "correct",
-    "each",
-    "error",
-    "expected",
-    "field",
-    "for",
-    "format",
-    "from",
-    "get",
-    "got",
-    "has",
-    "have",
-    "if",
-    "in",
-    "invalid",
-    "is",
-    "it",
-    "list",
-    "missing",
-    "must",
-    "need",
-    "no",
-    "not",
-    "null",
-    "number",
-    "object",
-    "of",
-    "on",
-    "only",
-    "or",
-    "pattern",
-    "required",
-    "string",
-    "the",
-    "to",
-    "type",
-    "undefined",
-    "use",
-    "using",
-    "valid",
-    "value",
-    "when",
-    "with",
-    "without",
-    "wrong",
-];
+/// Words that occur in errors and lessons about any field, so that sharing them means nothing.
+const STOP_WORDS: &str = "
+    a all an and api are array as at be but by call correct each error expected field for
+    format from get got has have if in invalid is it list missing must need no not null number
+    object of on only or pattern required string the to type undefined use using valid value
+    when with without wrong";
 
-/// The words of a text, as they are compared: names are taken apart, plurals are singular.
+/// Whether a word, in lower case, says nothing about the subject of a text.
+fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.split_whitespace().any(|stop_word| stop_word == word)
+}
+
+/// The words of a text in the form in which they are compared: lower case, camelCase and snake_case
+/// split, a plural `s` dropped, stop words left out.
 fn words(text: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut word = String::new();
-    let mut lower = false;
+    let mut is_after_lower = false;
+    // The space at the end completes the last word.
     for c in text.chars().chain([' ']) {
-        if !c.is_alphanumeric() || (c.is_uppercase() && lower) {
+        if !c.is_alphanumeric() || (c.is_uppercase() && is_after_lower) {
             let whole = std::mem::take(&mut word).to_lowercase();
-            let one = whole.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with('s'));
-            let one = one.unwrap_or(&whole).to_owned();
-            if one.len() > 1 && !EMPTY.contains(&one.as_str()) && !EMPTY.contains(&whole.as_str()) {
-                all.insert(one);
+            // A plural `s`, but not that of `class` or `bus`.
+            let singular =
+                whole.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with('s'));
+            let singular = singular.unwrap_or(&whole).to_owned();
+            // Single letters and digits are list items or variables of an example.
+            let is_word = singular.len() > 1 && !is_stop_word(&singular) && !is_stop_word(&whole);
+            if is_word {
+                all.insert(singular);
             }
         }
-        lower = c.is_lowercase();
+        is_after_lower = c.is_lowercase();
         if c.is_alphanumeric() {
             word.push(c);
         }
@@ -92,88 +60,94 @@ fn words(text: &str) -> BTreeSet<String> {
     all
 }
 
-/// What a mistake is about.
-struct Mistake<'a> {
+/// A call that was refused, in words.
+struct RefusedCall<'a> {
     command: &'a str,
+    /// The words of all errors.
     words: BTreeSet<String>,
-    /// Names of arguments that the errors speak of.
+    /// The words that may name the wrong argument.
     fields: BTreeSet<String>,
-    /// Whether they are arguments of the call; else any word of the errors may be one.
-    named: bool,
+    /// Whether `fields` are names of arguments of the call. Else the argument is probably missing,
+    /// and every word of the errors may be its name.
+    has_argument: bool,
 }
 
-impl Mistake<'_> {
-    /// How well a lesson fits; nothing if it does not. `example` is how it is done wrong, where
-    /// that is shown.
-    fn fit(&self, name: &str, description: &str, example: &str) -> Option<usize> {
+impl RefusedCall<'_> {
+    /// How well a lesson fits, `None` if it does not. `example` is the wrong way that it shows,
+    /// empty for quirks.
+    fn score(&self, name: &str, description: &str, example: &str) -> Option<usize> {
         let title = words(name);
         let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
         let shared = self.fields.intersection(&about).count();
-        let shown = self.fields.intersection(&words(example)).count();
-        // A lesson that shows how another command is called is not about this one.
+        let in_example = self.fields.intersection(&words(example)).count();
+        // An example that only calls other commands belongs to another lesson.
         let calls = calls_of(example).any(|name| name == self.command);
         if !calls && calls_of(example).next().is_some() {
             return None;
         }
-        // An argument that is missing is known from the errors alone: then the example must show it
-        // or the call.
-        let about_it = if self.named {
-            shared > 0 || (calls && shown > 0)
+        // Where any word of the errors may be the argument, a shared word alone is weak: the
+        // example must mention it, too, or call the command.
+        let is_about_it = if self.has_argument {
+            shared > 0 || (calls && in_example > 0)
         } else {
-            shared > 0 && (shown > 0 || calls || example.is_empty())
+            shared > 0 && (in_example > 0 || calls || example.is_empty())
         };
-        if !about_it {
+        if !is_about_it {
             return None;
         }
         let common = self.words.intersection(&about).count();
-        let named = self.words.intersection(&title).count();
-        Some(4 * shared + 2 * named + common + shown + if calls { 4 } else { 0 })
+        let in_title = self.words.intersection(&title).count();
+        // The weights are judgement: the field decides, a call of the command counts as much as a
+        // field, the title counts more than the description.
+        Some(4 * shared + 2 * in_title + common + in_example + if calls { 4 } else { 0 })
     }
 }
 
-/// The names before open brackets: `update_task({` calls one.
+/// The names of functions that an example calls: `update_task` of `client.update_task({`.
 fn calls_of(example: &str) -> impl Iterator<Item = &str> {
-    // Of `client.update_task(` it is the last part.
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let name =
         move |(at, _)| example[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
-    // `new Date(` is a value, `catch (` a word of the language: no command is called.
+    // `new Date(` makes a value, and `catch (` has a space before the bracket: neither calls a
+    // command.
     let is_call = |name: &&str| !name.is_empty() && !name.starts_with(|c: char| c.is_uppercase());
     example.match_indices('(').map(name).filter(is_call)
 }
 
-/// The anti-pattern and the quirk that fit best, if any do.
-pub(super) fn fitting(
+/// The anti-pattern and the quirk that fit best. Lessons without a remedy are left out.
+pub(super) fn find_advice(
     knowledge: &Knowledge,
     command: &str,
     arguments: &Json,
     errors: &[String],
 ) -> Vec<KnowledgeAdvice> {
-    let said = words(&errors.join(" "));
+    let in_errors = words(&errors.join(" "));
     let names = arguments.as_object().into_iter().flatten().flat_map(|(name, _)| words(name));
-    let mut fields: BTreeSet<String> = names.filter(|name| said.contains(name)).collect();
-    let named = !fields.is_empty();
-    if !named {
-        fields.clone_from(&said);
+    // The arguments that the errors mention. None of them means that the argument is missing in the
+    // call, so its name can only be among the words of the errors.
+    let mut fields: BTreeSet<String> = names.filter(|name| in_errors.contains(name)).collect();
+    let has_argument = !fields.is_empty();
+    if !has_argument {
+        fields.clone_from(&in_errors);
     }
-    let mistake = Mistake { command, words: said, fields, named };
+    let call = RefusedCall { command, words: in_errors, fields, has_argument };
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let patterns = knowledge.anti_patterns.iter().filter_map(|pattern| {
         let (name, description) = (text(&pattern.name), text(&pattern.description));
-        let fit = mistake.fit(&name, &description, &text(&pattern.wrong))?;
+        let score = call.score(&name, &description, &text(&pattern.wrong))?;
         let example = pattern.correct.as_ref()?.trim_end().to_owned();
-        Some((fit, KnowledgeAdvice { kind: "antiPattern", name, description, remedy: example }))
+        Some((score, KnowledgeAdvice { kind: "antiPattern", name, description, remedy: example }))
     });
     let quirks = knowledge.quirks.iter().filter_map(|quirk| {
         let (name, description) = (text(&quirk.name), text(&quirk.description));
-        let fit = mistake.fit(&name, &description, "")?;
+        let score = call.score(&name, &description, "")?;
         let remedy = quirk.mitigation.as_ref()?.trim_end().to_owned();
-        Some((fit, KnowledgeAdvice { kind: "quirk", name, description, remedy }))
+        Some((score, KnowledgeAdvice { kind: "quirk", name, description, remedy }))
     });
     [best(patterns), best(quirks)].into_iter().flatten().collect()
 }
 
-/// The first of those that fit best.
+/// The lesson with the highest score; of several, the first.
 fn best(lessons: impl Iterator<Item = (usize, KnowledgeAdvice)>) -> Option<KnowledgeAdvice> {
     let first_best =
         |best: Option<(usize, KnowledgeAdvice)>, next: (usize, KnowledgeAdvice)| match best {
@@ -191,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_texts() {
+    fn names_and_plurals_are_split_into_words() {
         let of = |text: &str| words(text).into_iter().collect::<Vec<_>>().join(" ");
         assert_eq!(of("listId must be a numeric string"), "id numeric");
         assert_eq!(of("wrong_assignee_format"), "assignee");
@@ -237,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn the_lesson_about_the_same_field_and_command() {
+    fn the_lesson_about_the_same_field_and_command_is_found() {
         let advice = |command: &str, arguments: Json, error: &str| {
-            let found = fitting(&knowledge(), command, &arguments, &[error.to_owned()]);
+            let found = find_advice(&knowledge(), command, &arguments, &[error.to_owned()]);
             found.into_iter().map(|advice| advice.remedy).collect::<Vec<_>>().join(" + ")
         };
         let owner = json!({"owner": "Ann", "board": 1});
@@ -259,7 +233,7 @@ mod tests {
             advice("create_card", owner.clone(), "board is unknown"),
             "the right way of board_by_title"
         );
-        // A field that is missing is known from the error.
+        // The name of a missing field is only in the error.
         assert_eq!(
             advice("create_card", json!({}), "board is required"),
             "the right way of board_by_title"

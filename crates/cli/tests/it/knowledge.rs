@@ -1,5 +1,5 @@
-//! What definitions know, at work: checks, validators and processors around calls, and what was
-//! learnt.
+//! The knowledge of definitions, applied to calls: checks, validators and processors around them,
+//! and advice for calls that are refused.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::calling::run;
 use crate::client::{HttpClient, StdioClient, configured, faulty_server};
 use crate::program::{Run, folder};
 
-/// A toolset in front of the server `good`, whose `echo` is judged and processed.
+/// A definition in front of the server `good`, with validators and processors for its tool `echo`.
 pub(crate) fn board() -> String {
     r#"tool:
   schema_version: 2.0
@@ -107,7 +107,7 @@ pub(crate) fn board() -> String {
     .replace("SERVER", &faulty_server())
 }
 
-/// A folder with the board and a configuration for it.
+/// A folder with the definition of `board` and a configuration for it.
 pub(crate) fn workshop() -> tempfile::TempDir {
     let (folder, path) = configured("[[source]]\nname = \"board\"\npath = \"board.yaml\"\n");
     std::fs::write(path.join("board.yaml"), board()).expect("a file");
@@ -124,18 +124,18 @@ fn call(folder: &Path, id: &str, args: Json) -> (i32, Json) {
 }
 
 #[test]
-fn a_good_call_is_judged_and_processed() {
+fn a_good_call_passes_validators_and_processors() {
     let folder = workshop();
     let (code, result) =
         call(folder.path(), "board:echo", json!({"title": "A very long title", "owner": 17}));
     assert_eq!(code, 0, "{result}");
-    // Shortened on the way in, unwrapped and announced on the way out. The field is looked for in
-    // the payload, which has no `echo` of its own.
+    // `shorten` cuts the title of the request; `announce` and `shout` make the result from the
+    // payload. The helper looks for its field in the payload, which has no `echo` inside.
     assert_eq!(result["structuredContent"], json!({"said": "A VERY LON!"}), "{result}");
-    // Without a processor the answer is left alone.
+    // A command without processors keeps the answer of the server.
     let (code, result) = call(folder.path(), "board:add", json!({"a": 1, "b": 2}));
     assert_eq!((code, &result["structuredContent"]), (0, &json!({"sum": 3})), "{result}");
-    // The server says what the definition does not: the types of arguments, and further tools.
+    // The server provides what the definition lacks: the types of arguments, and further tools.
     let added = run(folder.path(), &["call", "board:add", "a=1", "b=2"]);
     assert!(added.code == 0 && added.stdout.contains("\"sum\": 3"), "{added:?}");
     let (code, result) = call(folder.path(), "board:pid", json!({}));
@@ -148,9 +148,9 @@ fn a_good_call_is_judged_and_processed() {
     assert!(missing.stderr.contains("QUARANTINED: "), "{missing:?}");
 }
 
-/// What processors make of a result need not be what the server promises.
+/// Processors may change the shape of a result, so the output schema of the server does not apply.
 #[test]
-fn a_result_that_is_made_here_is_not_held_against_the_server_s_schema() {
+fn results_of_processors_are_not_checked_against_the_schema_of_the_server() {
     let (folder, path) = configured("[[source]]\nname = \"board\"\npath = \"board.yaml\"\n");
     let processor = "      - id: rename\n        language: javascript\n        processes: add\n        function: |\n          module.exports = () => ({ renamed: true });\n    validators:\n";
     let text = board().replacen("    validators:\n", processor, 1);
@@ -177,7 +177,7 @@ fn a_result_that_is_made_here_is_not_held_against_the_server_s_schema() {
 }
 
 #[test]
-fn a_refused_call_says_why_and_how_it_is_done() {
+fn a_refused_call_reports_errors_and_advice() {
     let folder = workshop();
     let people = run(folder.path(), &["call", "board:echo", "title=x", "owner=Ann"]);
     assert_eq!((people.code, people.stdout.as_str()), (1, ""));
@@ -195,7 +195,7 @@ fn a_refused_call_says_why_and_how_it_is_done() {
 }
 
 #[test]
-fn a_validator_that_cannot_judge_refuses_and_its_place_is_shown() {
+fn a_validator_that_fails_refuses_the_call_with_its_position() {
     let folder = workshop();
     for (owner, part) in [
         ("nobody", "validator `has-owner` threw ReferenceError: "),
@@ -219,7 +219,7 @@ fn a_validator_that_cannot_judge_refuses_and_its_place_is_shown() {
 }
 
 #[test]
-fn processors_and_payloads_that_fail_have_their_own_codes() {
+fn failures_of_processors_and_payloads_have_codes_of_their_own() {
     let folder = workshop();
     let (code, result) = call(folder.path(), "board:echo", json!({"title": "unprocessable"}));
     assert_eq!((code, &result["error"]["code"]), (1, &json!("PROCESSOR_FAILED")), "{result}");
@@ -237,7 +237,7 @@ fn processors_and_payloads_that_fail_have_their_own_codes() {
 }
 
 #[test]
-fn fields_are_got_out_by_their_helpers() {
+fn helpers_extract_fields_from_the_result() {
     let folder = workshop();
     // Without payload schemas the whole answer is the data, and the helper finds its field in it.
     let text = board()
@@ -255,7 +255,7 @@ fn fields_are_got_out_by_their_helpers() {
 }
 
 #[test]
-fn agents_are_refused_in_the_same_words() {
+fn agents_get_the_same_refusal_over_both_transports() {
     let folder = workshop();
     let mut stdio = StdioClient::start(folder.path(), &[], &[]);
     let refused = stdio.call("board__echo", json!({"title": "x", "owner": "Ann"}));
@@ -272,7 +272,7 @@ fn agents_are_refused_in_the_same_words() {
     );
 }
 
-/// A toolset whose command `echo` has one validator with this code, in front of the server `good`.
+/// A definition in front of the server `good` whose tool `echo` has one validator with this code.
 pub(crate) fn judged_by(code: &str, more: &str) -> String {
     let code: String = code.lines().map(|line| format!("          {line}\n")).collect();
     format!(
@@ -282,7 +282,7 @@ pub(crate) fn judged_by(code: &str, more: &str) -> String {
 }
 
 #[test]
-fn answers_that_are_no_verdicts_refuse() {
+fn answers_that_are_not_verdicts_refuse_the_call() {
     let text = judged_by("module.exports = (args) => args.answer;", "");
     let folder = folder(&[("odd.yaml", text.as_bytes())]);
     for (answer, expected) in [
@@ -316,24 +316,32 @@ fn answers_that_are_no_verdicts_refuse() {
     assert!(eval.code == 1 && eval.stderr.starts_with("INVALID_VALIDATOR_RESULT: "), "{eval:?}");
 }
 
+/// Compiling it takes all of its 2 s of processor time, so calls that compiled it again would take
+/// at least as long each. Twenty calls in less than half of that is a wide margin on a busy
+/// machine.
 #[test]
-fn what_is_too_much_to_compile_is_tried_once() {
+fn code_that_is_too_large_to_compile_is_compiled_once() {
     let names: Vec<String> = (0..100_000).map(|n| format!("a{n}")).collect();
-    let bomb = judged_by(&format!("var {}; module.exports = () => 1;", names.join(",")), "");
+    let code = judged_by(&format!("var {}; module.exports = () => 1;", names.join(",")), "");
     let (folder, path) = configured("[[source]]\nname = \"odd\"\npath = \"odd.yaml\"\n");
-    std::fs::write(path.join("odd.yaml"), bomb).expect("a file");
+    std::fs::write(path.join("odd.yaml"), code).expect("a file");
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     let refused = client.call("odd__echo", json!({}));
-    let said = refused["content"][0]["text"].as_str().expect("a text");
-    assert!(said.contains("TIMEOUT: it is too much to compile"), "{said}");
-    assert!(said.contains("the definition is at fault, not the call: fix the validator"), "{said}");
+    let message = refused["content"][0]["text"].as_str().expect("a text");
+    assert!(message.contains("TIMEOUT: compiling exceeds a limit"), "{message}");
+    assert!(
+        message.contains("the definition is at fault, not the call: fix the validator"),
+        "{message}"
+    );
     let began = std::time::Instant::now();
-    assert_eq!(client.call("odd__echo", json!({})), refused);
-    assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?}", began.elapsed());
+    for _ in 0..20 {
+        assert_eq!(client.call("odd__echo", json!({})), refused);
+    }
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[test]
-fn a_lesson_needs_no_functions_to_be_told() {
+fn advice_is_given_without_functions_in_the_definition() {
     let text = format!(
         "tool:\n  schema_version: 2.0\n  id: odd\n  type: mcp\n  name: Odd\n  version: 1.0.0\n  description: For trying lessons.\n  \
          tools:\n    - id: echo\n      description: Says it again\n      inputSchema: {{ type: object, required: [colour] }}\n  \
@@ -348,7 +356,7 @@ fn a_lesson_needs_no_functions_to_be_told() {
 }
 
 #[test]
-fn a_schema_that_refuses_is_explained_by_what_was_learnt() {
+fn a_refusal_by_the_input_schema_comes_with_advice() {
     let typed = board().replace(
         "  commands: [echo, add, fail]\n",
         "  tools:\n    - id: echo\n      inputSchema: { type: object, properties: { owner: { type: integer } } }\n",
@@ -372,7 +380,7 @@ fn a_schema_that_refuses_is_explained_by_what_was_learnt() {
 }
 
 #[test]
-fn an_odd_answer_of_a_server_breaks_nothing() {
+fn metadata_of_a_server_that_is_not_an_object_is_replaced() {
     let server = r#"
 while read -r line; do
   case "$line" in *'"id":'*) ;; *) continue ;; esac

@@ -1,4 +1,4 @@
-//! What a validator returns.
+//! The shapes of the values that a validator returns.
 
 use crate::support::function;
 
@@ -57,7 +57,7 @@ const CASES: &[(&str, (usize, usize, usize))] = &[
 ];
 
 #[test]
-fn returns() {
+fn returned_values_are_counted_by_shape() {
     for (code, expected) in CASES {
         let returns = function(code).returns;
         assert_eq!((returns.found, returns.shaped, returns.unknown), *expected, "{code}");
@@ -66,7 +66,7 @@ fn returns() {
 }
 
 #[test]
-fn wrong_ones_have_places() {
+fn values_that_are_not_verdicts_have_positions() {
     for (code, wrong) in [
         ("function v() { if (a) return true; return { valid: true, errors: [] } }", &["true"][..]),
         (
@@ -75,7 +75,7 @@ fn wrong_ones_have_places() {
         ),
         ("function v() { return }", &["return"]),
         ("function v() { return build() }", &[]),
-        // Which of them is called only the id tells.
+        // Only the definition's id decides which of them is called.
         ("module.exports = { a() { return 1 }, b() { return { valid: true, errors: [] } } }", &[]),
     ] {
         let returns = function(code).returns;

@@ -1,19 +1,19 @@
 //! The forms of an entry point.
 
-use toolwright_script::{Entry, Goal, read};
+use toolwright_script::{EntryPoint, ParseGoal, read};
 
 use crate::support::function;
 
-fn exports(names: &[&str]) -> Entry {
-    Entry::Exports(names.iter().map(ToString::to_string).collect())
+fn exports(names: &[&str]) -> EntryPoint {
+    EntryPoint::Exports(names.iter().map(ToString::to_string).collect())
 }
 
-fn declared(name: &str) -> Entry {
-    Entry::Declared(name.to_owned())
+fn declared(name: &str) -> EntryPoint {
+    EntryPoint::Declared(name.to_owned())
 }
 
 #[test]
-fn entries() {
+fn entry_points_of_all_forms_are_found() {
     let cases = [
         // exports
         ("function f(args) {} module.exports = { f };", exports(&["f"])),
@@ -38,20 +38,20 @@ fn entries() {
         ("globalThis.module.exports = { f() {} }", exports(&["f"])),
         ("class A {} module.exports = A", exports(&[])),
         // the value of the script
-        ("(function () { return { valid: true, errors: [] }; })();", Entry::Value),
-        ("(function () { return 1 }())", Entry::Value),
-        ("(function () { return 1 }).call(this)", Entry::Value),
-        ("(() => 1)()", Entry::Value),
-        ("(async () => { await 1 })()", Entry::Value),
-        ("(function (args) { })", Entry::Value),
-        ("args => args", Entry::Value),
-        ("({ valid: true, errors: [] })", Entry::Value),
-        ("data.map(x => x.id)", Entry::Value),
-        ("function f() { return 1 } f(args)", Entry::Value),
-        ("function f() {} f", Entry::Value),
-        ("(function () { return 1 })(); function helper() {}", Entry::Value),
-        ("if (args.x) { 1 } else { 2 }", Entry::Value),
-        ("module.exports = { version: 1 }; (function () { return 1 })()", Entry::Value),
+        ("(function () { return { valid: true, errors: [] }; })();", EntryPoint::Value),
+        ("(function () { return 1 }())", EntryPoint::Value),
+        ("(function () { return 1 }).call(this)", EntryPoint::Value),
+        ("(() => 1)()", EntryPoint::Value),
+        ("(async () => { await 1 })()", EntryPoint::Value),
+        ("(function (args) { })", EntryPoint::Value),
+        ("args => args", EntryPoint::Value),
+        ("({ valid: true, errors: [] })", EntryPoint::Value),
+        ("data.map(x => x.id)", EntryPoint::Value),
+        ("function f() { return 1 } f(args)", EntryPoint::Value),
+        ("function f() {} f", EntryPoint::Value),
+        ("(function () { return 1 })(); function helper() {}", EntryPoint::Value),
+        ("if (args.x) { 1 } else { 2 }", EntryPoint::Value),
+        ("module.exports = { version: 1 }; (function () { return 1 })()", EntryPoint::Value),
         // the one function
         ("function f(args) { return args }", declared("f")),
         ("async function f(args) { return args }", declared("f")),
@@ -68,20 +68,20 @@ fn entries() {
         ),
         ("exports = function () {}; function f() {} void 0", declared("f")),
         // nothing
-        ("", Entry::None),
-        ("// nothing here", Entry::None),
-        ("const limit = 3;", Entry::None),
-        ("function f() {} function g() {}", Entry::None),
-        ("function f() {} const g = () => 1", Entry::None),
-        ("(function () { args.x })()", Entry::None),
-        ("class A {}", Entry::None),
-        ("throw new Error('no')", Entry::None),
-        ("console.log(args)", Entry::None),
+        ("", EntryPoint::None),
+        ("// nothing here", EntryPoint::None),
+        ("const limit = 3;", EntryPoint::None),
+        ("function f() {} function g() {}", EntryPoint::None),
+        ("function f() {} const g = () => 1", EntryPoint::None),
+        ("(function () { args.x })()", EntryPoint::None),
+        ("class A {}", EntryPoint::None),
+        ("throw new Error('no')", EntryPoint::None),
+        ("console.log(args)", EntryPoint::None),
         // no script
-        ("function f( {", Entry::Unknown),
+        ("function f( {", EntryPoint::Unknown),
     ];
     for (code, expected) in cases {
         assert_eq!(function(code).entry, expected, "{code}");
     }
-    assert_eq!(read("function f() {}", Goal::File, &[]).entry, Entry::Unknown);
+    assert_eq!(read("function f() {}", ParseGoal::File, &[]).entry, EntryPoint::Unknown);
 }

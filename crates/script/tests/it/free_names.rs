@@ -1,8 +1,8 @@
 //! Names that nothing declares.
 
-use toolwright_script::{Goal, read};
+use toolwright_script::{ParseGoal, read};
 
-use crate::support::{function, place};
+use crate::support::{function, line_column};
 
 #[test]
 fn free_names_at_their_first_use() {
@@ -33,16 +33,16 @@ fn free_names_at_their_first_use() {
     ];
     for (code, expected) in cases {
         let free = function(code).free;
-        let told: Vec<_> = free
+        let shown: Vec<_> = free
             .iter()
-            .map(|free| format!("{} {}", place(code, free.range.start), free.name))
+            .map(|free| format!("{} {}", line_column(code, free.range.start), free.name))
             .collect();
-        assert_eq!(told, *expected, "{code}");
+        assert_eq!(shown, *expected, "{code}");
     }
 }
 
 #[test]
-fn names_that_are_there() {
+fn declared_and_provided_names_are_not_free() {
     for code in [
         "args; module; exports; console.log(undefined, NaN, Infinity, globalThis)",
         "Object; Array; JSON; Math; Map; Promise; Symbol; BigInt; Date; RegExp; Proxy; Reflect; Float64Array",
@@ -63,7 +63,7 @@ fn names_that_are_there() {
 }
 
 #[test]
-fn forbidden_names_are_not_free_too() {
+fn forbidden_names_are_not_reported_again_as_free() {
     for code in [
         "require('fs')",
         "fs.x",
@@ -71,14 +71,14 @@ fn forbidden_names_are_not_free_too() {
         "fetch('file:x')",
         "global.require('x')",
     ] {
-        let script = function(code);
-        assert_eq!((script.forbidden.len(), script.free.len()), (1, 0), "{code}");
+        let facts = function(code);
+        assert_eq!((facts.forbidden.len(), facts.free.len()), (1, 0), "{code}");
     }
 }
 
 #[test]
-fn lent_names() {
+fn names_that_the_caller_provides_are_not_free() {
     let code = "async function f() { return await tools.call('a', {}) }";
-    assert_eq!(read(code, Goal::Function, &["tools"]).free, []);
-    assert_eq!(read(code, Goal::Function, &[]).free[0].name, "tools");
+    assert_eq!(read(code, ParseGoal::Function, &["tools"]).free, []);
+    assert_eq!(read(code, ParseGoal::Function, &[]).free[0].name, "tools");
 }

@@ -1,0 +1,293 @@
+//! One function of a definition, ready to run: compiled when it is first needed, its errors located
+//! in the file that holds it.
+//!
+//! ```text
+//! source ─ compile once ─▶ program ─ run ─▶ ProgramOutput
+//!             │                       │
+//!             └── SandboxError ───────┴─ locate ─▶ FunctionError { error, location }
+//! ```
+//!
+//! Where an error is reported:
+//!
+//! - A syntax error at the position that the parser of the crate `script` gives.
+//! - An exception, a stack overflow or a time-out at the innermost position in the engine's stack
+//!   trace. The engine records the positions of names and calls, not of every expression, so the
+//!   column may be that of the last one before the failing expression.
+//! - Everything else near the first line of the function, marked as approximate. So is a thrown
+//!   value that is not an `Error`: it has no stack trace of its own.
+//!
+//! Nothing here reconstructs a position that the engine did not record. That was tried: it takes a
+//! model of what one version of the engine records, which the next version breaks.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use toolwright_sandbox::{
+    CodePosition, GuestLimits, HostFunctions, LogLine, Program, ProgramForm, ProgramInput,
+    ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
+};
+use toolwright_script::{ParseGoal, ScriptAnalyzer};
+
+use crate::{Json, Log};
+
+/// What a function is for; its limits follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FunctionRole {
+    /// Called by name: from field mappings, payload schemas and `eval`.
+    Helper,
+    /// Changes the arguments or the result of a call.
+    Processor,
+    /// Refuses bad arguments before a call.
+    Validator,
+    /// The body of a tool: it is the call.
+    Body,
+}
+
+impl FunctionRole {
+    /// The word for it in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            FunctionRole::Helper => "helper",
+            FunctionRole::Processor => "processor",
+            FunctionRole::Validator => "validator",
+            FunctionRole::Body => "body",
+        }
+    }
+}
+
+/// A position in the file that holds a function's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileLocation {
+    /// The name of the file, as users know it.
+    pub file: String,
+    /// Line and column, counted from 1. `None` if the file no longer has the position.
+    pub line_column: Option<(usize, usize)>,
+}
+
+/// Translates a position in a function's code into one in the file that holds it: the code of an
+/// AIOS function is indented in a YAML block, so its first line is not the first line of the file.
+pub type LocationFormatter = Arc<dyn Fn(CodePosition) -> FileLocation + Send + Sync>;
+
+/// Where a function failed. Shown as `FILE:LINE:COLUMN`, or `near FILE:LINE` if it is approximate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorLocation {
+    /// Where it is in the file. `None` for code that does not come from a file.
+    file: Option<FileLocation>,
+    /// Where it is in the code itself.
+    position: CodePosition,
+    /// Whether neither the parser nor the engine gave the position. Then it is the first line of
+    /// the function, or a line that may belong to an earlier exception.
+    pub is_approximate: bool,
+}
+
+impl ErrorLocation {
+    /// The location without the word `near`: `FILE:LINE:COLUMN`, or `FILE:LINE` if it is
+    /// approximate. For programs, which read `is_approximate` as a field of its own.
+    pub fn position_text(&self) -> String {
+        let CodePosition { line, column } = self.position;
+        match &self.file {
+            Some(FileLocation { file, line_column: Some((line, _)) }) if self.is_approximate => {
+                format!("{file}:{line}")
+            }
+            Some(FileLocation { file, line_column: Some((line, column)) }) => {
+                format!("{file}:{line}:{column}")
+            }
+            Some(FileLocation { file, line_column: None }) => file.clone(),
+            None if self.is_approximate => format!("line {line}"),
+            None => format!("line {line}, column {column}"),
+        }
+    }
+}
+
+impl fmt::Display for ErrorLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let near = if self.is_approximate { "near " } else { "" };
+        write!(f, "{near}{}", self.position_text())
+    }
+}
+
+/// Why a function gave no result, and where.
+#[derive(Clone, Debug)]
+pub struct FunctionError {
+    /// What the sandbox reported. For syntax errors the message is the parser's, which is clearer.
+    pub error: SandboxError,
+    /// Where it happened. `None` if the code is not at fault: a worker that did not start or died,
+    /// or an input that is too large.
+    pub location: Option<ErrorLocation>,
+}
+
+impl FunctionError {
+    /// What the author gave as the `cause` of the error, in words.
+    pub fn cause(&self) -> Option<&str> {
+        self.error.fields.as_deref()?.get("cause")?.as_str()
+    }
+}
+
+/// A function of a definition.
+pub struct KnowledgeFunction {
+    /// What it is for.
+    pub role: FunctionRole,
+    /// Its name among the functions of its role; `#1`, `#2` … for functions without an id.
+    pub id: String,
+    source: String,
+    form: ProgramForm,
+    formatter: Option<LocationFormatter>,
+    /// The compiled program, or why it cannot be compiled. Empty until it is first needed, and
+    /// after a failure that may not happen again.
+    program: OnceCell<Result<Program, FunctionError>>,
+}
+
+impl fmt::Debug for KnowledgeFunction {
+    /// As messages name it: ``validator `has-title` ``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.role.name(), self.id)
+    }
+}
+
+impl KnowledgeFunction {
+    /// A function of an AIOS definition: a classic script.
+    pub fn function(
+        role: FunctionRole,
+        id: impl Into<String>,
+        source: impl Into<String>,
+        formatter: Option<LocationFormatter>,
+    ) -> KnowledgeFunction {
+        KnowledgeFunction {
+            role,
+            id: id.into(),
+            source: source.into(),
+            form: ProgramForm::Script,
+            formatter,
+            program: OnceCell::new(),
+        }
+    }
+
+    /// The body of a tool: an ES module.
+    pub fn body(
+        id: impl Into<String>,
+        source: impl Into<String>,
+        formatter: Option<LocationFormatter>,
+    ) -> KnowledgeFunction {
+        KnowledgeFunction {
+            form: ProgramForm::Module,
+            ..KnowledgeFunction::function(FunctionRole::Body, id, source, formatter)
+        }
+    }
+
+    /// Runs it, and compiles it before that if nobody has. Concurrent first calls compile once.
+    ///
+    /// # Errors
+    /// What the sandbox reports, with its location in the file. Without an analyzer, syntax errors
+    /// are reported where the engine noticed them.
+    pub async fn run(
+        &self,
+        pool: &WorkerPool,
+        analyzer: Option<&dyn ScriptAnalyzer>,
+        input: &ProgramInput,
+        limits: &GuestLimits,
+        host: Option<&dyn HostFunctions>,
+    ) -> Result<ProgramOutput, FunctionError> {
+        let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
+            // `Err` leaves the cell empty, so the next call tries again.
+            Err(error) if is_transient(&error) => Err(self.locate(error, analyzer)),
+            compiled => Ok(compiled.map_err(|error| self.locate(error, analyzer))),
+        };
+        let program = self.program.get_or_try_init(compile).await?;
+        let output = pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await;
+        output.map_err(|error| self.locate(error, analyzer))
+    }
+
+    /// Adds the location to an error. The module's header lists the rules.
+    fn locate(
+        &self,
+        mut error: SandboxError,
+        analyzer: Option<&dyn ScriptAnalyzer>,
+    ) -> FunctionError {
+        let is_approximate = match error.code {
+            SandboxErrorCode::StartFailed
+            | SandboxErrorCode::WorkerDied
+            | SandboxErrorCode::InputTooLarge => return FunctionError { error, location: None },
+            // The trace of a thrown value that is not an `Error` is the engine's last one, which
+            // may belong to an exception that a promise swallowed.
+            SandboxErrorCode::Threw => error.name.is_none(),
+            _ => false,
+        };
+        let syntax_error = (error.code == SandboxErrorCode::Syntax)
+            .then(|| self.first_syntax_error(analyzer?))
+            .flatten();
+        let known = match syntax_error {
+            Some(problem) => {
+                error.message = problem.message;
+                Some(CodePosition::of_byte(&self.source, problem.range.start))
+            }
+            None => error.position(),
+        };
+        let (position, is_approximate) = match known {
+            Some(position) => (position, is_approximate),
+            None => (CodePosition { line: 1, column: 1 }, true),
+        };
+        let file = self.formatter.as_ref().map(|formatter| formatter(position));
+        FunctionError { error, location: Some(ErrorLocation { file, position, is_approximate }) }
+    }
+
+    fn first_syntax_error(
+        &self,
+        analyzer: &dyn ScriptAnalyzer,
+    ) -> Option<toolwright_script::SyntaxProblem> {
+        let goal = match self.form {
+            ProgramForm::Module => ParseGoal::Module,
+            _ => ParseGoal::Function,
+        };
+        analyzer.analyze(&self.source, goal, &[]).first_error()
+    }
+
+    /// Writes what it wrote to `console` to the log, one line each.
+    pub(crate) fn log_console(&self, lines: &[LogLine], log: &Log) {
+        for line in lines {
+            log.line(&format!("{self:?}: console: {}", line.text));
+        }
+    }
+
+    /// One sentence about a failure: which function, what went wrong, where.
+    pub fn explain(&self, failure: &FunctionError) -> String {
+        let FunctionError { error, location } = failure;
+        let mut text = match (&error.name, error.code) {
+            (Some(name), SandboxErrorCode::Threw) => {
+                format!("{self:?} threw {name}: {}", error.message)
+            }
+            _ => format!("{self:?} failed with {}: {}", error.code, error.message),
+        };
+        if let Some(cause) = failure.cause() {
+            text.push_str(&format!(", caused by {}", cause.replace('\n', " ")));
+        }
+        if let Some(location) = location {
+            text.push_str(&format!(" ({location})"));
+        }
+        text
+    }
+}
+
+/// Whether compiling failed for a reason that may be gone the next time: a worker that died, or a
+/// machine so busy that the clock ended the attempt before the compiler had its time.
+fn is_transient(error: &SandboxError) -> bool {
+    match error.code {
+        SandboxErrorCode::Syntax
+        | SandboxErrorCode::InputTooLarge
+        | SandboxErrorCode::StackOverflow => false,
+        SandboxErrorCode::Timeout => error.cpu < Duration::from_secs(1),
+        _ => true,
+    }
+}
+
+/// The input of a function. A processor gets its value as `data` too, and `fields`, which is empty
+/// unless helpers extracted some from the result of a call.
+pub fn function_input(role: FunctionRole, value: &Json) -> ProgramInput {
+    let mut input = ProgramInput::args(value.clone());
+    if role == FunctionRole::Processor {
+        input.data = Some(value.clone());
+        input.globals = vec![("fields".to_owned(), Json::Object(serde_json::Map::new()))];
+    }
+    input
+}

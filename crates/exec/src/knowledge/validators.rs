@@ -1,0 +1,243 @@
+//! Before a call: the checks that need no code, then all validators of the command, in order.
+//!
+//! Validators fail closed. One that throws, exceeds a limit or returns something that is not a
+//! verdict refuses the call like one that says `valid: false`, because a call that nothing has
+//! checked must not leave. The verdict remembers the difference (`broken`): then the definition is
+//! at fault, and the caller cannot do anything about it.
+
+use std::time::Duration;
+
+use toolwright_model::{Validator, ValidatorCheck};
+use toolwright_sandbox::SandboxErrorCode;
+
+use super::{
+    FunctionRole, FunctionRunner, Knowledge, KnowledgeFunction, function_input, guest_limits,
+};
+use crate::Json;
+
+/// A validator that takes longer causes a warning; its verdict counts all the same (aios seed,
+/// Validators: target under 50 ms).
+pub const SLOW_VALIDATOR: Duration = Duration::from_millis(50);
+
+/// What the validators of a command say about the arguments of one call.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// Why the call is refused; empty if it is not.
+    pub errors: Vec<String>,
+    /// What is wrong with the validators themselves, for the log and the result's metadata.
+    pub warnings: Vec<String>,
+    /// Whether a validator could not do its work. The call is refused all the same.
+    pub broken: bool,
+    /// The messages of exceptions that validators threw. `toolwright test` accepts them where an
+    /// example expects an error.
+    pub thrown: Vec<String>,
+    /// Why no validator can run at all, if so.
+    pub no_sandbox: Option<String>,
+}
+
+impl Knowledge {
+    /// Runs the checks and validators of a command on the arguments of a call.
+    ///
+    /// All validators run, also after one has refused: a caller should learn about all errors at
+    /// once.
+    pub async fn judge(
+        &self,
+        command: &str,
+        arguments: &Json,
+        runner: FunctionRunner<'_>,
+    ) -> Verdict {
+        let mut verdict = Verdict::default();
+        let validators = self.model.validators.iter().zip(&self.validators);
+        let validators =
+            validators.filter(|(validator, _)| validator.validates.as_deref() == Some(command));
+        // Each check is remembered with its validator, which may rely on it (`add_broken`).
+        // The checks of all validators come first: they are cheap, and their errors are the
+        // clearest.
+        let validators: Vec<(bool, &KnowledgeFunction)> = validators
+            .map(|(validator, function)| {
+                (run_checks(validator, arguments, &mut verdict), &**function)
+            })
+            .collect();
+        for (passed_checks, function) in validators {
+            let Some(pool) = runner.pool else {
+                verdict.no_sandbox =
+                    Some(format!("validator `{}` cannot run: there is no sandbox", function.id));
+                return verdict;
+            };
+            let input = function_input(FunctionRole::Validator, arguments);
+            let limits = guest_limits(runner.limits, FunctionRole::Validator);
+            match function.run(pool, runner.analyzer, &input, &limits, None).await {
+                Ok(output) => {
+                    function.log_console(&output.log, runner.log);
+                    if output.cpu > SLOW_VALIDATOR {
+                        let ms = output.cpu.as_millis();
+                        verdict.warnings.push(format!(
+                            "validator `{}` took {ms} ms, more than 50",
+                            function.id
+                        ));
+                    }
+                    match read_validator_answer(function, &output.value) {
+                        Ok(ValidatorAnswer { errors, warning }) => {
+                            verdict.errors.extend(errors);
+                            verdict.warnings.extend(warning);
+                        }
+                        Err(why) => verdict.add_broken(passed_checks, why),
+                    }
+                }
+                Err(failure) => {
+                    function.log_console(&failure.error.log, runner.log);
+                    // No worker, so no other validator can run either.
+                    if failure.error.code == SandboxErrorCode::StartFailed {
+                        verdict.no_sandbox = Some(failure.error.message);
+                        return verdict;
+                    }
+                    verdict.add_broken(passed_checks, function.explain(&failure));
+                    if failure.error.code == SandboxErrorCode::Threw {
+                        verdict.thrown.push(failure.error.message);
+                    }
+                }
+            }
+        }
+        verdict
+    }
+}
+
+impl Verdict {
+    /// Notes that a validator could not do its work. If its own checks have refused the arguments
+    /// already, it may have relied on them: then the arguments are at fault, not the validator, and
+    /// its failure is only a warning.
+    fn add_broken(&mut self, passed_checks: bool, why: String) {
+        if passed_checks {
+            self.errors.push(why);
+            self.broken = true;
+        } else {
+            self.warnings.push(why);
+        }
+    }
+}
+
+/// Runs the checks of a validator that need no code, and returns whether the arguments pass them.
+/// Only `required_fields` can be checked; the others describe the code to readers.
+fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut Verdict) -> bool {
+    let errors_before = verdict.errors.len();
+    for check in &validator.checks {
+        let ValidatorCheck::RequiredFields(fields) = check else { continue };
+        let missing =
+            fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
+        verdict.errors.extend(missing.map(|field| format!("{field} is required")));
+    }
+    verdict.errors.len() == errors_before
+}
+
+/// The answer of one validator.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ValidatorAnswer {
+    /// Why it refuses the arguments; empty if it accepts them.
+    pub errors: Vec<String>,
+    /// How the answer departs from `{ valid, errors }` although its meaning is clear.
+    pub warning: Option<String>,
+}
+
+/// Reads what a validator returned. Lenient where the meaning is clear, because validators in the
+/// wild return `errors` in many shapes: a single text, objects with a `message`, nothing at all.
+/// Anything in `errors` refuses the call, also beside `valid: true`.
+///
+/// # Errors
+/// If there is no boolean `valid`: then it is not an answer. The text starts with
+/// `INVALID_VALIDATOR_RESULT`.
+pub fn read_validator_answer(
+    function: &KnowledgeFunction,
+    value: &Json,
+) -> Result<ValidatorAnswer, String> {
+    let id = &function.id;
+    let unusual = |what: &str| format!("INVALID_VALIDATOR_RESULT: validator `{id}` {what}");
+    let Some(valid) = value.get("valid").and_then(Json::as_bool) else {
+        let answer = super::processors::abbreviate(value);
+        return Err(unusual(&format!(
+            "answered {answer}, expected {{ valid: boolean, errors: string[] }}"
+        )));
+    };
+    let (listed, mut warning) = match value.get("errors") {
+        Some(Json::Array(errors)) => (errors.as_slice(), None),
+        // Validators that accept often leave the list out.
+        None | Some(Json::Null) => (&[][..], None),
+        // Not a list: one error, unless it is an empty text or object.
+        Some(error) => {
+            let is_blank = error.as_str().is_some_and(|text| text.trim().is_empty())
+                || error.as_object().is_some_and(serde_json::Map::is_empty);
+            let listed = if is_blank { &[][..] } else { std::slice::from_ref(error) };
+            (listed, Some(unusual("returned `errors` that is not a list")))
+        }
+    };
+    let mut errors = Vec::new();
+    for error in listed {
+        match (error, error.get("message").and_then(Json::as_str)) {
+            (Json::String(text), _) => errors.push(text.clone()),
+            (_, Some(message)) => {
+                errors.push(message.to_owned());
+                warning.get_or_insert_with(|| unusual("returned errors that are objects"));
+            }
+            (other, None) => {
+                errors.push(other.to_string());
+                warning.get_or_insert_with(|| unusual("returned errors that are not strings"));
+            }
+        }
+    }
+    // A refusal needs a reason, or the caller would see an empty list.
+    if !valid && errors.is_empty() {
+        errors.push(format!("validator `{id}` refuses the arguments and does not say why"));
+    }
+    if valid && !errors.is_empty() {
+        warning
+            .get_or_insert_with(|| unusual("returned `valid: true` with errors: the errors count"));
+    }
+    Ok(ValidatorAnswer { errors, warning })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_of_validators_are_read_leniently() {
+        let function = KnowledgeFunction::function(FunctionRole::Validator, "v", "", None);
+        let read = |value: Json| {
+            let answer = read_validator_answer(&function, &value).expect("an answer");
+            (answer.errors.join("|"), answer.warning.is_some())
+        };
+        let refused = |text: &str, has_warning: bool| (text.to_owned(), has_warning);
+        for (value, expected) in [
+            (json!({"valid": true, "errors": []}), refused("", false)),
+            (json!({"valid": true}), refused("", false)),
+            (json!({"valid": true, "errors": null}), refused("", false)),
+            (json!({"valid": false, "errors": ["a", "b"]}), refused("a|b", false)),
+            (json!({"valid": true, "errors": ["a"]}), refused("a", true)),
+            (
+                json!({"valid": false, "errors": [{"message": "a", "field": "x"}]}),
+                refused("a", true),
+            ),
+            (json!({"valid": false, "errors": [7]}), refused("7", true)),
+            (json!({"valid": false, "errors": "a"}), refused("a", true)),
+            (json!({"valid": true, "errors": "a"}), refused("a", true)),
+            (
+                json!({"valid": true, "errors": {"title": "bad"}}),
+                refused("{\"title\":\"bad\"}", true),
+            ),
+            (json!({"valid": true, "errors": {}}), refused("", true)),
+            (
+                json!({"valid": false}),
+                refused("validator `v` refuses the arguments and does not say why", false),
+            ),
+        ] {
+            assert_eq!(read(value.clone()), expected, "{value}");
+        }
+        for value in
+            [json!(null), json!(true), json!({"ok": true}), json!({"valid": "yes"}), json!([])]
+        {
+            let why = read_validator_answer(&function, &value).unwrap_err();
+            assert!(why.starts_with("INVALID_VALIDATOR_RESULT"), "{value}: {why}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The facts about one piece of code, as plain data.
+//!
+//! Nothing here refers to the parser, borrows from the source text or computes anything about
+//! JavaScript: strings, numbers and byte ranges only. That is the contract between this crate and
+//! its users, and it is what an analyzer in another process would send over a pipe.
+//!
+//! All ranges are in bytes of the code that was analyzed and lie on character boundaries, so
+//! `&code[range]` never panics (held by the property tests).
+
+use std::ops::Range;
+
+/// What the code is for, which decides how it is parsed and which facts are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParseGoal {
+    /// The `function` of a helper, processor or validator: a classic script in the sandbox. All
+    /// facts are looked for.
+    Function,
+    /// The body of a tool: an ES module in the sandbox. Only syntax and forbidden calls are looked
+    /// for; its entry point is always the default export.
+    Module,
+    /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only the syntax is
+    /// looked at: Node has files, modules and globals of its own.
+    File,
+}
+
+/// Everything that the source text alone says about a piece of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFacts {
+    /// Syntax errors in source order, at most [`MAX_PROBLEMS`].
+    pub problems: Vec<SyntaxProblem>,
+    /// Uses of what the sandbox does not allow, in source order.
+    pub forbidden: Vec<ForbiddenCall>,
+    /// Names that neither the code declares nor the sandbox provides, in the order of their first
+    /// use. A name that `forbidden` reports already is not repeated here.
+    pub free: Vec<FreeName>,
+    /// How the code offers the function to call.
+    pub entry: EntryPoint,
+    /// What the entry point returns.
+    pub returns: ReturnFacts,
+}
+
+/// The most problems that are reported for one piece of code: a parser that lost its way reports
+/// one after another, and only the first ones help.
+pub const MAX_PROBLEMS: usize = 20;
+
+impl ScriptFacts {
+    /// Facts about code that could not be looked at beyond its problems, or needs no further look.
+    pub(crate) fn only_problems(problems: Vec<SyntaxProblem>) -> Self {
+        Self {
+            problems,
+            forbidden: Vec::new(),
+            free: Vec::new(),
+            entry: EntryPoint::Unknown,
+            returns: ReturnFacts::UNKNOWN,
+        }
+    }
+
+    /// The first error for which the sandbox's engine refuses to compile the code, static imports
+    /// included. `None` if the parser finds nothing wrong, or the code exceeds a limit of this
+    /// crate.
+    ///
+    /// Used to report an engine's syntax error at an exact position: the engine itself stops at the
+    /// first token that it cannot read, which may be far behind the mistake.
+    pub fn first_error(&self) -> Option<SyntaxProblem> {
+        let imports = self.forbidden.iter().filter(|call| call.kind == ForbiddenKind::Import);
+        let imports = imports.map(|call| SyntaxProblem {
+            kind: SyntaxProblemKind::Syntax,
+            message: format!("`{}` imports something: a program has only what is in it", call.what),
+            range: call.range.clone(),
+            help: None,
+        });
+        let problems = self.problems.iter().filter(|p| p.kind == SyntaxProblemKind::Syntax);
+        problems.cloned().chain(imports).min_by_key(|problem| problem.range.start)
+    }
+}
+
+/// A syntax error, or code that exceeds a limit. Early errors (a name declared twice, `break`
+/// outside of a loop) are syntax errors too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxProblem {
+    /// Whether the code is wrong, or only more than this crate reads.
+    pub kind: SyntaxProblemKind,
+    /// What is wrong, on one line, lower case, literals in backticks.
+    pub message: String,
+    /// The bytes of the code that the message is about; empty at the start for the code as a whole.
+    pub range: Range<usize>,
+    /// How to correct it, where that is known.
+    pub help: Option<String>,
+}
+
+/// Whether a problem is an error of the code or a limit of this crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyntaxProblemKind {
+    /// The engine refuses this code.
+    Syntax,
+    /// The code may be right, but is larger or deeper than this crate reads. No other fact about it
+    /// is known.
+    Limit,
+}
+
+/// A use of something that the sandbox does not allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForbiddenCall {
+    /// Which kind of access it is.
+    pub kind: ForbiddenKind,
+    /// The code that does it, such as `require('fs')`: its first line, shortened.
+    pub what: String,
+    /// Its bytes in the code.
+    pub range: Range<usize>,
+}
+
+/// The kinds of access that the sandbox does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForbiddenKind {
+    /// `require`, also through `module` or the global object.
+    Require,
+    /// An `import` declaration or `export … from`. The engine refuses the whole program.
+    Import,
+    /// `import(…)` or `import.meta`. In a module this fails when it is evaluated, not before.
+    DynamicImport,
+    /// A global or member that leads to files of the machine.
+    FileAccess,
+}
+
+/// A name that is used and that nothing declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreeName {
+    /// The identifier.
+    pub name: String,
+    /// The bytes of its first use.
+    pub range: Range<usize>,
+}
+
+/// How the code offers the function to call (aios seed, "entry point of a function"). Where only
+/// running the code could decide, the code gets the benefit of the doubt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryPoint {
+    /// `module.exports` is a function, or holds functions of these names. Empty when it is the
+    /// function itself or the names cannot be seen.
+    Exports(Vec<String>),
+    /// The value of the script is the function, or already the result.
+    Value,
+    /// The only function that is declared at the top level.
+    Declared(String),
+    /// The code offers nothing to call.
+    None,
+    /// Not looked for: the code does not parse, or its goal has another kind of entry point.
+    Unknown,
+}
+
+/// The values that the entry point can return, as far as a validator's verdict `{ valid, errors }`
+/// is concerned. Each branch of a `?:`, `&&`, `||` or `??` counts as a value of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReturnFacts {
+    /// All values that were seen, `return;` included.
+    pub found: usize,
+    /// Objects that have both `valid` and `errors`, neither of them visibly of another type.
+    pub shaped: usize,
+    /// Values that only running the code could determine, and `throw` statements.
+    pub unknown: usize,
+    /// The positions of values that are certainly not a verdict.
+    pub wrong: Vec<Range<usize>>,
+}
+
+impl ReturnFacts {
+    /// The facts about code that was not looked at: anything is possible.
+    pub(crate) const UNKNOWN: Self = Self { found: 0, shaped: 0, unknown: 1, wrong: Vec::new() };
+
+    /// Whether any of the values is, or may be, `{ valid, errors }`. False for a function without
+    /// `return`.
+    pub fn can_be_verdict(&self) -> bool {
+        self.shaped + self.unknown > 0
+    }
+}

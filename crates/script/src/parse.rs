@@ -1,0 +1,165 @@
+//! Parses code with oxc and collects the facts from the tree, once per
+//! [`ParseGoal`](crate::ParseGoal).
+//!
+//! Each goal has its own grammar: `import` is an error in a script, `with` is an error in a module,
+//! and Node decides between the two by looking at the file. Nothing here is bounded: callers
+//! measure the code first (`size_limits`) and provide the stack (`large_stack`).
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use oxc_allocator::Allocator;
+use oxc_parser::{ParseOptions, Parser};
+use oxc_semantic::{Semantic, SemanticBuilder};
+use oxc_span::{SourceType, Span};
+
+use crate::problem_messages::{problem_of_diagnostic, unsupported_syntax};
+use crate::resolve::ResolvedTree;
+use crate::{
+    EntryPoint, ForbiddenCall, ForbiddenKind, MAX_PROBLEMS, ReturnFacts, ScriptFacts,
+    SyntaxProblem, entry_point, forbidden_calls, free_names,
+};
+
+thread_local! {
+    /// The memory of the last tree, for the next one on this thread: a definition has several
+    /// functions, and each would allocate an arena of its own.
+    static ARENA: Cell<Option<Allocator>> = const { Cell::new(None) };
+}
+
+/// Bytes of an arena that is kept for the next tree. A larger one is freed: one long file must not
+/// hold its memory as long as the thread lives.
+const MAX_KEPT_ARENA: usize = 256 * 1024;
+
+/// Reads a function of a definition: a classic script, in which `import` and `export` are errors.
+pub(crate) fn read_function(code: &str, provided: &[&str]) -> ScriptFacts {
+    in_kept_arena(|arena| {
+        let parsed = parse(arena, code, SourceType::script());
+        let Some(semantic) = parsed.semantic else {
+            return ScriptFacts::only_problems(in_order(parsed.problems));
+        };
+        let tree = ResolvedTree::new(&semantic, code, provided);
+        let (forbidden, reported_names) = forbidden_calls::find(&tree);
+        let free = free_names::find(&tree, &reported_names);
+        let (entry, returns) = entry_point::find(&tree);
+        let problems = all_problems(parsed.problems, &semantic, &forbidden);
+        ScriptFacts { problems, forbidden, free, entry, returns }
+    })
+}
+
+/// Reads the body of a tool: an ES module. Its entry point is its default export by definition, so
+/// only problems and forbidden calls are looked for.
+pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
+    in_kept_arena(|arena| {
+        let parsed = parse(arena, code, SourceType::mjs());
+        let Some(semantic) = parsed.semantic else {
+            return ScriptFacts::only_problems(in_order(parsed.problems));
+        };
+        let (forbidden, _) = forbidden_calls::find(&ResolvedTree::new(&semantic, code, provided));
+        let problems = all_problems(parsed.problems, &semantic, &forbidden);
+        ScriptFacts {
+            problems,
+            forbidden,
+            free: Vec::new(),
+            entry: EntryPoint::Unknown,
+            returns: ReturnFacts::UNKNOWN,
+        }
+    })
+}
+
+/// Reads a file that Node runs. Node's own rule: a file that is not a valid CommonJS module and
+/// parses as an ES module is an ES module.
+pub(crate) fn read_file(code: &str) -> ScriptFacts {
+    let arena = Allocator::default();
+    // Most scripts of local tools are CommonJS, so the second parse is rare.
+    let common_js = parse(&arena, code, SourceType::cjs());
+    if common_js.problems.is_empty() {
+        return ScriptFacts::only_problems(Vec::new());
+    }
+    // Errors are reported in the grammar that the author seems to have meant.
+    let either = parse(&arena, code, SourceType::unambiguous());
+    let parsed = if either.is_module || either.problems.is_empty() { either } else { common_js };
+    ScriptFacts::only_problems(in_order(parsed.problems))
+}
+
+/// Lends the thread's arena to `work`, and keeps it for the next call unless it grew too large.
+fn in_kept_arena(work: impl FnOnce(&Allocator) -> ScriptFacts) -> ScriptFacts {
+    let mut arena = ARENA.take().unwrap_or_default();
+    let facts = work(&arena);
+    if arena.capacity() <= MAX_KEPT_ARENA {
+        arena.reset();
+        ARENA.set(Some(arena));
+    }
+    facts
+}
+
+/// What the parser returns for one piece of code.
+struct ParsedCode<'a> {
+    problems: Vec<SyntaxProblem>,
+    /// `None` when the parser gave up in the middle; then there is no tree to look at.
+    semantic: Option<Semantic<'a>>,
+    /// Whether the code is an ES module: by the grammar, or by its own syntax if that is open.
+    is_module: bool,
+}
+
+/// Parses code in one grammar and resolves its names.
+fn parse<'a>(arena: &'a Allocator, code: &'a str, grammar: SourceType) -> ParsedCode<'a> {
+    let options = ParseOptions {
+        // A wrong regular expression literal is a syntax error for the engine, too.
+        parse_regular_expression: true,
+        // `(a)` and `a` are the same expression for every question that is asked of the tree.
+        preserve_parens: false,
+        ..ParseOptions::default()
+    };
+    let parsed = Parser::new(arena, code, grammar).with_options(options).parse();
+    let is_module = parsed.program.source_type.is_module();
+    let mut problems: Vec<SyntaxProblem> = parsed
+        .diagnostics
+        .iter()
+        .map(|d| problem_of_diagnostic(code, &d.message, &d.labels, d.help.as_deref()))
+        .collect();
+    if parsed.panicked {
+        return ParsedCode { problems, semantic: None, is_module };
+    }
+    // Early errors (names declared twice, stray `break`) are found when names are resolved.
+    let built = SemanticBuilder::new()
+        .with_build_nodes(true)
+        .with_check_syntax_error(true)
+        .build(arena.alloc(parsed.program));
+    let early_errors = built
+        .diagnostics
+        .iter()
+        .map(|d| problem_of_diagnostic(code, &d.message, &d.labels, d.help.as_deref()));
+    problems.extend(early_errors);
+    ParsedCode { problems, semantic: Some(built.semantic), is_module }
+}
+
+/// The problems of the parser and those that only the sandbox's engine has with the code.
+fn all_problems(
+    mut problems: Vec<SyntaxProblem>,
+    semantic: &Semantic,
+    forbidden: &[ForbiddenCall],
+) -> Vec<SyntaxProblem> {
+    problems.extend(semantic.nodes().iter().filter_map(unsupported_syntax));
+    // An import in a script is both a syntax error and forbidden. It is reported once, as
+    // forbidden: that message says why.
+    let imports: Vec<&Range<usize>> = forbidden
+        .iter()
+        .filter(|call| matches!(call.kind, ForbiddenKind::Import | ForbiddenKind::DynamicImport))
+        .map(|call| &call.range)
+        .collect();
+    problems.retain(|problem| !imports.iter().any(|range| range.contains(&problem.range.start)));
+    in_order(problems)
+}
+
+/// Problems in source order, without repeats, at most [`MAX_PROBLEMS`].
+fn in_order(mut problems: Vec<SyntaxProblem>) -> Vec<SyntaxProblem> {
+    problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
+    problems.dedup();
+    problems.truncate(MAX_PROBLEMS);
+    problems
+}
+
+/// The bytes of a span of the tree.
+pub(crate) fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
+}

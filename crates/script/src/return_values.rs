@@ -1,0 +1,241 @@
+//! Looks at what functions return: is it a validator's verdict `{ valid, errors }` (aios seed,
+//! Validators)?
+//!
+//! Every `return` of the entry point is judged by its syntax. Only what is certainly wrong is
+//! reported: a value that comes from a call, an argument or a spread may be right, and a validator
+//! that throws means "invalid", which is a verdict as well.
+
+use std::collections::BTreeSet;
+
+use oxc_ast::AstKind;
+use oxc_ast::ast::{AssignmentOperator, Expression, ObjectExpression, ObjectPropertyKind};
+use oxc_semantic::NodeId;
+use oxc_span::{GetSpan, Span};
+
+use crate::ReturnFacts;
+use crate::parse::range;
+use crate::resolve::{FunctionNode, ResolvedTree, ResolvedValue};
+
+impl ReturnFacts {
+    fn add(&mut self, shape: ReturnShape, at: Span) {
+        self.found += 1;
+        match shape {
+            ReturnShape::Verdict => self.shaped += 1,
+            ReturnShape::Unknown => self.unknown += 1,
+            ReturnShape::Other => self.wrong.push(range(at)),
+        }
+    }
+}
+
+/// The judgement about one returned value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReturnShape {
+    /// An object with `valid` and `errors`.
+    Verdict,
+    /// Certainly something else.
+    Other,
+    /// Only running the code could determine it.
+    Unknown,
+}
+
+/// What these functions return together; `None` is a function that cannot be seen. Several
+/// functions come from `module.exports` with several members.
+pub(crate) fn of_functions<'a>(
+    tree: &ResolvedTree<'_, 'a>,
+    functions: &[Option<FunctionNode<'a>>],
+) -> ReturnFacts {
+    let mut returns = ReturnFacts::default();
+    // Functions with a block are collected first: their `return` statements are then found in one
+    // pass over the tree, however many functions there are.
+    let mut blocks = BTreeSet::new();
+    for function in functions {
+        match function {
+            // `args => value` has no `return` statement to find.
+            Some(FunctionNode::Arrow(arrow)) if arrow.is_expression() => {
+                arrow
+                    .get_expression()
+                    .into_iter()
+                    .for_each(|value| add_branches(tree, value, &mut returns));
+            }
+            Some(function) if !function.is_generator() => {
+                blocks.insert(function.node_id());
+            }
+            // A generator returns an iterator, and what that yields is not looked at.
+            _ => returns.unknown += 1,
+        }
+    }
+    if !blocks.is_empty() {
+        add_statements(tree, &blocks, &mut returns);
+    }
+    if functions.len() > 1 {
+        // The id of the definition's function decides which one is called, and it is not known
+        // here. Values of the others must not be reported as wrong.
+        returns.wrong.clear();
+    }
+    returns
+}
+
+/// What an expression can evaluate to, for scripts whose value is the result itself.
+pub(crate) fn of_expression<'a>(
+    tree: &ResolvedTree<'_, 'a>,
+    expression: &'a Expression<'a>,
+) -> ReturnFacts {
+    let mut returns = ReturnFacts::default();
+    add_branches(tree, expression, &mut returns);
+    returns
+}
+
+/// Adds the `return` and `throw` statements that belong to these functions and not to functions
+/// inside of them.
+fn add_statements(tree: &ResolvedTree, functions: &BTreeSet<NodeId>, returns: &mut ReturnFacts) {
+    let is_ours =
+        |node| innermost_function(tree, node).is_some_and(|function| functions.contains(&function));
+    for node in tree.nodes() {
+        match node.kind() {
+            AstKind::ReturnStatement(statement) if is_ours(node.id()) => {
+                match &statement.argument {
+                    Some(argument) => add_branches(tree, argument, returns),
+                    None => returns.add(ReturnShape::Other, statement.span),
+                }
+            }
+            // A validator that throws refuses the arguments (aios seed, Validators).
+            AstKind::ThrowStatement(_) if is_ours(node.id()) => returns.unknown += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The innermost function around a node.
+fn innermost_function(tree: &ResolvedTree, node: NodeId) -> Option<NodeId> {
+    tree.ancestors(node).find_map(|kind| match kind {
+        AstKind::Function(function) => Some(function.node_id.get()),
+        AstKind::ArrowFunctionExpression(arrow) => Some(arrow.node_id.get()),
+        _ => None,
+    })
+}
+
+/// Adds every value that an expression can evaluate to. Iterative: `a || b || c …` may be a chain
+/// of 100,000 links.
+fn add_branches<'a>(
+    tree: &ResolvedTree<'_, 'a>,
+    expression: &'a Expression<'a>,
+    returns: &mut ReturnFacts,
+) {
+    let mut pending = vec![expression];
+    while let Some(expression) = pending.pop() {
+        match expression {
+            Expression::ConditionalExpression(choice) => {
+                pending.extend([&choice.consequent, &choice.alternate]);
+            }
+            // Either side may be the value, also of `&&`: `ok && verdict`.
+            Expression::LogicalExpression(logical) => {
+                pending.extend([&logical.left, &logical.right])
+            }
+            // `(log(), verdict)`
+            Expression::SequenceExpression(sequence) => pending.extend(sequence.expressions.last()),
+            Expression::AssignmentExpression(assignment)
+                if assignment.operator == AssignmentOperator::Assign =>
+            {
+                pending.push(&assignment.right);
+            }
+            other => returns.add(shape_of(tree, other), other.span()),
+        }
+    }
+}
+
+/// The shape of one value without branches. A name is followed to its declaration.
+fn shape_of<'a>(tree: &ResolvedTree<'_, 'a>, expression: &'a Expression<'a>) -> ReturnShape {
+    if let Expression::ObjectExpression(object) = expression {
+        return shape_of_object(object);
+    }
+    if expression.is_undefined() {
+        return ReturnShape::Other;
+    }
+    match tree.resolve(expression) {
+        ResolvedValue::Function(_) => ReturnShape::Other,
+        // A variable: members may have been added since it was declared.
+        ResolvedValue::Expression(Expression::ObjectExpression(object)) => {
+            match shape_of_object(object) {
+                ReturnShape::Verdict => ReturnShape::Verdict,
+                _ => ReturnShape::Unknown,
+            }
+        }
+        ResolvedValue::Expression(value) if is_not_object(value) => ReturnShape::Other,
+        _ => ReturnShape::Unknown,
+    }
+}
+
+/// The shape of an object literal: both members must be there, and neither visibly of a wrong type.
+fn shape_of_object(object: &ObjectExpression) -> ReturnShape {
+    // The last of several members with one name is the one that counts.
+    let value = |name| {
+        object.properties.iter().rev().find_map(|member| match member {
+            ObjectPropertyKind::ObjectProperty(property)
+                if property.key.is_specific_static_name(name) =>
+            {
+                Some(&property.value)
+            }
+            _ => None,
+        })
+    };
+    // A spread or a computed key may add any member.
+    let is_open = object.properties.iter().any(|member| match member {
+        ObjectPropertyKind::ObjectProperty(property) => property.key.static_name().is_none(),
+        ObjectPropertyKind::SpreadProperty(_) => true,
+    });
+    match (value("valid"), value("errors")) {
+        (Some(valid), Some(errors)) if is_not_boolean(valid) || is_not_string_list(errors) => {
+            ReturnShape::Other
+        }
+        (Some(_), Some(_)) => ReturnShape::Verdict,
+        _ if is_open => ReturnShape::Unknown,
+        _ => ReturnShape::Other,
+    }
+}
+
+/// Whether an expression is certainly not a boolean.
+fn is_not_boolean(expression: &Expression) -> bool {
+    let literal = expression.is_literal() && !matches!(expression, Expression::BooleanLiteral(_));
+    literal || is_object_list_or_template(expression)
+}
+
+/// Whether an expression is certainly not a list of strings.
+fn is_not_string_list(expression: &Expression) -> bool {
+    match expression {
+        Expression::ArrayExpression(list) => list.elements.iter().any(|element| {
+            element.as_expression().is_some_and(|item| {
+                item.is_literal() && !item.is_string_literal()
+                    || matches!(
+                        item,
+                        Expression::ObjectExpression(_) | Expression::ArrayExpression(_)
+                    )
+            })
+        }),
+        other => other.is_literal() || is_object_list_or_template(other),
+    }
+}
+
+/// Whether an expression makes an object, a list or a text, whatever its parts are.
+fn is_object_list_or_template(expression: &Expression) -> bool {
+    matches!(
+        expression,
+        Expression::ObjectExpression(_)
+            | Expression::ArrayExpression(_)
+            | Expression::TemplateLiteral(_)
+    )
+}
+
+/// Whether an expression is certainly not a plain object with members.
+fn is_not_object(expression: &Expression) -> bool {
+    expression.is_literal()
+        || expression.is_function()
+        || matches!(
+            expression,
+            Expression::ArrayExpression(_)
+                | Expression::TemplateLiteral(_)
+                | Expression::BinaryExpression(_)
+                | Expression::UnaryExpression(_)
+                | Expression::UpdateExpression(_)
+                | Expression::ClassExpression(_)
+        )
+}

@@ -11,6 +11,7 @@ use toolwright_web::{ConversionError, FetchError, FetchOptions, MarkdownOptions,
 
 use crate::executables::{Run, fetch};
 use crate::http_server::{Authority, Server, Wire, hold_open, html, response};
+use crate::in_time;
 
 /// KiB of memory that no run may exceed.
 const MAX_MEMORY: u64 = 128 << 10;
@@ -25,11 +26,9 @@ fn bounded(run: Run) -> Run {
     run
 }
 
-/// Fetches on another thread, so that a fetch that never returns fails the test.
-fn fetch_in_time(url: String, options: FetchOptions) -> FetchError {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(toolwright_web::fetch(&url, &options).map(|_| ())));
-    receiver.recv_timeout(MAX_TIME).expect("the fetch ends").expect_err("the fetch fails")
+/// Fetches a page that cannot be fetched, and returns the error.
+fn fetch_error(url: String, options: FetchOptions) -> FetchError {
+    in_time(move || toolwright_web::fetch(&url, &options).map(|_| ())).expect_err("it fails")
 }
 
 /// Sends `head`, and then `piece` again and again until the client closes the connection.
@@ -145,16 +144,16 @@ fn slow_servers_do_not_extend_the_deadline() {
         ..FetchOptions::default()
     };
     for (name, server) in servers {
-        let error = fetch_in_time(server.url("/"), options.clone());
+        let error = fetch_error(server.url("/"), options.clone());
         assert!(matches!(error, FetchError::Timeout), "{name}: {error}");
         assert_eq!(error.to_string(), "Connection timeout");
     }
     // With TLS the error may also be one of certificates; what counts is that the fetch ends.
     let drip_tls = Server::start_tls(&Authority::new(), |_, wire| drip(wire, b"x"));
-    fetch_in_time(drip_tls.url("/"), options.clone());
+    fetch_error(drip_tls.url("/"), options.clone());
     // This listener never accepts, so the handshake gets no answer.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    fetch_in_time(format!("https://{}/", listener.local_addr().unwrap()), options);
+    fetch_error(format!("https://{}/", listener.local_addr().unwrap()), options);
 }
 
 #[test]

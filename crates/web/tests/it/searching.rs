@@ -10,6 +10,7 @@ use url::Url;
 
 use crate::executables::{BRAVE, GOOGLE, Run, run};
 use crate::http_server::{Authority, Server, Wire, hold_open, response};
+use crate::in_time;
 
 const KEY: &str = "k3y-that-must-not-be-seen";
 const ENGINE: &str = "engine-0123";
@@ -348,23 +349,26 @@ fn errors_of_providers_become_messages_without_credentials() {
 #[test]
 fn a_search_ends_when_the_provider_does_not_answer() {
     let server = Server::start(|_, wire| hold_open(wire));
-    let base = server.url("");
-    let variable = move |name: &str| match name.to_ascii_uppercase() {
-        proxy if proxy.ends_with("PROXY") => None,
-        url if url.ends_with("_URL") => Some(base.clone()),
-        _ => Some(KEY.to_owned()),
-    };
-    let context = SearchContext { variable: &variable, credential_file: &|_| None };
-    let query = SearchQuery {
-        text: "ab".to_owned(),
-        timeout: Duration::from_millis(500),
-        ..SearchQuery::default()
-    };
     for (provider, expected) in [
-        (&Brave as &dyn SearchProvider, "Brave Search timed out"),
+        (&Brave as &'static dyn SearchProvider, "Brave Search timed out"),
         (&Google, "Google Custom Search timed out"),
     ] {
-        assert_eq!(provider.search(&query, &context).unwrap_err().to_string(), expected);
+        let base = server.url("");
+        let error = in_time(move || {
+            let variable = |name: &str| match name.to_ascii_uppercase() {
+                proxy if proxy.ends_with("PROXY") => None,
+                url if url.ends_with("_URL") => Some(base.clone()),
+                _ => Some(KEY.to_owned()),
+            };
+            let context = SearchContext { variable: &variable, credential_file: &|_| None };
+            let query = SearchQuery {
+                text: "ab".to_owned(),
+                timeout: Duration::from_millis(500),
+                ..SearchQuery::default()
+            };
+            provider.search(&query, &context).unwrap_err()
+        });
+        assert_eq!(error.to_string(), expected);
     }
 }
 

@@ -152,7 +152,7 @@ fn the_first_error_of_a_program_is_found_in_scripts_and_modules() {
         // Fails when it runs, not when it is compiled.
         (ParseGoal::Function, "module.exports = () => import('fs');", None),
         (ParseGoal::Module, "export default () => 1;", None),
-        (ParseGoal::Module, "export default (", Some("1:17 unexpected end of the code")),
+        (ParseGoal::Module, "export default (", Some("1:17 expected `)` but the code ends")),
         (
             ParseGoal::Module,
             "const a = 1;\nexport * from'fs';",

@@ -1,7 +1,8 @@
-//! Finds the test programs, and builds them if they are missing or older than their sources.
+//! Finds programs of the workspace that tests start, and builds them if they are missing or older
+//! than their sources.
 //!
 //! `cargo test --workspace` and `cargo nextest run --workspace` have built them already. But
-//! `cargo test -p toolwright` has not: cargo builds only the examples of the selected package.
+//! `cargo test -p toolwright` has not: cargo builds only the programs of the selected package.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +14,7 @@ use std::time::SystemTime;
 /// # Panics
 /// If it cannot be built.
 pub fn faulty_tool() -> &'static str {
-    static PATH: LazyLock<String> = LazyLock::new(|| find("faulty-tool"));
+    static PATH: LazyLock<String> = LazyLock::new(|| example("faulty-tool"));
     &PATH
 }
 
@@ -22,15 +23,31 @@ pub fn faulty_tool() -> &'static str {
 /// # Panics
 /// If it cannot be built.
 pub fn faulty_server() -> &'static str {
-    static PATH: LazyLock<String> = LazyLock::new(|| find("faulty-server"));
+    static PATH: LazyLock<String> = LazyLock::new(|| example("faulty-server"));
     &PATH
 }
 
-fn find(name: &str) -> String {
-    let profile_folder = profile_folder();
-    let program = profile_folder.join("examples").join(name);
-    if !is_fresh(&program) {
-        build(&profile_folder);
+fn example(name: &str) -> String {
+    let program = profile_folder().join("examples").join(name);
+    find(&program, "testing", &["--package", "toolwright-testing", "--examples"])
+}
+
+/// The path of a program of another package, `toolwright-CRATE`.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn binary(crate_name: &str, name: &str) -> String {
+    let program = profile_folder().join(name);
+    let package = format!("toolwright-{crate_name}");
+    find(&program, crate_name, &["--package", &package, "--bins"])
+}
+
+/// The path of a program, which `cargo build ARGUMENTS` builds if it is not up to date with the
+/// sources in `crates/CRATE`.
+fn find(program: &Path, crate_name: &str, arguments: &[&str]) -> String {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("`crates` is above");
+    if !is_fresh(program, &crates.join(crate_name)) {
+        build(arguments);
     }
     assert!(program.is_file(), "cargo did not build `{}`", program.display());
     program.to_str().expect("the path of the target folder is UTF-8").to_owned()
@@ -48,15 +65,16 @@ fn profile_folder() -> PathBuf {
     }
 }
 
-/// Whether the program exists and no source file of this crate is newer.
-fn is_fresh(program: &Path) -> bool {
-    let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
-    let Some(built) = modified(program) else { return false };
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    newest(&package.join("src")).max(newest(&package.join("examples"))) <= built
+/// Whether the program exists and is newer than all sources of its crate. Cargo could tell better,
+/// but asking it takes a fraction of a second, and with `cargo nextest` every test is a process of
+/// its own that would have to ask.
+fn is_fresh(program: &Path, crate_folder: &Path) -> bool {
+    let built = program.metadata().and_then(|metadata| metadata.modified());
+    let sources = newest(&crate_folder.join("src")).max(newest(&crate_folder.join("examples")));
+    built.is_ok_and(|built| sources <= built)
 }
 
-/// The time of the newest file below a folder.
+/// The time of the newest file below a folder; the epoch if there is none.
 fn newest(folder: &Path) -> SystemTime {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let times = entries.map(|entry| match entry.path() {
@@ -66,10 +84,11 @@ fn newest(folder: &Path) -> SystemTime {
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Builds all programs of this crate into the target folder and with the profile of the running
-/// program. Tests of many processes may do this at the same time: cargo locks the folder, and those
-/// that come later find nothing left to build.
-fn build(profile_folder: &Path) {
+/// Runs `cargo build` for the target folder and the profile of the running program. Many processes
+/// may do this at the same time: cargo locks the folder, and those that come later find nothing
+/// left to build.
+fn build(arguments: &[&str]) {
+    let profile_folder = profile_folder();
     let target = profile_folder.parent().expect("a profile folder is in the target folder");
     let profile = match profile_folder.file_name().and_then(|name| name.to_str()) {
         // Cargo puts the profile `dev` into a folder of another name.
@@ -78,11 +97,39 @@ fn build(profile_folder: &Path) {
         None => panic!("`{}` has no name", profile_folder.display()),
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--package", env!("CARGO_PKG_NAME"), "--examples"])
+        .args(["build", "--quiet", "--locked"])
+        .args(arguments)
         .args(["--profile", profile, "--target-dir"])
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_programs_are_found_and_refuse_unknown_modes() {
+        for (program, arguments) in [(faulty_tool(), ["no-such-mode"]), (faulty_server(), ["mcp"])]
+        {
+            let status = Command::new(program).args(arguments).status();
+            assert_eq!(status.expect("it starts").code(), Some(64), "{program}");
+        }
+    }
+
+    #[test]
+    fn a_missing_or_outdated_program_is_not_fresh() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert!(is_fresh(Path::new(faulty_tool()), package));
+        assert!(!is_fresh(&package.join("no-such-program"), package));
+        // The manifest is older than a file that is written now.
+        let folder = std::env::temp_dir().join(format!("toolwright-fresh-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("src")).expect("a folder");
+        std::fs::write(folder.join("src/lib.rs"), "").expect("a file");
+        assert!(!is_fresh(&package.join("Cargo.toml"), &folder));
+        std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    }
 }

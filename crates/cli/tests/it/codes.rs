@@ -14,15 +14,15 @@ const ELSEWHERE: &[(&str, &str)] = &[
     // Needs two documents.
     ("LOOKALIKE_NAME", "cli/tests/it/checking.rs"),
     // Codes of the configuration and of servers files.
-    ("UNKNOWN_KEY", "catalog/tests/it/config.rs"),
+    ("UNKNOWN_KEY", "workspace/tests/it/config.rs"),
     ("DUPLICATE_SOURCE", "cli/tests/it/sources.rs"),
-    ("INVALID_SOURCE", "catalog/tests/it/config.rs"),
-    ("UNSET_VARIABLE", "catalog/tests/it/config.rs"),
-    ("INVALID_REFERENCE", "catalog/tests/it/config.rs"),
-    ("SUSPICIOUS_COMMAND", "catalog/tests/it/servers.rs"),
+    ("INVALID_SOURCE", "workspace/tests/it/config.rs"),
+    ("UNSET_VARIABLE", "workspace/tests/it/config.rs"),
+    ("INVALID_REFERENCE", "workspace/tests/it/config.rs"),
+    ("SUSPICIOUS_COMMAND", "workspace/tests/it/servers.rs"),
     // Needs a server.
     ("COMMAND_NOT_ON_SERVER", "catalog/tests/it/catalog.rs"),
-    ("IGNORED_SETTING", "catalog/tests/it/servers.rs"),
+    ("IGNORED_SETTING", "workspace/tests/it/servers.rs"),
 ];
 
 /// The findings of a file with this text.

@@ -419,37 +419,37 @@ const REPORTED_NEAR: &[FailingProgram] = &[
     // Thrown values that are not errors.
     (
         "function f() {\n  ¦throw 'text';\n}",
-        "threw the string \"text\", which is no Error",
+        "threw the string \"text\", which is not an Error",
         "near 2",
     ),
     (
         "function f() {\n  const unused = new Error('x');\n  ¦throw { message: 'hm', code: 3 };\n}",
-        "threw an object with the message \"hm\", which is no Error",
+        "threw an object with the message \"hm\", which is not an Error",
         "near 1",
     ),
     (
         "class Api {\n  constructor(text) { this.message = text; }\n}\nmodule.exports = () => {\n  ¦throw new Api('boom');\n};",
-        "threw an object with the message \"boom\", which is no Error",
+        "threw an object with the message \"boom\", which is not an Error",
         "near 5",
     ),
     (
         "async function inner() {\n  await null;\n  ¦throw 'inner';\n}\nmodule.exports = async () => { await inner(); };",
-        "threw the string \"inner\", which is no Error",
+        "threw the string \"inner\", which is not an Error",
         "near 3",
     ),
     (
         "const a = async () => { throw 'a'; };\nconst b = async () => { await 1; ¦throw 'b'; };\nmodule.exports = async () => { await a().catch(() => 1); await b(); };",
-        "threw the string \"b\", which is no Error",
+        "threw the string \"b\", which is not an Error",
         "near 1",
     ),
     (
         "module.exports = async () => {\n  await ¦Promise.reject('r');\n};",
-        "threw the string \"r\", which is no Error",
+        "threw the string \"r\", which is not an Error",
         "near 2",
     ),
     (
         "const wait = () => new Promise((good) => good(1));\nmodule.exports = async () => {\n  if (!(await wait())) throw 'no time';\n  ¦throw { code: 3 };\n};",
-        "threw an object, which is no Error",
+        "threw an object, which is not an Error",
         "near 4",
     ),
 ];
@@ -545,7 +545,7 @@ const FAILURES: &[(&str, &str, ShownPosition)] = &[
     ),
     (
         "¦module.exports = class A {};",
-        "NO_ENTRY_POINT: what is to be called is a class",
+        "NO_ENTRY_POINT: the entry point is a class",
         ShownPosition::Exact,
     ),
     ("¦const a = 1;", "NO_ENTRY_POINT: ", ShownPosition::Near),

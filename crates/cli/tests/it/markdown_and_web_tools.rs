@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 
 use crate::program::{run, run_in, toolwright};
 
@@ -55,16 +54,14 @@ fn md_converts_files_standard_input_and_urls() {
 
 #[test]
 fn call_runs_the_web_tools() {
-    let tools = Path::new(env!("CARGO_BIN_EXE_toolwright")).parent().expect("a folder");
-    assert!(
-        tools.join("web-fetch-tool").exists(),
-        "run `cargo build -p toolwright-web` first, or the whole workspace"
-    );
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("web")).expect("a folder");
     for name in ["web-fetch-tool", "web-search-brave-tool", "web-search-google-tool"] {
-        std::os::unix::fs::symlink(tools.join(name), folder.path().join("web").join(name))
-            .expect("a link");
+        std::os::unix::fs::symlink(
+            toolwright_testing::programs::binary("web", name),
+            folder.path().join("web").join(name),
+        )
+        .expect("a link");
     }
     let config = "[[source]]\nname = \"web\"\nexecutables = \"web\"\nenv = { TOOLWRIGHT_WEB_ALLOW_PRIVATE = \"1\" }\n";
     std::fs::write(folder.path().join("toolwright.toml"), config).expect("written");

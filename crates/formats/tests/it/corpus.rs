@@ -659,8 +659,8 @@ fn bindings_examples_mappings_and_unknown_fields_are_in_the_record() {
     assert_eq!(card_of("library.yaml")["knowledge"]["strategy"], "embedded");
     // Unknown fields are kept, so that a definition can be written back.
     for (file, key, expected) in [
-        ("tables.yaml", "mcp_specific.login", json!("browser")),
-        ("archive-cli.yaml", "cli_specific.settings", json!({"cache": "arc cache clear"})),
+        ("tables.yaml", "/tool/mcp_specific/login", json!("browser")),
+        ("archive-cli.yaml", "/tool/cli_specific/settings", json!({"cache": "arc cache clear"})),
         ("choosing.yaml", "/history", json!({"issue": 12})),
     ] {
         assert_eq!(card_of(file)["rest"][key], expected, "{file}");

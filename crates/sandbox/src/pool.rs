@@ -78,13 +78,16 @@ impl PoolOptions {
 #[derive(Clone)]
 pub struct WorkerPool(Arc<PoolInner>);
 
+/// The state that all clones of a pool share.
 struct PoolInner {
     options: PoolOptions,
     /// Started with the first worker.
     spawner: OnceLock<WorkerSpawner>,
     /// One permit per guest that may run.
     slots: Arc<Semaphore>,
+    /// Permits for guests that run for long: see `RunPermit`.
     long_call_slots: Arc<Semaphore>,
+    /// Workers without a call; the last one became idle last.
     idle: Mutex<Vec<WorkerProcess>>,
     /// Process ids of workers that are serving a call.
     busy: Mutex<Vec<u32>>,
@@ -181,6 +184,8 @@ impl WorkerPool {
         id: Option<&str>,
         role: SourceRole,
     ) -> Result<Program, SandboxError> {
+        // The caller's limits are for running. These allow for a megabyte of ordinary source text
+        // with room to spare.
         let limits =
             GuestLimits { cpu: Duration::from_secs(2), memory: 64 << 20, ..GuestLimits::default() };
         if source.len() > limits.input {
@@ -206,6 +211,8 @@ impl WorkerPool {
             }
             error
         })?;
+        // Everything that needs the source text is computed now, so that the text itself need not
+        // be kept for ASCII programs.
         Ok(Program(Arc::new(CompiledProgram {
             form,
             entry: camel_case(id.unwrap_or_default()),
@@ -225,6 +232,7 @@ impl WorkerPool {
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, SandboxError> {
         let names = host.map(HostFunctions::names).unwrap_or_default();
+        // Before a slot is taken: input that is too large does not wait for one.
         let request = encode_run(program, input, limits, &names)?;
         let read = |answer: WorkerAnswer| {
             let value = answer.result(limits)?;
@@ -291,7 +299,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts a call as active until it is dropped.
+/// Counts a call as active until it is dropped. The count only decides about spinning, so it need
+/// not be ordered with anything else.
 struct ActiveCallGuard<'a>(&'a AtomicUsize);
 
 impl<'a> ActiveCallGuard<'a> {
@@ -327,6 +336,7 @@ impl<'a> BusyWorker<'a> {
         }
     }
 
+    /// Takes the worker out, and its id off the list of busy ones.
     fn take(&mut self) -> Option<WorkerProcess> {
         let worker = self.worker.take()?;
         lock(&self.pool.busy).retain(|pid| *pid != worker.pid());
@@ -341,6 +351,7 @@ impl Drop for BusyWorker<'_> {
 }
 
 impl PoolInner {
+    /// Drives a future on the pool's own runtime, which is made at the first use.
     fn block_on<T>(
         &self,
         future: impl Future<Output = Result<T, SandboxError>>,
@@ -352,6 +363,8 @@ impl PoolInner {
                     SandboxError::start_failed(format!("cannot make an async runtime: {error}"))
                 };
                 check_descriptors_for_runtime().map_err(failed)?;
+                // One thread is enough: the work is done by other processes. Several callers may
+                // block on it at the same time.
                 let made = tokio::runtime::Builder::new_current_thread()
                     .enable_all()
                     .build()
@@ -373,6 +386,8 @@ impl PoolInner {
         read: impl FnOnce(WorkerAnswer) -> Result<T, SandboxError>,
     ) -> Result<(T, Vec<LogLine>), SandboxError> {
         let _active = ActiveCallGuard::new(&self.active_calls);
+        // The semaphore is fair, so calls run in the order of their arrival. It is never closed, so
+        // a permit is always `Ok`.
         let permit = Arc::clone(&self.slots).acquire_owned().await;
         let mut run_permit = RunPermit {
             slots: Arc::clone(&self.slots),
@@ -380,9 +395,11 @@ impl PoolInner {
             permit: permit.ok(),
             is_long_call: false,
         };
+        // From here on the worker is killed if this future fails or is dropped.
         let mut busy = BusyWorker::new(self.take_worker().await?, self);
         let is_only_call = *HAS_SEVERAL_CORES && self.active_calls.load(Ordering::Relaxed) == 1;
         request.u8(if is_only_call { protocol::ONLY_REQUEST } else { 0 });
+        // A request that exceeds the length field can only be one with gigabytes of input.
         let request = request.finish().map_err(|error| {
             SandboxError::new(SandboxErrorCode::InputTooLarge, error.to_string())
         })?;
@@ -421,7 +438,8 @@ impl PoolInner {
         }
     }
 
-    /// An idle worker, or a new one.
+    /// An idle worker, or a new one. The worker that became idle last is taken first: its memory
+    /// is most likely still in the caches of the processor.
     async fn take_worker(&self) -> Result<WorkerProcess, SandboxError> {
         loop {
             let idle = lock(&self.idle).pop();
@@ -443,7 +461,8 @@ impl PoolInner {
         }
     }
 
-    /// Starts a worker, waits for its greeting and checks its jail.
+    /// Starts a worker, waits for its greeting and checks its jail. A worker that fails a check is
+    /// killed, because it is dropped here.
     async fn start_worker(&self) -> Result<WorkerProcess, SandboxError> {
         let command = &self.options.worker;
         let name = command.program.display();
@@ -453,6 +472,7 @@ impl PoolInner {
         let spawner = match self.spawner.get() {
             Some(spawner) => spawner,
             None => {
+                // Two calls may come here at the same time; the thread of the second ends at once.
                 let made = WorkerSpawner::new(command.clone()).map_err(cannot_start)?;
                 self.spawner.get_or_init(|| made)
             }

@@ -29,6 +29,8 @@ pub(crate) enum SourceRole {
 /// A `Run` request as the worker reads it. It borrows from the frame: copying a megabyte of input
 /// would be a measurable part of a small call.
 pub(crate) struct RunRequest<'a> {
+    /// The limits of the call, in the units of [`GuestLimits`]. The wall clock is the parent's
+    /// business, and so is the limit of the input.
     pub(crate) cpu: Duration,
     pub(crate) memory: usize,
     pub(crate) stack: usize,
@@ -52,6 +54,8 @@ pub(crate) struct RunRequest<'a> {
 }
 
 impl<'a> RunRequest<'a> {
+    /// Reads the body of the frame. Fails if it is too short; the bytes behind it are the last byte
+    /// of the request.
     pub(crate) fn decode(body: &'a [u8]) -> io::Result<RunRequest<'a>> {
         let body = &mut FrameReader(body);
         // The fields of a struct expression are evaluated in the order they are written in.
@@ -103,8 +107,10 @@ pub(crate) fn encode_run(
         None => frame.bytes(&[]).list::<&str>(&[]),
     };
     frame.list(host);
+    // The limit is for the sum of all values.
     let mut bytes_left = limits.input;
     put_json(&mut frame, &input.args, &mut bytes_left, limits)?;
+    // `data` is a global like any other; one of that name in `globals` overwrites it.
     let data = input.data.iter().map(|data| ("data", data));
     let globals: Vec<(&str, &Json)> =
         data.chain(input.globals.iter().map(|(name, json)| (name.as_str(), json))).collect();
@@ -124,6 +130,7 @@ fn put_json(
     limits: &GuestLimits,
 ) -> Result<(), SandboxError> {
     let too_large = |message: String| SandboxError::new(SandboxErrorCode::InputTooLarge, message);
+    // Before it is serialized, which recurses.
     if !is_at_most_deep(json, MAX_DEPTH) {
         return Err(too_large(format!("the input is nested deeper than {MAX_DEPTH} levels")));
     }
@@ -160,6 +167,7 @@ pub(crate) struct CompileRequest<'a> {
 }
 
 impl<'a> CompileRequest<'a> {
+    /// Reads the body of the frame. Fails if it is too short.
     pub(crate) fn decode(body: &'a [u8]) -> io::Result<CompileRequest<'a>> {
         let body = &mut FrameReader(body);
         Ok(CompileRequest {
@@ -174,6 +182,8 @@ impl<'a> CompileRequest<'a> {
 }
 
 /// A `Compile` request, without the last byte.
+///
+/// The length of the source text is checked by the caller, which reports it in other words.
 pub(crate) fn encode_compile(
     source: &str,
     form: ProgramForm,

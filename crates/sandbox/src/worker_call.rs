@@ -10,7 +10,7 @@
 //!
 //! The parent believes nothing that a worker says: frames have a cap before they are read, the
 //! worker's processor time is read from outside, and a frame that is not expected ends the call.
-//! A worker is killed by dropping its [`WorkerProcess`], which the pool does after every error here.
+//! A worker is killed by dropping its [`WorkerProcess`]; the pool does that after every error here.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -75,6 +75,7 @@ pub(crate) struct WorkerCall<'a> {
     limits: &'a GuestLimits,
     /// The log so far, which an error carries, too.
     pub(crate) log: Vec<LogLine>,
+    /// Bytes for which the log still has room.
     log_left: usize,
     /// Processor time of the worker before this call.
     cpu_before: Duration,
@@ -86,13 +87,16 @@ pub(crate) struct WorkerCall<'a> {
     next_check: Instant,
     /// The processor time at which the worker is killed, once the guest was found late.
     kill_at: Option<Duration>,
+    /// Until when the caller looks for the answer without sleeping.
     spin_until: Instant,
 }
 
 /// Calls of the guest to the host that are in progress or answered.
 struct PendingHostCalls<'a> {
     host: Option<&'a dyn HostFunctions>,
+    /// The names by index, as the worker was given them.
     names: &'a [String],
+    /// Calls in progress, with their numbers. Dropped with the call of the guest.
     calls: FuturesUnordered<BoxFuture<'a, (u32, Result<Json, HostError>)>>,
     /// Answers for which the worker does not wait yet. They are sent only then: the worker reads
     /// nothing while its guest runs.
@@ -127,6 +131,7 @@ impl RunPermit {
         }
     }
 
+    /// Gives the permit back, while the guest waits for the host.
     fn release(&mut self) {
         (self.permit, self.is_long_call) = (None, false);
     }
@@ -184,6 +189,8 @@ impl<'a> WorkerCall<'a> {
                     return Ok(answer);
                 }
             }
+            // The guest waits for the host. Without an answer it gives its permit back; with one it
+            // needs a permit before it may go on.
             if self.running_since.is_none() {
                 if pending.answers.is_empty() {
                     run_permit.release();
@@ -195,6 +202,7 @@ impl<'a> WorkerCall<'a> {
                 }
             }
             let next_check = self.next_check;
+            // In this order: frames first, because one of them may be the answer.
             tokio::select! {
                 biased;
                 moved = move_bytes(self.worker, &self.outgoing, &mut self.sent) => {
@@ -248,6 +256,7 @@ impl<'a> WorkerCall<'a> {
 
     /// Takes the next complete frame out of the buffer, header included.
     fn next_frame(&mut self) -> io::Result<Option<(FrameKind, Vec<u8>)>> {
+        // The largest of all kinds; the cap of each kind is checked with its content.
         let cap = self.limits.output.max(MAX_BYTECODE).max(MAX_FAILURE) + FRAME_OVERHEAD;
         let Some((kind, end)) = protocol::first_frame(&self.worker.received, cap)? else {
             return Ok(None);
@@ -273,6 +282,7 @@ impl<'a> WorkerCall<'a> {
             {
                 let cpu = Duration::from_nanos(body.u64().map_err(malformed)?);
                 let memory = body.u64().map_err(malformed)? as usize;
+                // Moves the body to the front, without another buffer.
                 let mut frame = frame;
                 frame.drain(..FRAME_HEADER + 16);
                 return Ok(Some(WorkerAnswer { kind, cpu, memory, body: frame }));
@@ -294,6 +304,7 @@ impl<'a> WorkerCall<'a> {
         Ok(None)
     }
 
+    /// Ends the current stretch of wall-clock time: the guest waits for the host.
     fn stop_wall_clock(&mut self) {
         if let Some(since) = self.running_since.take() {
             self.wall_used += since.elapsed();
@@ -312,6 +323,7 @@ impl<'a> WorkerCall<'a> {
         };
         let mut frame = FrameWriter::new(FrameKind::HostReply);
         frame.u32(id).u8(u8::from(is_ok)).nul_terminated(json.as_bytes());
+        // A worker that waits has read everything that was sent, so little is left here.
         self.outgoing.drain(..self.sent);
         self.sent = 0;
         self.outgoing.extend(frame.finish().map_err(|error| worker_died(&error))?);
@@ -329,7 +341,8 @@ impl<'a> WorkerCall<'a> {
         if used >= LONG_CALL {
             run_permit.move_to_long_call_slot();
         }
-        // If no slot was free, it is tried again after another such stretch.
+        // Looks again when the guest has run for long, or if no slot was free, after another such
+        // stretch.
         if run_permit.permit.is_some() && !run_permit.is_long_call {
             let left = LONG_CALL.checked_sub(used).unwrap_or(LONG_CALL);
             let left = left.max(Duration::from_millis(1));
@@ -384,6 +397,7 @@ impl<'a> WorkerCall<'a> {
     }
 }
 
+/// The error for a worker that ended without an exit status, or broke the protocol.
 fn worker_died(error: &io::Error) -> SandboxError {
     let message = format!("the worker ended during the call: {error}");
     SandboxError::new(SandboxErrorCode::WorkerDied, message)
@@ -496,6 +510,8 @@ impl WorkerAnswer {
     }
 }
 
+/// The error for a frame that an honest worker does not send. Its details are of no use to a
+/// caller: they are chosen by whoever controls the worker.
 fn protocol_violation() -> SandboxError {
     let message = "the worker violated the protocol and was killed";
     SandboxError::new(SandboxErrorCode::WorkerDied, message)

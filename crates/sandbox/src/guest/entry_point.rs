@@ -30,17 +30,20 @@ pub(super) fn of_script<'r>(
     name: &str,
     names: &[&str],
 ) -> JsResult<Result<GuestEntry<'r>, GuestFailure>> {
+    // First rule: `module.exports`.
     match exported_function(module, name)? {
         Ok(Some(function)) => return Ok(Ok(GuestEntry::Call(function))),
         Ok(None) => {}
         Err(failure) => return Ok(Err(failure)),
     }
+    // Second rule: the value of the script, which is that of its last expression statement.
     if value.is_function() {
         return Ok(Ok(GuestEntry::Call(value)));
     }
     if value.kind() != JsValueKind::Undefined && !is_accidental_value(module, &value)? {
         return Ok(Ok(GuestEntry::Result(value)));
     }
+    // Third rule: the only declared function.
     let mut declared = declared_functions(module.js(), names);
     Ok(match (declared.pop(), declared.len()) {
         (Some((_, function)), 0) => Ok(GuestEntry::Call(function)),
@@ -81,6 +84,7 @@ pub(super) fn of_module<'r>(
     })
 }
 
+/// The failure of a program without an entry point.
 fn no_entry_point(message: impl Into<String>) -> GuestFailure {
     GuestFailure::new(SandboxErrorCode::NoEntryPoint, message)
 }
@@ -107,6 +111,7 @@ fn exported_function<'r>(
             functions.push((member_name.text()?, member));
         }
     }
+    // The name decides only between several: authors often name a single function differently.
     if functions.len() > 1 {
         let found: Vec<String> = functions.iter().map(|(name, _)| name.clone()).collect();
         functions.retain(|(found, _)| found == name);

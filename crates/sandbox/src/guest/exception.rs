@@ -77,6 +77,7 @@ fn failure_of_error(thrown: &JsValue, state: &GuestCallState) -> GuestFailure {
     let mut message = text_property(thrown, "message").unwrap_or_default();
     let errors =
         own_property(thrown, "errors").map(|errors| summaries(&errors)).unwrap_or_default();
+    // `Promise.any` throws an `AggregateError` without a message.
     if message.is_empty() && !errors.is_empty() {
         message = shortened(&errors.join("; "), MAX_MESSAGE);
     }
@@ -93,6 +94,8 @@ fn failure_of_error(thrown: &JsValue, state: &GuestCallState) -> GuestFailure {
     failure.trace = parse_stack(stack_text(thrown).as_deref().unwrap_or_default());
     failure.class = class_name(thrown);
     let mut fields = json_fields(thrown, state).unwrap_or_default();
+    // Both are own properties that are not enumerable, so `json_fields` has left them out. If the
+    // program defined them itself as JSON, that stays.
     if let Some(cause) = own_property(thrown, "cause") {
         fields.entry("cause").or_insert_with(|| Json::String(summary(&cause, MAX_CAUSES)));
     }
@@ -189,6 +192,7 @@ fn text_property(thrown: &JsValue, name: &str) -> Option<String> {
             value.with_text(|text| shortened(text, MAX_MESSAGE)).ok()
         }
         Ok(_) => None,
+        // The getter threw. Its exception must not stay pending in the engine.
         Err(_) => {
             drop(thrown.js().take_exception());
             None
@@ -238,6 +242,7 @@ fn json_fields(thrown: &JsValue, state: &GuestCallState) -> Option<Map<String, J
             continue;
         }
         let Ok(Some((value, _))) = thrown.own_data(&name) else { continue };
+        // Values without a JSON form, such as methods, are left out.
         if let Ok(json) = GuestJsonWriter::write(&value, bytes_left, MAX_FIELD_DEPTH, state)
             && let Ok(json_value) = serde_json::from_slice(&json)
         {

@@ -11,7 +11,9 @@ const MAX_MESSAGE: usize = 8 << 10;
 /// the time is in the frame beside the failure.
 pub(crate) struct GuestFailure {
     pub(crate) code: SandboxErrorCode,
+    /// At most [`MAX_MESSAGE`] bytes.
     pub(crate) message: String,
+    /// The next four are those of a thrown error, and empty for other failures.
     pub(crate) name: Option<String>,
     pub(crate) trace: Vec<TraceFrame>,
     pub(crate) class: Option<String>,
@@ -25,6 +27,7 @@ impl GuestFailure {
         GuestFailure { code, message, name: None, trace: Vec::new(), class: None, fields: None }
     }
 
+    /// The body of the frame. The other direction is [`from_json`](Self::from_json).
     pub(crate) fn to_json(&self) -> Json {
         json!({
             "code": self.code.name(),

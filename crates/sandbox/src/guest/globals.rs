@@ -35,6 +35,8 @@ pub(super) fn install<'r>(js: JsContext<'r>) -> JsResult<JsValue<'r>> {
     // SAFETY: both values are live and of this runtime.
     let (shared_exports, shared_module) =
         unsafe { (js.share(exports.raw()), js.share(module.raw())) };
+    // As in Node: `exports` and `module.exports` are the same object at first. All of them are
+    // hidden, so that a program that enumerates its globals finds only its own.
     global.define("exports", shared_exports, HIDDEN)?;
     module.define("exports", exports, HIDDEN | qjs::JS_PROP_ENUMERABLE)?;
     global.define("module", shared_module, HIDDEN)?;
@@ -52,6 +54,7 @@ pub(super) fn install_host_functions(js: JsContext, names: &[&str]) -> JsResult<
                 owner.define(part, native_function(js, host_callback, index as c_int)?, HIDDEN)?;
                 break;
             }
+            // Host functions may share an object, and may extend one that exists.
             let mut next = owner.get_str(part)?;
             if !next.is_object() {
                 let made = js.object()?;

@@ -73,7 +73,7 @@ pub(super) struct GuestJsonWriter<'a, 'l, 'r> {
     /// Bytes of `out` at most.
     cap: usize,
     parts: usize,
-    /// Levels at most.
+    /// Levels at most. The writer recurses, so this also bounds its stack.
     depth: usize,
     /// The addresses of the objects around the current one. A value whose address is among them is
     /// part of a cycle; its length is the current level.
@@ -178,6 +178,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         value: &JsValue<'r>,
         key: impl FnOnce() -> JsResult<String>,
     ) -> JsResult<Option<JsValue<'r>>> {
+        // The language looks for `toJSON` on BigInts, too; they are an error here in any case.
         if !value.is_object() || value.is_function() {
             return Ok(None);
         }
@@ -215,6 +216,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         }
     }
 
+    /// Writes a value without properties.
     fn primitive(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
         match value.kind() {
             JsValueKind::Null => self.put(b"null"),
@@ -231,6 +233,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         }
     }
 
+    /// Writes a value with properties that is not a function.
     fn object(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
         let address = value.address();
         if self.ancestors.contains(&address) {
@@ -264,6 +267,8 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         Ok(())
     }
 
+    /// Writes an array, hole by hole: the language reads a hole as `undefined`, which is an error
+    /// here, so a sparse array of any length ends at its first hole.
     fn list(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
         self.punctuation(b'[')?;
         for index in 0..value.length()? {
@@ -277,6 +282,8 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         self.punctuation(b']')
     }
 
+    /// Writes the enumerable own properties of an object. The names are read once; a property that
+    /// a getter deletes meanwhile reads as `undefined` and is left out.
     fn members(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
         self.punctuation(b'{')?;
         let names = value.property_names()?;
@@ -307,6 +314,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         self.punctuation(b'}')
     }
 
+    /// Writes a number, which must be finite.
     fn number(&mut self, value: f64) -> Result<(), JsonWriteError> {
         if !value.is_finite() {
             return Err(JsonWriteError::not_json(format!("`{}`", number_text(value))));
@@ -314,6 +322,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         self.put(number_text(value).as_bytes())
     }
 
+    /// Writes a string in quotes, with the escapes of JSON.
     fn string(&mut self, text: &str) -> Result<(), JsonWriteError> {
         // Before writing, so that a text far above the cap is not copied.
         if text.len() > self.cap.saturating_sub(self.out.len()) {
@@ -335,6 +344,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         self.put(&[byte])
     }
 
+    /// Appends bytes. The text may exceed the cap by what is appended last; the caller stops then.
     fn put(&mut self, bytes: &[u8]) -> Result<(), JsonWriteError> {
         self.out.extend_from_slice(bytes);
         if self.out.len() > self.cap { Err(JsonWriteError::TooLarge) } else { Ok(()) }

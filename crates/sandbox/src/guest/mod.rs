@@ -67,6 +67,7 @@ impl GuestRunner {
     pub(crate) fn answer_request(&mut self, channel: &mut dyn ParentChannel) -> io::Result<bool> {
         let (kind, frame) = channel.receive()?;
         let body = &frame[FRAME_HEADER..];
+        // The clock starts when the whole request is there: its transfer is not the guest's time.
         let started = call_state::process_cpu_time();
         let answer = match kind {
             FrameKind::Run => self.run(channel, &RunRequest::decode(body)?, started)?,
@@ -243,6 +244,7 @@ fn call_program<'r>(
         kept.module_namespace().and_then(|namespace| entry_point::of_module(&namespace))
     } else {
         let value = js.run(program).map_err(threw)?;
+        // Functions of the prelude are visible to the program, but are not its entry point.
         let names: Vec<&str> = request
             .names
             .iter()
@@ -328,6 +330,7 @@ fn await_promise<'r>(
         if js.is_job_pending() {
             js.run_one_job().map_err(|PendingException| exception::take_failure(js, state))?;
         } else if state.awaits_host() {
+            // Only when no job is left: the parent stops the clocks meanwhile.
             receive_host_reply(js, state)?;
         } else {
             return Err(GuestFailure::new(

@@ -109,11 +109,13 @@ fn arguments_and_answers_are_json_within_limits() {
     for (source, expected) in [
         ("module.exports = () => ping()", json!({ "name": "ping", "arguments": [] })),
         (
-            "module.exports = async () => (await tools.deep.down(1, undefined, { a: [] })).arguments",
+            "module.exports = async () => (await tools.deep.down(1, undefined, { a: [] \
+             })).arguments",
             json!([1, null, { "a": [] }]),
         ),
         (
-            "module.exports = () => tools.call('fail').catch((e) => [e instanceof Error, e.message, e.code])",
+            "module.exports = () => tools.call('fail').catch((e) => [e instanceof Error, \
+             e.message, e.code])",
             json!([true, "no such tool", "NOT_FOUND"]),
         ),
         (
@@ -129,24 +131,29 @@ fn arguments_and_answers_are_json_within_limits() {
             json!("argument 1 is a function"),
         ),
         (
-            "let a = []; for (let i = 1; i < 127; i++) a = [a]; module.exports = () => { try { ping(1, a); } catch (e) { return e.message; } }",
+            "let a = []; for (let i = 1; i < 127; i++) a = [a]; module.exports = () => { try { \
+             ping(1, a); } catch (e) { return e.message; } }",
             json!("argument 2 is nested deeper than 126 levels"),
         ),
         // These arguments are accepted; the answer contains them two levels deeper.
         (
-            "let a = []; for (let i = 1; i < 126; i++) a = [a]; module.exports = () => ping(a).catch((e) => e.message)",
+            "let a = []; for (let i = 1; i < 126; i++) a = [a]; module.exports = () => \
+             ping(a).catch((e) => e.message)",
             json!("the answer is nested deeper than 127 levels"),
         ),
         (
-            "module.exports = () => { try { ping(1, new Array(1e5).fill([])); } catch (e) { return e.message; } }",
+            "module.exports = () => { try { ping(1, new Array(1e5).fill([])); } catch (e) { \
+             return e.message; } }",
             json!("the arguments have more parts than allowed"),
         ),
         (
-            "module.exports = () => { try { ping(...new Array(2e4).fill([1, 2, 3, 4, 5, 6, 7])); } catch (e) { return e.message; } }",
+            "module.exports = () => { try { ping(...new Array(2e4).fill([1, 2, 3, 4, 5, 6, 7])); \
+             } catch (e) { return e.message; } }",
             json!("the arguments have more parts than allowed"),
         ),
         (
-            "module.exports = () => { try { ping('x'.repeat(2e6)); } catch (e) { return e.message; } }",
+            "module.exports = () => { try { ping('x'.repeat(2e6)); } catch (e) { return \
+             e.message; } }",
             json!("the arguments are larger than allowed"),
         ),
         ("const p = ping(); module.exports = async () => (await p).name", json!("ping")),
@@ -193,7 +200,8 @@ fn host_calls_run_concurrently() {
 #[test]
 fn a_guest_that_waits_for_the_host_gives_its_slot_back() {
     let pool = pool(1);
-    let source = "module.exports = async () => (await Promise.all([1, 2, 3].map((n) => tools.call('nested', { n }))))";
+    let source = "module.exports = async () => (await Promise.all([1, 2, 3].map((n) => \
+     tools.call('nested', { n }))))";
     let result = call_with(&pool, source, &GuestLimits::default()).0;
     assert_eq!(result.expect("a result").value, json!([2, 3, 4]));
     assert_eq!(pool.idle().len(), 1, "additional workers end with the call");

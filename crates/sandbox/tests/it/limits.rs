@@ -71,7 +71,8 @@ fn the_input_does_not_count_against_the_memory_of_the_guest() {
 fn garbage_beside_a_large_input_is_collected() {
     let _metrics = PROCESS_METRICS.read();
     let items = json!(vec![json!({ "a": 1 }); 100_000]);
-    let source = "module.exports = (x) => { let n = 0; for (let i = 0; i < 60000; i++) { const a = { b: [1, 2, 3, 4, 5, 6, 7, 8] }; a.a = a; n++; } return n; }";
+    let source = "module.exports = (x) => { let n = 0; for (let i = 0; i < 60000; i++) { const a \
+     = { b: [1, 2, 3, 4, 5, 6, 7, 8] }; a.a = a; n++; } return n; }";
     let output = run_with(
         source,
         items,
@@ -90,11 +91,13 @@ fn strings_enter_and_leave_unchanged() {
 
 #[test]
 fn the_log_shows_values_of_every_kind() {
-    let output = run(
-        "console.log('a', 1, null, undefined, true, 1.5, NaN); console.info({ a: [1] }); console.warn(new TypeError('t'));
-         console.error(() => 1, 10n, Symbol('s')); console.debug(); console.log(new Map(), { f() {}, n: NaN, m: new Map(), u: [undefined] }); console.log({ get x() { throw 1; } }, 'after');
-         module.exports = () => { console.log('in'); return 1; }",
-    );
+    let output =
+        run("console.log('a', 1, null, undefined, true, 1.5, NaN); console.info({ a: [1] }); \
+         console.warn(new TypeError('t'));
+         console.error(() => 1, 10n, Symbol('s')); console.debug(); console.log(new Map(), { f() \
+          {}, n: NaN, m: new Map(), u: [undefined] }); console.log({ get x() { throw 1; } }, \
+          'after');
+         module.exports = () => { console.log('in'); return 1; }");
     let log = output.expect("a result").log;
     let line = |level, text: &str| LogLine { level, text: text.to_owned() };
     assert_eq!(
@@ -171,7 +174,8 @@ fn a_worker_that_refused_memory_serves_no_other_call() {
 
 #[test]
 fn a_guest_that_was_refused_memory_logs_nothing_more() {
-    let source = "console.log('before'); const a = []; try { for (;;) a.push(1); } catch { console.log('after'); console.log(); }";
+    let source = "console.log('before'); const a = []; try { for (;;) a.push(1); } catch { \
+     console.log('after'); console.log(); }";
     let error = run(source).expect_err("too much");
     assert_eq!(error.code, SandboxErrorCode::MemoryLimit);
     assert_eq!(error.log.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["before"]);
@@ -187,19 +191,24 @@ fn peak_resident(pid: u32) -> Option<usize> {
 
 #[test]
 fn freed_memory_is_reused_for_every_size() {
-    let sizes = "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) sizes.push(s);";
-    let fill = "const fill = (s) => { const k = []; const n = Math.floor(6e6 / (s * 1.125 + 160)); for (let i = 0; i < n; i++) k.push(new ArrayBuffer(s)); return k; };";
+    let sizes = "const sizes = []; for (let s = 16; s < 131072; s += Math.max(16, s >> 4 & ~15)) \
+     sizes.push(s);";
+    let fill = "const fill = (s) => { const k = []; const n = Math.floor(6e6 / (s * 1.125 + \
+     160)); for (let i = 0; i < n; i++) k.push(new ArrayBuffer(s)); return k; };";
     for (then, fits) in [
         // From small blocks to large ones and back; each size is freed before the next.
         ("for (const s of [...sizes, ...sizes.reverse()]) fill(s); return 1", true),
         // Every tenth block stays in use, so that large blocks fit nowhere.
         (
-            "const kept = []; for (const s of sizes) fill(s).forEach((b, i) => { if (i % 10 === 0) kept.push(b); }); return 1",
+            "const kept = []; for (const s of sizes) fill(s).forEach((b, i) => { if (i % 10 === \
+             0) kept.push(b); }); return 1",
             false,
         ),
         // As many blocks as possible of every size class of the heap.
         (
-            "for (let b = 131072; b > 64; b -= Math.max(16, b >> 4 & ~15)) { const k = []; try { for (let i = 0; i < 6.8e6 / (b + 132); i++) k.push(new ArrayBuffer(b - 8)); } catch { } } for (;;) sizes.push(...sizes)",
+            "for (let b = 131072; b > 64; b -= Math.max(16, b >> 4 & ~15)) { const k = []; try { \
+             for (let i = 0; i < 6.8e6 / (b + 132); i++) k.push(new ArrayBuffer(b - 8)); } catch \
+             { } } for (;;) sizes.push(...sizes)",
             false,
         ),
     ] {
@@ -239,7 +248,8 @@ fn parsing_a_result_takes_little_memory() {
         "new Array(32700).fill({ '': 0 })",
         "new Array(190000).fill('a')",
         "Object.fromEntries(new Array(95000).fill(1).map((one, i) => [i.toString(36), one]))",
-        "(() => { let a = {}; for (let i = 1; i < 120; i++) a = { '': a }; return new Array(320).fill(a); })()",
+        "(() => { let a = {}; for (let i = 1; i < 120; i++) a = { '': a }; return new \
+         Array(320).fill(a); })()",
     ] {
         let before = resident();
         let output = run_with(&format!("module.exports = () => {source}"), json!({}), &limits)
@@ -271,7 +281,8 @@ fn the_caller_sets_the_limits() {
     );
     let output = run_with(store, json!({}), &memory(64 << 20)).expect("enough");
     assert!((16 << 20..64 << 20).contains(&output.memory), "{}", output.memory);
-    let deep = "module.exports = () => { let n = 0; const f = () => { n++; f(); }; try { f(); } catch { } return n; }";
+    let deep = "module.exports = () => { let n = 0; const f = () => { n++; f(); }; try { f(); } \
+     catch { } return n; }";
     let stack = |stack| {
         run_with(deep, json!({}), &GuestLimits { stack, ..GuestLimits::default() })
             .expect("a depth")
@@ -380,7 +391,8 @@ fn compiling_has_limits() {
 
 #[test]
 fn a_program_sees_globals_and_the_prelude() {
-    let prelude = "class Special extends Error { constructor(code) { super('special'); this.name = 'Special'; this.code = code; } }
+    let prelude = "class Special extends Error { constructor(code) { super('special'); this.name \
+     = 'Special'; this.code = code; } }
                    function helper(x) { return x * factor; }";
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let prelude = runtime.block_on(POOL.compile_prelude(prelude)).expect("it compiles");

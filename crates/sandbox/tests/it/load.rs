@@ -249,8 +249,8 @@ fn cpu_ticks(process: &str) -> u64 {
 }
 
 /// Worker and caller look at the socket without sleeping for microseconds, and not for longer. The
-/// test compares processor times, and a process that spins uses ten times what is allowed here, even
-/// if it gets only a third of a processor.
+/// test compares processor times: a process that spins uses ten times what is allowed here, even if
+/// it gets only a third of a processor.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_idle_worker_and_a_waiting_caller_sleep() {
@@ -268,7 +268,8 @@ fn an_idle_worker_and_a_waiting_caller_sleep() {
 
     let slow = script(
         &pool,
-        "module.exports = () => { const end = Date.now() + 1000; while (Date.now() < end); return 1; }",
+        "module.exports = () => { const end = Date.now() + 1000; while (Date.now() < end); return \
+         1; }",
     );
     let before = cpu_ticks("self");
     pool.run_blocking(&slow, &ProgramInput::default(), &unlimited_time(), None).expect("a result");

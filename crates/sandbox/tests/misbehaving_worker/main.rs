@@ -4,10 +4,10 @@
 //! - `--attack`: enters the jail, then attempts what a worker must not be able to do, and reports
 //!   one line per attempt.
 //! - `--crash`, `--abort`: enters the jail, then does what a bug of the engine would do.
-//! - `--forge KIND`: is not a worker. It answers every `Run` with a frame of that kind whose content
-//!   is the source text that it was last asked to compile.
-//! - `--parent WORKER`: not a worker, but a program with a pool of its own. It prints the process id
-//!   of a worker that runs an endless program, and waits to be killed.
+//! - `--forge KIND`: answers every `Run`, without running anything, with a frame of that kind whose
+//!   content is the source text that it was last asked to compile.
+//! - `--parent WORKER`: is a program with a pool of its own instead. It prints the process id of a
+//!   worker that runs an endless program, and waits to be killed.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;

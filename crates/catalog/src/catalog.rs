@@ -18,7 +18,7 @@ use toolwright_model::{Binding, InputSchema, Namespace, Server};
 use toolwright_source::{Diagnostic, codes};
 use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
 
-use crate::gate::{Lanes, gate};
+use crate::gate::{ConcurrencyLimits, gate};
 use crate::live_sources::{SourceFailure, SourceLoad, load_source};
 use crate::server_definition::{ListedTools, ServerDefinition};
 use crate::source_state::SourceState;
@@ -35,14 +35,14 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs
 pub enum CatalogEvent {
     /// A source was loaded.
     Loaded {
-        /// SourceTarget it is called.
+        /// What it is called.
         source: String,
         /// Its tools that can be called.
         ready: usize,
         /// Its tools that are quarantined.
         aside: usize,
     },
-    /// SourceTarget is wrong in a document.
+    /// What is wrong in a document.
     Problem(Box<Diagnostic>),
     /// A source, or one program of it, could not be loaded.
     SourceFailure(SourceFailure),
@@ -144,7 +144,7 @@ impl Catalog {
             namespace.is_none_or(|wanted| server_toolset.as_str() == wanted)
         });
         let server_toolsets =
-            server_toolsets.iter().map(|(spec, definition)| self.meet(spec, definition).boxed());
+            server_toolsets.iter().map(|(spec, definition)| self.merge(spec, definition).boxed());
         let servers = servers.into_iter().map(|spec| self.load_one(spec).boxed());
         failures.extend(self.load_until(id, server_toolsets.chain(servers).collect()).await);
         failures
@@ -254,7 +254,7 @@ impl Catalog {
                 (Arc::clone(&server_toolset.definition), server_toolset.gone.clone());
             tokio::spawn(async move {
                 let follow =
-                    catalog.keep_asking(&definition.server, || catalog.meet(&spec, &definition));
+                    catalog.keep_asking(&definition.server, || catalog.merge(&spec, &definition));
                 until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
             });
         }
@@ -323,9 +323,9 @@ impl Catalog {
         let mut entries = Vec::new();
         let mut bodies = Vec::new();
         let mut definition = Vec::new();
-        let mut lanes = self.lanes_of(spec);
+        let mut concurrency = self.concurrency_limits_of(spec);
         for loaded in found.documents {
-            let result = gate(loaded, &limits, spec, &mut lanes);
+            let result = gate(loaded, &limits, spec, &mut concurrency);
             result
                 .diagnostics
                 .into_iter()
@@ -343,7 +343,7 @@ impl Catalog {
         let mut states = self.states();
         if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
             state.tried = true;
-            state.lanes.extend(lanes);
+            state.concurrency.extend(concurrency);
             state.bodies = bodies;
             state.host(definition);
             // A server that is away for a moment keeps its place in the list.
@@ -357,12 +357,12 @@ impl Catalog {
     }
 
     /// The permits of a source's toolsets.
-    fn lanes_of(&self, spec: &SourceSpec) -> Lanes {
+    fn concurrency_limits_of(&self, spec: &SourceSpec) -> ConcurrencyLimits {
         let states = self.states();
         states
             .iter()
             .find(|state| state.spec == *spec)
-            .map(|state| state.lanes.clone())
+            .map(|state| state.concurrency.clone())
             .unwrap_or_default()
     }
 
@@ -378,18 +378,24 @@ impl Catalog {
     }
 
     /// Asks the server that a definition names for its tools. Returns why it gave no answer.
-    async fn meet(
+    async fn merge(
         &self,
         spec: &SourceSpec,
         definition: &Arc<ServerDefinition>,
     ) -> Vec<SourceFailure> {
-        let mut lanes = self.lanes_of(spec);
+        let mut concurrency = self.concurrency_limits_of(spec);
         let asked = definition
-            .ask(spec, &self.workspace, self.runner.context(), &self.runner.limits(), &mut lanes)
+            .ask(
+                spec,
+                &self.workspace,
+                self.runner.context(),
+                &self.runner.limits(),
+                &mut concurrency,
+            )
             .await;
-        let (met, failures) = match asked {
+        let (merged, failures) = match asked {
             Ok(ListedTools { entries: served, diagnostics }) => {
-                let (tools, missing) = definition.meet(&served);
+                let (tools, missing) = definition.merge(&served);
                 let problems = diagnostics.into_iter().chain(missing);
                 problems.for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d))));
                 self.tell_loaded(definition.namespace.as_str(), tools.iter());
@@ -404,7 +410,7 @@ impl Catalog {
         let mut states = self.states();
         let state = states.iter_mut().find(|state| state.spec == *spec);
         let server_toolset = state.and_then(|state| {
-            state.lanes.extend(lanes);
+            state.concurrency.extend(concurrency);
             state
                 .server_toolsets
                 .iter_mut()
@@ -413,7 +419,7 @@ impl Catalog {
         if let Some(server_toolset) = server_toolset {
             server_toolset.tried = true;
             // A server that is away for a moment keeps its tools in the list.
-            if let Some((served, tools)) = met {
+            if let Some((served, tools)) = merged {
                 server_toolset.take(served, tools);
             }
         }
@@ -513,7 +519,7 @@ impl Catalog {
         }
     }
 
-    /// SourceTarget the files of each source look like now.
+    /// What the files of each source look like now.
     fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
         let states: Vec<_> =
             self.states().iter().map(|state| (state.spec.clone(), state.bodies.clone())).collect();

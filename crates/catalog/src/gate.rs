@@ -1,5 +1,14 @@
-//! The gate between what was read and what may be called. A tool with errors is quarantined alone; an
-//! error outside of any tool sets its whole document aside.
+//! The gate between what was read and what may be called.
+//!
+//! A tool with an error is quarantined alone; an error outside of any tool quarantines the whole
+//! document. What passes is a [`Toolset<Tool>`]: every field parsed, bindings complete, schemas
+//! compiled, hashes computed. Nothing changes it from here on; a reload makes a new one.
+//!
+//! ```text
+//! Reading (drafts) ─ gate ─▶ GatedToolset ─ register ─▶ RegisteredTool, one per tool
+//!                             ├ Arc<Toolset<Tool>>       (exec calls it)
+//!                             └ quarantined drafts
+//! ```
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -8,80 +17,192 @@ use std::sync::Arc;
 
 use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
-use toolwright_model::{Binding, Draft, FieldValue, InputSchema, Server, Tool, Variable};
-use toolwright_schema::SchemaError;
-use toolwright_source::{Diagnostic, DocumentPath, RecordPath, Severity, locate};
+use toolwright_model::{
+    Binding, Details, Draft, FieldValue, InputSchema, Server, Tool, ToolId, ToolName, Toolset,
+    Variable,
+};
+use toolwright_schema::{SchemaError, SchemaValidator};
+use toolwright_source::{Diagnostic, DocumentPath, Origin, RecordPath, Severity, locate};
+use toolwright_workspace::content_hash::{code_files, tool_hash, toolset_hash};
 use toolwright_workspace::{LoadedDocument, SourceSpec};
 
 use crate::javascript;
 use crate::live_sources::environment_of;
 use crate::server_definition::ServerDefinition;
 
-/// SourceTarget came through, and what is wrong with the rest.
+/// The tools of one document, ready for the registry.
 #[derive(Debug, Default)]
 pub(crate) struct GateResult {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Where bodies were looked for, there or not.
+    /// The files in which bodies were searched, whether they exist or not. A change of one of them
+    /// reloads the source.
     pub(crate) bodies: Vec<PathBuf>,
-    /// The document's commands, in place of `entries`, if they are tools of a server that it names.
+    /// Set instead of `entries` if the document's commands are tools of a server that it names.
     pub(crate) definition: Option<ServerDefinition>,
 }
 
-/// The permits of each toolset, by where it was read from.
-pub(crate) type Lanes = HashMap<String, Arc<ConcurrencyLimit>>;
+/// The concurrency limit of each toolset, by the name of its document. Limits outlive a reload, so
+/// that calls under way still count.
+pub(crate) type ConcurrencyLimits = HashMap<String, Arc<ConcurrencyLimit>>;
 
-/// Lets the tools of a document through, or sets them aside.
+/// A toolset behind the gate.
+struct GatedToolset {
+    /// The tools that may be called.
+    toolset: Arc<Toolset<Tool>>,
+    /// For each of them, its number in the definition and its compiled schemas.
+    accepted: Vec<(usize, SchemaValidator)>,
+    quarantined: Vec<QuarantinedTool>,
+    origin: Origin,
+}
+
+/// A tool that is listed and refused when called.
+struct QuarantinedTool {
+    /// Its number in the definition.
+    n: usize,
+    id: ToolId,
+    /// As much of it as can be relied on.
+    tool: Tool,
+    /// The first error, for the caller.
+    reason: String,
+}
+
+/// Decides which tools of a document may be called, and registers them.
 pub(crate) fn gate(
     loaded: LoadedDocument,
     limits: &CallLimits,
     spec: &SourceSpec,
-    lanes: &mut Lanes,
+    concurrency: &mut ConcurrencyLimits,
 ) -> GateResult {
     let environment = &environment_of(spec);
     let mut result = GateResult { diagnostics: loaded.diagnostics, ..GateResult::default() };
     let Some(reading) = loaded.reading else { return result };
-    let lane = lane(&reading, limits, lanes);
+    let concurrency = concurrency_of(&reading, limits, concurrency);
+    let knowledge = javascript::knowledge(&reading).map(Arc::new);
     let folder = folder_of(&reading);
     let bodies = spec.implementations.as_deref().or(folder.as_deref());
-    let knowledge = javascript::knowledge(&reading).map(Arc::new);
-    let tools: Vec<DocumentPath> =
-        (0..reading.toolset.tools.len()).map(|n| place_of(&reading, n)).collect();
-    let errors: Vec<(DocumentPath, String)> = result
-        .diagnostics
-        .iter()
-        .filter(|d| d.severity == Severity::Error)
-        .map(|d| (d.path.clone(), format!("{} ({})", d.message, d.code.name)))
-        .collect();
-    let of_the_whole = errors.iter().find(|(at, _)| !tools.iter().any(|tool| is_within(at, tool)));
+    let whole = error_outside_of_tools(&reading, &result.diagnostics);
+    let gated = finish(reading, whole.clone(), bodies, environment, &mut result.diagnostics);
+    let server = gated.toolset.server.clone();
+    let namespace = gated.toolset.namespace.clone();
+    let origin = gated.origin.clone();
     let mut own = Vec::new();
-    for (n, draft) in reading.toolset.tools.iter().enumerate() {
-        let its_own = errors.iter().find(|(at, _)| is_within(at, &tools[n]));
-        let reason = of_the_whole.or(its_own).map(|(_, text)| text.clone());
-        let entry = admit(draft, n, &reading, reason, &lane, &mut result.diagnostics);
-        if let Some(mut entry) = entry {
-            entry.environment.clone_from(environment);
-            entry.knowledge.clone_from(&knowledge);
-            result
-                .bodies
-                .extend(bodies.and_then(|folder| javascript::attach_body(&mut entry, folder)));
-            complete(&mut entry.tool.details.binding, folder.as_deref(), environment);
-            own.push((n, Arc::new(entry)));
-        }
+    for (n, mut entry) in register(gated, &concurrency) {
+        entry.environment.clone_from(environment);
+        entry.knowledge.clone_from(&knowledge);
+        let body = bodies.and_then(|folder| javascript::attach_body(&mut entry, folder));
+        result.bodies.extend(body);
+        own.push((n, Arc::new(entry)));
     }
-    match (reading.toolset.server, reading.toolset.namespace) {
-        (Some(server), FieldValue::Valid(namespace)) if of_the_whole.is_none() => {
+    match (server, namespace) {
+        (Some(server), FieldValue::Valid(namespace)) if whole.is_none() => {
             let server = with_variables(&server, environment);
-            result.definition =
-                Some(ServerDefinition { namespace, server, own, origin: reading.origin });
+            result.definition = Some(ServerDefinition { namespace, server, own, origin });
         }
         _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
     result
 }
 
-/// The place of tool `n` in its document.
-fn place_of(reading: &Reading, n: usize) -> DocumentPath {
+/// Turns drafts into tools, and sets aside those with errors. `whole` is the error that quarantines
+/// all of them, if there is one.
+fn finish(
+    reading: Reading,
+    whole: Option<String>,
+    bodies: Option<&Path>,
+    environment: &[(OsString, OsString)],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> GatedToolset {
+    let folder = folder_of(&reading);
+    let hash = toolset_hash(&reading, &code_files(&reading, bodies));
+    let (mut tools, mut accepted, mut quarantined) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, draft) in reading.toolset.tools.iter().enumerate() {
+        // Without a name there is nothing to list; the diagnostics report it.
+        let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
+        let Some(name) = draft.name.ok() else { continue };
+        let error = whole.clone().or_else(|| error_within(&reading, n, diagnostics));
+        match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
+            Ok((mut tool, validator)) => {
+                complete(&mut tool.details.binding, folder.as_deref(), environment);
+                tool.hash = Some(tool_hash(&reading, n));
+                tools.push(tool);
+                accepted.push((n, validator));
+            }
+            Err(reason) => {
+                let tool = without_details(name.clone(), draft);
+                quarantined.push(QuarantinedTool { n, id, tool, reason });
+            }
+        }
+    }
+    let mut toolset = reading.toolset.with_tools(tools);
+    toolset.hash = Some(hash);
+    GatedToolset { toolset: Arc::new(toolset), accepted, quarantined, origin: reading.origin }
+}
+
+/// The tool of a draft with its schemas compiled, or why it cannot be called.
+fn finish_tool(
+    draft: &Draft,
+    n: usize,
+    reading: &Reading,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(Tool, SchemaValidator), String> {
+    let tool = draft.clone().finish().map_err(|error| error.to_string())?;
+    match SchemaValidator::new(tool.input.to_json(), tool.output.as_ref()) {
+        Ok(validator) => Ok((tool, validator)),
+        Err(error) => {
+            let diagnostic = schema_diagnostic(&error.error, error.side.field(), n, reading);
+            let reason = reason_of(&diagnostic);
+            diagnostics.push(diagnostic);
+            Err(reason)
+        }
+    }
+}
+
+/// The tools of a gated toolset as the runner holds them, in the order of the definition.
+fn register(
+    gated: GatedToolset,
+    concurrency: &Arc<ConcurrencyLimit>,
+) -> Vec<(usize, RegisteredTool)> {
+    let GatedToolset { toolset, accepted, quarantined, .. } = gated;
+    let namespace = toolset.namespace.ok();
+    let accepted = toolset.tools.iter().zip(accepted).map(|(tool, (n, validator))| {
+        let id = tool.id(namespace);
+        let (tool, concurrency) = (tool.clone(), Arc::clone(concurrency));
+        (n, RegisteredTool::with_validator(id, tool, validator, toolset.limits, concurrency))
+    });
+    let quarantined = quarantined.into_iter().map(|QuarantinedTool { n, id, tool, reason }| {
+        (n, RegisteredTool::quarantined(id, tool, Arc::clone(concurrency), reason))
+    });
+    let mut tools: Vec<_> = accepted.chain(quarantined).collect();
+    tools.sort_by_key(|(n, _)| *n);
+    tools
+}
+
+/// An error of the document that lies in no tool: it quarantines all of them.
+fn error_outside_of_tools(reading: &Reading, diagnostics: &[Diagnostic]) -> Option<String> {
+    let tools: Vec<DocumentPath> =
+        (0..reading.toolset.tools.len()).map(|n| path_of(reading, n)).collect();
+    let is_outside = |d: &&Diagnostic| !tools.iter().any(|tool| is_within(&d.path, tool));
+    errors(diagnostics).find(is_outside).map(reason_of)
+}
+
+/// The first error inside the `n`th tool.
+fn error_within(reading: &Reading, n: usize, diagnostics: &[Diagnostic]) -> Option<String> {
+    let tool = path_of(reading, n);
+    errors(diagnostics).find(|d| is_within(&d.path, &tool)).map(reason_of)
+}
+
+fn errors(diagnostics: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> {
+    diagnostics.iter().filter(|d| d.severity == Severity::Error)
+}
+
+/// An error as the caller of a quarantined tool reads it.
+fn reason_of(diagnostic: &Diagnostic) -> String {
+    format!("{} ({})", diagnostic.message, diagnostic.code.name)
+}
+
+/// The path of tool `n` in its document.
+fn path_of(reading: &Reading, n: usize) -> DocumentPath {
     reading.origin.document_path(&RecordPath::root().child("tools").child(n))
 }
 
@@ -89,57 +210,26 @@ fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
 }
 
-/// The toolset's own word, else the default of its format, else the configuration's.
-fn width(reading: &Reading, limits: &CallLimits) -> usize {
-    let declared = reading.toolset.limits.concurrent();
-    declared.map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent))
-}
-
-/// The lane of a toolset: the one it had, unless its limits have changed.
-fn lane(reading: &Reading, limits: &CallLimits, lanes: &mut Lanes) -> Arc<ConcurrencyLimit> {
-    let width = width(reading, limits);
-    let lane = lanes.entry(reading.origin.document().source().name().to_owned());
-    let lane = lane.or_insert_with(|| Arc::new(ConcurrencyLimit::new(width, limits.queue)));
-    if lane.max_running() != width || lane.max_waiting() != limits.queue {
-        *lane = Arc::new(ConcurrencyLimit::new(width, limits.queue));
-    }
-    Arc::clone(lane)
-}
-
-fn admit(
-    draft: &Draft,
-    n: usize,
+/// The concurrency limit of a toolset: the one it had, unless its numbers have changed.
+fn concurrency_of(
     reading: &Reading,
-    reason: Option<String>,
-    lane: &Arc<ConcurrencyLimit>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<RegisteredTool> {
-    // Without a name there is nothing to quarantined under; the diagnostics say so.
-    let id = draft.id(reading.toolset.namespace.ok())?;
-    let aside = |draft: &Draft, reason: String| {
-        let name = draft.name.ok()?.clone();
-        Some(RegisteredTool::quarantined(id.clone(), bare(name, draft), Arc::clone(lane), reason))
-    };
-    if let Some(reason) = reason {
-        return aside(draft, reason);
+    limits: &CallLimits,
+    known: &mut ConcurrencyLimits,
+) -> Arc<ConcurrencyLimit> {
+    let declared = reading.toolset.limits.concurrent();
+    let running =
+        declared.map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent));
+    let new = || Arc::new(ConcurrencyLimit::new(running, limits.queue));
+    let name = reading.origin.document().source().name().to_owned();
+    let limit = known.entry(name).or_insert_with(new);
+    if limit.max_running() != running || limit.max_waiting() != limits.queue {
+        *limit = new();
     }
-    let tool = match draft.clone().finish() {
-        Ok(tool) => tool,
-        Err(unfinished) => return aside(draft, unfinished.to_string()),
-    };
-    match RegisteredTool::new(id.clone(), tool, reading.toolset.limits, Arc::clone(lane)) {
-        Ok(entry) => Some(entry),
-        Err((which, error)) => {
-            let diagnostic = schema_diagnostic(&error, which, n, reading);
-            let reason = format!("{} ({})", diagnostic.message, diagnostic.code.name);
-            diagnostics.push(diagnostic);
-            aside(draft, reason)
-        }
-    }
+    Arc::clone(limit)
 }
 
-/// As much of a tool as can be relied on.
-fn bare(name: toolwright_model::ToolName, draft: &Draft) -> Tool {
+/// As much of a quarantined tool as a list may show.
+fn without_details(name: ToolName, draft: &Draft) -> Tool {
     Tool {
         name,
         namespace: None,
@@ -148,7 +238,8 @@ fn bare(name: toolwright_model::ToolName, draft: &Draft) -> Tool {
         input: InputSchema::Deferred,
         output: None,
         needs: Vec::new(),
-        details: toolwright_model::Details::default(),
+        details: Details::default(),
+        hash: None,
     }
 }
 
@@ -163,7 +254,7 @@ fn folder_of(reading: &Reading) -> Option<PathBuf> {
     file.parent().map(Path::to_owned)
 }
 
-/// Fills in what only the source knows: where a script is, and the variables a server asks for.
+/// Fills in what only the source knows: the path of a script, and the variables that a server wants.
 fn complete(binding: &mut Binding, folder: Option<&Path>, environment: &[(OsString, OsString)]) {
     match (binding, folder) {
         (Binding::Local { entry_point, .. }, Some(folder)) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toolwright_exec::RegisteredTool;
 use toolwright_exec::knowledge::{
-    FileLocation, FunctionRole, Knowledge, KnowledgeFunction, LocationFormatter,
+    FileLocation, FunctionRole, KnowledgeFunction, LocationFormatter, RunnableKnowledge,
 };
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, ToolName};
@@ -17,7 +17,7 @@ use toolwright_source::{Document, DocumentPath, RecordPath};
 const MAX_BODY: u64 = 1 << 20;
 
 /// The functions and notes of a definition; `None` if it has none that affect a call.
-pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
+pub fn knowledge(reading: &Reading) -> Option<RunnableKnowledge> {
     let place = |role: FunctionRole, n: usize| {
         let list = match role {
             FunctionRole::Helper => "helpers",
@@ -29,7 +29,7 @@ pub fn knowledge(reading: &Reading) -> Option<Knowledge> {
         let at = reading.origin.value(&at)?.pointer();
         Some(in_document(Arc::clone(reading.origin.document()), at))
     };
-    Knowledge::new(reading.toolset.knowledge.clone(), place)
+    RunnableKnowledge::new(reading.toolset.knowledge.clone(), place)
 }
 
 /// Shows places of a text that stands somewhere in a document.

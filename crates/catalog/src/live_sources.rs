@@ -1,4 +1,4 @@
-//! SourceTarget servers and programs say about their tools, read as the documents they are.
+//! What servers and programs say about their tools, read as the documents they are.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const PROGRAMS_AT_ONCE: usize = 8;
 /// A source that could not be loaded.
 #[derive(Clone, Debug)]
 pub struct SourceFailure {
-    /// SourceTarget messages call it.
+    /// What messages call it.
     pub source: String,
     /// Why.
     pub failure: Failure,
@@ -42,12 +42,14 @@ pub(crate) async fn server(
     workspace: &Workspace,
     parts: &ExecutorContext,
 ) -> Result<LoadedDocument, Failure> {
-    let list = parts.upstreams.get(server).list().await?;
+    let upstream = parts.upstreams.get(server);
+    let list = upstream.list().await?;
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
     let document = Arc::new(Document::parse(&spec.name, text, Syntax::Json));
     let format = toolwright_formats::by_name("mcp").map(|format| format.id());
     let mut loaded = workspace.read(&document, ReadOptions { format, ..spec.options });
     if let Some(Reading { toolset, .. }) = &mut loaded.reading {
+        toolset.instructions = upstream.instructions().await;
         if let Some(namespace) = namespace {
             toolset.namespace = FieldValue::Valid(namespace.clone());
         }
@@ -188,7 +190,7 @@ pub async fn load_plan(
     all
 }
 
-/// SourceTarget one source gave.
+/// What one source gave.
 #[derive(Debug, Default)]
 pub(crate) struct SourceLoad {
     pub(crate) found: LoadResult,

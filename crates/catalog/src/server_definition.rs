@@ -1,4 +1,4 @@
-//! Toolsets whose commands are tools of a server that their definition names. SourceTarget the definition
+//! Toolsets whose commands are tools of a server that their definition names. What the definition
 //! leaves open, the server says; a command that the server does not have is quarantined; its other
 //! tools are there as they are.
 
@@ -10,7 +10,7 @@ use toolwright_source::{Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
 use toolwright_workspace::{SourceSpec, SourceTarget, Workspace};
 
-use crate::gate::{GateResult, Lanes, gate};
+use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources;
 
 /// Such a toolset as its definition gives it.
@@ -23,7 +23,7 @@ pub(crate) struct ServerDefinition {
     pub(crate) origin: Origin,
 }
 
-/// SourceTarget a server says of its tools.
+/// What a server says of its tools.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
@@ -43,7 +43,7 @@ impl ServerDefinition {
         workspace: &Workspace,
         parts: &ExecutorContext,
         limits: &CallLimits,
-        lanes: &mut Lanes,
+        concurrency: &mut ConcurrencyLimits,
     ) -> Result<ListedTools, Failure> {
         let spec = SourceSpec {
             name: self.namespace.to_string(),
@@ -54,12 +54,12 @@ impl ServerDefinition {
         let loaded =
             live_sources::server(&spec, &self.server, Some(&self.namespace), workspace, parts)
                 .await?;
-        let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, lanes);
+        let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);
         Ok(ListedTools { entries, diagnostics })
     }
 
     /// Its tools, with what the server said of them, and the commands that the server has not.
-    pub(crate) fn meet(
+    pub(crate) fn merge(
         &self,
         served: &[Arc<RegisteredTool>],
     ) -> (Vec<Arc<RegisteredTool>>, Vec<Diagnostic>) {
@@ -117,7 +117,7 @@ fn completed(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<Register
     };
     match &served.status {
         ToolStatus::Ready => {}
-        // SourceTarget the server says of it cannot be relied on. That matters where the definition says
+        // What the server says of it cannot be relied on. That matters where the definition says
         // nothing.
         ToolStatus::Quarantined(_) if own.tool.input != InputSchema::Deferred => {
             return Arc::clone(own);

@@ -8,7 +8,7 @@ use toolwright_exec::RegisteredTool;
 use toolwright_model::Server;
 use toolwright_workspace::{SourceSpec, SourceTarget};
 
-use crate::gate::Lanes;
+use crate::gate::ConcurrencyLimits;
 use crate::server_definition::ServerDefinition;
 
 pub(crate) struct SourceState {
@@ -16,7 +16,7 @@ pub(crate) struct SourceState {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) server_toolsets: Vec<ServerToolset>,
     /// The permits of its toolsets, which outlive a reload.
-    pub(crate) lanes: Lanes,
+    pub(crate) concurrency: ConcurrencyLimits,
     /// Where the bodies of its tools are looked for.
     pub(crate) bodies: Vec<PathBuf>,
     /// Whether a first attempt to load it has ended.
@@ -30,7 +30,7 @@ pub(crate) struct SourceState {
 /// A toolset on a server that its definition names.
 pub(crate) struct ServerToolset {
     pub(crate) definition: Arc<ServerDefinition>,
-    /// SourceTarget the server said of its tools, last time it was asked with success.
+    /// What the server said of its tools, last time it was asked with success.
     served: Option<Vec<Arc<RegisteredTool>>>,
     /// The tools of both.
     tools: Vec<Arc<RegisteredTool>>,
@@ -48,7 +48,7 @@ impl SourceState {
             spec,
             entries: Vec::new(),
             server_toolsets: Vec::new(),
-            lanes: Lanes::new(),
+            concurrency: ConcurrencyLimits::new(),
             bodies: Vec::new(),
             tried: false,
             followed: false,
@@ -60,7 +60,7 @@ impl SourceState {
         self.tried && self.server_toolsets.iter().all(|server_toolset| server_toolset.tried)
     }
 
-    /// Takes over what definitions gave. SourceTarget servers said of their tools holds until they are
+    /// Takes over what definitions gave. What servers said of their tools holds until they are
     /// asked again; what the definitions say holds at once.
     pub(crate) fn host(&mut self, definition: Vec<ServerDefinition>) {
         let mut old = std::mem::take(&mut self.server_toolsets);
@@ -80,7 +80,7 @@ impl SourceState {
             if let Some(before) = before {
                 before.gone.cancel();
                 if let Some(served) = before.served {
-                    server_toolset.tools = server_toolset.definition.meet(&served).0;
+                    server_toolset.tools = server_toolset.definition.merge(&served).0;
                     server_toolset.served = Some(served);
                 }
             }

@@ -34,38 +34,38 @@ pub(crate) struct CompiledSchemas {
     output: OnceLock<Option<Result<Schema, SchemaError>>>,
 }
 
-/// SchemaSide schema of a tool.
+/// WhichSchema schema of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SchemaSide {
+pub(crate) enum WhichSchema {
     Input,
     Output,
 }
 
-impl SchemaSide {
+impl WhichSchema {
     /// Both.
-    pub(crate) const BOTH: [SchemaSide; 2] = [SchemaSide::Input, SchemaSide::Output];
+    pub(crate) const BOTH: [WhichSchema; 2] = [WhichSchema::Input, WhichSchema::Output];
 
     /// What it is called in the record.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            SchemaSide::Input => "inputSchema",
-            SchemaSide::Output => "outputSchema",
+            WhichSchema::Input => "inputSchema",
+            WhichSchema::Output => "outputSchema",
         }
     }
 
     /// The schema as it was written; nothing if there is none, or none that is one.
     pub(crate) fn written(self, tool: &Draft) -> Option<&Json> {
         match self {
-            SchemaSide::Input => match tool.input.ok()? {
+            WhichSchema::Input => match tool.input.ok()? {
                 InputSchema::Written(schema) => Some(schema),
                 InputSchema::Deferred => None,
             },
-            SchemaSide::Output => tool.output.ok(),
+            WhichSchema::Output => tool.output.ok(),
         }
     }
 }
 
-/// SchemaSide list a function stands in.
+/// WhichSchema list a function stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FunctionList {
     Helper,
@@ -171,27 +171,27 @@ impl<'a> Subject<'a> {
     pub(crate) fn schema(
         &self,
         n: usize,
-        which: SchemaSide,
+        which: WhichSchema,
     ) -> Option<&Result<Schema, SchemaError>> {
         let (schemas, tool) = (self.cells().get(n)?, self.toolset.tools.get(n)?);
         let cell = match which {
-            SchemaSide::Input => &schemas.input,
-            SchemaSide::Output => &schemas.output,
+            WhichSchema::Input => &schemas.input,
+            WhichSchema::Output => &schemas.output,
         };
         cell.get_or_init(|| which.written(tool).map(Schema::compile)).as_ref()
     }
 
     /// Whether a schema of the `n`th tool is one. Compiling it takes several times as long as
     /// reading the tool, so that is done only where it must be.
-    pub(crate) fn is_good(&self, n: usize, which: SchemaSide) -> bool {
+    pub(crate) fn is_good(&self, n: usize, which: WhichSchema) -> bool {
         let Some(schema) = self.toolset.tools.get(n).and_then(|tool| which.written(tool)) else {
             return false;
         };
         let is_plain = match which {
-            SchemaSide::Input => *self.cells()[n]
+            WhichSchema::Input => *self.cells()[n]
                 .plain
                 .get_or_init(|| toolwright_schema::is_certainly_valid_schema(schema)),
-            SchemaSide::Output => toolwright_schema::is_certainly_valid_schema(schema),
+            WhichSchema::Output => toolwright_schema::is_certainly_valid_schema(schema),
         };
         is_plain || matches!(self.schema(n, which), Some(Ok(_)))
     }
@@ -201,7 +201,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn failures(
         &self,
         n: usize,
-        which: SchemaSide,
+        which: WhichSchema,
         instance: &Json,
     ) -> Option<ValidationErrors> {
         let schema = which.written(self.toolset.tools.get(n)?)?;

@@ -14,8 +14,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_exec::knowledge::{
-    FunctionError, FunctionRole, Knowledge, KnowledgeFunction, SLOW_VALIDATOR, function_input,
-    guest_limits, read_validator_answer,
+    FunctionError, FunctionRole, KnowledgeFunction, RunnableKnowledge, SLOW_VALIDATOR,
+    function_input, guest_limits, read_validator_answer,
 };
 use toolwright_sandbox::{LogLine, ProgramOutput};
 use toolwright_source::words::nearest_word;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
 
 /// The functions of the definition. Its other mistakes do not matter here: a file with errors can
 /// still have a function that its author wants to try.
-fn read_knowledge(args: &EvalArgs) -> anyhow::Result<Knowledge> {
+fn read_knowledge(args: &EvalArgs) -> anyhow::Result<RunnableKnowledge> {
     let load = sources::workspace().load(
         std::slice::from_ref(&args.file),
         ReadOptions { compat: true, ..ReadOptions::default() },
@@ -103,7 +103,7 @@ fn read_knowledge(args: &EvalArgs) -> anyhow::Result<Knowledge> {
 
 /// The function to run, or an error that names the nearest one.
 fn find_function<'k>(
-    knowledge: &'k Knowledge,
+    knowledge: &'k RunnableKnowledge,
     role: FunctionRole,
     id: &str,
     file: &Path,

@@ -12,7 +12,7 @@ use toolwright_model::{DeclaredLimits, Tool, ToolId};
 use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::ConcurrencyLimit;
-use crate::knowledge::{Knowledge, KnowledgeFunction};
+use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 
 /// The similarity (Jaro-Winkler, 0 to 1) above which an id is suggested for a misspelled one. Low
 /// enough for swapped letters and a missing underscore, high enough that unrelated names are not
@@ -46,7 +46,7 @@ pub struct RegisteredTool {
     /// Variables that its source adds to the environment of its programs.
     pub environment: Vec<(OsString, OsString)>,
     /// Validators, processors and known mistakes of its toolset, if it has any.
-    pub knowledge: Option<Arc<Knowledge>>,
+    pub knowledge: Option<Arc<RunnableKnowledge>>,
     /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
     pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
     /// The compiled schemas; absent only for a quarantined tool.
@@ -66,10 +66,21 @@ impl RegisteredTool {
     ) -> Result<RegisteredTool, (&'static str, SchemaError)> {
         let validator = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref())
             .map_err(|error| (error.side.field(), error.error))?;
+        Ok(RegisteredTool::with_validator(id, tool, validator, toolset_limits, concurrency))
+    }
+
+    /// A tool that may be called, whose schemas are compiled already.
+    pub fn with_validator(
+        id: ToolId,
+        tool: Tool,
+        validator: SchemaValidator,
+        toolset_limits: DeclaredLimits,
+        concurrency: Arc<ConcurrencyLimit>,
+    ) -> RegisteredTool {
         let mut registered = RegisteredTool::without_schemas(id, tool, concurrency);
         registered.toolset_limits = toolset_limits;
         registered.validator = Some(validator);
-        Ok(registered)
+        registered
     }
 
     /// A tool that exists and is refused when called. Its schemas are not compiled: they may be

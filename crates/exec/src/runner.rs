@@ -15,7 +15,7 @@ use toolwright_model::{CallLimits, OutputCheck, ToolId};
 use toolwright_schema::SchemaValidator;
 
 use crate::budget::now;
-use crate::knowledge::{FunctionRunner, Knowledge};
+use crate::knowledge::{FunctionRunner, RunnableKnowledge};
 use crate::{
     Budget, Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome,
     RegisteredTool, ToolRegistry, ToolStatus, ValueError, code,
@@ -237,7 +237,7 @@ async fn within_budget<T>(
 
 /// The knowledge of a tool's toolset, applied to one call.
 struct CallKnowledge<'a> {
-    knowledge: &'a Knowledge,
+    knowledge: &'a RunnableKnowledge,
     /// The name of the tool, which definitions call a command.
     command: &'a str,
     functions: FunctionRunner<'a>,

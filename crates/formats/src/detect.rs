@@ -16,7 +16,7 @@ pub enum Detected {
 }
 
 /// One rule of detection.
-struct Rule {
+struct DetectionRule {
     /// The format it speaks for; not all can be read yet.
     format: &'static str,
     /// What it looks at: the root alone, or every element too.
@@ -36,28 +36,32 @@ pub const LOOKED_FOR: &str = "`btcp`, `tool`, `functionDeclarations`, `type: fun
                               `id` beside an AIOS `type` or section";
 
 /// In order. Elements are the root, its list items, `tools[]` and `result.tools[]`.
-static RULES: &[Rule] = &[
-    Rule { format: "btcp", scope: Scope::Root, hit: |n| n.has("btcp") },
-    Rule { format: "aios", scope: Scope::Root, hit: |n| n.has("tool") },
-    Rule {
+static RULES: &[DetectionRule] = &[
+    DetectionRule { format: "btcp", scope: Scope::Root, hit: |n| n.has("btcp") },
+    DetectionRule { format: "aios", scope: Scope::Root, hit: |n| n.has("tool") },
+    DetectionRule {
         format: "gemini",
         scope: Scope::Elements,
         hit: |n| n.has("functionDeclarations") || n.has("function_declarations"),
     },
-    Rule {
+    DetectionRule {
         format: "openai",
         scope: Scope::Elements,
         hit: |n| n.get("type").and_then(Node::text) == Some("function"),
     },
-    Rule { format: "openai", scope: Scope::Root, hit: |n| n.has("functions") },
-    Rule { format: "anthropic", scope: Scope::Elements, hit: |n| n.has("input_schema") },
-    Rule { format: "btcp", scope: Scope::Elements, hit: is_btcp_tool },
-    Rule { format: "mcp", scope: Scope::Elements, hit: |n| n.has("inputSchema") },
-    Rule { format: "gemini", scope: Scope::Elements, hit: is_gemini_function },
-    Rule { format: "ikigai", scope: Scope::Root, hit: has_parameters },
-    Rule { format: AMBIGUOUS, scope: Scope::Elements, hit: has_parameters },
-    Rule { format: "aios", scope: Scope::Root, hit: is_aios_without_root },
-    Rule { format: SERVERS, scope: Scope::Root, hit: |n| n.has("mcpServers") || n.has("servers") },
+    DetectionRule { format: "openai", scope: Scope::Root, hit: |n| n.has("functions") },
+    DetectionRule { format: "anthropic", scope: Scope::Elements, hit: |n| n.has("input_schema") },
+    DetectionRule { format: "btcp", scope: Scope::Elements, hit: is_btcp_tool },
+    DetectionRule { format: "mcp", scope: Scope::Elements, hit: |n| n.has("inputSchema") },
+    DetectionRule { format: "gemini", scope: Scope::Elements, hit: is_gemini_function },
+    DetectionRule { format: "ikigai", scope: Scope::Root, hit: has_parameters },
+    DetectionRule { format: AMBIGUOUS, scope: Scope::Elements, hit: has_parameters },
+    DetectionRule { format: "aios", scope: Scope::Root, hit: is_aios_without_root },
+    DetectionRule {
+        format: SERVERS,
+        scope: Scope::Root,
+        hit: |n| n.has("mcpServers") || n.has("servers"),
+    },
 ];
 
 /// Not formats: what the message says instead.

@@ -26,6 +26,7 @@
 mod annotations;
 mod binding;
 mod capability;
+mod content_hash;
 mod conventions;
 mod detection;
 mod example;
@@ -42,6 +43,7 @@ mod version;
 pub use annotations::{Annotations, Icon};
 pub use binding::{Binding, Connection, HealthCheck, Server, Variable, redacted_url};
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
+pub use content_hash::ContentHash;
 pub use conventions::{Conventions, ExampleKind, NameStyle, UniqueTools};
 pub use detection::{Detection, PayloadShape};
 pub use example::{Example, ExpectedError};

@@ -5,8 +5,8 @@
 //! [`Details`] is reported and the field left out.
 
 use crate::{
-    Annotations, Binding, Capability, DeclaredLimits, Example, FieldValue, Icon, Json, Namespace,
-    Object, Rest, Tags, ToolId, ToolName, Version,
+    Annotations, Binding, Capability, ContentHash, DeclaredLimits, Example, FieldValue, Icon, Json,
+    Namespace, Object, Rest, Tags, ToolId, ToolName, Version,
 };
 
 /// The schema of a tool's arguments.
@@ -121,6 +121,8 @@ pub struct Tool {
     pub needs: Vec<Capability>,
     /// The fields that never prevent a tool.
     pub details: Details,
+    /// The hash of its definition. Set by the gate.
+    pub hash: Option<ContentHash>,
 }
 
 impl Draft {
@@ -147,6 +149,7 @@ impl Draft {
                 output: self.output.into_ok(),
                 needs: self.needs.into_iter().filter_map(FieldValue::into_ok).collect(),
                 details: self.details,
+                hash: None,
             }),
             _ => Err(DraftError(names)),
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Capability, Conventions, DeclaredLimits, Draft, Example, FieldValue, Knowledge, Namespace,
-    Rest, Server, Tool, Version,
+    Capability, ContentHash, Conventions, DeclaredLimits, Draft, Example, FieldValue, Knowledge,
+    Namespace, Rest, Server, Tool, Version,
 };
 
 /// Who publishes a toolset. For display only.
@@ -36,6 +36,10 @@ pub struct Toolset<T = Tool> {
     /// The capabilities that it declares for all its tools; `None` if the format or the document
     /// has no such list, which differs from an empty one.
     pub declares: Option<Vec<FieldValue<Capability>>>,
+    /// What a server says about the use of its tools as a whole.
+    pub instructions: Option<String>,
+    /// The hash of the whole definition. Set by the gate, and `None` in a draft.
+    pub hash: Option<ContentHash>,
     /// What its format demands of names, examples and schemas.
     pub conventions: &'static Conventions,
     /// The limits of tools that declare none.
@@ -61,6 +65,8 @@ impl<T> Default for Toolset<T> {
             version: FieldValue::Missing,
             provider: None,
             declares: None,
+            instructions: None,
+            hash: None,
             conventions: &Conventions::NONE,
             limits: DeclaredLimits::default(),
             server: None,
@@ -68,6 +74,29 @@ impl<T> Default for Toolset<T> {
             tools: Vec::new(),
             stray_examples: Vec::new(),
             rest: Rest::default(),
+        }
+    }
+}
+
+impl<T> Toolset<T> {
+    /// The same toolset with other tools.
+    pub fn with_tools<U>(self, tools: Vec<U>) -> Toolset<U> {
+        Toolset {
+            namespace: self.namespace,
+            title: self.title,
+            description: self.description,
+            version: self.version,
+            provider: self.provider,
+            declares: self.declares,
+            instructions: self.instructions,
+            hash: self.hash,
+            conventions: self.conventions,
+            limits: self.limits,
+            server: self.server,
+            knowledge: self.knowledge,
+            tools,
+            stray_examples: self.stray_examples,
+            rest: self.rest,
         }
     }
 }

@@ -15,6 +15,7 @@
 //! assert_eq!(doc.problems()[0].line_column(), Some((3, 1)));
 //! ```
 
+mod canonical;
 pub mod codes;
 mod diagnostic;
 mod document;

@@ -32,6 +32,7 @@
 mod check;
 pub mod codes;
 mod config;
+pub mod content_hash;
 pub mod examples;
 mod files;
 mod fix;

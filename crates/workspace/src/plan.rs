@@ -29,7 +29,7 @@ pub enum SourceArgument {
 }
 
 impl SourceArgument {
-    /// SourceTarget a word on the command line names.
+    /// What a word on the command line names.
     pub fn parse(word: &str) -> SourceArgument {
         let is_url = ["http://", "https://"].iter().any(|scheme| {
             word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
@@ -45,11 +45,11 @@ impl SourceArgument {
 /// One source, ready to be loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSpec {
-    /// SourceTarget messages call it.
+    /// What messages call it.
     pub name: String,
-    /// SourceTarget it is.
+    /// What it is.
     pub target: SourceTarget,
-    /// SourceTarget it adds to the environment of its programs.
+    /// What it adds to the environment of its programs.
     pub environment: Vec<(String, String)>,
     /// How its definitions are read.
     pub options: ReadOptions,
@@ -57,7 +57,7 @@ pub struct SourceSpec {
     pub implementations: Option<PathBuf>,
 }
 
-/// SourceTarget a source is.
+/// What a source is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceTarget {
     /// Files and folders of definitions.
@@ -79,11 +79,11 @@ pub struct SourcePlan {
     pub limits: CallLimits,
     /// How long a first list of tools waits for servers that are still starting.
     pub startup: Duration,
-    /// SourceTarget the configuration makes of codes.
+    /// What the configuration makes of codes.
     pub levels: Levels,
     /// Mistakes in the configuration and in servers files.
     pub diagnostics: Vec<Diagnostic>,
-    /// SourceTarget could not be read at all.
+    /// What could not be read at all.
     pub failures: Vec<LoadError>,
     /// The files that this was made from.
     pub files: Vec<PathBuf>,
@@ -91,7 +91,7 @@ pub struct SourcePlan {
     unread: bool,
 }
 
-/// SourceTarget a first list of tools waits for slow servers, unless the configuration says otherwise.
+/// What a first list of tools waits for slow servers, unless the configuration says otherwise.
 const STARTUP: Duration = Duration::from_secs(3);
 
 impl Default for SourcePlan {
@@ -123,7 +123,7 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.unread)
     }
 
-    /// SourceTarget is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
+    /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         let is_limit =
             |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");

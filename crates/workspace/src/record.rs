@@ -9,6 +9,8 @@ use toolwright_model::{
 };
 use toolwright_source::{DocumentPath, Node, RecordPath};
 
+use crate::content_hash::{code_files, tool_hash, toolset_hash};
+
 /// The tools of a reading; `index` is the place of their toolset.
 pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
     let tools = reading.toolset.tools.iter().enumerate();
@@ -42,6 +44,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "knowledge": references(reading, name.as_deref().unwrap_or_default()),
         "extra": rest(&details.rest),
         "invalid": invalid(tool),
+        "hash": tool_hash(reading, n).as_str(),
         "format": reading.format.0,
         "toolset": toolset,
         "origin": origin(reading, &RecordPath::root().child("tools").child(n)),
@@ -292,6 +295,7 @@ pub fn toolset(reading: &Reading) -> Json {
             .map(|(command, list)| (command.clone(), json!(list.iter().map(example).collect::<Vec<_>>())))
             .collect::<Map<_, _>>(),
         "extra": rest(&toolset.rest),
+        "hash": toolset_hash(reading, &code_files(reading, None)).as_str(),
         "invalid": invalid,
     })
 }

@@ -8,7 +8,7 @@ use super::{examples, parameters};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::SchemaSide;
+use crate::subject::WhichSchema;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -57,7 +57,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if parameters::authored_place(subject, tool).is_none() {
             continue;
         }
-        let Some(failures) = subject.failures(tool, SchemaSide::Input, input) else { continue };
+        let Some(failures) = subject.failures(tool, WhichSchema::Input, input) else { continue };
         let at = examples::place(tool, n);
         if !expects_bad_input(subject, &at, example) {
             let at = at.child("input");

@@ -5,7 +5,7 @@ use super::examples;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::SchemaSide;
+use crate::subject::WhichSchema;
 
 pub(crate) static RULE: Rule = Rule { check };
 
@@ -46,7 +46,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
-        let Some(failures) = subject.failures(tool, SchemaSide::Output, output) else { continue };
+        let Some(failures) = subject.failures(tool, WhichSchema::Output, output) else { continue };
         let at = examples::place(tool, n).child("output");
         failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));
     }

@@ -9,21 +9,21 @@ use toolwright_source::{Edit, Finding, Pointer, RecordFinding, Safety, Severity}
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::{SchemaSide, ToolPath};
+use crate::subject::{ToolPath, WhichSchema};
 
 pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let n = at.0;
-        for which in SchemaSide::BOTH {
+        for which in WhichSchema::BOTH {
             let Some(schema) = which.written(tool) else { continue };
             if !subject.is_good(n, which) {
                 let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
                 error
                     .into_iter()
                     .for_each(|error| out.push(finding(error, &at.child(which.name()))));
-            } else if which == SchemaSide::Input {
+            } else if which == WhichSchema::Input {
                 must_take_an_object(subject, schema, at, out);
             }
         }

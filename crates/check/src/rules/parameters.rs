@@ -5,7 +5,7 @@ use toolwright_model::{Json, Object};
 use toolwright_source::RecordPath;
 
 use crate::Subject;
-use crate::subject::{SchemaSide, ToolPath};
+use crate::subject::{ToolPath, WhichSchema};
 
 /// Names in a message; more would drown it.
 const NAMED: usize = 5;
@@ -74,8 +74,8 @@ pub(super) fn list(names: &[String]) -> String {
 pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usize, &'s Json)> {
     let tools = subject.toolset.tools.iter().enumerate();
     tools.filter_map(|(n, tool)| {
-        let schema = SchemaSide::Input.written(tool)?;
-        subject.is_good(n, SchemaSide::Input).then_some((n, schema))
+        let schema = WhichSchema::Input.written(tool)?;
+        subject.is_good(n, WhichSchema::Input).then_some((n, schema))
     })
 }
 

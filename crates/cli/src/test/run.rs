@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use toolwright_catalog::Catalog;
-use toolwright_exec::knowledge::{FunctionRunner, Knowledge};
+use toolwright_exec::knowledge::{FunctionRunner, RunnableKnowledge};
 use toolwright_exec::{CallRequest, Log, NoHost, code};
 use toolwright_model::{Binding, Example, FunctionLimits};
 use toolwright_sandbox::WorkerPool;
@@ -40,7 +40,7 @@ pub(super) struct ExampleRunner<'a> {
     pub(super) analyzer: &'a dyn ScriptAnalyzer,
     pub(super) limits: &'a FunctionLimits,
     /// The functions of each document that was loaded, by its number.
-    pub(super) knowledge: &'a [Option<Arc<Knowledge>>],
+    pub(super) knowledge: &'a [Option<Arc<RunnableKnowledge>>],
     /// The tools to call, if they are to be called.
     pub(super) catalog: Option<&'a Catalog>,
     /// Whether an answer must be the expected one, not only hold it.
@@ -73,7 +73,7 @@ impl ExampleRunner<'_> {
     async fn judged(
         &self,
         case: &ExampleCase,
-        knowledge: Option<&Knowledge>,
+        knowledge: Option<&RunnableKnowledge>,
         no_sandbox: &mut Option<String>,
     ) -> ExampleStatus {
         let Example { scenario, input, output, error, .. } = &case.example;

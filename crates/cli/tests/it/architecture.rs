@@ -2,6 +2,7 @@
 //! which licences dependencies may have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value as Json;
@@ -28,14 +29,26 @@ const EDGES: &[(&str, &[&str])] = &[
         &["toolwright-model", "toolwright-schema", "toolwright-script", "toolwright-sandbox"],
     ),
     (
+        "toolwright-workspace",
+        &[
+            "toolwright-source",
+            "toolwright-model",
+            "toolwright-script",
+            "toolwright-formats",
+            "toolwright-check",
+        ],
+    ),
+    (
         "toolwright-catalog",
         &[
             "toolwright-source",
             "toolwright-model",
             "toolwright-schema",
+            "toolwright-script",
             "toolwright-formats",
             "toolwright-check",
             "toolwright-exec",
+            "toolwright-workspace",
         ],
     ),
     ("toolwright-serve", &["toolwright-model", "toolwright-exec", "toolwright-catalog"]),
@@ -59,6 +72,7 @@ const ALL: &[&str] = &[
     "toolwright-formats",
     "toolwright-check",
     "toolwright-exec",
+    "toolwright-workspace",
     "toolwright-catalog",
     "toolwright-serve",
     "toolwright-web",
@@ -134,6 +148,73 @@ fn crates_depend_only_on_lower_layers() {
     }
     let table: BTreeSet<&str> = allowed.keys().copied().collect();
     assert_eq!(seen, table, "the table lists exactly the crates there are");
+}
+
+/// The Rust files below a folder.
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.extension() {
+            _ if path.is_dir() => rust_files(&path, files),
+            Some(ending) if ending == "rs" => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// The sources of every crate: its name, and the text of each file.
+fn sources() -> Vec<(String, PathBuf, String)> {
+    let mut sources = Vec::new();
+    for entry in std::fs::read_dir(project().join("crates")).expect("a folder") {
+        let folder = entry.expect("an entry");
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let mut files = Vec::new();
+        rust_files(&folder.path().join("src"), &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a file");
+            sources.push((name.clone(), file, text));
+        }
+    }
+    sources
+}
+
+/// The name that a line at the top level of a file declares a type under.
+fn declared_type(line: &str) -> Option<&str> {
+    let line = line
+        .strip_prefix("pub ")
+        .or_else(|| line.split_once(") ").map(|(_, l)| l).filter(|_| line.starts_with("pub(")))
+        .unwrap_or(line);
+    let kinds = ["struct ", "enum ", "trait ", "type "];
+    let rest = kinds.iter().find_map(|kind| line.strip_prefix(kind))?;
+    Some(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(rest))
+}
+
+/// A word that names one thing in one crate and another thing in another crate makes a reader look
+/// twice. `Json` is the same alias everywhere.
+#[test]
+fn a_type_name_is_declared_in_one_crate_only() {
+    let mut crates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, _, text) in sources() {
+        for declared in text.lines().filter_map(declared_type) {
+            crates.entry(declared.to_owned()).or_default().insert(name.clone());
+        }
+    }
+    crates.retain(|name, of| of.len() > 1 && name != "Json");
+    assert!(crates.is_empty(), "{crates:#?}");
+}
+
+/// Untrusted code is parsed where the binary decides. Everything else gets an analyzer passed in.
+#[test]
+fn only_the_binary_names_an_analyzer_of_scripts() {
+    for (name, file, text) in sources() {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let named = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let names = named.into_iter().any(|line| line.contains("InProcessAnalyzer"));
+        let allowed = name == "script"
+            || file.ends_with("cli/src/script_analyzer.rs")
+            || file.ends_with("check/src/testing.rs");
+        assert!(!names || allowed, "{}", file.display());
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The output and the exit code of one run.
 #[derive(Debug)]
@@ -10,6 +10,16 @@ pub(crate) struct Run {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
+}
+
+impl Run {
+    pub(crate) fn of(output: Output) -> Run {
+        Run {
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+            code: output.status.code().expect("not killed by a signal"),
+        }
+    }
 }
 
 /// The root of the project.
@@ -38,11 +48,7 @@ pub(crate) fn run_in(folder: &Path, args: &[&str], stdin: &[u8]) -> Run {
     let writer = std::thread::spawn(move || drop(input.write_all(&stdin)));
     let output = child.wait_with_output().expect("the binary ends");
     writer.join().expect("the writer does not panic");
-    Run {
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        code: output.status.code().expect("not killed by a signal"),
-    }
+    Run::of(output)
 }
 
 /// Runs in the project's root without input.

@@ -26,7 +26,7 @@ mod validators;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolwright_model::{Knowledge as Model, ProcessorStage};
+use toolwright_model::{Knowledge, ProcessorStage};
 
 pub use function::{
     ErrorLocation, FileLocation, FunctionError, FunctionRole, KnowledgeFunction, LocationFormatter,
@@ -40,8 +40,8 @@ use crate::{Json, KnowledgeAdvice};
 
 /// The knowledge of one toolset, shared by all of its tools. Functions are compiled when they are
 /// first needed.
-pub struct Knowledge {
-    model: Model,
+pub struct RunnableKnowledge {
+    model: Knowledge,
     /// By role and id. Of several with one id, the first.
     functions: HashMap<(FunctionRole, String), Arc<KnowledgeFunction>>,
     /// In the order of the definition, which is the order in which they run; parallel to
@@ -51,22 +51,22 @@ pub struct Knowledge {
     processors: Vec<Arc<KnowledgeFunction>>,
 }
 
-impl std::fmt::Debug for Knowledge {
+impl std::fmt::Debug for RunnableKnowledge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.functions.values()).finish()
     }
 }
 
-impl Knowledge {
+impl RunnableKnowledge {
     /// The knowledge of a definition. `formatter` returns the formatter for the positions of one
     /// function, by its role and its index in the list of that role.
     ///
     /// `None` if the definition has neither functions nor advice, so that its calls skip all of
     /// this.
     pub fn new(
-        model: Model,
+        model: Knowledge,
         formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
-    ) -> Option<Knowledge> {
+    ) -> Option<RunnableKnowledge> {
         let mut functions = HashMap::new();
         let mut add = |role, n: usize, function: &toolwright_model::Function| {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));
@@ -90,7 +90,7 @@ impl Knowledge {
             .collect();
         let is_empty =
             functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
-        (!is_empty).then_some(Knowledge { model, functions, validators, processors })
+        (!is_empty).then_some(RunnableKnowledge { model, functions, validators, processors })
     }
 
     /// A function by its id.

@@ -15,7 +15,9 @@ use toolwright_model::{Detection, FunctionLimits, ProcessorStage};
 use toolwright_sandbox::{ProgramInput, SandboxErrorCode, WorkerPool};
 use toolwright_script::ScriptAnalyzer;
 
-use super::{FunctionRole, Knowledge, KnowledgeFunction, function_input, guest_limits, payload};
+use super::{
+    FunctionRole, KnowledgeFunction, RunnableKnowledge, function_input, guest_limits, payload,
+};
 use crate::{Failure, Json, Log, Outcome, code};
 
 /// The most characters of a value that a message quotes.
@@ -87,7 +89,7 @@ struct ExtractedPayload {
     warnings: Vec<String>,
 }
 
-impl Knowledge {
+impl RunnableKnowledge {
     /// The arguments after the processors of the request, each of which gets the result of the one
     /// before. `None` if the command has no such processors: then the caller's arguments are sent,
     /// and nothing is copied.

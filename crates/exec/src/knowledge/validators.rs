@@ -11,7 +11,8 @@ use toolwright_model::{Validator, ValidatorCheck};
 use toolwright_sandbox::SandboxErrorCode;
 
 use super::{
-    FunctionRole, FunctionRunner, Knowledge, KnowledgeFunction, function_input, guest_limits,
+    FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input,
+    guest_limits,
 };
 use crate::Json;
 
@@ -35,7 +36,7 @@ pub struct Verdict {
     pub no_sandbox: Option<String>,
 }
 
-impl Knowledge {
+impl RunnableKnowledge {
     /// Runs the checks and validators of a command on the arguments of a call.
     ///
     /// All validators run, also after one has refused: a caller should learn about all errors at

@@ -270,6 +270,11 @@ impl UpstreamConnection {
         Err(Failure::new(&code::OUTPUT_TOO_LARGE, message))
     }
 
+    /// The instructions of the server's handshake.
+    pub(super) fn instructions(&self) -> Option<String> {
+        self.peer.peer_info().and_then(|info| info.instructions.clone())
+    }
+
     /// One page of the list of tools, raw.
     async fn list_page(&self, cursor: Option<String>) -> Result<Json, Failure> {
         let mut params = PaginatedRequestParams::default();

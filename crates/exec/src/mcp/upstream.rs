@@ -153,6 +153,11 @@ impl Upstream {
         })
     }
 
+    /// What the server says about the use of its tools as a whole, if a connection is open.
+    pub async fn instructions(self: &Arc<Self>) -> Option<String> {
+        self.connection().await.ok()?.instructions()
+    }
+
     /// Counts the changes of the server's list of tools. A restart counts as a change, because the
     /// server may have been updated meanwhile.
     pub fn changes(&self) -> watch::Receiver<u64> {

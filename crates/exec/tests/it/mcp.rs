@@ -172,7 +172,10 @@ async fn a_server_that_exited_is_started_again_after_a_pause() {
     // Before the exit, so that the pause is never longer than what is measured.
     let before = Instant::now();
     let failure = failure(test.call("it:exit", json!({})).await);
-    assert!(failure.contains("ended with status 7; its stderr ends with: about to fall over"), "{failure}");
+    assert!(
+        failure.contains("ended with status 7; its stderr ends with: about to fall over"),
+        "{failure}"
+    );
     let second = loop {
         match test.call("it:pid", json!({})).await {
             Ok(outcome) => break outcome.structured.unwrap(),

@@ -278,6 +278,7 @@ impl ToolBuilder {
                 limits: limits(self.timeout),
                 ..Details::default()
             },
+            hash: None,
         };
         if let Some(reason) = self.quarantine {
             return RegisteredTool::quarantined(id, tool, self.concurrency, reason);

@@ -16,7 +16,7 @@ use crate::findings::Findings;
 use crate::{Field, MAX_ITEMS, codes, shape, take};
 
 /// A command that the document defines.
-struct Command<'d> {
+struct AiosCommand<'d> {
     name: String,
     /// Where its name stands.
     place: Node<'d>,
@@ -39,7 +39,7 @@ pub(super) fn read(
         findings.push(Finding::new(&TOO_LARGE, tool.pointer(), message).on_key());
         commands.truncate(MAX_ITEMS);
     }
-    let host = Host::of(tool);
+    let host = CommandContext::of(tool);
     let mut examples = tool.get("examples").map(Node::members).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
     let by_name: HashMap<&str, Node<'_>> =
@@ -97,7 +97,7 @@ fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// A command that cannot be called: its name is not one that a tool can have.
-fn unusable_name(command: &Command<'_>, out: &mut Findings) {
+fn unusable_name(command: &AiosCommand<'_>, out: &mut Findings) {
     let Err(error) = ToolName::parse(&command.name) else { return };
     // What is blank or no text at all was reported by its shape.
     if out.is_full() || command.name.trim().is_empty() || command.place.kind() == ValueKind::Number
@@ -110,19 +110,19 @@ fn unusable_name(command: &Command<'_>, out: &mut Findings) {
 
 /// Commands in the order they were met.
 #[derive(Default)]
-struct Commands<'d> {
-    list: Vec<Command<'d>>,
+struct AiosCommands<'d> {
+    list: Vec<AiosCommand<'d>>,
     by_name: HashMap<String, usize>,
 }
 
-impl<'d> Commands<'d> {
+impl<'d> AiosCommands<'d> {
     fn add_bare(&mut self, name: &str, place: Node<'d>) {
-        self.add(Command { name: name.to_owned(), place, described: None, words: Vec::new() });
+        self.add(AiosCommand { name: name.to_owned(), place, described: None, words: Vec::new() });
     }
 
     /// A description adds to a bare name, and a bare name to nothing that is known. Two
     /// descriptions of one name are two commands, so that neither is lost.
-    fn add(&mut self, command: Command<'d>) {
+    fn add(&mut self, command: AiosCommand<'d>) {
         match self.by_name.get(&command.name).map(|n| &mut self.list[*n]) {
             Some(_) if command.described.is_none() => {}
             Some(known) if known.described.is_none() => {
@@ -139,14 +139,14 @@ impl<'d> Commands<'d> {
     }
 }
 
-fn find(tool: Node<'_>) -> Commands<'_> {
-    let mut commands = Commands::default();
+fn find(tool: Node<'_>) -> AiosCommands<'_> {
+    let mut commands = AiosCommands::default();
     for item in tool.get("commands").into_iter().flat_map(take::items) {
         commands.add_bare(item.raw(), item);
     }
     for described in take::objects(tool, "tools") {
         let id = described.get("id");
-        commands.add(Command {
+        commands.add(AiosCommand {
             name: id.and_then(Node::text).unwrap_or_default().to_owned(),
             place: id.unwrap_or(described),
             described: Some((described, COMMAND)),
@@ -158,7 +158,7 @@ fn find(tool: Node<'_>) -> Commands<'_> {
         for (line, object) in grouped(tool) {
             let (name, words) = name_and_words(tool, line.raw());
             let described = Some((object, GROUPED));
-            commands.add(Command { name, place: line, described, words });
+            commands.add(AiosCommand { name, place: line, described, words });
         }
     }
     if !listed {
@@ -221,18 +221,18 @@ fn used(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
 }
 
 /// What all commands of a tool have in common.
-struct Host<'d> {
+struct CommandContext<'d> {
     tool: Node<'d>,
     server: Option<Arc<Server>>,
 }
 
-impl<'d> Host<'d> {
-    fn of(tool: Node<'d>) -> Host<'d> {
+impl<'d> CommandContext<'d> {
+    fn of(tool: Node<'d>) -> CommandContext<'d> {
         let server = (kind_of(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
-        Host { tool, server: server.map(Arc::new) }
+        CommandContext { tool, server: server.map(Arc::new) }
     }
 
-    fn draft(&self, command: &Command<'_>) -> Draft {
+    fn draft(&self, command: &AiosCommand<'_>) -> Draft {
         let mut draft = Draft {
             name: match ToolName::parse(&command.name) {
                 Ok(name) => FieldValue::Valid(name),
@@ -271,7 +271,7 @@ impl<'d> Host<'d> {
         }
     }
 
-    fn binding(&self, command: &Command<'_>) -> Binding {
+    fn binding(&self, command: &AiosCommand<'_>) -> Binding {
         let section = |name| take::object(self.tool, name);
         let bound = match kind_of(self.tool) {
             Some("mcp") => self

@@ -1,0 +1,28 @@
+//! The identity of a definition by what it says.
+
+use std::fmt;
+
+/// The hash of a definition as it was authored or listed. Two definitions with one hash say the
+/// same; a definition that changed has another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(Box<str>);
+
+impl ContentHash {
+    /// The hash with this SHA-256 digest. The prefix names how the digest was made: another way
+    /// would get another prefix, and hashes that were stored before stay comparable.
+    pub fn from_sha256(digest: [u8; 32]) -> ContentHash {
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        ContentHash(format!("v1:{hex}").into())
+    }
+
+    /// `v1:` and 64 hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

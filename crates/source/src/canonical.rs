@@ -1,0 +1,77 @@
+//! One text for all ways of writing the same value, to be hashed.
+//!
+//! Indentation, the order of keys, comments, quotes and the choice between JSON and YAML make no
+//! difference; the value does. Numbers keep the text their author wrote, because `1.10` and `1.1`
+//! are one number and two versions. The form must never change: hashes that were made with an older
+//! program have to match.
+
+use crate::{Node, ValueKind};
+
+impl Node<'_> {
+    /// The value as JSON without white space, keys in the order of their code points, numbers as
+    /// they were written, aliases and merge keys resolved.
+    pub fn canonical_text(self) -> String {
+        let mut text = String::new();
+        write(self, &mut text);
+        text
+    }
+}
+
+/// Recursion ends at the depth that documents may have.
+fn write(node: Node<'_>, out: &mut String) {
+    match node.kind() {
+        ValueKind::Null => out.push_str("null"),
+        ValueKind::Bool => {
+            out.push_str(if node.boolean() == Some(true) { "true" } else { "false" });
+        }
+        ValueKind::Number => out.push_str(node.raw()),
+        ValueKind::String => out.push_str(&quoted(node.raw())),
+        ValueKind::List => {
+            out.push('[');
+            for (n, item) in node.items().enumerate() {
+                if n > 0 {
+                    out.push(',');
+                }
+                write(item, out);
+            }
+            out.push(']');
+        }
+        ValueKind::Map => {
+            let mut members = node.members();
+            // Stable, so that of two members with one key the last one stays last.
+            members.sort_by(|a, b| a.name().cmp(b.name()));
+            out.push('{');
+            for (n, member) in members.iter().enumerate() {
+                if n > 0 {
+                    out.push(',');
+                }
+                out.push_str(&quoted(member.name()));
+                out.push(':');
+                write(member.value, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Document, Syntax};
+
+    #[test]
+    fn one_value_has_one_text_however_it_is_written() {
+        let json = r#"{"b": [1.10, true, null, "x\ny"], "a": {"é": -0.0, "c": {}}}"#;
+        let yaml = "# a comment\na:\n  c: {}\n  'é': -0.0\nb: [1.10, yes_, ~, \"x\\ny\"]\n"
+            .replace("yes_", "true");
+        let text = |syntax, text: &str| Document::parse("x", text, syntax).root().canonical_text();
+        let expected = r#"{"a":{"c":{},"é":-0.0},"b":[1.10,true,null,"x\ny"]}"#;
+        assert_eq!(text(Syntax::Json, json), expected);
+        assert_eq!(text(Syntax::Yaml, &yaml), expected);
+        // What an alias repeats is part of the value.
+        assert_eq!(text(Syntax::Yaml, "a: &x {k: 1}\nb: *x\n"), r#"{"a":{"k":1},"b":{"k":1}}"#);
+    }
+}

@@ -298,7 +298,8 @@ impl Drop for Upstream {
 /// The parameters of a handshake.
 pub(crate) fn handshake(revision: &str) -> Json {
     json!({
-        "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "by-hand", "version": "1.0.0"},
+        "protocolVersion": revision, "capabilities": {},
+        "clientInfo": {"name": "by-hand", "version": "1.0.0"},
     })
 }
 
@@ -556,8 +557,8 @@ impl HttpClient {
         headers
     }
 
-    /// The bytes of a request. Each of `changes` replaces a usual header, or removes it if its value
-    /// is empty.
+    /// The bytes of a request. Each of `changes` replaces a usual header, or removes it if its
+    /// value is empty.
     pub(crate) fn bytes(
         &self,
         method: &str,

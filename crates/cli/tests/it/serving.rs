@@ -130,13 +130,15 @@ fn tools_are_listed_completely_and_in_a_stable_order() {
     let echo = find("up:echo");
     assert_eq!((&echo["name"], &echo["title"]), (&json!("up__echo"), &json!("The echo tool")));
     let annotations = json!({
-        "title": "A tool for tests", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
-        "openWorldHint": false,
+        "title": "A tool for tests", "readOnlyHint": true, "destructiveHint": false,
+        "idempotentHint": true, "openWorldHint": false,
     });
     assert_eq!(echo["annotations"], annotations);
     let icons = json!([
-        {"src": "https://example.com/echo.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "light"},
-        {"src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml", "sizes": ["any"]},
+        {"src": "https://example.com/echo.png", "mimeType": "image/png", "sizes": ["48x48"],
+         "theme": "light"},
+        {"src": "data:image/svg+xml;base64,PHN2Zy8+", "mimeType": "image/svg+xml",
+         "sizes": ["any"]},
     ]);
     assert_eq!(echo["icons"], icons);
     let meta = json!({"example.com/origin": "faulty-server", "example.com/weight": 3, "toolwright/id": "up:echo"});
@@ -254,9 +256,13 @@ fn progress_comes_in_order_before_the_result_and_only_on_request() {
     client.names();
     for (token, steps) in [(json!("word"), 20), (json!(7), 3)] {
         client.kept.clear();
-        let id = client.send("tools/call", json!({
-            "name": "up__progress", "arguments": {"steps": steps, "ms": 1}, "_meta": {"progressToken": token},
-        }));
+        let id = client.send(
+            "tools/call",
+            json!({
+                "name": "up__progress", "arguments": {"steps": steps, "ms": 1},
+                "_meta": {"progressToken": token},
+            }),
+        );
         let result = client.answer(&id);
         assert_eq!(result["result"]["structuredContent"]["steps"], steps);
         // The client has kept the messages that came before the answer.
@@ -315,7 +321,8 @@ fn cancelling_a_call_ends_its_processes_and_its_upstream_call() {
     let log = tempfile::tempdir().expect("a folder");
     let log = log.path().join("cancelled");
     let (folder, path) = configured(&format!(
-        "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n{}env = {{ CANCEL_LOG = \"{}\" }}\n{LONG_STARTUP}",
+        "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n{}\
+         env = {{ CANCEL_LOG = \"{}\" }}\n{LONG_STARTUP}",
         server("up", "good"),
         log.display()
     ));
@@ -329,7 +336,8 @@ fn cancelling_a_call_ends_its_processes_and_its_upstream_call() {
     let id = client.send(
         "tools/call",
         json!({
-            "name": "up__progress", "arguments": {"steps": 1000, "ms": 10}, "_meta": {"progressToken": 1},
+            "name": "up__progress", "arguments": {"steps": 1000, "ms": 10},
+            "_meta": {"progressToken": 1},
         }),
     );
     client.find("progress", |message| message["method"] == "notifications/progress");
@@ -672,7 +680,8 @@ fn gave_up_stuck(client: &StdioClient) -> bool {
 }
 
 /// Neither a call nor a list waits for a server that hangs; only the first list does, for the
-/// startup time. If each of the 25 lists waited for one second, `stuck` would be given up meanwhile.
+/// startup time. If each of the 25 lists waited for one second, `stuck` would be given up
+/// meanwhile.
 #[test]
 fn a_server_that_hangs_does_not_delay_others() {
     let more = server("stuck", "hang-start") + "[limits]\nstartup = 1000\n";

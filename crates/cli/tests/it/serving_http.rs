@@ -1,5 +1,5 @@
-//! `toolwright serve` on HTTP: what clients see, access control, and the end of calls and processes.
-//! As in `serving`, no test measures time.
+//! `toolwright serve` on HTTP: what clients see, access control, and the end of calls and of
+//! processes. As in `serving`, no test measures time.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -34,7 +34,8 @@ fn http_supports_every_revision() {
             4,
             "tools/call",
             json!({
-                "name": "up__progress", "arguments": {"steps": 3, "ms": 1}, "_meta": {"progressToken": "t"},
+                "name": "up__progress", "arguments": {"steps": 3, "ms": 1},
+                "_meta": {"progressToken": "t"},
             }),
         );
         let methods: Vec<Json> = reply
@@ -71,7 +72,8 @@ fn http_supports_every_revision() {
         3,
         "tools/call",
         json!({
-            "name": "up__progress", "arguments": {"steps": 2, "ms": 1}, "_meta": {"progressToken": "t"},
+            "name": "up__progress", "arguments": {"steps": 2, "ms": 1},
+            "_meta": {"progressToken": "t"},
         }),
     );
     assert_eq!(progress.messages().len(), 3, "{progress:?}");

@@ -113,8 +113,8 @@ impl Drop for WorkerProcess {
 /// The system's id for the processor-time clock of a process.
 type ProcessClock = libc::clockid_t;
 
-/// The clock of a child. Reading it does not need the child's cooperation, so a guest that has taken
-/// its worker over cannot falsify it.
+/// The clock of a child. Reading it does not need the child's cooperation, so a guest that has
+/// taken its worker over cannot falsify it.
 #[cfg(target_os = "linux")]
 fn clock_of(pid: u32) -> Option<ProcessClock> {
     let mut clock = 0;
@@ -179,8 +179,8 @@ impl WorkerSpawner {
     }
 }
 
-/// The body of the thread. It blocks while a process starts or ends, which is why neither is done on
-/// a thread of an async runtime.
+/// The body of the thread. It blocks while a process starts or ends, which is why neither is done
+/// on a thread of an async runtime.
 fn run_tasks(command: &WorkerCommand, tasks: &mpsc::Receiver<SpawnerTask>) {
     for task in tasks {
         match task {

@@ -199,8 +199,8 @@ pub(crate) fn first_frame(bytes: &[u8], cap: usize) -> io::Result<Option<(FrameK
     Ok((bytes.len() >= 4 + length).then_some((kind, 4 + length)))
 }
 
-/// The error for a peer that breaks the protocol. `worker_call` tells it by its kind from a worker
-/// that ended.
+/// The error for a peer that breaks the protocol. Its kind distinguishes it from a worker that
+/// ended.
 pub(crate) fn invalid_data(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }

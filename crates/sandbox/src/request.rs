@@ -14,7 +14,7 @@ use crate::{GuestLimits, Json, Program, ProgramForm};
 /// The most memory that a guest gets, whatever its caller allows: the address space of a worker
 /// has to hold it beside the engine's region.
 const MAX_MEMORY: usize = 256 << 20;
-/// The stack that a guest gets, whatever its caller says. With less than the first the engine
+/// The stack that a guest gets, whatever its caller sets. With less than the first the engine
 /// cannot run anything; the second is what a worker reserves.
 const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
 

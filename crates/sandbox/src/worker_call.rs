@@ -8,7 +8,7 @@
 //!   meanwhile: check_guest at `next_check` ──▶ kill, or let other calls run
 //! ```
 //!
-//! The parent believes nothing that a worker says: frames have a cap before they are read, the
+//! The parent does not trust the worker: frames have a cap before they are read, the
 //! worker's processor time is read from outside, and a frame that is not expected ends the call.
 //! A worker is killed by dropping its [`WorkerProcess`]; the pool does that after every error here.
 
@@ -499,7 +499,7 @@ impl WorkerAnswer {
         serde_json::from_slice(&self.body).map_err(|_| protocol_violation())
     }
 
-    /// The failure in a `Failed` frame. The outer error says that the frame is malformed, so that
+    /// The failure in a `Failed` frame. The outer error means that the frame is malformed, so that
     /// the worker cannot be used again.
     pub(crate) fn failure(&self) -> Result<SandboxError, SandboxError> {
         let failure =
@@ -511,7 +511,7 @@ impl WorkerAnswer {
 }
 
 /// The error for a frame that an honest worker does not send. Its details are of no use to a
-/// caller: they are chosen by whoever controls the worker.
+/// caller: the attacker who controls the worker chooses them.
 fn protocol_violation() -> SandboxError {
     let message = "the worker violated the protocol and was killed";
     SandboxError::new(SandboxErrorCode::WorkerDied, message)

@@ -37,7 +37,7 @@ pub fn worker_main_without_layers(layers: &[JailLayer]) -> ExitCode {
     // Before the jail, which forbids it.
     let guest_stack = raise_stack_limit();
     let report = jail::enter(layers);
-    // An error means that the parent is gone or broken. There is no one left to report it to.
+    // An error means that the parent is gone or broken. Neither can take a report.
     let _ = serve(&mut ParentSocket::default(), &report.to_json().to_string(), guest_stack);
     ExitCode::SUCCESS
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
-/// The program that becomes a worker. Its `main` must call [`worker_main`](crate::worker_main)
+/// The program that becomes a worker. Its `main` must call [`worker_main`](fn@crate::worker_main)
 /// before anything else.
 #[derive(Clone, Debug)]
 pub struct WorkerCommand {
@@ -113,6 +113,8 @@ impl Drop for WorkerProcess {
 /// The system's id for the processor-time clock of a process.
 type ProcessClock = libc::clockid_t;
 
+/// The clock of a child. Reading it does not need the child's cooperation, so a guest that has
+/// taken its worker over cannot falsify it.
 #[cfg(target_os = "linux")]
 fn clock_of(pid: u32) -> Option<ProcessClock> {
     let mut clock = 0;
@@ -121,6 +123,7 @@ fn clock_of(pid: u32) -> Option<ProcessClock> {
     (unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } == 0).then_some(clock)
 }
 
+/// Other systems have no such clock; `worker_call` then uses the wall clock.
 #[cfg(not(target_os = "linux"))]
 fn clock_of(_: u32) -> Option<ProcessClock> {
     None
@@ -176,7 +179,8 @@ impl WorkerSpawner {
     }
 }
 
-/// The body of the thread.
+/// The body of the thread. It blocks while a process starts or ends, which is why neither is done
+/// on a thread of an async runtime.
 fn run_tasks(command: &WorkerCommand, tasks: &mpsc::Receiver<SpawnerTask>) {
     for task in tasks {
         match task {

@@ -56,7 +56,7 @@ pub(super) struct GuestCallState<'l> {
     value_of_boolean: Cell<rquickjs_sys::JSValue>,
     /// Calls to the host by number; `None` once they are answered.
     host_promises: RefCell<Vec<Option<HostPromise>>>,
-    /// Set when the channel broke: there is no parent to work for.
+    /// Set when the channel failed, so that no answer can be sent.
     pub(super) channel_error: RefCell<Option<io::Error>>,
 }
 

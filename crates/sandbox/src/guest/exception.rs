@@ -227,7 +227,7 @@ fn parse_stack(stack: &str) -> Vec<TraceFrame> {
 
 /// Own properties of a thrown object that are JSON and whose reading runs no getter.
 fn json_fields(thrown: &JsValue, state: &GuestCallState) -> Option<Map<String, Json>> {
-    // The properties of these are their items, of which there may be millions.
+    // The properties of these are their items; there may be millions.
     let class = thrown.class_name().unwrap_or_default();
     if thrown.is_array() || class.ends_with("Array") || class == "String" {
         return None;

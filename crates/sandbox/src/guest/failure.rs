@@ -7,8 +7,8 @@ use crate::error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 /// Bytes of a message at most: the parent refuses failure frames beyond a cap.
 const MAX_MESSAGE: usize = 8 << 10;
 
-/// The part of a [`SandboxError`] that the worker knows. The log has been sent line by line, and
-/// the time is in the frame beside the failure.
+/// The part of a [`SandboxError`] that comes from the worker. The log has been sent line by line,
+/// and the time is in the frame beside the failure.
 pub(crate) struct GuestFailure {
     pub(crate) code: SandboxErrorCode,
     /// At most [`MAX_MESSAGE`] bytes.

@@ -79,8 +79,8 @@ type EngineCallback = unsafe extern "C" fn(
     *mut qjs::JSValue,
 ) -> qjs::JSValue;
 
-/// A function of the guest that calls `callback` with `magic`, which tells functions with the same
-/// callback apart.
+/// A function of the guest that calls `callback`. The engine passes `magic` on to it, so that
+/// several functions can share a callback.
 fn native_function<'r>(
     js: JsContext<'r>,
     callback: EngineCallback,

@@ -57,6 +57,8 @@ fn clear_environment() -> io::Result<()> {
     check(unsafe { libc::clearenv() })
 }
 
+/// The parent opens all of its descriptors so that children do not inherit them; this holds even if
+/// a library in the parent's process does not.
 fn close_descriptors() -> io::Result<()> {
     // SAFETY: nothing in this process owns a descriptor from 1 on: the socket is descriptor 0, no
     // file is open, and nothing is printed.
@@ -64,6 +66,7 @@ fn close_descriptors() -> io::Result<()> {
     check(closed as libc::c_int)
 }
 
+/// Without this the system lets only privileged processes install a filter of system calls.
 fn set_no_new_privileges() -> io::Result<()> {
     // SAFETY: takes numbers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })
@@ -86,6 +89,7 @@ fn restrict_with_landlock() -> io::Result<()> {
     }
 }
 
+/// Limits that the system enforces, in case the engine's own limits fail.
 fn limit_resources() -> io::Result<()> {
     let limits = [
         (libc::RLIMIT_AS, ADDRESS_SPACE),
@@ -123,6 +127,7 @@ pub(super) fn address_space() -> u64 {
     hard_limit(libc::RLIMIT_AS)
 }
 
+/// The last layer: from here on the other layers cannot be changed any more.
 fn filter_system_calls() -> io::Result<()> {
     let program = filter().map_err(io::Error::other)?;
     seccompiler::apply_filter(&program).map_err(io::Error::other)

@@ -20,6 +20,7 @@ fn try_allocate(heap: &mut GuestHeap, size: usize) -> Option<*mut u8> {
     catch_unwind(AssertUnwindSafe(|| heap.allocate(size))).ok()
 }
 
+/// Every size that the heap hands out from its region.
 #[test]
 fn classes_are_large_enough_and_waste_little() {
     for block in (16..=LARGE).step_by(8) {
@@ -36,6 +37,8 @@ unsafe fn fill(payload: *mut u8, size: usize, mark: u8) {
     unsafe { ptr::write_bytes(payload, mark, size) };
 }
 
+/// Thousands of random allocations, reallocations and releases. Every block is filled with a mark,
+/// so that blocks that overlap, or content that is lost when a block moves, are noticed.
 #[test]
 fn blocks_keep_their_content() {
     let mut heap = heap_with_limit(usize::MAX);
@@ -98,6 +101,8 @@ fn blocks_keep_their_content() {
     assert_eq!(heap.live(), 0);
 }
 
+/// Fills the heap with blocks of one size, frees all of them and goes on to the next size, from
+/// small to large and back: what a good program may do without being refused memory.
 #[test]
 fn freed_memory_serves_every_size() {
     let limit = 4 << 20;

@@ -106,7 +106,7 @@ fn parse<'a>(arena: &'a Allocator, code: &'a str, grammar: SourceType) -> Parsed
     let options = ParseOptions {
         // A wrong regular expression literal is a syntax error for the engine, too.
         parse_regular_expression: true,
-        // `(a)` and `a` are the same expression for every question that is asked of the tree.
+        // `(a)` and `a` are the same expression for every search in the tree.
         preserve_parens: false,
         ..ParseOptions::default()
     };

@@ -176,7 +176,7 @@ impl KnowledgeFunction {
         }
     }
 
-    /// Runs it, and compiles it before that if nobody has. Concurrent first calls compile once.
+    /// Runs it. The first run compiles it; concurrent first runs compile it once.
     ///
     /// # Errors
     /// What the sandbox reports, with its location in the file. Without an analyzer, syntax errors

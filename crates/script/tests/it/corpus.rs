@@ -69,7 +69,7 @@ fn assert_can_be_called(block: &FunctionBlock, facts: &ScriptFacts) {
     }
 }
 
-/// Reads all functions of these files, of which there must be at least so many.
+/// Reads all functions of these files. There must be at least `at_least` of them.
 fn assert_all_can_be_called(files: &[PathBuf], at_least: usize) -> Vec<ScriptFacts> {
     let blocks: Vec<FunctionBlock> = files.iter().flat_map(|path| function_blocks(path)).collect();
     assert!(blocks.len() >= at_least, "only {} functions found", blocks.len());

@@ -5,10 +5,12 @@ export INSTA_UPDATE = no
 
 .PHONY: demo test e2e bench fuzz
 
-# Build, then show the program at work on examples/.
+# Build what the demo needs, then show the program at work on examples/. The first build takes a few
+# minutes; cargo prints what it compiles.
 demo:
-	@$(CARGO) build --release --quiet
-	@./examples/demo
+	@echo "Building toolwright and its web tools. The first build takes a few minutes."
+	@$(CARGO) build --profile demo --locked -p toolwright -p toolwright-web --bins
+	@./examples/demo "$${CARGO_TARGET_DIR:-target}/demo"
 
 # Everything that Rust alone can tell. Tests wait for servers and processes as much as they compute, so one more runs than
 # there are cores.

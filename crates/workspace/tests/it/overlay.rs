@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use toolwright_script::InProcessAnalyzer;
+use toolwright_source::Severity;
 use toolwright_workspace::{CheckOptions, CheckReport, CodeSelection, FixMode, Workspace};
 
 const GOOD: &str = r#"{"name": "now", "description": "Returns the time", "inputSchema": {"type": "object", "additionalProperties": false}}"#;
@@ -25,8 +26,10 @@ fn check(workspace: &Workspace, paths: &[PathBuf]) -> CheckReport {
     workspace.check(paths, &CheckOptions::default())
 }
 
+/// The codes of errors and warnings.
 fn codes(report: &CheckReport) -> Vec<&str> {
-    report.diagnostics().map(|diagnostic| diagnostic.code.name).collect()
+    let serious = report.diagnostics().filter(|it| it.severity > Severity::Info);
+    serious.map(|diagnostic| diagnostic.code.name).collect()
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn a_file_that_was_never_saved_is_found_in_its_folder() {
 
 #[test]
 fn one_call_selects_silences_and_fixes() {
-    let wrong = GOOD.replace("inputSchema", "inputschema");
+    let wrong = GOOD.replace("description", "descripton");
     let folder = folder(&[("now.json", &wrong)]);
     let file = folder.path().join("now.json");
     let only = CodeSelection::new(&["MISSPELLED_FIELD".into()], &[], Default::default());

@@ -91,6 +91,7 @@ fn every_tool_has_the_documented_keys() {
         "knowledge",
         "extra",
         "invalid",
+        "hash",
         "format",
         "toolset",
         "origin",

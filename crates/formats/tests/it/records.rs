@@ -1,8 +1,14 @@
 //! One small definition for each form of each format, and parts of the record that it gives.
 
-use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::support::{assert_card, card, findings, read_as};
+use serde_json::{Value as Json, json};
+use toolwright_formats::{Detected, detect, read};
+use toolwright_model::Rest;
+use toolwright_source::{Document, DocumentPath, Node, RecordPath, Syntax};
+
+use crate::support::{assert_card, card, definitions, examples, findings, read_as};
 
 /// Parts of a card by pointer.
 type Parts<'a> = &'a [(&'a str, Json)];
@@ -805,4 +811,36 @@ fn every_part_of_a_record_has_its_origin() {
             assert!(reading.origin.location(&pointer).exact, "{record} of {text}");
         }
     }
+}
+
+/// Every field without a place in the record is kept under the pointer where it was written, so that
+/// a writer can put it back: a tool's from the tool's own object, a toolset's from the root.
+#[test]
+fn unknown_fields_are_kept_at_their_pointers() {
+    let (mut documents, mut kept) = (0, 0);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    for path in definitions(&examples()).into_iter().chain(definitions(&corpus)) {
+        let text = std::fs::read(&path).expect("a file");
+        let json = path.extension().is_some_and(|ending| ending == "json");
+        let syntax = if json { Syntax::Json } else { Syntax::Yaml };
+        let document = Arc::new(Document::parse(&path.display().to_string(), text, syntax));
+        let Detected::Format(format) = detect(&document) else { continue };
+        let reading = read(&document, format);
+        documents += 1;
+        let mut assert_kept = |rest: &Rest, from: Node<'_>| {
+            for (pointer, value) in rest.iter().flat_map(|(_, fields)| fields) {
+                let path = DocumentPath::parse(pointer).expect("a JSON pointer");
+                let found = from.find(&path).map(Node::to_json);
+                assert_eq!(found.as_ref(), Some(value), "{}: {pointer}", document.source().name());
+                kept += 1;
+            }
+        };
+        assert_kept(&reading.toolset.rest, document.root());
+        for (n, tool) in reading.toolset.tools.iter().enumerate() {
+            let at = RecordPath::root().child("tools").child(n);
+            let own = reading.origin.value(&at).expect("every tool has an origin");
+            assert_kept(&tool.details.rest, own);
+        }
+    }
+    assert!(documents > 10 && kept > 30, "{kept} fields of {documents} documents");
 }

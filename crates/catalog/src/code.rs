@@ -37,7 +37,7 @@ fn in_document(document: Arc<Document>, at: Pointer) -> Show {
         let byte = document
             .root()
             .find(&at)
-            .map(|node| node.byte_at(place.byte_in(node.text().unwrap_or_default())));
+            .map(|node| node.byte_at(place.byte_offset(node.text().unwrap_or_default())));
         match byte.map(|byte| document.source().line_column(byte)) {
             Some(place) => format!("{name}:{}:{}", place.line, place.column),
             None => name.to_owned(),

@@ -23,13 +23,14 @@ use toolwright_source::{
 };
 
 use self::keys::{
-    ConfigProblems, KINDS, LIMITS, ROOT, SOURCE, a_type, check, in_order, span, unknown, whole,
+    ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS, check_members, members_in_order,
+    report_unknown_key, span, type_with_article, unsigned_integer,
 };
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::{VariableScope, Variables, expand};
 
 /// What the file is called.
-const FILE: &str = "toolwright.toml";
+const FILE_NAME: &str = "toolwright.toml";
 
 /// A configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +49,7 @@ pub struct Config {
 pub type Levels = BTreeMap<&'static str, Option<Severity>>;
 
 /// The words for the weight of a code.
-pub const LEVELS: &[(&str, Option<Severity>)] = &[
+pub const LEVEL_WORDS: &[(&str, Option<Severity>)] = &[
     ("off", None),
     ("info", Some(Severity::Info)),
     ("warning", Some(Severity::Warning)),
@@ -126,55 +127,61 @@ impl Config {
         variables: &Variables<'_>,
     ) -> (Config, Vec<Diagnostic>) {
         let (root, errors) = DeTable::parse_recoverable(source.text());
-        let mut report = ConfigProblems::new(source);
+        let mut problems = ConfigProblems::new(source);
         let mut is_toml = true;
         for error in errors.iter().take(MAX_PROBLEMS) {
-            is_toml &= syntax_error(error, &mut report);
+            is_toml &= report_syntax_error(error, &mut problems);
         }
         let config = if is_toml {
             let scope = VariableScope { variables, workspace: folder };
-            ConfigReader { scope, report: &mut report, named: HashMap::new() }.read(root.get_ref())
+            ConfigReader { scope, problems: &mut problems, names_seen: HashMap::new() }
+                .read(root.get_ref())
         } else {
             Config::default()
         };
-        render::sort(&mut report.list);
-        (config, report.list)
+        render::sort(&mut problems.list);
+        (config, problems.list)
     }
 
     /// The configuration that holds in the folder `from`: the file in it or in the nearest folder
     /// above.
     pub fn find(from: &Path) -> Option<PathBuf> {
         let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
-        from.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+        from.ancestors().map(|folder| folder.join(FILE_NAME)).find(|file| file.is_file())
     }
 }
 
 /// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which
 /// a duplicate key leaves it.
-fn syntax_error(error: &toml::de::Error, report: &mut ConfigProblems<'_>) -> bool {
+fn report_syntax_error(error: &toml::de::Error, problems: &mut ConfigProblems<'_>) -> bool {
     let place = error.span().unwrap_or_default();
     let duplicate = error.message() == "duplicate key";
     if duplicate {
-        let message = format!("`{}` is there twice", report.text(&place));
-        report.tell(&DUPLICATE_KEY, place, &DocumentPath::root(), message);
+        let message = format!("`{}` is there twice", problems.text(&place));
+        problems.add(&DUPLICATE_KEY, place, &DocumentPath::root(), message);
     } else {
-        report.tell(&INVALID_SYNTAX, place, &DocumentPath::root(), error.message());
+        problems.add(&INVALID_SYNTAX, place, &DocumentPath::root(), error.message());
     }
     duplicate
 }
 
 struct ConfigReader<'r, 's> {
     scope: VariableScope<'r>,
-    report: &'r mut ConfigProblems<'s>,
+    problems: &'r mut ConfigProblems<'s>,
     /// The names so far, and where they stand.
-    named: HashMap<String, Span>,
+    names_seen: HashMap<String, Span>,
 }
 
 impl ConfigReader<'_, '_> {
     fn read(mut self, root: &DeTable<'_>) -> Config {
-        for (key, _) in in_order(root) {
-            if !ROOT.contains(&key.get_ref().as_ref()) {
-                unknown(key, ROOT.iter().copied(), &DocumentPath::root(), self.report);
+        for (key, _) in members_in_order(root) {
+            if !ROOT_KEYS.contains(&key.get_ref().as_ref()) {
+                report_unknown_key(
+                    key,
+                    ROOT_KEYS.iter().copied(),
+                    &DocumentPath::root(),
+                    self.problems,
+                );
             }
         }
         let sources = self.sources(root);
@@ -190,8 +197,8 @@ impl ConfigReader<'_, '_> {
             DeValue::Array(items) => items.iter().collect(),
             DeValue::Table(_) => {
                 let message = "`source` is a table, expected a list of tables";
-                self.report
-                    .tell(&INVALID_TYPE, list.span(), &at, message)
+                self.problems
+                    .add(&INVALID_TYPE, list.span(), &at, message)
                     .help
                     .push("write `[[source]]`, with two brackets, above each source".to_owned());
                 // Its own mistakes are told too; that it is not in a list keeps it out.
@@ -199,8 +206,9 @@ impl ConfigReader<'_, '_> {
                 Vec::new()
             }
             other => {
-                let message = format!("`source` is {}, expected a list of tables", a_type(other));
-                self.report.tell(&INVALID_TYPE, list.span(), &at, message);
+                let message =
+                    format!("`source` is {}, expected a list of tables", type_with_article(other));
+                self.problems.add(&INVALID_TYPE, list.span(), &at, message);
                 Vec::new()
             }
         };
@@ -210,19 +218,20 @@ impl ConfigReader<'_, '_> {
 
     /// One source; `None` if anything is wrong with it.
     fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<SourceConfig> {
-        let told = self.report.list.len();
+        let before = self.problems.list.len();
         let DeValue::Table(table) = item.get_ref() else {
-            let message = format!("this is {}, expected a table", a_type(item.get_ref()));
-            self.report.tell(&INVALID_TYPE, item.span(), at, message);
+            let message =
+                format!("this is {}, expected a table", type_with_article(item.get_ref()));
+            self.problems.add(&INVALID_TYPE, item.span(), at, message);
             return None;
         };
-        let meant = check(table, SOURCE, at, self.report);
-        let name = self.name(table, item, at, &meant);
-        let kind = self.kind(table, item, at, &meant);
-        let environment = self.filled_in(table, "env", at);
-        let headers = self.filled_in(table, "headers", at);
-        let kind = self.way(table, kind?, headers, at)?;
-        (self.report.list.len() == told).then_some(SourceConfig {
+        let intended = check_members(table, SOURCE_KEYS, at, self.problems);
+        let name = self.name(table, item, at, &intended);
+        let kind = self.kind_key(table, item, at, &intended);
+        let environment = self.expanded_table(table, "env", at);
+        let headers = self.expanded_table(table, "headers", at);
+        let kind = self.source_kind(table, kind?, headers, at)?;
+        (self.problems.list.len() == before).then_some(SourceConfig {
             name: name?,
             kind,
             environment,
@@ -244,13 +253,13 @@ impl ConfigReader<'_, '_> {
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
         at: &DocumentPath,
-        meant: &[&str],
+        intended: &[&str],
     ) -> Option<Namespace> {
         let Some(value) = table.get("name") else {
-            if !meant.contains(&"name") {
+            if !intended.contains(&"name") {
                 let message = "the source has no `name`";
-                self.report
-                    .tell(&MISSING_REQUIRED_FIELD, item.span(), &at.child("name"), message)
+                self.problems
+                    .add(&MISSING_REQUIRED_FIELD, item.span(), &at.child("name"), message)
                     .help
                     .push("`name` is what the ids of its tools start with".to_owned());
             }
@@ -258,56 +267,56 @@ impl ConfigReader<'_, '_> {
         };
         let name = Namespace::parse(value.get_ref().as_str()?).ok()?;
         let place = span(&value.span());
-        if let Some(first) = self.named.get(name.as_str()) {
+        if let Some(first) = self.names_seen.get(name.as_str()) {
             let message = format!("two sources have the name `{name}`");
             let label = Label { span: *first, text: "first used here".to_owned() };
-            self.report
-                .tell(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message)
+            self.problems
+                .add(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message)
                 .labels
                 .push(label);
             return None;
         }
-        self.named.insert(name.as_str().to_owned(), place);
+        self.names_seen.insert(name.as_str().to_owned(), place);
         Some(name)
     }
 
     /// The one key that says where the tools are, and whether the other keys go with it.
-    fn kind(
+    fn kind_key(
         &mut self,
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
         at: &DocumentPath,
-        meant: &[&str],
+        intended: &[&str],
     ) -> Option<&'static str> {
-        let mut given = in_order(table).into_iter().filter_map(|(key, _)| {
-            let kind = KINDS.iter().copied().find(|kind| *kind == key.get_ref().as_ref())?;
+        let mut kind_keys = members_in_order(table).into_iter().filter_map(|(key, _)| {
+            let kind = KIND_KEYS.iter().copied().find(|kind| *kind == key.get_ref().as_ref())?;
             Some((kind, key.span()))
         });
-        let Some((kind, first)) = given.next() else {
-            if !meant.iter().any(|name| KINDS.contains(name)) {
+        let Some((kind, first)) = kind_keys.next() else {
+            if !intended.iter().any(|name| KIND_KEYS.contains(name)) {
                 let message = "the source does not say where its tools are";
-                self.report
-                    .tell(&MISSING_REQUIRED_FIELD, item.span(), at, message)
+                self.problems
+                    .add(&MISSING_REQUIRED_FIELD, item.span(), at, message)
                     .help
-                    .push(format!("it needs one of {}", alternatives(KINDS)));
+                    .push(format!("it needs one of {}", alternatives(KIND_KEYS)));
             }
             return None;
         };
-        if let Some((other, place)) = given.next() {
+        if let Some((other, place)) = kind_keys.next() {
             let message = format!("a source has either `{kind}` or `{other}`, not both");
-            let diagnostic = self.report.tell(&INVALID_SOURCE, place, &at.child(other), message);
+            let diagnostic = self.problems.add(&INVALID_SOURCE, place, &at.child(other), message);
             diagnostic.labels.push(Label { span: span(&first), text: format!("`{kind}` is here") });
             diagnostic.help.push("make two sources of it".to_owned());
             return None;
         }
-        for (key, _) in in_order(table) {
-            let known = SOURCE.iter().find(|known| known.name == key.get_ref().as_ref());
+        for (key, _) in members_in_order(table) {
+            let known = SOURCE_KEYS.iter().find(|known| known.name == key.get_ref().as_ref());
             let Some(known) = known.filter(|known| !known.goes_with.contains(&kind)) else {
                 continue;
             };
             let message = format!("`{}` does not go with `{kind}`", known.name);
-            self.report
-                .tell(&INVALID_SOURCE, key.span(), &at.child(known.name), message)
+            self.problems
+                .add(&INVALID_SOURCE, key.span(), &at.child(known.name), message)
                 .help
                 .push(format!("it belongs to a source that has {}", alternatives(known.goes_with)));
         }
@@ -315,7 +324,7 @@ impl ConfigReader<'_, '_> {
     }
 
     /// The way to the tools, from values that were checked; what is wrong with them was told.
-    fn way(
+    fn source_kind(
         &mut self,
         table: &DeTable<'_>,
         kind: &str,
@@ -336,23 +345,30 @@ impl ConfigReader<'_, '_> {
                 let value = table.get(kind)?;
                 let words = words(value.get_ref())?;
                 let directory = path("directory");
-                let words = words.iter().map(|word| self.fill(word, value.span(), &at.child(kind)));
+                let words =
+                    words.iter().map(|word| self.expand_text(word, value.span(), &at.child(kind)));
                 SourceKind::Command { words: words.collect::<Option<_>>()?, directory }
             }
             _ => {
-                let url = self.fill(text(kind)?, table.get(kind)?.span(), &at.child(kind))?;
+                let url =
+                    self.expand_text(text(kind)?, table.get(kind)?.span(), &at.child(kind))?;
                 SourceKind::Url { url, headers }
             }
         })
     }
 
     /// A text with its references filled in; what cannot be is told.
-    fn fill(&mut self, text: &str, place: Range<usize>, at: &DocumentPath) -> Option<String> {
+    fn expand_text(
+        &mut self,
+        text: &str,
+        place: Range<usize>,
+        at: &DocumentPath,
+    ) -> Option<String> {
         match expand(text, &self.scope) {
             Ok(text) => Some(text),
             Err(error) => {
-                self.report
-                    .tell(error.code(), place, at, error.to_string())
+                self.problems
+                    .add(error.code(), place, at, error.to_string())
                     .help
                     .push(error.help());
                 None
@@ -361,7 +377,7 @@ impl ConfigReader<'_, '_> {
     }
 
     /// The strings of the table at `name`, their references filled in.
-    fn filled_in(
+    fn expanded_table(
         &mut self,
         table: &DeTable<'_>,
         name: &str,
@@ -371,9 +387,9 @@ impl ConfigReader<'_, '_> {
             return Vec::new();
         };
         let mut out = Vec::new();
-        for (key, value) in in_order(values) {
+        for (key, value) in members_in_order(values) {
             let Some(text) = value.get_ref().as_str() else { continue };
-            let text = self.fill(text, value.span(), &at.child(name).child(key.get_ref()));
+            let text = self.expand_text(text, value.span(), &at.child(name).child(key.get_ref()));
             out.extend(text.map(|text| (key.get_ref().to_string(), text)));
         }
         out
@@ -384,14 +400,15 @@ impl ConfigReader<'_, '_> {
         let Some(value) = root.get("limits") else { return (limits, None) };
         let at = DocumentPath::root().child("limits");
         let DeValue::Table(table) = value.get_ref() else {
-            let message = format!("`limits` is {}, expected a table", a_type(value.get_ref()));
-            self.report.tell(&INVALID_TYPE, value.span(), &at, message);
+            let message =
+                format!("`limits` is {}, expected a table", type_with_article(value.get_ref()));
+            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
             return (limits, None);
         };
-        check(table, LIMITS, &at, self.report);
+        check_members(table, LIMIT_KEYS, &at, self.problems);
         let number = |name: &str| {
-            let key = LIMITS.iter().find(|key| key.name == name)?;
-            whole(table.get(name)?.get_ref()).filter(|n| key.allows(*n))
+            let key = LIMIT_KEYS.iter().find(|key| key.name == name)?;
+            unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))
         };
         let time = |name: &str| number(name).map(Duration::from_millis);
         let count = |name: &str| number(name).and_then(|n| usize::try_from(n).ok());
@@ -408,7 +425,7 @@ impl ConfigReader<'_, '_> {
         functions.body_memory = count("body_memory").unwrap_or(functions.body_memory);
         let word = table.get("output_schema").and_then(|value| value.get_ref().as_str());
         limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
-        self.cap(&mut limits, table, &at);
+        self.cap_default_timeout(&mut limits, table, &at);
         (limits, time("startup"))
     }
 
@@ -418,28 +435,34 @@ impl ConfigReader<'_, '_> {
         let Some(value) = root.get("levels") else { return levels };
         let at = DocumentPath::root().child("levels");
         let DeValue::Table(table) = value.get_ref() else {
-            let message = format!("`levels` is {}, expected a table", a_type(value.get_ref()));
-            self.report.tell(&INVALID_TYPE, value.span(), &at, message);
+            let message =
+                format!("`levels` is {}, expected a table", type_with_article(value.get_ref()));
+            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
             return levels;
         };
-        for (key, value) in in_order(table) {
-            let code = keys::code(key, &at, self.report);
-            let level = keys::level(key, value, &at, self.report);
+        for (key, value) in members_in_order(table) {
+            let code = keys::code_of_key(key, &at, self.problems);
+            let level = keys::level_of_value(key, value, &at, self.problems);
             levels.extend(code.zip(level).map(|(code, level)| (code.name, level)));
         }
         levels
     }
 
     /// The cap holds for the default, too. Who wrote both wrote a contradiction.
-    fn cap(&mut self, limits: &mut CallLimits, table: &DeTable<'_>, at: &DocumentPath) {
+    fn cap_default_timeout(
+        &mut self,
+        limits: &mut CallLimits,
+        table: &DeTable<'_>,
+        at: &DocumentPath,
+    ) {
         if limits.timeout <= limits.max_timeout {
             return;
         }
         if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
             let message = "`timeout` is more than `max_timeout`";
             let label = Label { span: span(&cap.span()), text: "the cap".to_owned() };
-            self.report
-                .tell(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message)
+            self.problems
+                .add(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message)
                 .labels
                 .push(label);
         }

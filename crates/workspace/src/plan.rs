@@ -88,23 +88,23 @@ pub struct SourcePlan {
     /// The files that this was made from.
     pub files: Vec<PathBuf>,
     /// Whether the configuration itself could not be read.
-    unread: bool,
+    config_unreadable: bool,
 }
 
 /// What a first list of tools waits for slow servers, unless the configuration says otherwise.
-const STARTUP: Duration = Duration::from_secs(3);
+const DEFAULT_STARTUP: Duration = Duration::from_secs(3);
 
 impl Default for SourcePlan {
     fn default() -> SourcePlan {
         SourcePlan {
             specs: Vec::new(),
             limits: CallLimits::default(),
-            startup: STARTUP,
+            startup: DEFAULT_STARTUP,
             levels: Levels::new(),
             diagnostics: Vec::new(),
             failures: Vec::new(),
             files: Vec::new(),
-            unread: false,
+            config_unreadable: false,
         }
     }
 }
@@ -119,8 +119,8 @@ impl SourcePlan {
     }
 
     /// Why the configuration itself could not be read, if so: then nothing of it is known.
-    pub fn unread(&self) -> Option<&LoadError> {
-        self.failures.first().filter(|_| self.unread)
+    pub fn config_error(&self) -> Option<&LoadError> {
+        self.failures.first().filter(|_| self.config_unreadable)
     }
 
     /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
@@ -153,7 +153,7 @@ impl SourcePlan {
     }
 
     /// The plan of a configuration file.
-    pub fn of_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
+    pub fn from_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut plan = SourcePlan { files: vec![path.to_owned()], ..SourcePlan::default() };
         let text = match std::fs::read(path) {
@@ -162,7 +162,7 @@ impl SourcePlan {
                 let message =
                     format!("cannot read `{}`: {}", path.display(), files::io_reason(&error));
                 plan.failures.push(LoadError::new(message));
-                plan.unread = true;
+                plan.config_unreadable = true;
                 return plan;
             }
         };
@@ -171,7 +171,7 @@ impl SourcePlan {
             Err(error) => {
                 plan.failures
                     .push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
-                plan.unread = true;
+                plan.config_unreadable = true;
                 return plan;
             }
         };
@@ -180,7 +180,7 @@ impl SourcePlan {
         plan.diagnostics = diagnostics;
         plan.limits = config.limits;
         plan.levels = config.levels;
-        plan.startup = config.startup.unwrap_or(STARTUP);
+        plan.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
         for source in config.sources {
             plan.add_configured(source, folder, variables);
         }
@@ -196,7 +196,7 @@ impl SourcePlan {
             options: ReadOptions { compat, ..ReadOptions::default() },
             implementations,
         };
-        let given = |list: Vec<(String, String)>| -> Vec<Variable> {
+        let variables_from = |list: Vec<(String, String)>| -> Vec<Variable> {
             list.into_iter()
                 .map(|(name, value)| Variable { name, value: Some(value), ..Variable::default() })
                 .collect()
@@ -205,7 +205,7 @@ impl SourcePlan {
             let directory = directory.map(|path| path.display().to_string());
             Arc::new(Server {
                 connection,
-                environment: given(environment),
+                environment: variables_from(environment),
                 headers,
                 directory,
                 health_check: None,
@@ -213,7 +213,7 @@ impl SourcePlan {
         };
         spec.target = match kind {
             SourceKind::Definitions { path, format } => {
-                spec.options.format = format.as_deref().and_then(format_called);
+                spec.options.format = format.as_deref().and_then(format_by_name);
                 SourceTarget::Definitions(path)
             }
             SourceKind::Executables { folder } => SourceTarget::Executables(folder),
@@ -233,7 +233,7 @@ impl SourcePlan {
                 )
             }
             SourceKind::Url { url, headers } => {
-                let headers = given(headers);
+                let headers = variables_from(headers);
                 SourceTarget::Server(server(Connection::Http { url }, headers, None), Some(name))
             }
         };
@@ -241,14 +241,14 @@ impl SourcePlan {
     }
 
     /// The plan of what was named on the command line.
-    pub fn of_named(
-        named: &[SourceArgument],
+    pub fn from_arguments(
+        arguments: &[SourceArgument],
         options: ReadOptions,
         variables: &Variables<'_>,
     ) -> SourcePlan {
         let mut plan = SourcePlan::default();
-        for named in named {
-            plan.add_named(named, options, variables);
+        for argument in arguments {
+            plan.add_argument(argument, options, variables);
         }
         plan
     }
@@ -258,9 +258,9 @@ impl SourcePlan {
         is_program(path) || (options.format.is_none() && may_be_servers_file(path))
     }
 
-    fn add_named(
+    fn add_argument(
         &mut self,
-        named: &SourceArgument,
+        argument: &SourceArgument,
         options: ReadOptions,
         variables: &Variables<'_>,
     ) {
@@ -273,7 +273,7 @@ impl SourcePlan {
                 health_check: None,
             })
         };
-        let (name, target) = match named {
+        let (name, target) = match argument {
             SourceArgument::Url(url) => (
                 redacted_url(url),
                 SourceTarget::Server(server(Connection::Http { url: url.clone() }), None),
@@ -366,7 +366,7 @@ impl SourcePlan {
     }
 }
 
-fn format_called(name: &str) -> Option<FormatId> {
+fn format_by_name(name: &str) -> Option<FormatId> {
     toolwright_formats::by_name(name).map(|format| format.id())
 }
 

@@ -42,7 +42,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "deprecated": details.deprecation.deprecated,
         "deprecationMessage": details.deprecation.message,
         "knowledge": references(reading, name.as_deref().unwrap_or_default()),
-        "extra": rest(&details.rest),
+        "extra": unknown_fields(&details.rest),
         "invalid": invalid(tool),
         "hash": tool_hash(reading, n).as_str(),
         "format": reading.format.0,
@@ -51,8 +51,8 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
     })
 }
 
-fn capability(need: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
-    let capability = need.ok()?;
+fn capability(value: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
+    let capability = value.ok()?;
     Some(json!({
         "name": capability.as_str(),
         "risk": capability.risk().name(),
@@ -155,7 +155,7 @@ fn references(reading: &Reading, name: &str) -> Json {
     })
 }
 
-fn rest(rest: &Rest) -> Json {
+fn unknown_fields(rest: &Rest) -> Json {
     let visible = |fields: &Object| {
         let shown = fields
             .iter()
@@ -191,8 +191,8 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
     }
 }
 
-fn bad<T>(given: &FieldValue<T>) -> Option<&Json> {
-    match given {
+fn invalid_value<T>(value: &FieldValue<T>) -> Option<&Json> {
+    match value {
         FieldValue::Invalid(json) => Some(json),
         _ => None,
     }
@@ -200,16 +200,16 @@ fn bad<T>(given: &FieldValue<T>) -> Option<&Json> {
 
 /// What was written in a field and is not good.
 fn invalid(tool: &Draft) -> Json {
-    let needs: Vec<&Json> = tool.needs.iter().filter_map(bad).collect();
+    let needs: Vec<&Json> = tool.needs.iter().filter_map(invalid_value).collect();
     let mut map = Map::new();
     let mut put =
         |name: &str, value: Option<&Json>| map.extend(value.map(|v| (name.to_owned(), v.clone())));
-    put("name", bad(&tool.name));
-    put("namespace", bad(&tool.namespace));
-    put("description", bad(&tool.description));
-    put("version", bad(&tool.version));
-    put("inputSchema", bad(&tool.input));
-    put("outputSchema", bad(&tool.output));
+    put("name", invalid_value(&tool.name));
+    put("namespace", invalid_value(&tool.namespace));
+    put("description", invalid_value(&tool.description));
+    put("version", invalid_value(&tool.version));
+    put("inputSchema", invalid_value(&tool.input));
+    put("outputSchema", invalid_value(&tool.output));
     if !needs.is_empty() {
         map.insert("capabilities".into(), json!(needs));
     }
@@ -237,7 +237,7 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
         if place.exact {
             parts.insert(
                 key.into(),
-                place_json(reading, place.value.start, &reading.origin.document_path(&pointer)),
+                location_json(reading, place.value.start, &reading.origin.document_path(&pointer)),
             );
         }
     }
@@ -248,7 +248,7 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
     }
     let place = reading.origin.location(at);
     let start = place.key.unwrap_or(place.value).start;
-    let mut json = place_json(reading, start, &reading.origin.document_path(at));
+    let mut json = location_json(reading, start, &reading.origin.document_path(at));
     if let Json::Object(map) = &mut json {
         map.shift_insert(0, "file".into(), json!(document.source().name()));
         map.insert("parts".into(), Json::Object(parts));
@@ -257,10 +257,10 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
 }
 
 fn node_json(reading: &Reading, node: Node<'_>) -> Json {
-    place_json(reading, node.span().start, &node.pointer())
+    location_json(reading, node.span().start, &node.pointer())
 }
 
-fn place_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
+fn location_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
     let at = reading.origin.document().source().line_column(byte as usize);
     json!({"path": pointer.as_str(), "line": at.line, "column": at.column})
 }
@@ -268,7 +268,10 @@ fn place_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
 /// The toolset of a reading, without its tools.
 pub fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
-    let bad_fields = [("namespace", bad(&toolset.namespace)), ("version", bad(&toolset.version))];
+    let bad_fields = [
+        ("namespace", invalid_value(&toolset.namespace)),
+        ("version", invalid_value(&toolset.version)),
+    ];
     let invalid: Map<String, Json> = bad_fields
         .into_iter()
         .filter_map(|(name, json)| Some((name.to_owned(), json?.clone())))
@@ -294,7 +297,7 @@ pub fn toolset(reading: &Reading) -> Json {
         "strayExamples": toolset.stray_examples.iter()
             .map(|(command, list)| (command.clone(), json!(list.iter().map(example).collect::<Vec<_>>())))
             .collect::<Map<_, _>>(),
-        "extra": rest(&toolset.rest),
+        "extra": unknown_fields(&toolset.rest),
         "hash": toolset_hash(reading, &code_files(reading, None)).as_str(),
         "invalid": invalid,
     })

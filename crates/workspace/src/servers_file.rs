@@ -26,7 +26,7 @@ use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 use crate::{VariableScope, expand};
 
-/// More findings than this in one file tell nobody anything.
+/// More findings than this in one file report nobody anything.
 const MAX_FINDINGS: usize = 1_000;
 
 /// A server of the file.
@@ -50,46 +50,46 @@ enum ServerKeyForm {
     Texts,
     Flag,
     /// One of [`TRANSPORTS`].
-    ServerTransport,
+    Transport,
     /// Texts, and what passes for them: numbers, booleans and null.
     Variables,
     Headers,
     /// Another client heeds it; not heeding it here changes what the server does.
-    NotHeeded,
+    IgnoredWithWarning,
     /// Another client heeds it, and it is none of our business.
-    Unused,
+    Ignored,
 }
 
 /// The keys of an entry, of all clients together.
-const KEYS: &[(&str, ServerKeyForm)] = &[
+const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("command", ServerKeyForm::Text),
     ("args", ServerKeyForm::Texts),
     ("env", ServerKeyForm::Variables),
-    ("envFile", ServerKeyForm::NotHeeded), // VS Code
+    ("envFile", ServerKeyForm::IgnoredWithWarning), // VS Code
     ("cwd", ServerKeyForm::Text),
-    ("type", ServerKeyForm::ServerTransport),
-    ("transport", ServerKeyForm::ServerTransport),
+    ("type", ServerKeyForm::Transport),
+    ("transport", ServerKeyForm::Transport),
     ("url", ServerKeyForm::Text),
     ("serverUrl", ServerKeyForm::Text), // Windsurf
     ("httpUrl", ServerKeyForm::Text),   // Gemini CLI
     ("headers", ServerKeyForm::Headers),
     ("disabled", ServerKeyForm::Flag),
     ("enabled", ServerKeyForm::Flag),
-    ("disabledTools", ServerKeyForm::Unused),
-    ("autoApprove", ServerKeyForm::Unused),
-    ("alwaysAllow", ServerKeyForm::Unused),
-    ("timeout", ServerKeyForm::Unused),
-    ("description", ServerKeyForm::Unused),
-    ("oauth", ServerKeyForm::Unused),
-    ("gallery", ServerKeyForm::Unused),
-    ("version", ServerKeyForm::Unused),
-    ("dev", ServerKeyForm::Unused),
-    ("sandbox", ServerKeyForm::Unused),
-    ("sandboxEnabled", ServerKeyForm::Unused),
+    ("disabledTools", ServerKeyForm::Ignored),
+    ("autoApprove", ServerKeyForm::Ignored),
+    ("alwaysAllow", ServerKeyForm::Ignored),
+    ("timeout", ServerKeyForm::Ignored),
+    ("description", ServerKeyForm::Ignored),
+    ("oauth", ServerKeyForm::Ignored),
+    ("gallery", ServerKeyForm::Ignored),
+    ("version", ServerKeyForm::Ignored),
+    ("dev", ServerKeyForm::Ignored),
+    ("sandbox", ServerKeyForm::Ignored),
+    ("sandboxEnabled", ServerKeyForm::Ignored),
 ];
 
 /// The keys that hold an address, the first one counts.
-const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+const ADDRESS_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// The ways to talk to a server, under all their names.
 const TRANSPORTS: &[(&str, ServerTransport)] = &[
@@ -112,12 +112,12 @@ enum ServerTransport {
 
 /// Whether a document is a servers file.
 pub fn is_servers_file(document: &Document) -> bool {
-    servers(document.root()).is_some()
+    servers_object(document.root()).is_some()
 }
 
 /// The object that holds the servers. A wrong value of `mcpServers` is found too, to be reported;
 /// the other keys could mean anything.
-fn servers(root: Node<'_>) -> Option<Node<'_>> {
+fn servers_object(root: Node<'_>) -> Option<Node<'_>> {
     let object = |node: &Node<'_>| node.kind() == ValueKind::Map;
     root.get("mcpServers")
         .or_else(|| root.get("servers").filter(object))
@@ -130,16 +130,16 @@ pub fn read_servers(
     scope: &VariableScope<'_>,
 ) -> (Vec<NamedServer>, Vec<Finding>) {
     let mut reader = ServersReader { scope, findings: Vec::new(), names: HashSet::new() };
-    let Some(node) = servers(document.root()) else { return (Vec::new(), Vec::new()) };
+    let Some(node) = servers_object(document.root()) else { return (Vec::new(), Vec::new()) };
     let mut list = Vec::new();
     if node.kind() == ValueKind::Map {
         // Of duplicates the last one counts, and only it can be found by pointer.
         let counts =
             |entry: &Member<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
         let entries = node.members().into_iter().filter(counts).take(MAX_ITEMS);
-        list.extend(entries.filter_map(|entry| reader.entry(&entry)));
+        list.extend(entries.filter_map(|entry| reader.read_entry(&entry)));
     } else {
-        reader.wrong_type(node, "an object");
+        reader.report_wrong_type(node, "an object");
     }
     (list, reader.findings)
 }
@@ -152,33 +152,33 @@ struct ServersReader<'r, 'v> {
 }
 
 impl ServersReader<'_, '_> {
-    fn tell(&mut self, finding: Finding) {
+    fn report(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
         }
     }
 
-    fn wrong_type(&mut self, node: Node<'_>, wanted: &str) {
+    fn report_wrong_type(&mut self, node: Node<'_>, wanted: &str) {
         let name =
             node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
         let message = format!("{name} is {}, expected {wanted}", node.kind().name());
-        self.tell(Finding::new(&INVALID_TYPE, node.pointer(), message));
+        self.report(Finding::new(&INVALID_TYPE, node.pointer(), message));
     }
 
     /// One server; `None` if it has a mistake that would make it another one.
-    fn entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
+    fn read_entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
         let node = entry.value;
         if node.kind() != ValueKind::Map {
-            self.wrong_type(node, "an object");
+            self.report_wrong_type(node, "an object");
             return None;
         }
-        let told = self.findings.len();
+        let before = self.findings.len();
         let name = self.name(entry);
-        node.members().iter().for_each(|entry| self.key(node, entry));
+        node.members().iter().for_each(|entry| self.check_key(node, entry));
         let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
         let server = ServerValues { node, disabled, reader: self }.server();
         let is_bad =
-            self.findings[told..].iter().any(|finding| finding.severity == Severity::Error);
+            self.findings[before..].iter().any(|finding| finding.severity == Severity::Error);
         if is_bad || self.findings.len() >= MAX_FINDINGS {
             return None;
         }
@@ -192,67 +192,71 @@ impl ServersReader<'_, '_> {
         if let Err(error) = Namespace::parse(&name) {
             let message =
                 format!("`{}` cannot be the name of a server: {error}", shorten(entry.name()));
-            self.tell(finding(&INVALID_PATTERN, message));
+            self.report(finding(&INVALID_PATTERN, message));
             return None;
         }
         if !self.names.insert(name.clone()) {
             let message = format!("two servers have the name `{name}`");
             let finding = finding(&DUPLICATE_SOURCE, message);
-            self.tell(finding.help("characters that ids do not have count as `-`"));
+            self.report(finding.help("characters that ids do not have count as `-`"));
             return None;
         }
         Some(name)
     }
 
     /// Checks one member of an entry by itself.
-    fn key(&mut self, node: Node<'_>, entry: &Member<'_>) {
+    fn check_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, value) = (entry.name(), entry.value);
-        let Some((_, form)) = KEYS.iter().find(|(known, _)| entry.is(known)) else {
-            return self.unknown(node, entry);
+        let Some((_, form)) = SERVER_KEYS.iter().find(|(known, _)| entry.is(known)) else {
+            return self.report_unknown_key(node, entry);
         };
         let kind = value.kind();
         match form {
-            ServerKeyForm::Unused => {}
+            ServerKeyForm::Ignored => {}
             // Serialisers that write every field write null for those that are not there.
             _ if kind == ValueKind::Null => {}
-            ServerKeyForm::Text if kind != ValueKind::String => self.wrong_type(value, "a string"),
-            ServerKeyForm::Flag if kind != ValueKind::Bool => self.wrong_type(value, "a boolean"),
+            ServerKeyForm::Text if kind != ValueKind::String => {
+                self.report_wrong_type(value, "a string")
+            }
+            ServerKeyForm::Flag if kind != ValueKind::Bool => {
+                self.report_wrong_type(value, "a boolean")
+            }
             ServerKeyForm::Texts if kind != ValueKind::List => {
-                self.wrong_type(value, "a list of strings")
+                self.report_wrong_type(value, "a list of strings")
             }
             ServerKeyForm::Variables | ServerKeyForm::Headers if kind != ValueKind::Map => {
-                self.wrong_type(value, "an object")
+                self.report_wrong_type(value, "an object")
             }
             ServerKeyForm::Text if value.raw().trim().is_empty() => {
                 let message = format!("`{name}` is blank");
-                self.tell(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
+                self.report(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
             }
             ServerKeyForm::Text | ServerKeyForm::Flag => {}
             ServerKeyForm::Texts => {
                 let others =
                     value.items().take(MAX_ITEMS).filter(|item| item.kind() != ValueKind::String);
-                others.for_each(|item| self.wrong_type(item, "a string"));
+                others.for_each(|item| self.report_wrong_type(item, "a string"));
             }
-            ServerKeyForm::ServerTransport => self.transport(value),
+            ServerKeyForm::Transport => self.check_transport(value),
             ServerKeyForm::Variables => {
-                self.texts(value, can_be_variable, "an environment variable")
+                self.check_texts(value, can_be_variable, "an environment variable")
             }
-            ServerKeyForm::Headers => self.texts(value, is_header_name, "a header"),
-            ServerKeyForm::NotHeeded => {
+            ServerKeyForm::Headers => self.check_texts(value, is_header_name, "a header"),
+            ServerKeyForm::IgnoredWithWarning => {
                 let message = format!("`{name}` is not read here");
                 let finding = Finding::new(&IGNORED_SETTING, value.pointer(), message).on_key();
-                self.tell(
+                self.report(
                     finding.help("put the variables into `env`, as `${VAR}` if they are secret"),
                 );
             }
         }
     }
 
-    fn unknown(&mut self, node: Node<'_>, entry: &Member<'_>) {
+    fn report_unknown_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
-        let meant =
-            nearest(name, KEYS.iter().map(|(known, _)| *known)).filter(|meant| !node.has(meant));
-        self.tell(match meant {
+        let meant = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
+            .filter(|meant| !node.has(meant));
+        self.report(match meant {
             Some(meant) => {
                 let message = format!(
                     "unknown field `{}`; `{meant}` is spelled almost like it",
@@ -272,9 +276,9 @@ impl ServersReader<'_, '_> {
         });
     }
 
-    fn transport(&mut self, value: Node<'_>) {
+    fn check_transport(&mut self, value: Node<'_>) {
         if value.kind() != ValueKind::String {
-            return self.wrong_type(value, "a string");
+            return self.report_wrong_type(value, "a string");
         }
         if transport(value).is_some() {
             return;
@@ -285,19 +289,21 @@ impl ServersReader<'_, '_> {
             format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
         let finding = Finding::new(&INVALID_ENUM_VALUE, value.pointer(), message);
         let meant = nearest_word(value.raw(), words.iter().copied());
-        self.tell(
+        self.report(
             meant.into_iter().fold(finding, |f, meant| f.help(format!("did you mean `{meant}`?"))),
         );
     }
 
-    fn texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
+    fn check_texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
         for entry in node.members() {
             if !allowed(entry.name()) {
                 let message = format!("`{}` cannot be the name of {what}", shorten(entry.name()));
-                self.tell(Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key());
+                self.report(
+                    Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key(),
+                );
             }
             if matches!(entry.value.kind(), ValueKind::List | ValueKind::Map) {
-                self.wrong_type(entry.value, "a string");
+                self.report_wrong_type(entry.value, "a string");
             }
         }
     }
@@ -329,22 +335,22 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
     }
 
     /// The text, if it is there and not blank.
-    fn given(&self, name: &str) -> Option<Node<'d>> {
+    fn non_blank(&self, name: &str) -> Option<Node<'d>> {
         self.node.get(name).filter(|value| value.text().is_some_and(|text| !text.trim().is_empty()))
     }
 
     fn text(&mut self, name: &str) -> Option<String> {
-        self.fill_in(self.given(name)?)
+        self.expand_value(self.non_blank(name)?)
     }
 
-    fn fill_in(&mut self, value: Node<'_>) -> Option<String> {
+    fn expand_value(&mut self, value: Node<'_>) -> Option<String> {
         match expand(value.raw(), self.reader.scope) {
             Ok(text) => Some(text),
             // Who switched a server off need not have what it takes.
             Err(_) if self.disabled => Some(value.raw().to_owned()),
             Err(error) => {
                 let finding = Finding::new(error.code(), value.pointer(), error.to_string());
-                self.reader.tell(finding.help(error.help()));
+                self.reader.report(finding.help(error.help()));
                 None
             }
         }
@@ -359,7 +365,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         };
         let mut list = Vec::new();
         for entry in entries.into_iter().filter(scalar) {
-            let value = self.fill_in(entry.value);
+            let value = self.expand_value(entry.value);
             let name = entry.name().to_owned();
             list.push(Variable { name, required: false, description: None, value });
         }
@@ -368,19 +374,19 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
 
     /// The way to the server: what `type` says, or what the keys say without it.
     fn connection(&mut self) -> Option<Connection> {
-        let written = ["type", "transport"].into_iter().find_map(|name| self.given(name));
-        let command = self.given("command");
-        let address = ADDRESSES.into_iter().find_map(|name| Some((name, self.given(name)?)));
-        match (written.and_then(transport), command, address) {
+        let declared = ["type", "transport"].into_iter().find_map(|name| self.non_blank(name));
+        let command = self.non_blank("command");
+        let address = ADDRESS_KEYS.into_iter().find_map(|name| Some((name, self.non_blank(name)?)));
+        match (declared.and_then(transport), command, address) {
             (Some(ServerTransport::Stdio), Some(command), _) | (None, Some(command), None) => {
                 self.stdio(command)
             }
             (Some(ServerTransport::Stdio), None, _) => {
-                self.missing("command", "`type` says that it is started")
+                self.report_missing("command", "`type` says that it is started")
             }
             (Some(transport), _, Some((_, address))) => self.remote(transport, address),
             (Some(_), _, None) => {
-                self.missing("url", "`type` says that it is reached over the network")
+                self.report_missing("url", "`type` says that it is reached over the network")
             }
             (None, None, Some((key, address))) => {
                 let transport = match key {
@@ -395,18 +401,18 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
                 let message = format!("the server has both `command` and `{key}`");
                 let finding = Finding::new(&INVALID_SOURCE, address.pointer(), message).on_key();
                 self.reader
-                    .tell(finding.help("keep one of them, or say which one counts with `type`"));
+                    .report(finding.help("keep one of them, or say which one counts with `type`"));
                 None
             }
-            (None, None, None) => self.missing_both(),
+            (None, None, None) => self.report_no_connection(),
         }
     }
 
-    fn missing(&mut self, name: &str, why: &str) -> Option<Connection> {
-        // A blank or wrong value was told already.
+    fn report_missing(&mut self, name: &str, why: &str) -> Option<Connection> {
+        // A blank or wrong value was before already.
         if self.node.get(name).is_none_or(|value| value.kind() == ValueKind::Null) {
             let message = format!("the server has no `{name}`, but {why}");
-            self.reader.tell(Finding::new(
+            self.reader.report(Finding::new(
                 &MISSING_REQUIRED_FIELD,
                 self.node.pointer().child(name),
                 message,
@@ -415,12 +421,12 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         None
     }
 
-    fn missing_both(&mut self) -> Option<Connection> {
-        let keys = ADDRESSES.into_iter().chain(["command"]);
+    fn report_no_connection(&mut self) -> Option<Connection> {
+        let keys = ADDRESS_KEYS.into_iter().chain(["command"]);
         if keys.filter_map(|name| self.node.get(name)).all(|value| value.kind() == ValueKind::Null)
         {
             let message = "the server has neither `command` nor `url`";
-            self.reader.tell(Finding::new(
+            self.reader.report(Finding::new(
                 &MISSING_REQUIRED_FIELD,
                 self.node.pointer().child("command"),
                 message,
@@ -433,11 +439,11 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
             let message = "`command` is one program, and its name has a space";
             let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message);
-            self.reader.tell(
+            self.reader.report(
                 finding.help("put what follows the program into `args`, one item for each word"),
             );
         }
-        let mut words = vec![self.fill_in(command)];
+        let mut words = vec![self.expand_value(command)];
         let args = self.node.get("args");
         for item in args
             .into_iter()
@@ -445,14 +451,14 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
             .take(MAX_ITEMS)
             .filter(|item| item.text().is_some())
         {
-            words.push(self.fill_in(item));
+            words.push(self.expand_value(item));
         }
         let command = words.into_iter().collect::<Option<Vec<String>>>()?;
         Some(Connection::Stdio { command })
     }
 
     fn remote(&mut self, transport: ServerTransport, address: Node<'_>) -> Option<Connection> {
-        let url = self.fill_in(address)?;
+        let url = self.expand_value(address)?;
         let schemes: &[&str] = if transport == ServerTransport::WebSocket {
             &["ws", "wss"]
         } else {
@@ -463,7 +469,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
             let key = address.key().map_or("url", Node::raw);
             let message =
                 format!("`{key}` is not an address that starts with {}", alternatives(schemes));
-            self.reader.tell(Finding::new(&INVALID_PATTERN, address.pointer(), message));
+            self.reader.report(Finding::new(&INVALID_PATTERN, address.pointer(), message));
         }
         Some(match transport {
             ServerTransport::WebSocket => Connection::WebSocket { url },

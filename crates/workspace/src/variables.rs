@@ -101,7 +101,7 @@ pub fn expand(text: &str, scope: &VariableScope<'_>) -> Result<String, ExpandErr
     while let Some((before, after)) = rest.split_once("${") {
         let (reference, behind) = after.split_once('}').ok_or(ExpandError::Unclosed)?;
         out.push_str(before);
-        out.push_str(&value(reference, scope)?);
+        out.push_str(&reference_value(reference, scope)?);
         rest = behind;
     }
     out.push_str(rest);
@@ -109,7 +109,7 @@ pub fn expand(text: &str, scope: &VariableScope<'_>) -> Result<String, ExpandErr
 }
 
 /// What stands for the text between the braces.
-fn value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
+fn reference_value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     match reference {
         "userHome" => variable(home, None, scope),
@@ -123,12 +123,12 @@ fn value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandErr
                 Some((name, default)) => (name, Some(default)),
                 None => (reference, None),
             };
-            named(name, default, scope)
+            named_value(name, default, scope)
         }
     }
 }
 
-fn named(
+fn named_value(
     name: &str,
     default: Option<&str>,
     scope: &VariableScope<'_>,

@@ -5,8 +5,8 @@ use toolwright_source::{Finding, Member, Node, ValueKind, words};
 use super::version;
 // A YAML key with nothing behind it is null, and the seed takes that for absent.
 use crate::field::optional_or_null as optional;
-use crate::field::{FREE, Field, FieldKind, RuleCheck, TEXT, TEXTS, choice, required};
-use crate::findings::Findings;
+use crate::field::{CustomCheck, FREE, Field, FieldKind, TEXT, TEXTS, choice, required};
+use crate::findings::FindingList;
 use crate::{codes, shape};
 
 const LANGUAGE: FieldKind = choice(&["javascript"]);
@@ -25,7 +25,7 @@ pub(super) static TOOL: &[Field] = &[
         "its category: mcp, cli, local or meta",
     ),
     required("name", TEXT, "its display name"),
-    required("version", FieldKind::Version { v: false }, "its semantic version"),
+    required("version", FieldKind::Version { v_prefix: false }, "its semantic version"),
     required("description", TEXT, "what it is for"),
     optional("knowledge_strategy", STRATEGY, "where an agent finds its knowledge"),
     optional("commands", TEXTS, "the names of its commands"),
@@ -36,19 +36,19 @@ pub(super) static TOOL: &[Field] = &[
     ),
     optional(
         "command_groups",
-        FieldKind::Map(&FieldKind::List { of: &FieldKind::Object(GROUPED), min: 0 }),
+        FieldKind::Map(&FieldKind::List { of: &FieldKind::Object(GROUPED_COMMAND), min: 0 }),
         "its command lines, by topic",
     ),
     optional("capabilities", FieldKind::Any, "what it can do, in prose"),
     optional(
         "executable_knowledge",
-        FieldKind::Object(EXECUTABLE),
+        FieldKind::Object(EXECUTABLE_KNOWLEDGE),
         "helpers, processors and validators",
     )
     .since("2.0"),
     optional(
         "api_complexity",
-        FieldKind::Object(COMPLEXITY),
+        FieldKind::Object(API_COMPLEXITY),
         "payload shapes, field mappings and quirks",
     )
     .since("2.0"),
@@ -59,11 +59,11 @@ pub(super) static TOOL: &[Field] = &[
     )
     .since("2.0"),
     optional("examples", EXAMPLES, "calls by command and scenario"),
-    optional("mcp_specific", FieldKind::Object(MCP), "how its server is reached"),
-    optional("cli_specific", FieldKind::Object(CLI), "the program it runs"),
-    optional("local_specific", FieldKind::Object(LOCAL), "the script it runs"),
-    optional("meta_specific", FieldKind::Object(META), "the tools it calls"),
-    optional("health_check", FieldKind::Object(HEALTH), "how to tell that it works"),
+    optional("mcp_specific", FieldKind::Object(MCP_SECTION), "how its server is reached"),
+    optional("cli_specific", FieldKind::Object(CLI_SECTION), "the program it runs"),
+    optional("local_specific", FieldKind::Object(LOCAL_SECTION), "the script it runs"),
+    optional("meta_specific", FieldKind::Object(META_SECTION), "the tools it calls"),
+    optional("health_check", FieldKind::Object(HEALTH_CHECK), "how to tell that it works"),
 ];
 
 const STRATEGY: FieldKind = FieldKind::Choice {
@@ -72,9 +72,9 @@ const STRATEGY: FieldKind = FieldKind::Choice {
     tolerated: &["declarative"],
 };
 
-const SCHEMA_VERSION: FieldKind = FieldKind::Rule {
-    wants: "1.0 or 2.0, as a number or a string",
-    check: RuleCheck(version::check),
+const SCHEMA_VERSION: FieldKind = FieldKind::Custom {
+    expects: "1.0 or 2.0, as a number or a string",
+    check: CustomCheck(version::check_explicit),
 };
 
 pub(super) static COMMAND: &[Field] = &[
@@ -85,10 +85,10 @@ pub(super) static COMMAND: &[Field] = &[
     optional("outputSchema", FieldKind::Schema, "the JSON Schema of its result"),
 ];
 
-pub(super) static GROUPED: &[Field] =
+pub(super) static GROUPED_COMMAND: &[Field] =
     &[required("command", TEXT, "the command line"), optional("description", TEXT, "what it does")];
 
-pub(super) static EXECUTABLE: &[Field] = &[
+pub(super) static EXECUTABLE_KNOWLEDGE: &[Field] = &[
     optional(
         "helpers",
         FieldKind::List { of: &FieldKind::Object(HELPER), min: 0 },
@@ -134,10 +134,10 @@ pub(super) static VALIDATOR: &[Field] = &[
     optional("description", TEXT, "what it does"),
 ];
 
-pub(super) static COMPLEXITY: &[Field] = &[
+pub(super) static API_COMPLEXITY: &[Field] = &[
     optional(
         "payload_schemas",
-        FieldKind::List { of: &FieldKind::Object(PAYLOAD), min: 0 },
+        FieldKind::List { of: &FieldKind::Object(PAYLOAD_SCHEMA), min: 0 },
         "the shapes a payload may have",
     ),
     optional("field_mappings", FIELD_MAPPINGS, "fields with a structure of their own"),
@@ -148,7 +148,7 @@ pub(super) static COMPLEXITY: &[Field] = &[
     ),
 ];
 
-pub(super) static PAYLOAD: &[Field] = &[
+pub(super) static PAYLOAD_SCHEMA: &[Field] = &[
     required("type", TEXT, "the name of the shape"),
     required("detection", TEXT, "how to tell it from the others"),
     required("payload_path", TEXT, "where the data is"),
@@ -172,22 +172,22 @@ pub(super) static ANTI_PATTERN: &[Field] = &[
 ];
 
 pub(super) static EXAMPLE: &[Field] = &[
-    required("scenario", TEXT, "the kind of example, such as `success`").tolerably(),
+    required("scenario", TEXT, "the kind of example, such as `success`").in_strict_mode(),
     optional("description", TEXT, "what it shows"),
-    required("input", FieldKind::Any, "the arguments of the call").tolerably(),
+    required("input", FieldKind::Any, "the arguments of the call").in_strict_mode(),
     optional("output", FieldKind::Any, "the result that is expected"),
-    optional("error", FieldKind::Object(ERROR), "the failure that is expected"),
+    optional("error", FieldKind::Object(EXPECTED_ERROR), "the failure that is expected"),
     optional("mitigation", TEXT, "how to get around it"),
 ];
 
-pub(super) static ERROR: &[Field] = &[
+pub(super) static EXPECTED_ERROR: &[Field] = &[
     optional("code", TEXT, "its code"),
     optional("message", TEXT, "words of its message"),
     optional("validator", TEXT, "the validator that raises it"),
     optional("http_status", FieldKind::Any, "the status an API answers with"),
 ];
 
-pub(super) static MCP: &[Field] = &[
+pub(super) static MCP_SECTION: &[Field] = &[
     optional("server_command", TEXT, "the command line that starts the server, or its URL"),
     optional("server_args", TEXTS, "further arguments"),
     optional("transport", choice(&["stdio", "sse", "websocket"]), "how to talk to it"),
@@ -197,7 +197,7 @@ pub(super) static MCP: &[Field] = &[
         FieldKind::List { of: &FieldKind::Object(VARIABLE), min: 0 },
         "environment it wants",
     ),
-    optional("health_check", FieldKind::Object(HEALTH), "how to tell that it works"),
+    optional("health_check", FieldKind::Object(HEALTH_CHECK), "how to tell that it works"),
 ];
 
 static CONNECTION: &[Field] =
@@ -210,7 +210,7 @@ static VARIABLE: &[Field] = &[
     optional("value", TEXT, "its value"),
 ];
 
-pub(super) static HEALTH: &[Field] = &[
+pub(super) static HEALTH_CHECK: &[Field] = &[
     optional("method", TEXT, "how the server is asked"),
     optional("command", TEXT, "the command to call"),
     optional("arguments", FREE, "the arguments to call it with"),
@@ -218,58 +218,60 @@ pub(super) static HEALTH: &[Field] = &[
     optional("timeout_ms", MILLISECONDS, "milliseconds to wait"),
 ];
 
-pub(super) static CLI: &[Field] = &[
+pub(super) static CLI_SECTION: &[Field] = &[
     optional("executable", TEXT, "the name of the program"),
     optional("install_check", TEXT, "a command that succeeds when it is installed"),
     optional("install_guide", TEXT, "how to install it"),
 ];
 
-pub(super) static LOCAL: &[Field] = &[
+pub(super) static LOCAL_SECTION: &[Field] = &[
     optional("entry_point", TEXT, "the script, relative to this file"),
     optional("runtime", TEXT, "the interpreter"),
     optional("dependencies", TEXTS, "packages it wants"),
 ];
 
-pub(super) static META: &[Field] = &[
+pub(super) static META_SECTION: &[Field] = &[
     optional("aggregates", TEXTS, "the tools it calls"),
     optional("orchestration", TEXT, "the helper that calls them"),
 ];
 
-const EXAMPLES: FieldKind =
-    FieldKind::Rule { wants: "for each command a list of examples", check: RuleCheck(examples) };
+const EXAMPLES: FieldKind = FieldKind::Custom {
+    expects: "for each command a list of examples",
+    check: CustomCheck(examples),
+};
 
 const SCENARIOS: FieldKind = FieldKind::List { of: &FieldKind::Object(EXAMPLE), min: 0 };
 
 /// Version 1 examples are free; what has scenarios is held to the fields of version 2.
-fn examples(tool: Node<'_>, node: Node<'_>, out: &mut Findings) {
-    let enhanced = version::of(tool).is_enhanced(tool);
+fn examples(tool: Node<'_>, node: Node<'_>, out: &mut FindingList) {
+    let by_scenario = version::detect_version(tool).uses_scenarios(tool);
     if node.kind() != ValueKind::Map {
-        if enhanced {
-            shape::wrong_type(node, "an object of lists, one for each command", out);
+        if by_scenario {
+            shape::report_wrong_type(node, "an object of lists, one for each command", out);
         }
         return;
     }
-    shape::too_many(node, out);
+    shape::report_too_many_items(node, out);
     for entry in node.members() {
         match entry.value.kind() {
-            ValueKind::List if enhanced => {
-                shape::value(node, entry.value, &SCENARIOS, out);
+            ValueKind::List if by_scenario => {
+                shape::check_value(node, entry.value, &SCENARIOS, out);
             }
-            ValueKind::List => shape::too_many(entry.value, out),
-            _ => shape::wrong_type(entry.value, "a list of examples", out),
+            ValueKind::List => shape::report_too_many_items(entry.value, out),
+            _ => shape::report_wrong_type(entry.value, "a list of examples", out),
         }
     }
 }
 
-const FIELD_MAPPINGS: FieldKind = FieldKind::Rule {
-    wants: "objects with `structure` or `extraction`, at most one level of grouping",
-    check: RuleCheck(field_mappings),
+const FIELD_MAPPINGS: FieldKind = FieldKind::Custom {
+    expects: "objects with `structure` or `extraction`, at most one level of grouping",
+    check: CustomCheck(field_mappings),
 };
 
 /// A mapping has `structure` or `extraction`, or holds such mappings.
-fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
+fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::Map {
-        return shape::wrong_type(node, "an object", out);
+        return shape::report_wrong_type(node, "an object", out);
     }
     for entry in node.members() {
         if out.is_full() {
@@ -277,25 +279,25 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
         }
         let mapping = entry.value;
         if mapping.kind() != ValueKind::Map {
-            shape::wrong_type(mapping, "an object", out);
+            shape::report_wrong_type(mapping, "an object", out);
             continue;
         }
         if let Some(extraction) = mapping.get("extraction").filter(|_| is_mapping(mapping)) {
-            shape::value(mapping, extraction, &TEXT, out);
+            shape::check_value(mapping, extraction, &TEXT, out);
         }
         if is_group(mapping) && !is_mapping(mapping) {
             let members = mapping.members();
             let objects = members.iter().filter(|member| member.value.kind() == ValueKind::Map);
             objects
                 .filter(|member| !is_mapping(member.value))
-                .for_each(|member| unmapped(member, out));
+                .for_each(|member| report_unmapped(member, out));
         } else if !is_mapping(mapping) {
-            unmapped(&entry, out);
+            report_unmapped(&entry, out);
         }
     }
 }
 
-fn unmapped(entry: &Member<'_>, out: &mut Findings) {
+fn report_unmapped(entry: &Member<'_>, out: &mut FindingList) {
     let name = words::shorten(entry.name());
     let message = format!("field mapping `{name}` has neither `structure` nor `extraction`");
     let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, entry.value.pointer(), message);

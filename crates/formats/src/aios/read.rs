@@ -5,18 +5,21 @@ use std::sync::Arc;
 use toolwright_model::{Draft, Namespace, Rest, Toolset};
 use toolwright_source::{Document, DocumentPath, Finding, Node, Origin, ValueKind, words};
 
-use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
+use super::fields::{
+    API_COMPLEXITY, CLI_SECTION, EXECUTABLE_KNOWLEDGE, HEALTH_CHECK, LOCAL_SECTION, MCP_SECTION,
+    META_SECTION, ROOT, TOOL,
+};
 use super::{CONVENTIONS, ID, commands, knowledge, version};
-use crate::findings::Findings;
-use crate::{Reading, codes, shape, take};
+use crate::findings::FindingList;
+use crate::{Reading, codes, extract, shape};
 
 pub(super) fn read(document: &Arc<Document>) -> Reading {
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
     let root = document.root();
     let tool = root_tool(root, &mut findings);
-    let version = version::of(tool);
-    shape::object(tool, TOOL, &mut findings);
+    let version = version::detect_version(tool);
+    shape::check_object(tool, TOOL, &mut findings);
     let toolset = read_tool(tool, &mut origin, &mut findings);
     Reading {
         format: ID,
@@ -28,7 +31,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 }
 
 /// The value of `tool:`, or the root itself where that is left out.
-fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
+fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
     let Some(tool) = root.get("tool") else {
         let message = "the root key `tool` is missing";
         let finding =
@@ -49,18 +52,18 @@ fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
     tool
 }
 
-fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> Toolset<Draft> {
+fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset {
-        namespace: take::namespace(tool, "id"),
-        title: take::text(tool, "name"),
-        description: take::text(tool, "description"),
-        version: take::bare_version(tool),
+        namespace: extract::namespace(tool, "id"),
+        title: extract::text(tool, "name"),
+        description: extract::text(tool, "description"),
+        version: extract::bare_version(tool),
         knowledge: knowledge::read(tool, origin),
         conventions: &CONVENTIONS,
         ..Toolset::default()
     };
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
-        take::note(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
+        extract::note_if_present(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
     }
     if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_invalid())
         && let Some(Err(error)) = id.text().map(Namespace::parse)
@@ -77,7 +80,7 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
             toolset.rest.keep(ID, at.child(field).as_str(), node.to_json());
         }
     }
-    take::keep(tool, TOOL, &at, ID, &mut toolset.rest);
+    extract::keep_unknown(tool, TOOL, &at, ID, &mut toolset.rest);
     keep_sections(tool, &at, &mut toolset.rest);
     keep_root(tool, &mut toolset.rest);
     toolset
@@ -87,26 +90,26 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
 fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
     let kind = tool.get("type").and_then(Node::text);
     for (own, name, fields) in [
-        ("mcp", "mcp_specific", MCP),
-        ("cli", "cli_specific", CLI),
-        ("local", "local_specific", LOCAL),
-        ("meta", "meta_specific", META),
+        ("mcp", "mcp_specific", MCP_SECTION),
+        ("cli", "cli_specific", CLI_SECTION),
+        ("local", "local_specific", LOCAL_SECTION),
+        ("meta", "meta_specific", META_SECTION),
     ] {
-        match take::object(tool, name) {
+        match extract::object(tool, name) {
             Some(section) if kind == Some(own) => {
-                take::keep_nested(section, fields, &at.child(name), ID, rest)
+                extract::keep_unknown_nested(section, fields, &at.child(name), ID, rest)
             }
             Some(section) => rest.keep(ID, at.child(name).as_str(), section.to_json()),
             None => {}
         }
     }
     for (name, fields) in [
-        ("executable_knowledge", EXECUTABLE),
-        ("api_complexity", COMPLEXITY),
-        ("health_check", HEALTH),
+        ("executable_knowledge", EXECUTABLE_KNOWLEDGE),
+        ("api_complexity", API_COMPLEXITY),
+        ("health_check", HEALTH_CHECK),
     ] {
-        if let Some(section) = take::object(tool, name) {
-            take::keep(section, fields, &at.child(name), ID, rest);
+        if let Some(section) = extract::object(tool, name) {
+            extract::keep_unknown(section, fields, &at.child(name), ID, rest);
         }
     }
 }

@@ -3,7 +3,7 @@
 use toolwright_source::{Finding, Node, ValueKind, words};
 
 use crate::codes;
-use crate::findings::Findings;
+use crate::findings::FindingList;
 
 /// The two versions there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,16 +21,16 @@ impl SchemaVersion {
     }
 
     /// Whether examples are by scenario: always in version 2, and in version 1 where they are.
-    pub(super) fn is_enhanced(self, tool: Node<'_>) -> bool {
-        self == SchemaVersion::V2 || has_scenarios(tool)
+    pub(super) fn uses_scenarios(self, tool: Node<'_>) -> bool {
+        self == SchemaVersion::V2 || has_scenario_examples(tool)
     }
 }
 
 /// The version a tool is read as. What it says comes first, then its features.
-pub(super) fn of(tool: Node<'_>) -> SchemaVersion {
-    match tool.get("schema_version").filter(|n| !is_absent(*n)).and_then(explicit) {
+pub(super) fn detect_version(tool: Node<'_>) -> SchemaVersion {
+    match tool.get("schema_version").filter(|n| !is_absent(*n)).and_then(parse_explicit) {
         Some(version) => version,
-        None if has_features(tool) => SchemaVersion::V2,
+        None if has_v2_sections(tool) => SchemaVersion::V2,
         None => SchemaVersion::V1,
     }
 }
@@ -40,7 +40,7 @@ fn is_absent(node: Node<'_>) -> bool {
 }
 
 /// Typed from the raw text: `2`, `2.0` and `"2.0"` are the same word.
-fn explicit(node: Node<'_>) -> Option<SchemaVersion> {
+fn parse_explicit(node: Node<'_>) -> Option<SchemaVersion> {
     let scalar = matches!(node.kind(), ValueKind::Number | ValueKind::String);
     match node.raw() {
         "1" | "1.0" if scalar => Some(SchemaVersion::V1),
@@ -49,8 +49,8 @@ fn explicit(node: Node<'_>) -> Option<SchemaVersion> {
     }
 }
 
-pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
-    if is_absent(node) || explicit(node).is_some() {
+pub(super) fn check_explicit(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
+    if is_absent(node) || parse_explicit(node).is_some() {
         return;
     }
     let given = match node.kind() {
@@ -62,13 +62,13 @@ pub(super) fn check(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
 }
 
 /// A version 2 section counts even when it is empty, but not when it is null.
-fn has_features(tool: Node<'_>) -> bool {
+fn has_v2_sections(tool: Node<'_>) -> bool {
     let sections = ["executable_knowledge", "api_complexity", "anti_patterns"];
     let present = |name: &&str| tool.get(name).is_some_and(|node| node.kind() != ValueKind::Null);
-    sections.iter().any(present) || has_scenarios(tool)
+    sections.iter().any(present) || has_scenario_examples(tool)
 }
 
-fn has_scenarios(tool: Node<'_>) -> bool {
+fn has_scenario_examples(tool: Node<'_>) -> bool {
     let lists = tool.get("examples").map(Node::members).unwrap_or_default();
     let mut examples = lists.iter().flat_map(|entry| entry.value.items());
     examples.any(|example| {

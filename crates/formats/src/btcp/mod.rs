@@ -92,7 +92,11 @@ pub(crate) static CONFIG: &[Field] = &[
 pub(crate) static MANIFEST: &[Field] = &[
     required("btcp", pattern(&BTCP_PROTOCOL, 0, usize::MAX), "the version of the protocol, `1.0`"),
     required("name", pattern(&BTCP_MANIFEST_NAME, 1, 64), "what the manifest is called by"),
-    required("version", FieldKind::Version { v: false }, "the semantic version of the manifest"),
+    required(
+        "version",
+        FieldKind::Version { v_prefix: false },
+        "the semantic version of the manifest",
+    ),
     optional("description", length(0, 500), "what the tools are for"),
     optional("provider", FieldKind::Object(PROVIDER), "who offers them"),
     required(

@@ -7,9 +7,9 @@ use toolwright_model::{Binding, Conventions, Details, Draft, FieldValue, FormatI
 use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
 use crate::field::{Field, FieldKind, TEXT, pattern, required};
-use crate::findings::Findings;
+use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
-use crate::{Format, Reading, shape, take};
+use crate::{Format, Reading, extract, shape};
 
 pub(crate) const ID: FormatId = FormatId("ikigai");
 
@@ -43,18 +43,18 @@ impl Format for Ikigai {
 
     fn read(&self, document: &Arc<Document>) -> Reading {
         let root = document.root();
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         let mut origin = Origin::whole(document);
         let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
         let list: Vec<Node<'_>> = if root.has("tools") {
-            shape::object(root, LIST, &mut findings);
-            take::keep(root, LIST, &DocumentPath::root(), ID, &mut toolset.rest);
-            take::objects(root, "tools").collect()
+            shape::check_object(root, LIST, &mut findings);
+            extract::keep_unknown(root, LIST, &DocumentPath::root(), ID, &mut toolset.rest);
+            extract::objects(root, "tools").collect()
         } else if root.kind() == ValueKind::List {
-            shape::value(root, root, &TOOLS, &mut findings);
-            take::items(root).collect()
+            shape::check_value(root, root, &TOOLS, &mut findings);
+            extract::items(root).collect()
         } else {
-            shape::object(root, TOOL, &mut findings);
+            shape::check_object(root, TOOL, &mut findings);
             vec![root]
         };
         for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
@@ -71,11 +71,11 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
     origin.note(at, node);
     let mut rest = Rest::default();
-    take::keep(node, TOOL, &DocumentPath::root(), ID, &mut rest);
+    extract::keep_unknown(node, TOOL, &DocumentPath::root(), ID, &mut rest);
     Draft {
-        name: take::name(node, "name"),
-        description: take::given_text(node, "description"),
-        input: take::input_schema(node, "parameters"),
+        name: extract::name(node, "name"),
+        description: extract::non_blank_text(node, "description"),
+        input: extract::input_schema(node, "parameters"),
         output: FieldValue::Missing,
         details: Details {
             binding: Binding::Executable { program: None },

@@ -9,10 +9,10 @@ use toolwright_model::{Conventions, FormatId, Namespace};
 use toolwright_source::{Document, Finding, Node, ValueKind, words};
 
 use crate::field::{
-    FREE, Field, FieldKind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern,
-    required,
+    CustomCheck, FREE, Field, FieldKind, TEXT, TEXTS, TextFormat, address, choice, optional,
+    pattern, required,
 };
-use crate::findings::Findings;
+use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading, codes, shape};
 
@@ -42,11 +42,13 @@ impl Format for Mcp {
 
 pub(crate) static ANNOTATIONS: &[Field] = &[
     optional("title", TEXT, "a display name"),
-    optional("readOnlyHint", FieldKind::Boolean, "it changes nothing").not("readOnly"),
-    optional("destructiveHint", FieldKind::Boolean, "it may destroy something").not("destructive"),
+    optional("readOnlyHint", FieldKind::Boolean, "it changes nothing").misspelled_as("readOnly"),
+    optional("destructiveHint", FieldKind::Boolean, "it may destroy something")
+        .misspelled_as("destructive"),
     optional("idempotentHint", FieldKind::Boolean, "calling it twice is calling it once")
-        .not("idempotent"),
-    optional("openWorldHint", FieldKind::Boolean, "it reaches the outside world").not("openWorld"),
+        .misspelled_as("idempotent"),
+    optional("openWorldHint", FieldKind::Boolean, "it reaches the outside world")
+        .misspelled_as("openWorld"),
 ];
 
 pub(crate) static ICON: &[Field] = &[
@@ -80,7 +82,11 @@ pub(crate) static TOOL: &[Field] = &[
     optional("execution", FieldKind::Object(EXECUTION), "how it can be run").since("2025-11-25"),
     optional("_meta", FREE, "free metadata"),
     optional("namespace", NAMESPACE, "what its id starts with (toolfoundation)"),
-    optional("version", FieldKind::Version { v: true }, "its semantic version (toolfoundation)"),
+    optional(
+        "version",
+        FieldKind::Version { v_prefix: true },
+        "its semantic version (toolfoundation)",
+    ),
     optional("tags", TEXTS, "words to find it by (toolfoundation)"),
 ];
 
@@ -100,19 +106,19 @@ pub(crate) static ENVELOPE: &[Field] = &[
     required("result", FieldKind::Object(LIST), "the list of tools"),
 ];
 
-const NAMESPACE: FieldKind = FieldKind::Rule {
-    wants: "a text without `:`, white space and control characters",
-    check: RuleCheck(namespace),
+const NAMESPACE: FieldKind = FieldKind::Custom {
+    expects: "a text without `:`, white space and control characters",
+    check: CustomCheck(namespace),
 };
 
-fn namespace(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
+fn namespace(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::String {
-        return shape::wrong_type(node, "a string", out);
+        return shape::report_wrong_type(node, "a string", out);
     }
     match Namespace::parse(node.raw()) {
         Ok(namespace) if namespace.is_portable() => {}
         Ok(_) => out.push(
-            shape::convention(
+            shape::naming_warning(
                 node,
                 format!(
                     "namespace `{}` has characters that other programs refuse",

@@ -15,12 +15,14 @@ pub(crate) fn text(parent: Node<'_>, name: &str) -> Option<String> {
 }
 
 /// A text that is there and not blank.
-pub(crate) fn given_text(parent: Node<'_>, name: &str) -> FieldValue<String> {
-    given(parent, name, |node| node.text().filter(|t| !t.trim().is_empty()).map(str::to_owned))
+pub(crate) fn non_blank_text(parent: Node<'_>, name: &str) -> FieldValue<String> {
+    required_value(parent, name, |node| {
+        node.text().filter(|t| !t.trim().is_empty()).map(str::to_owned)
+    })
 }
 
 /// A required value by a parser; null and blank are missing, what does not parse is bad.
-pub(crate) fn given<'d, T>(
+pub(crate) fn required_value<'d, T>(
     parent: Node<'d>,
     name: &str,
     parse: impl FnOnce(Node<'d>) -> Option<T>,
@@ -34,7 +36,7 @@ pub(crate) fn given<'d, T>(
 }
 
 /// An optional value by a parser: whatever stands there and does not parse is bad.
-fn written<'d, T>(
+fn optional_value<'d, T>(
     parent: Node<'d>,
     name: &str,
     parse: impl FnOnce(Node<'d>) -> Option<T>,
@@ -57,34 +59,34 @@ fn is_blank(node: Node<'_>) -> bool {
 }
 
 pub(crate) fn name(parent: Node<'_>, field: &str) -> FieldValue<ToolName> {
-    given(parent, field, |node| ToolName::parse(node.text()?).ok())
+    required_value(parent, field, |node| ToolName::parse(node.text()?).ok())
 }
 
 pub(crate) fn namespace(parent: Node<'_>, field: &str) -> FieldValue<Namespace> {
-    given(parent, field, |node| Namespace::parse(node.text()?).ok())
+    required_value(parent, field, |node| Namespace::parse(node.text()?).ok())
 }
 
 /// A namespace that a tool need not have.
-pub(crate) fn own_namespace(parent: Node<'_>) -> FieldValue<Namespace> {
-    written(parent, "namespace", |node| Namespace::parse(node.text()?).ok())
+pub(crate) fn optional_namespace(parent: Node<'_>) -> FieldValue<Namespace> {
+    optional_value(parent, "namespace", |node| Namespace::parse(node.text()?).ok())
 }
 
 /// A version that a tool need not have, `v1.2.3` included.
-pub(crate) fn own_version(parent: Node<'_>) -> FieldValue<Version> {
-    written(parent, "version", |node| Version::parse(node.text()?).ok())
+pub(crate) fn optional_version(parent: Node<'_>) -> FieldValue<Version> {
+    optional_value(parent, "version", |node| Version::parse(node.text()?).ok())
 }
 
 /// A version without `v`.
 pub(crate) fn bare_version(parent: Node<'_>) -> FieldValue<Version> {
-    given(parent, "version", |node| Version::parse_bare(node.text()?).ok())
+    required_value(parent, "version", |node| Version::parse_bare(node.text()?).ok())
 }
 
 pub(crate) fn input_schema(parent: Node<'_>, field: &str) -> FieldValue<InputSchema> {
-    written(parent, field, schema).map(InputSchema::Written)
+    optional_value(parent, field, schema).map(InputSchema::Written)
 }
 
 pub(crate) fn output_schema(parent: Node<'_>, field: &str) -> FieldValue<Json> {
-    written(parent, field, schema)
+    optional_value(parent, field, schema)
 }
 
 fn schema(node: Node<'_>) -> Option<Json> {
@@ -123,14 +125,14 @@ pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = 
 }
 
 /// The members that `known` does not name, to be kept.
-pub(crate) fn rest(parent: Node<'_>, known: &[&str]) -> Object {
+pub(crate) fn members_except(parent: Node<'_>, known: &[&str]) -> Object {
     let entries = parent.members();
     let kept = entries.iter().filter(|entry| !known.iter().any(|name| entry.is(name)));
     kept.map(|entry| (entry.name().to_owned(), entry.value.to_json())).collect()
 }
 
 /// The members that are not in the table, by name.
-pub(crate) fn unclaimed(parent: Node<'_>, fields: &'static [Field]) -> Object {
+pub(crate) fn members_outside(parent: Node<'_>, fields: &'static [Field]) -> Object {
     let members = parent.members();
     let kept = members.iter().filter(|member| !fields.iter().any(|field| member.is(field.name)));
     kept.map(|member| (member.name().to_owned(), member.value.to_json())).collect()
@@ -138,21 +140,21 @@ pub(crate) fn unclaimed(parent: Node<'_>, fields: &'static [Field]) -> Object {
 
 /// Keeps the members that are not in the table. `at` is the pointer of `parent`, counted as
 /// [`Rest`] counts: from the tool's own object, or from the root of the document.
-pub(crate) fn keep(
+pub(crate) fn keep_unknown(
     parent: Node<'_>,
     fields: &'static [Field],
     at: &DocumentPath,
     format: FormatId,
     rest: &mut Rest,
 ) {
-    for (name, value) in unclaimed(parent, fields) {
+    for (name, value) in members_outside(parent, fields) {
         rest.keep(format, at.child(&name).as_str(), value);
     }
 }
 
 /// The same for an object that has no place in the record, nested objects included:
 /// `/section/member`, `/section/list/0/member`.
-pub(crate) fn keep_nested(
+pub(crate) fn keep_unknown_nested(
     node: Node<'_>,
     fields: &'static [Field],
     at: &DocumentPath,
@@ -164,11 +166,11 @@ pub(crate) fn keep_nested(
         match fields.iter().find(|field| field.name == member.name()).map(|field| field.kind) {
             None => rest.keep(format, at.as_str(), member.value.to_json()),
             Some(FieldKind::Object(fields)) => {
-                keep_nested(member.value, fields, &at, format, rest);
+                keep_unknown_nested(member.value, fields, &at, format, rest);
             }
             Some(FieldKind::List { of: FieldKind::Object(fields), .. }) => {
                 for (n, item) in items(member.value).enumerate() {
-                    keep_nested(item, fields, &at.child(n), format, rest);
+                    keep_unknown_nested(item, fields, &at.child(n), format, rest);
                 }
             }
             Some(_) => {}
@@ -178,7 +180,7 @@ pub(crate) fn keep_nested(
 
 /// Notes the items of a list of which only those of one kind are taken, where others stand between
 /// them: their places in the record and in the document differ then.
-pub(crate) fn note_taken(
+pub(crate) fn note_filtered_items(
     origin: &mut Origin,
     record: &RecordPath,
     list: Option<Node<'_>>,
@@ -192,7 +194,7 @@ pub(crate) fn note_taken(
 }
 
 /// Notes where a part of the record came from, if it is there.
-pub(crate) fn note(origin: &mut Origin, record: &str, node: Option<Node<'_>>) {
+pub(crate) fn note_if_present(origin: &mut Origin, record: &str, node: Option<Node<'_>>) {
     if let (Some(pointer), Some(node)) = (RecordPath::parse(record), node) {
         origin.note(pointer, node);
     }

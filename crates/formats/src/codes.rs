@@ -1,5 +1,7 @@
-//! The codes that shape findings carry. Codes of the text itself, and those that rules report too,
-//! are in `toolwright_source`.
+//! The codes of shape findings. Each has a severity, its page in the manual, and two documents: one
+//! with the mistake and one without. Tests check that the first reports the code and the second
+//! does not; docs/codes is generated from here. Codes about the text itself are in
+//! `toolwright_source`.
 
 toolwright_source::codes! {
     MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The place is the key of what lacks it."

@@ -35,42 +35,43 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
     if node.kind() != ValueKind::Map {
         return report_wrong_type(node, "an object", out);
     }
-    let entries = node.members();
+    let members = node.members();
     for field in fields {
         if matches!(field.presence, FieldPresence::Required | FieldPresence::RequiredInStrictMode) {
-            check_required(node, field, &entries, out);
+            check_required(node, field, &members, out);
         }
     }
-    let place = |entry: &Member<'_>| fields.iter().position(|field| entry.is(field.name));
-    let places: Vec<Option<usize>> = entries.iter().map(place).collect();
+    // For each member, the index of its field in the table.
+    let index = |member: &Member<'_>| fields.iter().position(|field| member.is(field.name));
+    let indices: Vec<Option<usize>> = members.iter().map(index).collect();
     // The last of several members with the same key counts, and a pointer can lead only to it, so
     // the others are not checked. The parser has reported them as `DUPLICATE_KEY`.
     let mut last = vec![0; fields.len()];
-    for (n, place) in places.iter().enumerate() {
-        if let Some(place) = place {
-            last[*place] = n;
+    for (n, index) in indices.iter().enumerate() {
+        if let Some(index) = index {
+            last[*index] = n;
         }
     }
-    for (n, (entry, place)) in entries.iter().zip(places).enumerate() {
+    for (n, (member, index)) in members.iter().zip(indices).enumerate() {
         if out.is_full() {
             return;
         }
-        match place {
-            Some(place) if last[place] != n => {}
-            Some(place) if !is_left_out(entry.value, &fields[place]) => {
-                let (before, field) = (out.len(), &fields[place]);
-                check_value(node, entry.value, &field.kind, out);
+        match index {
+            Some(index) if last[index] != n => {}
+            Some(index) if !is_left_out(member.value, &fields[index]) => {
+                let (before, field) = (out.len(), &fields[index]);
+                check_value(node, member.value, &field.kind, out);
                 // Many serialisers write `null` for optional fields that have no value. The formats
                 // do not allow it, but with `--compat` it is a warning. A `null` schema is never
                 // harmless.
                 let optional = field.presence == FieldPresence::Optional
                     && !matches!(field.kind, FieldKind::Schema);
-                if optional && entry.value.kind() == ValueKind::Null {
+                if optional && member.value.kind() == ValueKind::Null {
                     out.mark_tolerable_from(before);
                 }
             }
             Some(_) => {}
-            None => report_unknown_field(node, entry, fields, out),
+            None => report_unknown_field(node, member, fields, out),
         }
     }
 }
@@ -146,7 +147,7 @@ pub(crate) fn check_value(
             // A map of anything is not looked into, so its size does not matter either.
             if !matches!(of, FieldKind::Any) {
                 report_too_many_items(node, out);
-                node.members().iter().for_each(|entry| check_value(node, entry.value, of, out));
+                node.members().iter().for_each(|member| check_value(node, member.value, of, out));
             }
         }),
         FieldKind::Object(fields) => check_object(node, fields, out),
@@ -199,11 +200,11 @@ pub(crate) fn report_wrong_type(node: Node<'_>, wanted: &str, out: &mut FindingL
 
 /// Reports a required field that is absent, null or blank. The pointer is that of the missing
 /// member, which `source::locate` shows at the key of the object that lacks it.
-fn check_required(node: Node<'_>, field: &Field, entries: &[Member<'_>], out: &mut FindingList) {
-    let found = entries.iter().rev().find(|entry| entry.is(field.name));
+fn check_required(node: Node<'_>, field: &Field, members: &[Member<'_>], out: &mut FindingList) {
+    let found = members.iter().rev().find(|member| member.is(field.name));
     let at = || node.pointer().child(field.name);
     let name = field.name;
-    let message = match found.map(|entry| blank_reason(entry.value, &field.kind)) {
+    let message = match found.map(|member| blank_reason(member.value, &field.kind)) {
         Some(None) => return,
         Some(Some(what)) => format!("`{name}` is required, and is {what}"),
         None => format!("required field `{name}` is missing"),
@@ -221,22 +222,23 @@ fn check_required(node: Node<'_>, field: &Field, entries: &[Member<'_>], out: &m
 /// name and is not present itself, otherwise as a note.
 fn report_unknown_field(
     node: Node<'_>,
-    entry: &Member<'_>,
+    member: &Member<'_>,
     fields: &'static [Field],
     out: &mut FindingList,
 ) {
-    let (name, at) = (entry.name(), entry.value.pointer());
-    let mistaken =
+    let (name, at) = (member.name(), member.value.pointer());
+    let listed =
         fields.iter().find(|field| field.misspelling == Some(name)).map(|field| field.name);
     let near = || nearest(name, fields.iter().map(|field| field.name));
-    let meant = mistaken.or_else(near).filter(|meant| !node.has(meant));
+    let meant = listed.or_else(near).filter(|meant| !node.has(meant));
     let meant = meant.and_then(|meant| fields.iter().find(|field| field.name == meant));
     out.push(match meant {
         Some(field) => {
             let meant = field.name;
-            // A value that does not fit would be another mistake under its right name.
+            // Renaming a key whose value does not fit the field would turn a warning into an error,
+            // so that repair needs a person's consent.
             let mut wrong = FindingList::default();
-            check_value(node, entry.value, &field.kind, &mut wrong);
+            check_value(node, member.value, &field.kind, &mut wrong);
             let safety = if wrong.len() == 0 { Safety::Safe } else { Safety::Unsafe };
             let edit = Edit::RenameKey(at.clone(), meant.to_owned());
             let message =

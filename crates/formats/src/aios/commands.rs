@@ -1,4 +1,17 @@
-//! The commands of an AIOS tool: which there are, and how each is run.
+//! Collects the commands of an AIOS tool, makes a draft of each, and works out how it is run.
+//!
+//! Documents name commands in several places. A name that occurs in more than one place is one
+//! command:
+//!
+//! ```text
+//! commands: [a, b]             bare names
+//! tools: [{id: a, …}]          with descriptions and schemas
+//! command_groups.*[].command   command lines, for type cli only
+//! examples, validators         names in use, if the first two are absent
+//! id                           the tool itself, if there is nothing else
+//! ```
+//!
+//! All commands of a tool share one binding, which the section of its type describes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,17 +28,18 @@ use super::fields::{COMMAND, EXAMPLE, EXPECTED_ERROR, GROUPED_COMMAND};
 use crate::findings::FindingList;
 use crate::{Field, MAX_ITEMS, codes, extract, shape};
 
-/// A command that the document defines.
+/// A command that the document names.
 struct AiosCommand<'d> {
     name: String,
-    /// Where its name stands.
+    /// The value that names it.
     name_node: Node<'d>,
-    /// The object that describes it, if there is one, and its fields.
+    /// The object that describes it and the table of that object; `None` for a bare name.
     described: Option<(Node<'d>, &'static [Field])>,
-    /// The words of a command line, without the program.
+    /// The words of its command line after the program, which precede the arguments of every call.
     words: Vec<String>,
 }
 
+/// Adds a draft for each command, and the examples that belong to no command, to the toolset.
 pub(super) fn read(
     tool: Node<'_>,
     toolset: &mut Toolset<Draft>,
@@ -49,6 +63,7 @@ pub(super) fn read(
         origin.note(at.clone(), command.described.map_or(command.name_node, |(node, _)| node));
         origin.note(at.child("name"), command.name_node);
         let mut draft = host.draft(command);
+        // An id that cannot be a tool name has been reported as an id already.
         if Some(command.name_node.span()) != tool.get("id").map(Node::span) {
             report_unusable_name(command, findings);
         }
@@ -66,6 +81,7 @@ pub(super) fn read(
     }
     toolset.server = host.server;
     note_binding(tool, toolset, origin);
+    // Examples of commands that do not exist are kept apart, for a check that reports them.
     let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {
         let at = RecordPath::root().child("strayExamples").child(entry.name());
@@ -75,8 +91,9 @@ pub(super) fn read(
     }
 }
 
-/// Notes what refers to another part of the tool. All commands have it in common, so the first one
-/// stands for them.
+/// Notes the origin of the value that refers to another part of the tool or to a file, for the
+/// checks that report a dangling reference. All commands share it, so it is noted for the first one
+/// only.
 fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     let (part, node) = match toolset.tools.first().map(|draft| &draft.details.binding) {
         Some(Binding::Server { .. }) => ("healthCheck", health_check(tool)),
@@ -93,7 +110,7 @@ fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     extract::note_if_present(origin, &format!("/tools/0/binding/{part}"), node);
 }
 
-/// In the section of its type or at the top.
+/// The health check, in the section of the type or at the top level.
 fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
     let section = extract::object(tool, "mcp_specific");
     section
@@ -101,10 +118,10 @@ fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
         .or_else(|| extract::object(tool, "health_check"))
 }
 
-/// A command that cannot be called: its name is not one that a tool can have.
+/// Reports a command whose name cannot be the name of a tool.
 fn report_unusable_name(command: &AiosCommand<'_>, out: &mut FindingList) {
     let Err(error) = ToolName::parse(&command.name) else { return };
-    // What is blank or no text at all was reported by its shape.
+    // A blank name, or one that is not a string, has been reported by its table.
     if out.is_full()
         || command.name.trim().is_empty()
         || command.name_node.kind() == ValueKind::Number
@@ -115,14 +132,16 @@ fn report_unusable_name(command: &AiosCommand<'_>, out: &mut FindingList) {
     out.push(Finding::new(&codes::INVALID_PATTERN, command.name_node.pointer(), message));
 }
 
-/// Commands in the order they were met.
+/// Commands in the order of the document, by name.
 #[derive(Default)]
 struct AiosCommands<'d> {
     list: Vec<AiosCommand<'d>>,
+    /// The index of the first command of each name.
     by_name: HashMap<String, usize>,
 }
 
 impl<'d> AiosCommands<'d> {
+    /// Adds a command that only has a name.
     fn add_bare(&mut self, name: &str, name_node: Node<'d>) {
         self.add(AiosCommand {
             name: name.to_owned(),
@@ -132,8 +151,9 @@ impl<'d> AiosCommands<'d> {
         });
     }
 
-    /// A description adds to a bare name, and a bare name to nothing that is known. Two
-    /// descriptions of one name are two commands, so that neither is lost.
+    /// Adds a command, or merges it with the one of the same name: a description completes a bare
+    /// name, and a bare name adds nothing. Two descriptions of one name stay two commands, so that
+    /// neither is lost and the duplicate is reported.
     fn add(&mut self, command: AiosCommand<'d>) {
         match self.by_name.get(&command.name).map(|n| &mut self.list[*n]) {
             Some(_) if command.described.is_none() => {}
@@ -151,6 +171,7 @@ impl<'d> AiosCommands<'d> {
     }
 }
 
+/// All commands, from every place that may name them.
 fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     let mut commands = AiosCommands::default();
     for item in tool.get("commands").into_iter().flat_map(extract::items) {
@@ -173,9 +194,12 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
             commands.add(AiosCommand { name, name_node: line, described, words });
         }
     }
+    // Only if the document has no list: beside a list, a name that is not in it is a mistake.
     if !listed {
         referenced_names(tool).into_iter().for_each(|(name, node)| commands.add_bare(name, node));
     }
+    // An MCP server has tools of its own, which are not known until it is asked, so its id is not
+    // one.
     let own_command = matches!(tool_type(tool), Some("cli" | "local" | "meta"));
     if let Some((id, name)) = tool.get("id").and_then(|id| Some((id, id.text()?)))
         && own_command
@@ -186,6 +210,7 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     commands
 }
 
+/// The type of the tool, if it is a string.
 fn tool_type(tool: Node<'_>) -> Option<&str> {
     tool.get("type").and_then(Node::text)
 }
@@ -201,8 +226,8 @@ fn grouped_commands(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
         .collect()
 }
 
-/// The words of a command line behind its program, and the name they make. The program alone is
-/// called by its own name.
+/// The name of a command line and its words after the program: `git log --oneline` becomes
+/// `log_--oneline` if the tool's program is `git`. The program alone keeps its own name.
 fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     let mut words = command_words(line);
     let program =
@@ -216,8 +241,8 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     (words.join("_"), words)
 }
 
-/// Names that scenarios and validators use: they define commands where nothing else does. A name
-/// that is a key stands before its value.
+/// Names that scenarios and validators refer to, each with the value that the name belongs to. They
+/// define the commands of a document that lists none.
 fn referenced_names(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let lists = extract::object(tool, "examples").map(Node::members).unwrap_or_default();
     let scenarios = lists
@@ -233,18 +258,21 @@ fn referenced_names(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     names
 }
 
-/// What all commands of a tool have in common.
+/// The parts of a tool that all its commands share.
 struct CommandContext<'d> {
     tool: Node<'d>,
+    /// The server of a tool of type `mcp`.
     server: Option<Arc<Server>>,
 }
 
 impl<'d> CommandContext<'d> {
+    /// Reads the shared parts once for all commands.
     fn of(tool: Node<'d>) -> CommandContext<'d> {
         let server = (tool_type(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
         CommandContext { tool, server: server.map(Arc::new) }
     }
 
+    /// The draft of one command.
     fn draft(&self, command: &AiosCommand<'_>) -> Draft {
         let mut draft = Draft {
             name: match ToolName::parse(&command.name) {
@@ -257,6 +285,7 @@ impl<'d> CommandContext<'d> {
         };
         match command.described {
             Some((described, fields)) => apply_description(&mut draft, described, fields),
+            // The command is the tool itself, so it has the tool's description.
             None if self.tool.get("id").is_some_and(|id| id.span() == command.name_node.span()) => {
                 draft.description = extract::non_blank_text(self.tool, "description");
             }
@@ -268,6 +297,8 @@ impl<'d> CommandContext<'d> {
         draft
     }
 
+    /// The schema of a command that declares none. A program takes any arguments; a server states
+    /// its own schemas when it is connected.
     fn default_input(&self) -> InputSchema {
         match tool_type(self.tool) {
             Some("cli") => InputSchema::Written(serde_json::json!({
@@ -284,6 +315,8 @@ impl<'d> CommandContext<'d> {
         }
     }
 
+    /// How the command is run; unbound if the section of its type is missing or lacks what is
+    /// needed.
     fn binding(&self, command: &AiosCommand<'_>) -> Binding {
         let section = |name| extract::object(self.tool, name);
         let bound = match tool_type(self.tool) {
@@ -308,6 +341,7 @@ impl<'d> CommandContext<'d> {
                 })
             }),
             Some("meta") => section("meta_specific").and_then(|meta| {
+                // Both `merge` and `helpers.merge` are in use.
                 let helper = extract::text(meta, "orchestration")?;
                 Some(Binding::Orchestration {
                     helper: helper.strip_prefix("helpers.").unwrap_or(&helper).to_owned(),
@@ -320,6 +354,7 @@ impl<'d> CommandContext<'d> {
     }
 }
 
+/// Fills the draft from the object that describes the command.
 fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
     draft.description = extract::non_blank_text(described, "description");
     if let schema @ (FieldValue::Valid(_) | FieldValue::Invalid(_)) =
@@ -336,6 +371,7 @@ fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [F
     draft.details.rest = rest;
 }
 
+/// The server of a tool of type `mcp`; `None` if the section does not say where it is.
 fn read_server(tool: Node<'_>) -> Option<Server> {
     let section = extract::object(tool, "mcp_specific")?;
     let remote = extract::object(section, "connection");
@@ -343,6 +379,7 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
     let line = extract::text(section, "server_command");
     let transport = section.get("transport").or_else(|| remote?.get("type"));
     let transport = transport.and_then(Node::text).unwrap_or("stdio");
+    // Published tools put a URL into `server_command`, or state the transport as `connection.type`.
     let connection = match (transport, url) {
         ("websocket", url) => Connection::WebSocket { url: url.or(line)? },
         ("sse", url) => Connection::Sse { url: url.or(line)? },
@@ -364,6 +401,7 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
     })
 }
 
+/// An environment variable of the server.
 fn read_variable(node: Node<'_>) -> Variable {
     Variable {
         name: extract::text(node, "name").unwrap_or_default(),
@@ -373,6 +411,7 @@ fn read_variable(node: Node<'_>) -> Variable {
     }
 }
 
+/// A health check.
 fn read_health_check(node: Node<'_>) -> HealthCheck {
     HealthCheck {
         method: extract::text(node, "method"),
@@ -386,6 +425,8 @@ fn read_health_check(node: Node<'_>) -> HealthCheck {
     }
 }
 
+/// The examples in a list, without items that are not objects. `mitigation` is in the table but not
+/// in the record, so it is kept with the unknown members.
 fn read_examples(list: Node<'_>) -> Vec<Example> {
     let read = |node: Node<'_>| Example {
         scenario: extract::text(node, "scenario"),
@@ -401,6 +442,7 @@ fn read_examples(list: Node<'_>) -> Vec<Example> {
     extract::items(list).filter(|node| node.kind() == ValueKind::Map).map(read).collect()
 }
 
+/// The expected error. `http_status` is kept in the same way.
 fn read_error(node: Node<'_>) -> ExpectedError {
     ExpectedError {
         code: extract::text(node, "code"),
@@ -417,8 +459,8 @@ fn read_error(node: Node<'_>) -> ExpectedError {
     }
 }
 
-/// The words of a command line as a shell splits them; one with an open quote is split at its
-/// spaces.
+/// The words of a command line as a shell splits them, without expanding anything. A line with an
+/// unclosed quote is split at its spaces.
 fn command_words(line: &str) -> Vec<String> {
     words::split_words(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect())
 }

@@ -1,4 +1,8 @@
-//! The AIOS fields: the seed's, and those that its tools in the wild rely on.
+//! The tables of AIOS: the fields of the specification, and those that published tools rely on
+//! although it does not mention them (`command_groups`, `connection`, `environment_variables`).
+//!
+//! Two fields need code and not only a table: `examples`, which has rules in version 2.0 only, and
+//! `field_mappings`, which may be grouped or not.
 
 use toolwright_source::{Finding, Member, Node, ValueKind, words};
 
@@ -9,13 +13,19 @@ use crate::field::{CustomCheck, FREE, Field, FieldKind, TEXT, TEXTS, choice, req
 use crate::findings::FindingList;
 use crate::{codes, shape};
 
+/// The only language of functions that the specification has.
 const LANGUAGE: FieldKind = choice(&["javascript"]);
+/// The only runtime that it has. The name is kept for compatibility; the sandbox is another engine.
 const RUNTIME: FieldKind = choice(&["isolated_vm"]);
+/// A time-out without an upper bound; the runner caps it.
 const MILLISECONDS: FieldKind = FieldKind::Integer { min: 0, max: i64::MAX };
 
+/// The root of a document.
 pub(super) static ROOT: &[Field] =
     &[required("tool", FieldKind::Object(TOOL), "the root of every AIOS document")];
 
+/// The fields of a tool, of all types and both versions. Which section goes with which `type` is
+/// checked in the crate `check`: it relates two values.
 pub(super) static TOOL: &[Field] = &[
     optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
     required("id", TEXT, "what the tool is called by, in kebab-case"),
@@ -66,17 +76,20 @@ pub(super) static TOOL: &[Field] = &[
     optional("health_check", FieldKind::Object(HEALTH_CHECK), "how to tell that it works"),
 ];
 
+/// How an agent is given the knowledge of the tool.
 const STRATEGY: FieldKind = FieldKind::Choice {
     words: &["embedded", "external", "hybrid", "executable", "none"],
     // All version 1 tools in the wild say this, and mean `embedded`.
     tolerated: &["declarative"],
 };
 
+/// A number or a string, which no other kind of field allows.
 const SCHEMA_VERSION: FieldKind = FieldKind::Custom {
     expects: "1.0 or 2.0, as a number or a string",
     check: CustomCheck(version::check_explicit),
 };
 
+/// A command with a description, in `tools`.
 pub(super) static COMMAND: &[Field] = &[
     required("id", TEXT, "the name of the command"),
     optional("description", TEXT, "what it does"),
@@ -85,9 +98,11 @@ pub(super) static COMMAND: &[Field] = &[
     optional("outputSchema", FieldKind::Schema, "the JSON Schema of its result"),
 ];
 
+/// A command line, in `command_groups`.
 pub(super) static GROUPED_COMMAND: &[Field] =
     &[required("command", TEXT, "the command line"), optional("description", TEXT, "what it does")];
 
+/// Functions that run around a call.
 pub(super) static EXECUTABLE_KNOWLEDGE: &[Field] = &[
     optional(
         "helpers",
@@ -106,6 +121,8 @@ pub(super) static EXECUTABLE_KNOWLEDGE: &[Field] = &[
     ),
 ];
 
+/// A function to be called by name. Unlike the others it must state its runtime: the specification
+/// says so.
 pub(super) static HELPER: &[Field] = &[
     required("id", TEXT, "its name, in kebab-case"),
     required("language", LANGUAGE, "`javascript`"),
@@ -114,6 +131,7 @@ pub(super) static HELPER: &[Field] = &[
     optional("description", TEXT, "what it does"),
 ];
 
+/// A function that changes arguments before a call, or the result after it.
 pub(super) static PROCESSOR: &[Field] = &[
     required("id", TEXT, "its name, in kebab-case"),
     required("language", LANGUAGE, "`javascript`"),
@@ -124,6 +142,7 @@ pub(super) static PROCESSOR: &[Field] = &[
     optional("stage", choice(&["request", "response"]), "whether it works on arguments or results"),
 ];
 
+/// A function that refuses bad arguments before a call.
 pub(super) static VALIDATOR: &[Field] = &[
     required("id", TEXT, "its name, in kebab-case"),
     required("validates", TEXT, "the command it judges"),
@@ -134,6 +153,7 @@ pub(super) static VALIDATOR: &[Field] = &[
     optional("description", TEXT, "what it does"),
 ];
 
+/// What is difficult about the API behind the tool.
 pub(super) static API_COMPLEXITY: &[Field] = &[
     optional(
         "payload_schemas",
@@ -148,6 +168,7 @@ pub(super) static API_COMPLEXITY: &[Field] = &[
     ),
 ];
 
+/// A shape that a response may have.
 pub(super) static PAYLOAD_SCHEMA: &[Field] = &[
     required("type", TEXT, "the name of the shape"),
     required("detection", TEXT, "how to tell it from the others"),
@@ -155,6 +176,7 @@ pub(super) static PAYLOAD_SCHEMA: &[Field] = &[
     optional("example", FieldKind::Any, "what it looks like"),
 ];
 
+/// A surprising behaviour of the API.
 pub(super) static QUIRK: &[Field] = &[
     required("quirk", TEXT, "its name"),
     required("description", TEXT, "what happens"),
@@ -162,6 +184,7 @@ pub(super) static QUIRK: &[Field] = &[
     required("mitigation", TEXT, "what to do about it"),
 ];
 
+/// A mistake that agents make, with the right way beside it.
 pub(super) static ANTI_PATTERN: &[Field] = &[
     required("pattern", TEXT, "its name"),
     required("description", TEXT, "what is wrong"),
@@ -171,6 +194,7 @@ pub(super) static ANTI_PATTERN: &[Field] = &[
     optional("rationale", TEXT, "why"),
 ];
 
+/// An example by scenario (version 2.0). Published tools often leave out the required fields.
 pub(super) static EXAMPLE: &[Field] = &[
     required("scenario", TEXT, "the kind of example, such as `success`").in_strict_mode(),
     optional("description", TEXT, "what it shows"),
@@ -180,6 +204,7 @@ pub(super) static EXAMPLE: &[Field] = &[
     optional("mitigation", TEXT, "how to get around it"),
 ];
 
+/// The error that a failure example expects.
 pub(super) static EXPECTED_ERROR: &[Field] = &[
     optional("code", TEXT, "its code"),
     optional("message", TEXT, "words of its message"),
@@ -187,6 +212,7 @@ pub(super) static EXPECTED_ERROR: &[Field] = &[
     optional("http_status", FieldKind::Any, "the status an API answers with"),
 ];
 
+/// Settings of type `mcp`: the server behind the tool.
 pub(super) static MCP_SECTION: &[Field] = &[
     optional("server_command", TEXT, "the command line that starts the server, or its URL"),
     optional("server_args", TEXTS, "further arguments"),
@@ -200,9 +226,11 @@ pub(super) static MCP_SECTION: &[Field] = &[
     optional("health_check", FieldKind::Object(HEALTH_CHECK), "how to tell that it works"),
 ];
 
+/// A server that is already running; an alternative to `server_command`.
 static CONNECTION: &[Field] =
     &[optional("type", TEXT, "how to talk to it"), optional("url", TEXT, "where it listens")];
 
+/// An environment variable of the server.
 static VARIABLE: &[Field] = &[
     required("name", TEXT, "its name"),
     optional("required", FieldKind::Boolean, "whether the server needs it"),
@@ -210,6 +238,7 @@ static VARIABLE: &[Field] = &[
     optional("value", TEXT, "its value"),
 ];
 
+/// A call that succeeds if the server works.
 pub(super) static HEALTH_CHECK: &[Field] = &[
     optional("method", TEXT, "how the server is asked"),
     optional("command", TEXT, "the command to call"),
@@ -218,31 +247,37 @@ pub(super) static HEALTH_CHECK: &[Field] = &[
     optional("timeout_ms", MILLISECONDS, "milliseconds to wait"),
 ];
 
+/// Settings of type `cli`: a program that is installed.
 pub(super) static CLI_SECTION: &[Field] = &[
     optional("executable", TEXT, "the name of the program"),
     optional("install_check", TEXT, "a command that succeeds when it is installed"),
     optional("install_guide", TEXT, "how to install it"),
 ];
 
+/// Settings of type `local`: a script beside the definition.
 pub(super) static LOCAL_SECTION: &[Field] = &[
     optional("entry_point", TEXT, "the script, relative to this file"),
     optional("runtime", TEXT, "the interpreter"),
     optional("dependencies", TEXTS, "packages it wants"),
 ];
 
+/// Settings of type `meta`: a helper that calls other tools.
 pub(super) static META_SECTION: &[Field] = &[
     optional("aggregates", TEXTS, "the tools it calls"),
     optional("orchestration", TEXT, "the helper that calls them"),
 ];
 
+/// Lists of examples by command.
 const EXAMPLES: FieldKind = FieldKind::Custom {
     expects: "for each command a list of examples",
     check: CustomCheck(examples),
 };
 
+/// The examples of one command in version 2.0.
 const SCENARIOS: FieldKind = FieldKind::List { of: &FieldKind::Object(EXAMPLE), min: 0 };
 
-/// Version 1 examples are free; what has scenarios is held to the fields of version 2.
+/// Checks the examples. In version 1.0 they may have any form; those by scenario must have the
+/// fields of version 2.0.
 fn examples(tool: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     let by_scenario = version::detect_version(tool).uses_scenarios(tool);
     if node.kind() != ValueKind::Map {
@@ -252,32 +287,33 @@ fn examples(tool: Node<'_>, node: Node<'_>, out: &mut FindingList) {
         return;
     }
     shape::report_too_many_items(node, out);
-    for entry in node.members() {
-        match entry.value.kind() {
+    for member in node.members() {
+        match member.value.kind() {
             ValueKind::List if by_scenario => {
-                shape::check_value(node, entry.value, &SCENARIOS, out);
+                shape::check_value(node, member.value, &SCENARIOS, out);
             }
-            ValueKind::List => shape::report_too_many_items(entry.value, out),
-            _ => shape::report_wrong_type(entry.value, "a list of examples", out),
+            ValueKind::List => shape::report_too_many_items(member.value, out),
+            _ => shape::report_wrong_type(member.value, "a list of examples", out),
         }
     }
 }
 
+/// Mappings by field name, or by group and field name.
 const FIELD_MAPPINGS: FieldKind = FieldKind::Custom {
     expects: "objects with `structure` or `extraction`, at most one level of grouping",
     check: CustomCheck(field_mappings),
 };
 
-/// A mapping has `structure` or `extraction`, or holds such mappings.
+/// Checks that each member is a mapping, or a group with at least one mapping.
 fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::Map {
         return shape::report_wrong_type(node, "an object", out);
     }
-    for entry in node.members() {
+    for member in node.members() {
         if out.is_full() {
             return;
         }
-        let mapping = entry.value;
+        let mapping = member.value;
         if mapping.kind() != ValueKind::Map {
             shape::report_wrong_type(mapping, "an object", out);
             continue;
@@ -292,23 +328,26 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
                 .filter(|member| !is_mapping(member.value))
                 .for_each(|member| report_unmapped(member, out));
         } else if !is_mapping(mapping) {
-            report_unmapped(&entry, out);
+            report_unmapped(&member, out);
         }
     }
 }
 
-fn report_unmapped(entry: &Member<'_>, out: &mut FindingList) {
-    let name = words::shorten(entry.name());
+/// Reports a mapping that says nothing about its field. Published tools have such notes, so this is
+/// a warning with `--compat`.
+fn report_unmapped(member: &Member<'_>, out: &mut FindingList) {
+    let name = words::shorten(member.name());
     let message = format!("field mapping `{name}` has neither `structure` nor `extraction`");
-    let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, entry.value.pointer(), message);
+    let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, member.value.pointer(), message);
     out.push(finding.on_key().tolerable());
 }
 
+/// Whether it is a mapping of one field.
 pub(super) fn is_mapping(node: Node<'_>) -> bool {
     node.kind() == ValueKind::Map && (node.has("structure") || node.has("extraction"))
 }
 
-/// A group holds at least one mapping; what else it holds is notes.
+/// Whether it is a group: an object with at least one mapping. Its other members are notes.
 pub(super) fn is_group(node: Node<'_>) -> bool {
-    node.members().iter().any(|entry| is_mapping(entry.value))
+    node.members().iter().any(|member| is_mapping(member.value))
 }

@@ -1,4 +1,8 @@
-//! The knowledge sections of an AIOS tool. Items keep whatever could be read of them.
+//! Reads the knowledge sections of an AIOS tool. Each item becomes part of the record with whatever
+//! could be read of it; `shape` has reported the rest.
+//!
+//! The lists skip items that are not objects, so the positions in the record and in the document
+//! can differ: `note_list` records where each one came from.
 
 use toolwright_model::{
     AntiPattern, FieldMapping, Function, Json, Knowledge, KnowledgeStrategy, PayloadSchema,
@@ -11,6 +15,7 @@ use super::fields::{
 };
 use crate::{Field, extract};
 
+/// The knowledge of a tool, empty if it has none.
 pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     let mut knowledge = Knowledge::default();
     let word = tool.get("knowledge_strategy").and_then(Node::text);
@@ -41,6 +46,7 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     knowledge
 }
 
+/// Notes the origin of a list and, where needed, of its items.
 fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
     let record = RecordPath::root().child("knowledge").child(name);
     extract::note_filtered_items(origin, &record, list, ValueKind::Map);
@@ -49,7 +55,8 @@ fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
     }
 }
 
-/// A check of the record is a member of a check of the document.
+/// Notes the origin of the checks of each validator. The document groups checks into objects; the
+/// record has one check for each member.
 fn note_checks(code: Node<'_>, origin: &mut Origin) {
     let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in extract::objects(code, "validators").enumerate() {
@@ -59,7 +66,7 @@ fn note_checks(code: Node<'_>, origin: &mut Origin) {
     }
 }
 
-/// What a check of the document consists of; what is no object is one thing without a name.
+/// The members of one item of `checks`. An item that is not an object is a check without a name.
 fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
     match check.kind() {
         ValueKind::Map => {
@@ -69,6 +76,7 @@ fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
     }
 }
 
+/// The part that helpers, processors and validators have in common.
 fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
     Function {
         id: extract::text(node, "id"),
@@ -78,6 +86,7 @@ fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
     }
 }
 
+/// A processor. The stage is optional, and `response` by default.
 fn processor(node: Node<'_>) -> Processor {
     let stage = if node.get("stage").and_then(Node::text) == Some("request") {
         ProcessorStage::Request
@@ -91,6 +100,7 @@ fn processor(node: Node<'_>) -> Processor {
     }
 }
 
+/// A validator with its checks.
 fn validator(node: Node<'_>) -> Validator {
     let checks = node.get("checks").into_iter().flat_map(extract::items).flat_map(members);
     Validator {
@@ -100,6 +110,8 @@ fn validator(node: Node<'_>) -> Validator {
     }
 }
 
+/// One check. Only `required_fields` is understood; others are kept and reported by the crate
+/// `check`.
 fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
     match (name, value.kind()) {
         (Some("required_fields"), ValueKind::List) => ValidatorCheck::RequiredFields(
@@ -112,6 +124,8 @@ fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
     }
 }
 
+/// A payload schema. `example` is in the table but not in the record, so it is kept with the
+/// unknown members.
 fn payload_schema(node: Node<'_>) -> PayloadSchema {
     let mut rest: toolwright_model::Object = extract::members_outside(node, PAYLOAD_SCHEMA);
     rest.extend(node.get("example").map(|example| ("example".to_owned(), example.to_json())));
@@ -123,7 +137,8 @@ fn payload_schema(node: Node<'_>) -> PayloadSchema {
     }
 }
 
-/// Mappings at the top and one group deep, each with the names that lead to it.
+/// The mappings at the top level and one group deep, each with the path of names that leads to it.
+/// The notes of a group become a mapping without `structure` and `extraction`.
 fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
     let mut out = Vec::new();
     for entry in node.members() {
@@ -147,6 +162,7 @@ fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
     out
 }
 
+/// One mapping.
 fn field_mapping(path: Vec<String>, node: Node<'_>) -> FieldMapping {
     FieldMapping {
         path,
@@ -156,6 +172,7 @@ fn field_mapping(path: Vec<String>, node: Node<'_>) -> FieldMapping {
     }
 }
 
+/// One quirk.
 fn quirk(node: Node<'_>) -> Quirk {
     Quirk {
         name: extract::text(node, "quirk"),
@@ -166,6 +183,7 @@ fn quirk(node: Node<'_>) -> Quirk {
     }
 }
 
+/// One anti-pattern.
 fn anti_pattern(node: Node<'_>) -> AntiPattern {
     AntiPattern {
         name: extract::text(node, "pattern"),

@@ -1,4 +1,5 @@
-//! AIOS documents into the record: a toolset whose namespace is the tool's id.
+//! Reads AIOS documents into the record: a toolset whose namespace is the id of the tool. The
+//! commands and the knowledge sections have files of their own.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use super::{CONVENTIONS, ID, commands, knowledge, version};
 use crate::findings::FindingList;
 use crate::{Reading, codes, extract, shape};
 
+/// Reads a document.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
@@ -30,7 +32,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     }
 }
 
-/// The value of `tool:`, or the root itself where that is left out.
+/// The value of `tool:`. Many published files leave out that key and start with its members, so the
+/// root itself is read as the tool then, with a finding that is only a warning with `--compat`.
 fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
     let Some(tool) = root.get("tool") else {
         let message = "the root key `tool` is missing";
@@ -39,19 +42,21 @@ fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
         out.push(finding.help("indent everything under `tool:`").tolerable());
         return root;
     };
-    for entry in
-        root.members().iter().filter(|entry| ROOT.iter().all(|field| field.name != entry.name()))
+    for member in
+        root.members().iter().filter(|member| ROOT.iter().all(|field| field.name != member.name()))
     {
         if out.is_full() {
             break;
         }
-        let message = format!("root key `{}` beside `tool`", words::shorten(entry.name()));
-        let finding = Finding::new(&codes::EXTRA_ROOT_KEY, entry.value.pointer(), message).on_key();
+        let message = format!("root key `{}` beside `tool`", words::shorten(member.name()));
+        let finding =
+            Finding::new(&codes::EXTRA_ROOT_KEY, member.value.pointer(), message).on_key();
         out.push(finding.help("everything but `tool` belongs under it").tolerable());
     }
     tool
 }
 
+/// The toolset, and findings that need a parser and not a table.
 fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset {
         namespace: extract::namespace(tool, "id"),
@@ -65,6 +70,7 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) ->
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
         extract::note_if_present(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
     }
+    // The table accepts any text as an id, but as a namespace it must not have `:` or white space.
     if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_invalid())
         && let Some(Err(error)) = id.text().map(Namespace::parse)
     {
@@ -74,7 +80,7 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) ->
     }
     commands::read(tool, &mut toolset, origin, findings);
     let at = tool.pointer();
-    // Only prose stays behind: everything else of the table is in the record.
+    // In the table but not in the record: kept, so that writing the document back loses nothing.
     for field in ["schema_version", "type", "capabilities"] {
         if let Some(node) = tool.get(field).filter(|node| node.kind() != ValueKind::Null) {
             toolset.rest.keep(ID, at.child(field).as_str(), node.to_json());
@@ -86,7 +92,8 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) ->
     toolset
 }
 
-/// What the sections hold beyond their tables, and the sections of other types as they are.
+/// Keeps what the sections hold beyond their tables. A section of another type than the tool's own
+/// does not take effect, and is kept as a whole.
 fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
     let kind = tool.get("type").and_then(Node::text);
     for (own, name, fields) in [
@@ -114,7 +121,7 @@ fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
     }
 }
 
-/// Keeps the keys beside `tool:`.
+/// Keeps the keys beside `tool:`. A tool without that key has no parent, and nothing beside it.
 fn keep_root(tool: Node<'_>, rest: &mut Rest) {
     let Some(root) = tool.parent() else { return };
     for member in root.members().iter().filter(|member| member.name() != "tool") {

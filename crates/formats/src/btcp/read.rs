@@ -1,4 +1,6 @@
-//! BTCP documents into the record.
+//! Reads BTCP documents into the record: a manifest, one tool, or a list of tools. Only a manifest
+//! has a namespace, a version and declared capabilities; tools by themselves become a toolset
+//! without any.
 
 use std::sync::Arc;
 
@@ -14,17 +16,20 @@ use super::{CONFIG, CONVENTIONS, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TO
 use crate::findings::FindingList;
 use crate::{Field, Reading, codes, extract, shape};
 
+/// Reads a document in any of the forms.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
     let (toolset, dialect) = if is_manifest(root) {
         shape::check_object(root, MANIFEST, &mut findings);
-        protocol(root, &mut findings);
+        check_protocol(root, &mut findings);
         (read_manifest(root, &mut origin), extract::text(root, "btcp"))
     } else {
         (read_tools(root, &mut origin, &mut findings), None)
     };
+    // BTCP has a default for `maxConcurrent`, where other formats leave the number of calls
+    // unlimited.
     let limits = DeclaredLimits {
         default_concurrent: Some(DeclaredLimits::DEFAULT_CONCURRENT),
         ..toolset.limits
@@ -33,18 +38,21 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     Reading { format: ID, dialect, toolset, origin, findings: findings.into_vec() }
 }
 
-/// A manifest that lacks `btcp` is still one, by anything else it says about its tools.
+/// Whether the document is a manifest. One that lacks `btcp` is recognised by any other field that
+/// only manifests have, so that the missing version is reported and not a dozen wrong fields.
 fn is_manifest(root: Node<'_>) -> bool {
     let about_all = |field: &Field| field.name != "tools" && root.has(field.name);
     root.has("btcp") || root.has("tools") && MANIFEST.iter().any(about_all)
 }
 
-/// Which protocol it asks for: 1.x is supported, a higher minor version with a warning.
-fn protocol(root: Node<'_>, out: &mut FindingList) {
+/// Reports an unsupported version of the protocol. 1.0 is supported; a higher minor version is only
+/// a warning, because minor versions add optional fields, which are read as unknown ones.
+fn check_protocol(root: Node<'_>, out: &mut FindingList) {
     let Some(node) = root.get("btcp") else { return };
     let Some((major, minor)) = node.text().and_then(|text| text.split_once('.')) else { return };
     let number = |digits: &str| digits.parse::<u64>().ok();
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    // `shape` has reported a value that does not match the pattern.
     if !all_digits(major) || !all_digits(minor) {
         return;
     }
@@ -57,6 +65,7 @@ fn protocol(root: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// The toolset of a manifest.
 fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
     let mut toolset = Toolset {
         namespace: extract::namespace(root, "name"),
@@ -114,7 +123,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
     toolset
 }
 
-/// One tool, or a list of tools without a manifest around it.
+/// The toolset of one tool, or of a list of tools without a manifest around it.
 fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset::default();
     let around =
@@ -136,11 +145,13 @@ fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -
     toolset
 }
 
+/// The provider, without the fields that are not strings.
 fn read_provider(node: Node<'_>) -> Provider {
     let text = |name| extract::text(node, name);
     Provider { name: text("name"), url: text("url"), contact: text("contact"), icon: text("icon") }
 }
 
+/// One tool. `index` is its place in the toolset.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
     if let Some(timeout) = node.get("timeout") {
@@ -179,6 +190,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
 }
 
+/// An example of a call.
 fn read_example(node: Node<'_>) -> Example {
     Example {
         description: extract::text(node, "description"),
@@ -189,7 +201,8 @@ fn read_example(node: Node<'_>) -> Example {
     }
 }
 
-/// A time-out within the bounds; what lies outside was reported and does not hold.
+/// A time-out within the bounds. One outside of them has been reported, and the default applies:
+/// clamping it would run the tool with a limit that the author did not choose.
 fn milliseconds(parent: Node<'_>) -> Option<u64> {
     let ms = u64::try_from(shape::as_integer(parent.get("timeout")?)?).ok()?;
     (1_000..=300_000).contains(&ms).then_some(ms)

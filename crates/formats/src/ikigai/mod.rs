@@ -1,5 +1,8 @@
-//! ikigai: what an executable tool prints for `--schema`. The call itself goes over its standard
-//! streams.
+//! ikigai: the description that an executable tool prints when it is run with `--schema`. A call of
+//! the tool goes over its standard streams, which is the business of `exec`.
+//!
+//! This is the smallest format and a good template for a new one: a table of fields, the
+//! conventions of the format, and a reader that checks the shape first and then fills the record.
 
 use std::sync::Arc;
 
@@ -11,21 +14,27 @@ use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading, extract, shape};
 
+/// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("ikigai");
 
+/// The format's entry in `crate::FORMATS`.
 pub(crate) struct Ikigai;
 
+/// Rules in which formats differ, for the checks that apply to all of them.
 static CONVENTIONS: Conventions = Conventions { requires_description: true, ..Conventions::NONE };
 
+/// The fields of a tool.
 static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     required("description", TEXT, "what the tool does, for the agent to read"),
     required("parameters", FieldKind::Schema, "the JSON Schema of the arguments"),
 ];
 
-/// The object around a list of tools, for who names this format for it.
+/// The object around a list of tools. Detection never chooses ikigai for a list, which would be
+/// ambiguous, but `--format ikigai` may.
 static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
 
+/// A list of tools.
 const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
 impl Format for Ikigai {
@@ -64,8 +73,11 @@ impl Format for Ikigai {
     }
 }
 
+/// One tool. `index` is its place in the toolset.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
+    // The key differs from the record's, so the origin must be noted; parts with equal names are
+    // found by walking the tree.
     if let Some(parameters) = node.get("parameters") {
         origin.note(at.child("inputSchema"), parameters);
     }
@@ -78,6 +90,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
         input: extract::input_schema(node, "parameters"),
         output: FieldValue::Missing,
         details: Details {
+            // The document does not name its program. The loader, which ran it, fills in the path.
             binding: Binding::Executable { program: None },
             rest,
             ..Details::default()

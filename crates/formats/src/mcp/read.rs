@@ -1,4 +1,13 @@
-//! MCP documents into the record.
+//! Reads MCP documents into the record.
+//!
+//! ```text
+//! {jsonrpc, result: {tools: […]}}  ─ ENVELOPE ─┐
+//! {tools: […], nextCursor}         ─ LIST ─────┼─▶ tool nodes ─ read_tool ─▶ drafts
+//! […]                              ─ TOOLS ────┤
+//! {name, inputSchema}              ─ TOOL ─────┘
+//! ```
+//!
+//! Shape findings come from the first step alone, so `read_tool` ignores what does not fit.
 
 use std::sync::Arc;
 
@@ -9,6 +18,7 @@ use super::{ANNOTATIONS, CONVENTIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
 use crate::findings::FindingList;
 use crate::{Reading, extract, shape};
 
+/// Reads a document in any of the four forms.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();
@@ -38,7 +48,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
 }
 
-/// Keeps everything around a list of tools.
+/// Keeps everything around a list of tools, known fields included: the record has no place for
+/// `nextCursor` and `_meta`.
 fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
     let members = list.map(Node::members).unwrap_or_default();
     for member in members.iter().filter(|member| member.name() != "tools") {
@@ -47,6 +58,7 @@ fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
     }
 }
 
+/// One tool. `index` is its place in the toolset.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
     extract::note_filtered_items(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
@@ -66,6 +78,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
             rest.keep(ID, DocumentPath::root().child(&name).as_str(), value);
         }
     }
+    // In the table, so it is checked, but not in the record.
     if let Some(execution) = node.get("execution") {
         rest.keep(ID, "/execution", execution.to_json());
     }
@@ -92,8 +105,8 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
 }
 
-/// Calls that show how it is used, written as BTCP writes them. MCP says nothing about the field,
-/// so anything else in it is not ours.
+/// The examples of a tool in the form that BTCP gives them. MCP does not define the field, so this
+/// returns `None`, and the field is kept as unknown, if a single item has another form.
 fn examples(node: Node<'_>) -> Option<Vec<Example>> {
     let list = node.get("examples").filter(|list| list.kind() == ValueKind::List)?;
     let example = |item: Node<'_>| {
@@ -109,6 +122,7 @@ fn examples(node: Node<'_>) -> Option<Vec<Example>> {
     extract::items(list).map(example).collect()
 }
 
+/// The hints, each unset if it is absent or not a boolean.
 fn read_annotations(node: Node<'_>) -> Annotations {
     let hint = |name| node.get(name).and_then(Node::boolean);
     Annotations {
@@ -121,6 +135,7 @@ fn read_annotations(node: Node<'_>) -> Annotations {
     }
 }
 
+/// An icon. `theme` is in the table but not in the record, so it is kept with the unknown members.
 fn read_icon(node: Node<'_>) -> Icon {
     Icon {
         src: extract::text(node, "src").unwrap_or_default(),

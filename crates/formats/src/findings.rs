@@ -51,7 +51,7 @@ impl FindingList {
         self.list.retain(|f| seen.insert((f.code.name, f.at.clone(), f.message.clone())));
         if let Some(last) = self.list.last_mut().filter(|_| self.truncated) {
             last.help.push(format!(
-                "there is more to find; only the first {MAX_FINDINGS} findings are told"
+                "there are more findings; only the first {MAX_FINDINGS} are reported"
             ));
         }
         self.list

@@ -134,7 +134,7 @@ pub(crate) fn check_value(
                 check_choice(node, words, tolerated, out);
             })
         }
-        FieldKind::Version { v_prefix } => check_version(node, v, out),
+        FieldKind::Version { v_prefix } => check_version(node, v_prefix, out),
         FieldKind::Schema => check_schema(node, out),
         FieldKind::List { of, min } => {
             check_kind(node, ValueKind::List, "a list", out, |node, out| {
@@ -393,7 +393,7 @@ fn check_version(node: Node<'_>, v: bool, out: &mut FindingList) {
         ValueKind::String | ValueKind::Number => {}
         _ => return report_wrong_type(node, "a string", out),
     }
-    let parsed = if v { Version::parse(text) } else { Version::parse_bare(text) };
+    let parsed = if v_prefix { Version::parse(text) } else { Version::parse_bare(text) };
     let Err(error) = parsed else { return };
     let message = format!("`{}` is not a semantic version: {error}", shorten(text));
     let finding = Finding::new(&codes::INVALID_SEMVER, node.pointer(), message);
@@ -407,7 +407,8 @@ fn check_version(node: Node<'_>, v: bool, out: &mut FindingList) {
             format!("write `{full}`"),
             vec![edit],
         )
-    } else if let Some(bare) = text.strip_prefix(['v', 'V']).filter(|_| !v || text.starts_with('V'))
+    } else if let Some(bare) =
+        text.strip_prefix(['v', 'V']).filter(|_| !v_prefix || text.starts_with('V'))
     {
         finding.help(format!("write it without the `{}`: `{}`", &text[..1], shorten(bare)))
     } else {

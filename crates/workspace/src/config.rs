@@ -1,8 +1,17 @@
-//! The configuration `toolwright.toml`: which sources there are, and the limits of calls.
+//! The configuration file `toolwright.toml`: where tools come from, the limits of calls, and the
+//! severity of diagnostics.
+//!
+//! ```text
+//! text ─ toml ─▶ table with spans ─ keys.rs: each key by itself ─┐
+//!                                 ─ here: keys that belong together ─┴▶ Config + diagnostics
+//! ```
 //!
 //! Reading goes on after a mistake: a bad source is reported and left out, a bad limit is reported
-//! and keeps its default. Only where the text is not TOML nothing is read: what could be saved from
-//! it would be guesses. Whether the paths exist is not asked here.
+//! and keeps its default. Only a text that is not TOML yields nothing, because what could be saved
+//! from it would be guesswork. No `serde` derive is used: it stops at the first mistake and has no
+//! positions.
+//!
+//! Not here: whether the paths exist and what is in them (`plan`, `load`).
 
 mod keys;
 
@@ -29,86 +38,90 @@ use self::keys::{
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::{VariableScope, Variables, expand};
 
-/// What the file is called.
+/// The name of the file in every folder.
 const FILE_NAME: &str = "toolwright.toml";
 
-/// A configuration.
+/// A configuration, with all mistakes left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// Where tools come from, in the order of the file.
+    /// Sources in the order of the file.
     pub sources: Vec<SourceConfig>,
-    /// What calls may take.
+    /// Limits of calls. Definitions and callers can set their own within these.
     pub limits: CallLimits,
-    /// How long a first list of tools waits for servers that are still starting.
+    /// How long the first list of tools waits for servers that are still starting; `None` if not
+    /// set.
     pub startup: Option<Duration>,
-    /// What the codes weigh here instead of what they weigh by themselves.
+    /// Severities that replace those of the codes themselves.
     pub levels: Levels,
 }
 
-/// What codes weigh, by their names; `None` for those that are switched off.
+/// Severities by the name of the code; `None` switches the code off.
 pub type Levels = BTreeMap<&'static str, Option<Severity>>;
 
-/// The words for the weight of a code.
-pub const LEVEL_WORDS: &[(&str, Option<Severity>)] = &[
+/// The words for severities in `[levels]`.
+const LEVEL_WORDS: &[(&str, Option<Severity>)] = &[
     ("off", None),
     ("info", Some(Severity::Info)),
     ("warning", Some(Severity::Warning)),
     ("error", Some(Severity::Error)),
 ];
 
-/// A place that tools come from.
+/// A source of tools: one `[[source]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceConfig {
-    /// What the ids of its tools start with.
+    /// The namespace of its tools, unique among all sources.
     pub name: Namespace,
-    /// The way to its tools.
+    /// Where the tools are.
     pub kind: SourceKind,
-    /// Variables for the processes it starts, filled in; their values may be secrets.
+    /// Variables for the processes it starts, with references expanded. The values may be secrets:
+    /// they are not printed.
     pub environment: Vec<(String, String)>,
-    /// Whether to tolerate what definitions in the wild do all the time.
+    /// Whether tolerable findings are warnings and not errors.
     pub compat: bool,
     /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
     pub implementations: Option<PathBuf>,
-    /// Where the file says so.
+    /// The `[[source]]` in the file.
     pub span: Span,
 }
 
-/// The way to the tools of a source. Relative paths were joined to the folder of the file.
+/// Where the tools of a source are. Relative paths have been joined to the folder of the
+/// configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// Definitions in a file or folder.
     Definitions {
         /// The file or folder.
         path: PathBuf,
-        /// The format to read every file as.
+        /// The format of every file; detected if absent.
         format: Option<String>,
     },
-    /// Programs that describe themselves.
+    /// Programs that describe themselves when run with `--schema`.
     Executables {
         /// The folder they are in.
         folder: PathBuf,
     },
-    /// The servers in a file that another client keeps.
+    /// The servers listed in the file of another MCP client.
     ServersFile {
         /// The file.
         path: PathBuf,
     },
-    /// An MCP server to be started.
+    /// An MCP server that is started, on standard streams.
     Command {
         /// The program and its arguments.
         words: Vec<String>,
-        /// The folder to start it in.
+        /// Its working directory; by default the folder of the configuration.
         directory: Option<PathBuf>,
     },
-    /// An MCP server to be reached over HTTP.
+    /// An MCP server that is reached over HTTP.
     Url {
         /// Where it listens.
         url: String,
-        /// Headers for every request, filled in; their values may be secrets.
+        /// Headers of every request, with references expanded. The values may be secrets.
         headers: Vec<(String, String)>,
     },
 }
 
+/// The policy for results that do not match the tool's output schema.
 fn output_check(word: &str) -> Option<OutputCheck> {
     match word {
         "enforce" => Some(OutputCheck::Enforce),
@@ -119,8 +132,8 @@ fn output_check(word: &str) -> Option<OutputCheck> {
 }
 
 impl Config {
-    /// The configuration in `source`, whose relative paths start at `folder`, and all that is wrong
-    /// with it in the order of the text.
+    /// Parses the configuration in `source`. Relative paths start at `folder`, and references are
+    /// expanded with `variables`. Returns all diagnostics in the order of the text.
     pub fn parse(
         source: &Arc<Source>,
         folder: &Path,
@@ -143,7 +156,7 @@ impl Config {
         (config, problems.list)
     }
 
-    /// The configuration that holds in the folder `from`: the file in it or in the nearest folder
+    /// The configuration that applies in the folder `from`: the file in it or in the nearest folder
     /// above.
     pub fn find(from: &Path) -> Option<PathBuf> {
         let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
@@ -151,13 +164,14 @@ impl Config {
     }
 }
 
-/// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which
-/// a duplicate key leaves it.
+/// Reports an error of the TOML parser. Returns whether the table is usable all the same, which it
+/// is after a duplicate key.
 fn report_syntax_error(error: &toml::de::Error, problems: &mut ConfigProblems<'_>) -> bool {
     let place = error.span().unwrap_or_default();
+    // The parser has no error kinds, only messages; a test fails if this one changes.
     let duplicate = error.message() == "duplicate key";
     if duplicate {
-        let message = format!("`{}` is there twice", problems.text(&place));
+        let message = format!("`{}` is defined twice", problems.text(&place));
         problems.add(&DUPLICATE_KEY, place, &DocumentPath::root(), message);
     } else {
         problems.add(&INVALID_SYNTAX, place, &DocumentPath::root(), error.message());
@@ -165,14 +179,17 @@ fn report_syntax_error(error: &toml::de::Error, problems: &mut ConfigProblems<'_
     duplicate
 }
 
+/// Reads the tables. Every method reports to `problems` and returns what is usable.
 struct ConfigReader<'r, 's> {
+    /// The variables and the folder for references.
     scope: VariableScope<'r>,
     problems: &'r mut ConfigProblems<'s>,
-    /// The names so far, and where they stand.
+    /// The names of sources so far, with their positions for the label "first used here".
     names_seen: HashMap<String, Span>,
 }
 
 impl ConfigReader<'_, '_> {
+    /// Reads the whole file.
     fn read(mut self, root: &DeTable<'_>) -> Config {
         for (key, _) in members_in_order(root) {
             if !ROOT_KEYS.contains(&key.get_ref().as_ref()) {
@@ -190,6 +207,7 @@ impl ConfigReader<'_, '_> {
         Config { sources, limits, startup, levels }
     }
 
+    /// The sources of the list `source`.
     fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
         let Some(list) = root.get("source") else { return Vec::new() };
         let at = DocumentPath::root().child("source");
@@ -201,7 +219,8 @@ impl ConfigReader<'_, '_> {
                     .add(&INVALID_TYPE, list.span(), &at, message)
                     .help
                     .push("write `[[source]]`, with two brackets, above each source".to_owned());
-                // Its own mistakes are told too; that it is not in a list keeps it out.
+                // Its own mistakes are reported too, so that the author does not find them one
+                // after the other. It is not used: `[source]` could be meant as one of several.
                 self.source(list, &at);
                 Vec::new()
             }
@@ -216,7 +235,9 @@ impl ConfigReader<'_, '_> {
         items.into_iter().enumerate().filter_map(read).collect()
     }
 
-    /// One source; `None` if anything is wrong with it.
+    /// One source, or `None` if anything is wrong with it. A source with a mistake in a secondary
+    /// key is left out as a whole: without its `env` or `headers`, a server would fail in ways that
+    /// are harder to understand.
     fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<SourceConfig> {
         let before = self.problems.list.len();
         let DeValue::Table(table) = item.get_ref() else {
@@ -247,7 +268,7 @@ impl ConfigReader<'_, '_> {
         })
     }
 
-    /// The name, which no other source has.
+    /// The name. A missing one is not reported if a misspelled key was meant to be it (`intended`).
     fn name(
         &mut self,
         table: &DeTable<'_>,
@@ -280,7 +301,8 @@ impl ConfigReader<'_, '_> {
         Some(name)
     }
 
-    /// The one key that says where the tools are, and whether the other keys go with it.
+    /// The one key that tells where the tools are. Reports several of them, and keys that do not
+    /// belong to that kind of source.
     fn kind_key(
         &mut self,
         table: &DeTable<'_>,
@@ -323,7 +345,8 @@ impl ConfigReader<'_, '_> {
         Some(kind)
     }
 
-    /// The way to the tools, from values that were checked; what is wrong with them was told.
+    /// Builds the kind from values that `check_members` has checked; `None` if one of them was
+    /// wrong.
     fn source_kind(
         &mut self,
         table: &DeTable<'_>,
@@ -357,7 +380,7 @@ impl ConfigReader<'_, '_> {
         })
     }
 
-    /// A text with its references filled in; what cannot be is told.
+    /// A text with its references expanded, or `None` after reporting why that is impossible.
     fn expand_text(
         &mut self,
         text: &str,
@@ -376,7 +399,7 @@ impl ConfigReader<'_, '_> {
         }
     }
 
-    /// The strings of the table at `name`, their references filled in.
+    /// The strings of the table at `name`, with their references expanded.
     fn expanded_table(
         &mut self,
         table: &DeTable<'_>,
@@ -395,6 +418,8 @@ impl ConfigReader<'_, '_> {
         out
     }
 
+    /// The limits, and the time to wait for servers at the start. A value out of its range keeps
+    /// the default; `SourcePlan::bad_limit` makes callers refuse to serve with it.
     fn limits(&mut self, root: &DeTable<'_>) -> (CallLimits, Option<Duration>) {
         let mut limits = CallLimits::default();
         let Some(value) = root.get("limits") else { return (limits, None) };
@@ -418,6 +443,7 @@ impl ConfigReader<'_, '_> {
         limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
         limits.queue = count("queue").unwrap_or(limits.queue);
         let functions = &mut limits.functions;
+        // One setting caps the output of tools and of the functions around them.
         functions.output = limits.output;
         functions.validator = time("validator_timeout").unwrap_or(functions.validator);
         functions.function = time("function_timeout").unwrap_or(functions.function);
@@ -429,7 +455,7 @@ impl ConfigReader<'_, '_> {
         (limits, time("startup"))
     }
 
-    /// The levels of codes; what is no code or no level is told.
+    /// The severities of codes. Unknown codes and severities are reported.
     fn levels(&mut self, root: &DeTable<'_>) -> Levels {
         let mut levels = Levels::new();
         let Some(value) = root.get("levels") else { return levels };
@@ -448,7 +474,8 @@ impl ConfigReader<'_, '_> {
         levels
     }
 
-    /// The cap holds for the default, too. Who wrote both wrote a contradiction.
+    /// Applies `max_timeout` to the default time-out. An author who set both, one above the other,
+    /// wrote a contradiction, which is reported; one who set only the cap did not.
     fn cap_default_timeout(
         &mut self,
         limits: &mut CallLimits,
@@ -470,7 +497,7 @@ impl ConfigReader<'_, '_> {
     }
 }
 
-/// The words of a command: a list of them, or a line taken apart.
+/// The words of a command: a list of them, or a line that is split as a shell would.
 fn words(value: &DeValue<'_>) -> Option<Vec<String>> {
     match value {
         DeValue::Array(items) => {

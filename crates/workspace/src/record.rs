@@ -1,5 +1,10 @@
-//! The record as JSON, for programs. `docs/record.md` describes it; its keys are stable, and a key
-//! without a value is `null`, never absent.
+//! The record as JSON, for other programs (`show --json`). `docs/record.md` describes it. Its keys
+//! are stable, and a key without a value is `null` and never absent, so that consumers need not
+//! tell the two apart. Values of environment variables are hidden: they are where people put their
+//! keys.
+//!
+//! This is written by hand and not derived with `serde`: the types of the record change with the
+//! code, and the JSON must not.
 
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
@@ -11,12 +16,13 @@ use toolwright_source::{DocumentPath, Node, RecordPath};
 
 use crate::content_hash::{code_files, tool_hash, toolset_hash};
 
-/// The tools of a reading; `index` is the place of their toolset.
+/// The tools of a reading. `index` is the position of their toolset in the output.
 pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
     let tools = reading.toolset.tools.iter().enumerate();
     tools.map(|(n, tool)| tool_json(reading, index, n, tool)).collect()
 }
 
+/// One tool, the `n`th of its toolset.
 fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json {
     let namespace = reading.toolset.namespace.ok();
     let details = &tool.details;
@@ -51,6 +57,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
     })
 }
 
+/// A capability with its risk; `None` for an invalid one, which is listed under `invalid`.
 fn capability(value: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
     let capability = value.ok()?;
     Some(json!({
@@ -60,7 +67,8 @@ fn capability(value: &FieldValue<toolwright_model::Capability>) -> Option<Json> 
     }))
 }
 
-/// Both `output: null` and no output exist, so an absent outcome is an absent key.
+/// An example. Here an absent key means something: an example may expect the output `null`, or not
+/// state its output at all.
 fn example(example: &Example) -> Json {
     let mut json = Map::new();
     json.insert("scenario".into(), json!(example.scenario));
@@ -77,6 +85,7 @@ fn example(example: &Example) -> Json {
     Json::Object(json)
 }
 
+/// The effective time-out and the one that the tool itself declares.
 fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
     json!({
         "timeoutMs": DeclaredLimits::timeout_ms(tool, toolset),
@@ -84,6 +93,7 @@ fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
     })
 }
 
+/// How the tool is run. `kind` is the first key.
 fn binding(binding: &Binding) -> Json {
     let mut json = match binding {
         Binding::Unbound | Binding::Script => json!({}),
@@ -105,6 +115,7 @@ fn binding(binding: &Binding) -> Json {
     json
 }
 
+/// The server behind a tool.
 fn server_json(server: &Server, tool: &str) -> Json {
     let (transport, command, url) = match &server.connection {
         Connection::Stdio { command } => ("stdio", Some(command), None),
@@ -112,7 +123,7 @@ fn server_json(server: &Server, tool: &str) -> Json {
         Connection::Sse { url } => ("sse", None, Some(url)),
         Connection::WebSocket { url } => ("websocket", None, Some(url)),
     };
-    // Values of variables stay out: they may be secrets.
+    // The values of variables are left out: they may be secrets.
     let environment = server
         .environment
         .iter()
@@ -129,6 +140,7 @@ fn server_json(server: &Server, tool: &str) -> Json {
     })
 }
 
+/// The hints of MCP; `null` for those that are not stated.
 fn annotations(annotations: &Annotations) -> Json {
     json!({
         "title": annotations.title,
@@ -140,11 +152,12 @@ fn annotations(annotations: &Annotations) -> Json {
     })
 }
 
+/// An icon.
 fn icon(icon: &Icon) -> Json {
     json!({"src": icon.src, "mimeType": icon.mime_type, "sizes": icon.sizes, "extra": icon.rest})
 }
 
-/// Which of the toolset's functions belong to this tool.
+/// The validators and processors of the toolset that apply to this tool, by id.
 fn references(reading: &Reading, name: &str) -> Json {
     let knowledge = &reading.toolset.knowledge;
     let validators = reading.toolset.validators_of(name).map(|v| &v.function.id);
@@ -155,6 +168,7 @@ fn references(reading: &Reading, name: &str) -> Json {
     })
 }
 
+/// Fields that the format does not define, by format and pointer, without secrets.
 fn unknown_fields(rest: &Rest) -> Json {
     let visible = |fields: &Object| {
         let shown = fields
@@ -174,7 +188,8 @@ fn is_environment(name: &str) -> bool {
     name.split('/').any(|part| NAMES.contains(&part))
 }
 
-/// The value without what environments hold: they are where people put their keys.
+/// The value with every scalar below an environment replaced by `(hidden)`. The names and
+/// descriptions of variables are not secret.
 fn without_secrets(value: &Json, environment: bool) -> Json {
     match value {
         Json::Array(items) => items.iter().map(|item| without_secrets(item, environment)).collect(),
@@ -191,6 +206,7 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
     }
 }
 
+/// The value as written, if it is invalid.
 fn invalid_value<T>(value: &FieldValue<T>) -> Option<&Json> {
     match value {
         FieldValue::Invalid(json) => Some(json),
@@ -198,7 +214,7 @@ fn invalid_value<T>(value: &FieldValue<T>) -> Option<&Json> {
     }
 }
 
-/// What was written in a field and is not good.
+/// The invalid values of a tool by field, so that consumers can tell "absent" from "wrong".
 fn invalid(tool: &Draft) -> Json {
     let needs: Vec<&Json> = tool.needs.iter().filter_map(invalid_value).collect();
     let mut map = Map::new();
@@ -216,7 +232,7 @@ fn invalid(tool: &Draft) -> Json {
     Json::Object(map)
 }
 
-/// Where a tool came from, and each of its parts that has a place of its own.
+/// The position of a tool in its file, and of each of its parts that has a position of its own.
 fn origin(reading: &Reading, at: &RecordPath) -> Json {
     let document = reading.origin.document();
     let mut parts = Map::new();
@@ -234,6 +250,8 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
     ] {
         let pointer = at.child(key);
         let place = reading.origin.location(&pointer);
+        // Otherwise this is the position of the tool itself, because the part is not in the
+        // document.
         if place.exact {
             parts.insert(
                 key.into(),
@@ -256,10 +274,12 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
     json
 }
 
+/// The position of a value.
 fn node_json(reading: &Reading, node: Node<'_>) -> Json {
     location_json(reading, node.span().start, &node.pointer())
 }
 
+/// A position: the pointer into the document, with line and column counted from 1.
 fn location_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
     let at = reading.origin.document().source().line_column(byte as usize);
     json!({"path": pointer.as_str(), "line": at.line, "column": at.column})
@@ -303,6 +323,7 @@ pub fn toolset(reading: &Reading) -> Json {
     })
 }
 
+/// The part that helpers, processors and validators have in common.
 fn function(function: &Function) -> Map<String, Json> {
     let json = json!({
         "id": function.id, "description": function.description, "code": function.code, "extra": function.rest,
@@ -313,6 +334,7 @@ fn function(function: &Function) -> Map<String, Json> {
     }
 }
 
+/// The knowledge of a toolset.
 fn knowledge(knowledge: &Knowledge) -> Json {
     let validators = knowledge.validators.iter().map(|v| {
         let mut map = function(&v.function);
@@ -356,6 +378,7 @@ fn knowledge(knowledge: &Knowledge) -> Json {
     })
 }
 
+/// One check of a validator.
 fn check(check: &ValidatorCheck) -> Json {
     match check {
         ValidatorCheck::RequiredFields(fields) => json!({"requiredFields": fields}),

@@ -1,4 +1,4 @@
-//! The servers files that other MCP clients keep, read as they read them.
+//! Reads the servers files of other MCP clients, with the meaning that those clients give them.
 //!
 //! | file | shape |
 //! |---|---|
@@ -6,8 +6,12 @@
 //! | VS Code, `.vscode/mcp.json` | `{"servers": {name: {…}}, "inputs": […]}` |
 //! | VS Code, `settings.json` | `{"mcp": {"servers": {name: {…}}}}` |
 //!
-//! A bad entry is reported and left out, the others stay. No finding has a value of `env` or
-//! `headers`, or a text with its references filled in: they may be secrets.
+//! There is no specification of these files, only the documentation of each client. The keys of all
+//! clients are accepted in every file, because users copy entries from one to the other. A bad
+//! entry is reported and left out; the others stay.
+//!
+//! No finding quotes a value of `env` or `headers`, or a text whose references were expanded: they
+//! may be secrets.
 
 use std::collections::HashSet;
 
@@ -26,37 +30,40 @@ use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 use crate::{VariableScope, expand};
 
-/// More findings than this in one file report nobody anything.
+/// Findings kept for one file: further ones would not help its author, and the file may be hostile.
 const MAX_FINDINGS: usize = 1_000;
 
 /// A server of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedServer {
-    /// Its name, which is a namespace: characters that ids do not have became `-`.
+    /// Its namespace: the key, with `-` for every character that ids do not allow.
     pub name: String,
-    /// The way to it, references filled in. In a disabled one those that cannot be stay as they
-    /// are.
+    /// How to reach it, with references expanded. In a disabled entry, those that cannot be
+    /// expanded stay as they are written.
     pub server: Server,
-    /// Whether the file says not to use it.
+    /// Whether the file switches it off.
     pub disabled: bool,
-    /// Where the file says so.
+    /// The entry in the file.
     pub at: DocumentPath,
 }
 
-/// What may stand behind a key of an entry.
+/// The values that a key of an entry accepts, and what becomes of them.
 #[derive(Clone, Copy)]
 enum ServerKeyForm {
     Text,
+    /// A list of strings.
     Texts,
     Flag,
     /// One of [`TRANSPORTS`].
     Transport,
-    /// Texts, and what passes for them: numbers, booleans and null.
+    /// An object of strings. Clients also accept numbers, booleans and null as values.
     Variables,
+    /// The same for HTTP headers.
     Headers,
-    /// Another client heeds it; not heeding it here changes what the server does.
+    /// A setting of another client without which the server behaves differently, so that ignoring
+    /// it is reported.
     IgnoredWithWarning,
-    /// Another client heeds it, and it is none of our business.
+    /// A setting of another client that makes no difference here.
     Ignored,
 }
 
@@ -88,10 +95,10 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("sandboxEnabled", ServerKeyForm::Ignored),
 ];
 
-/// The keys that hold an address, the first one counts.
+/// The keys for an address, by precedence.
 const ADDRESS_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-/// The ways to talk to a server, under all their names.
+/// The transports under all the names that clients use.
 const TRANSPORTS: &[(&str, ServerTransport)] = &[
     ("stdio", ServerTransport::Stdio),
     ("local", ServerTransport::Stdio), // Copilot
@@ -102,21 +109,23 @@ const TRANSPORTS: &[(&str, ServerTransport)] = &[
     ("ws", ServerTransport::WebSocket),
 ];
 
+/// A transport of MCP.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ServerTransport {
     Stdio,
     Http,
+    /// HTTP with server-sent events; connecting tries streamable HTTP first.
     Sse,
     WebSocket,
 }
 
-/// Whether a document is a servers file.
+/// Whether the document lists servers.
 pub fn is_servers_file(document: &Document) -> bool {
     servers_object(document.root()).is_some()
 }
 
-/// The object that holds the servers. A wrong value of `mcpServers` is found too, to be reported;
-/// the other keys could mean anything.
+/// The object that holds the servers. A value of `mcpServers` that is not an object is returned
+/// too, to be reported; `servers` and `mcp` are common words, so there only an object counts.
 fn servers_object(root: Node<'_>) -> Option<Node<'_>> {
     let object = |node: &Node<'_>| node.kind() == ValueKind::Map;
     root.get("mcpServers")
@@ -124,7 +133,8 @@ fn servers_object(root: Node<'_>) -> Option<Node<'_>> {
         .or_else(|| root.get("mcp")?.get("servers").filter(object))
 }
 
-/// The servers of a servers file, and what is wrong with it. A document that is none has none.
+/// The servers of a servers file and the findings about it. Other documents have no servers and no
+/// findings.
 pub fn read_servers(
     document: &Document,
     scope: &VariableScope<'_>,
@@ -133,7 +143,7 @@ pub fn read_servers(
     let Some(node) = servers_object(document.root()) else { return (Vec::new(), Vec::new()) };
     let mut list = Vec::new();
     if node.kind() == ValueKind::Map {
-        // Of duplicates the last one counts, and only it can be found by pointer.
+        // The last of several members with the same key counts, and a pointer can lead only to it.
         let counts =
             |entry: &Member<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
         let entries = node.members().into_iter().filter(counts).take(MAX_ITEMS);
@@ -144,20 +154,23 @@ pub fn read_servers(
     (list, reader.findings)
 }
 
+/// Reads the entries one by one.
 struct ServersReader<'r, 'v> {
     scope: &'r VariableScope<'v>,
     findings: Vec<Finding>,
-    /// The names so far.
+    /// The names so far, after replacing characters.
     names: HashSet<String>,
 }
 
 impl ServersReader<'_, '_> {
+    /// Adds a finding, up to the bound.
     fn report(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
         }
     }
 
+    /// Reports that a value is not `wanted`, a phrase such as "a string".
     fn report_wrong_type(&mut self, node: Node<'_>, wanted: &str) {
         let name =
             node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
@@ -165,7 +178,7 @@ impl ServersReader<'_, '_> {
         self.report(Finding::new(&INVALID_TYPE, node.pointer(), message));
     }
 
-    /// One server; `None` if it has a mistake that would make it another one.
+    /// One server, or `None` if it has an error. Warnings do not keep a server out.
     fn read_entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
         let node = entry.value;
         if node.kind() != ValueKind::Map {
@@ -179,12 +192,16 @@ impl ServersReader<'_, '_> {
         let server = ServerValues { node, disabled, reader: self }.server();
         let is_bad =
             self.findings[before..].iter().any(|finding| finding.severity == Severity::Error);
+        // With a full list its errors may have been dropped, so nothing is known to be right any
+        // more.
         if is_bad || self.findings.len() >= MAX_FINDINGS {
             return None;
         }
         Some(NamedServer { name: name?, server: server?, disabled, at: node.pointer() })
     }
 
+    /// The namespace made of the key. Other clients allow names such as `My Server`, hence the
+    /// replacement.
     fn name(&mut self, entry: &Member<'_>) -> Option<String> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
         let name: String = entry.name().chars().map(plain).collect();
@@ -213,7 +230,7 @@ impl ServersReader<'_, '_> {
         let kind = value.kind();
         match form {
             ServerKeyForm::Ignored => {}
-            // Serialisers that write every field write null for those that are not there.
+            // Many serialisers write `null` for settings that are not set.
             _ if kind == ValueKind::Null => {}
             ServerKeyForm::Text if kind != ValueKind::String => {
                 self.report_wrong_type(value, "a string")
@@ -252,6 +269,7 @@ impl ServersReader<'_, '_> {
         }
     }
 
+    /// Reports a key that no client has, as a misspelling if it resembles a known one.
     fn report_unknown_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
         let meant = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
@@ -276,6 +294,7 @@ impl ServersReader<'_, '_> {
         });
     }
 
+    /// Reports an unknown transport.
     fn check_transport(&mut self, value: Node<'_>) {
         if value.kind() != ValueKind::String {
             return self.report_wrong_type(value, "a string");
@@ -294,6 +313,7 @@ impl ServersReader<'_, '_> {
         );
     }
 
+    /// Checks the keys of an object with `allowed`, and that its values are scalars.
     fn check_texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
         for entry in node.members() {
             if !allowed(entry.name()) {
@@ -309,16 +329,18 @@ impl ServersReader<'_, '_> {
     }
 }
 
+/// A boolean setting.
 fn flag(node: Node<'_>, name: &str) -> Option<bool> {
     node.get(name)?.boolean()
 }
 
+/// The transport that a value names.
 fn transport(value: Node<'_>) -> Option<ServerTransport> {
     let word = value.text()?;
     TRANSPORTS.iter().find(|(name, _)| *name == word).map(|(_, transport)| *transport)
 }
 
-/// The values of an entry that was checked, with their references filled in.
+/// Builds the server from an entry whose keys were checked.
 struct ServerValues<'d, 'r, 's, 'v> {
     node: Node<'d>,
     disabled: bool,
@@ -326,6 +348,8 @@ struct ServerValues<'d, 'r, 's, 'v> {
 }
 
 impl<'d> ServerValues<'d, '_, '_, '_> {
+    /// The server, or `None` if it cannot be reached as the entry says. All parts are expanded
+    /// before that is known, so that every unset variable is reported at once.
     fn server(mut self) -> Option<Server> {
         let environment = self.variables("env");
         let headers = self.variables("headers");
@@ -334,19 +358,21 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         Some(Server { connection, environment, headers, directory, health_check: None })
     }
 
-    /// The text, if it is there and not blank.
+    /// The value at `name`, if it is a string and not blank.
     fn non_blank(&self, name: &str) -> Option<Node<'d>> {
         self.node.get(name).filter(|value| value.text().is_some_and(|text| !text.trim().is_empty()))
     }
 
+    /// The string at `name`, with its references expanded.
     fn text(&mut self, name: &str) -> Option<String> {
         self.expand_value(self.non_blank(name)?)
     }
 
+    /// A text with its references expanded, or `None` after reporting why that is impossible.
     fn expand_value(&mut self, value: Node<'_>) -> Option<String> {
         match expand(value.raw(), self.reader.scope) {
             Ok(text) => Some(text),
-            // Who switched a server off need not have what it takes.
+            // A user who switched a server off need not have its variables set.
             Err(_) if self.disabled => Some(value.raw().to_owned()),
             Err(error) => {
                 let finding = Finding::new(error.code(), value.pointer(), error.to_string());
@@ -356,8 +382,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         }
     }
 
-    /// The members of the object at `name`. VS Code removes a variable that is null: it is not
-    /// passed.
+    /// The members of the object at `name`. A variable that is null is left out, as VS Code does.
     fn variables(&mut self, name: &str) -> Vec<Variable> {
         let entries = self.node.get(name).map(Node::members).unwrap_or_default();
         let scalar = |entry: &Member<'_>| {
@@ -372,7 +397,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         list
     }
 
-    /// The way to the server: what `type` says, or what the keys say without it.
+    /// How to reach the server: by the transport that the entry states, otherwise by the keys it
+    /// has.
     fn connection(&mut self) -> Option<Connection> {
         let declared = ["type", "transport"].into_iter().find_map(|name| self.non_blank(name));
         let command = self.non_blank("command");
@@ -408,8 +434,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         }
     }
 
+    /// Reports a missing key. A value that is blank or of the wrong type has been reported already.
     fn report_missing(&mut self, name: &str, why: &str) -> Option<Connection> {
-        // A blank or wrong value was before already.
         if self.node.get(name).is_none_or(|value| value.kind() == ValueKind::Null) {
             let message = format!("the server has no `{name}`, but {why}");
             self.reader.report(Finding::new(
@@ -421,6 +447,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         None
     }
 
+    /// Reports an entry with neither a command nor an address.
     fn report_no_connection(&mut self) -> Option<Connection> {
         let keys = ADDRESS_KEYS.into_iter().chain(["command"]);
         if keys.filter_map(|name| self.node.get(name)).all(|value| value.kind() == ValueKind::Null)
@@ -435,6 +462,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         None
     }
 
+    /// A server that is started. `command` is one program and not a command line: no client splits
+    /// it.
     fn stdio(&mut self, command: Node<'_>) -> Option<Connection> {
         if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
             let message = "`command` is one program, and its name has a space";
@@ -457,6 +486,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         Some(Connection::Stdio { command })
     }
 
+    /// A server that is reached over the network.
     fn remote(&mut self, transport: ServerTransport, address: Node<'_>) -> Option<Connection> {
         let url = self.expand_value(address)?;
         let schemes: &[&str] = if transport == ServerTransport::WebSocket {
@@ -464,7 +494,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         } else {
             &["http", "https"]
         };
-        // In a disabled entry it may still have its references.
+        // In a disabled entry the address may still contain references.
         if !self.disabled && !is_address(&url, schemes) {
             let key = address.key().map_or("url", Node::raw);
             let message =

@@ -198,8 +198,8 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     if !listed {
         referenced_names(tool).into_iter().for_each(|(name, node)| commands.add_bare(name, node));
     }
-    // An MCP server has tools of its own, which are not known until it is asked, so its id is not
-    // one.
+    // Not for `mcp`: the names of a server's tools are unknown until it is connected, and the id of
+    // the definition is not one of them.
     let own_command = matches!(tool_type(tool), Some("cli" | "local" | "meta"));
     if let Some((id, name)) = tool.get("id").and_then(|id| Some((id, id.text()?)))
         && own_command

@@ -15,17 +15,18 @@ use crate::{codes, shape};
 
 /// The only language of functions that the specification has.
 const LANGUAGE: FieldKind = choice(&["javascript"]);
-/// The only runtime that it has. The name is kept for compatibility; the sandbox is another engine.
+/// The only runtime that it has. The word names the isolation that functions can rely on, not the
+/// engine that provides it.
 const RUNTIME: FieldKind = choice(&["isolated_vm"]);
-/// A time-out without an upper bound; the runner caps it.
+/// A time-out; the format sets no upper bound.
 const MILLISECONDS: FieldKind = FieldKind::Integer { min: 0, max: i64::MAX };
 
 /// The root of a document.
 pub(super) static ROOT: &[Field] =
     &[required("tool", FieldKind::Object(TOOL), "the root of every AIOS document")];
 
-/// The fields of a tool, of all types and both versions. Which section goes with which `type` is
-/// checked in the crate `check`: it relates two values.
+/// The fields of a tool, of all types and both versions. Whether the section of its `type` is
+/// present relates two values, so no table says it.
 pub(super) static TOOL: &[Field] = &[
     optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
     required("id", TEXT, "what the tool is called by, in kebab-case"),

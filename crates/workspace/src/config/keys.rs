@@ -1,5 +1,8 @@
-//! The keys of the configuration as data, and the checks that follow from them. What relates two
-//! keys is not here.
+//! The keys of the configuration as data, and the checks that follow from the tables: each key
+//! exists, and its value has the right type and range. Rules that relate two keys are in `config`.
+//!
+//! It is the same idea as `formats::field`, for TOML: the two parsers have different trees, and the
+//! configuration has kinds of values (commands, tables of secrets) that no tool format has.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,40 +21,41 @@ use super::LEVEL_WORDS;
 use crate::codes::UNKNOWN_KEY;
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 
-/// A key and what may stand behind it.
+/// A key and the values it accepts.
 pub(super) struct ConfigKey {
     pub(super) name: &'static str,
+    /// The values it accepts.
     form: KeyForm,
-    /// The kinds of source it belongs to.
+    /// The kinds of source that may have it, by their key in [`KIND_KEYS`].
     pub(super) goes_with: &'static [&'static str],
 }
 
-/// What may stand behind a key.
+/// The values that a key accepts.
 enum KeyForm {
-    /// A text that is not blank.
+    /// A string that is not blank.
     Text,
-    /// A namespace.
+    /// A portable namespace.
     Namespace,
-    /// A command: a list of words, or a line.
+    /// A command: a list of words, or a line that is split into words.
     Command,
-    /// Where an MCP server listens.
+    /// The address of an MCP server.
     Url,
     /// `true` or `false`.
     Flag,
-    /// A whole number in a range.
+    /// A whole number in this range, both ends included.
     Integer(u64, u64),
     /// One of a few words.
     Choice(fn() -> Vec<&'static str>),
-    /// A table of texts, and what its keys must be.
+    /// A table of strings: a check for its keys, and what the keys are called in messages.
     Texts(fn(&str) -> bool, &'static str),
 }
 
 /// The keys of the file.
 pub(super) const ROOT_KEYS: &[&str] = &["source", "limits", "levels"];
-/// The keys of a source that say where its tools are; it has one of them.
+/// The keys that tell where the tools of a source are. Every source has exactly one of them.
 pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
 
-/// The keys of a source.
+/// The keys of `[[source]]`.
 pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
     key("name", KeyForm::Namespace),
     key("path", KeyForm::Text),
@@ -72,7 +76,7 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
     key("implementations", KeyForm::Text).with(&["path"]),
 ];
 
-/// The keys of `limits`: times in milliseconds, sizes in bytes.
+/// The keys of `[limits]`. Times are in milliseconds, sizes in bytes.
 pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
     key("timeout", KeyForm::Integer(1, 300_000)),
     key("max_timeout", KeyForm::Integer(1, 3_600_000)),
@@ -87,39 +91,43 @@ pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
     key("body_memory", KeyForm::Integer(1 << 20, 256 << 20)),
 ];
 
-/// A key that goes with every kind of source.
+/// A key that every kind of source may have.
 const fn key(name: &'static str, form: KeyForm) -> ConfigKey {
     ConfigKey { name, form, goes_with: KIND_KEYS }
 }
 
 impl ConfigKey {
+    /// The same key, for these kinds of source only.
     const fn with(mut self, kinds: &'static [&'static str]) -> ConfigKey {
         self.goes_with = kinds;
         self
     }
 
-    /// Whether the number is in its range.
+    /// Whether the number is in the range of this key.
     pub(super) fn allows(&self, number: u64) -> bool {
         matches!(self.form, KeyForm::Integer(min, max) if (min..=max).contains(&number))
     }
 }
 
+/// The names that `format` accepts.
 fn format_names() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.id().0).collect()
 }
 
-/// What is wrong with one file.
+/// The diagnostics of one file. There is no bound as for definitions: a configuration is short, and
+/// written by the person who reads them.
 pub(super) struct ConfigProblems<'s> {
     source: &'s Arc<Source>,
     pub(super) list: Vec<Diagnostic>,
 }
 
 impl<'s> ConfigProblems<'s> {
+    /// An empty list for the file `source`.
     pub(super) fn new(source: &'s Arc<Source>) -> ConfigProblems<'s> {
         ConfigProblems { source, list: Vec::new() }
     }
 
-    /// Adds a diagnostic, to which the caller may add help and labels.
+    /// Adds a diagnostic and returns it, so that the caller can add help and labels.
     pub(super) fn add(
         &mut self,
         code: &'static DiagnosticCode,
@@ -138,28 +146,31 @@ impl<'s> ConfigProblems<'s> {
     }
 }
 
+/// A range of the TOML parser as a span.
 pub(super) fn span(range: &Range<usize>) -> Span {
     Span::new(range.start, range.end)
 }
 
-/// The type of a value with its article.
+/// The TOML type of a value with its article, such as "an integer".
 pub(super) fn type_with_article(value: &DeValue<'_>) -> String {
     let name = value.type_str();
     let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
     format!("{article} {name}")
 }
 
+/// A key and its value, both with positions.
 type TomlMember<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
 
-/// The members of a table in the order of the text; the parser sorts them by name.
+/// The members of a table in the order of the text. The parser sorts them by name, which would make
+/// the order of diagnostics, and which of two exclusive keys counts as the first, look arbitrary.
 pub(super) fn members_in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<TomlMember<'t, 'i>> {
     let mut members: Vec<TomlMember<'t, 'i>> = table.iter().collect();
     members.sort_by_key(|(key, _)| key.span().start);
     members
 }
 
-/// Checks every member of a table by itself. Returns the keys that misspelled ones were intended to
-/// be.
+/// Checks every member of a table by itself. Returns the keys that misspelled ones were probably
+/// meant to be, so that the caller does not report those as missing, too.
 pub(super) fn check_members(
     table: &DeTable<'_>,
     keys: &'static [ConfigKey],
@@ -183,7 +194,7 @@ pub(super) fn check_members(
     intended
 }
 
-/// Reports a key that does not exist, and returns the one of `known` that it was intended to be.
+/// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.
 pub(super) fn report_unknown_key(
     key: &Spanned<DeString<'_>>,
     known: impl Iterator<Item = &'static str> + Clone,
@@ -202,7 +213,7 @@ pub(super) fn report_unknown_key(
     intended
 }
 
-/// The code that a key of `levels` names; one that does not exist is told.
+/// The code that a key of `[levels]` names; an unknown one is reported.
 pub(super) fn code_of_key(
     key: &Spanned<DeString<'_>>,
     at: &DocumentPath,
@@ -217,7 +228,7 @@ pub(super) fn code_of_key(
     known.ok()
 }
 
-/// The level that stands behind a code.
+/// The severity behind a code; an unknown one is reported.
 pub(super) fn level_of_value(
     key: &Spanned<DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
@@ -231,7 +242,7 @@ pub(super) fn level_of_value(
     LEVEL_WORDS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
 }
 
-/// The table that has such a key.
+/// The table that has a key of this name, for the help "it belongs under …".
 fn table_with_key(name: &str) -> Option<&'static str> {
     let tables = [(SOURCE_KEYS, "[[source]]"), (LIMIT_KEYS, "[limits]")];
     tables
@@ -240,7 +251,7 @@ fn table_with_key(name: &str) -> Option<&'static str> {
         .map(|(_, table)| table)
 }
 
-/// A value to be checked.
+/// A value to be checked, with its key and its path.
 struct KeyValue<'t, 'i> {
     name: &'t str,
     value: &'t Spanned<DeValue<'i>>,
@@ -248,6 +259,7 @@ struct KeyValue<'t, 'i> {
 }
 
 impl KeyValue<'_, '_> {
+    /// Adds a diagnostic at the value.
     fn add<'r>(
         &self,
         code: &'static DiagnosticCode,
@@ -257,6 +269,7 @@ impl KeyValue<'_, '_> {
         problems.add(code, self.value.span(), &self.at, message)
     }
 
+    /// Reports that the value is not `wanted`, a phrase such as "a string".
     fn report_wrong_type(&self, wanted: &str, problems: &mut ConfigProblems<'_>) {
         let message = format!(
             "`{}` is {}, expected {wanted}",
@@ -266,7 +279,7 @@ impl KeyValue<'_, '_> {
         self.add(&INVALID_TYPE, message, problems);
     }
 
-    /// The text, which must be one and not blank.
+    /// The string; anything else, and a blank one, is reported.
     fn text(&self, problems: &mut ConfigProblems<'_>) -> Option<&str> {
         let text = self.value.get_ref().as_str();
         match text {
@@ -277,12 +290,14 @@ impl KeyValue<'_, '_> {
         None
     }
 
+    /// Reports a blank value.
     fn report_blank(&self, problems: &mut ConfigProblems<'_>) {
         self.add(&MISSING_REQUIRED_FIELD, format!("`{}` is blank", self.name), problems);
     }
 }
 
 impl KeyForm {
+    /// Reports everything that is wrong with the value.
     fn check(&self, value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
         match self {
             KeyForm::Text => {
@@ -300,13 +315,15 @@ impl KeyForm {
     }
 }
 
+/// The name of a source is stricter than a namespace in a definition: users type it on command
+/// lines.
 fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     let Some(text) = value.value.get_ref().as_str() else {
         return value.report_wrong_type("a string", problems);
     };
     let why = match Namespace::parse(text) {
         Ok(name) if name.is_portable() => return,
-        // Ids are written with it, and they know no other characters.
+        // Ids on the command line and in configurations accept these characters only.
         Ok(_) => "it may have letters, digits, `_`, `.` and `-`".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -314,6 +331,7 @@ fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     value.add(&INVALID_PATTERN, message, problems);
 }
 
+/// A command needs a program. Its arguments may be blank.
 fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     match value.value.get_ref() {
         DeValue::Array(items) => {
@@ -353,6 +371,7 @@ fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     }
 }
 
+/// Only HTTP: MCP's other remote transports are read from servers files alone.
 fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     let Some(text) = value.text(problems) else { return };
     if !is_address(text, &["http", "https"]) {
@@ -364,6 +383,7 @@ fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     }
 }
 
+/// An integer in its range.
 fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut ConfigProblems<'_>) {
     let DeValue::Integer(integer) = value.value.get_ref() else {
         return value.report_wrong_type("an integer", problems);
@@ -376,12 +396,13 @@ fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut Co
     }
 }
 
-/// The number, if it is whole and not negative.
+/// The number, if it is whole and not negative. TOML integers may be written as `0x10` or `1_000`.
 pub(super) fn unsigned_integer(value: &DeValue<'_>) -> Option<u64> {
     let integer = value.as_integer()?;
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
+/// One of `words`, with the nearest one as help.
 fn check_choice(
     value: &KeyValue<'_, '_>,
     words: &[&'static str],
@@ -399,7 +420,7 @@ fn check_choice(
     }
 }
 
-/// A table of texts. They may be secrets, so no message has one.
+/// A table of strings. The values may be secrets, so no message quotes one.
 fn check_texts(
     value: &KeyValue<'_, '_>,
     allowed: fn(&str) -> bool,

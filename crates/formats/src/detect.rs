@@ -171,6 +171,8 @@ fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
 pub fn looks_like_definition(text: &str) -> bool {
     const KEYS: [&str; 4] = ["btcp", "inputSchema", "input_schema", "functionDeclarations"];
     let is_key = |(at, key): (usize, &str)| {
+        // A key and not a word in prose: it starts the line or follows a quote, brace or comma, and
+        // a colon follows it.
         let before = text[..at].chars().next_back();
         let after = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
         after.starts_with(':')
@@ -203,6 +205,7 @@ pub fn detect(document: &Document) -> Detected {
         let finding = finding.help(format!("looked for {RECOGNISED_KEYS}"));
         return Detected::Unreadable(finding.help("`--format` names the format if you know it"));
     };
+    // A rule may name a format without a reader, so that the message can say which format it is.
     if let Some(format) = crate::by_name(rule.format) {
         return Detected::Format(format.id());
     }

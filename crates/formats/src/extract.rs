@@ -17,7 +17,7 @@
 use toolwright_model::{
     Capability, FieldValue, FormatId, InputSchema, Json, Namespace, Object, Rest, ToolName, Version,
 };
-use toolwright_source::{DocumentPath, Node, Origin, RecordPath, ValueKind};
+use toolwright_source::{DocumentPath, Member, Node, Origin, RecordPath, ValueKind};
 
 use crate::MAX_ITEMS;
 use crate::field::{Field, FieldKind};
@@ -146,18 +146,33 @@ pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = 
     parent.get(name).into_iter().flat_map(items).filter(|item| item.kind() == ValueKind::Map)
 }
 
+/// The members of an object that `keep` selects, for the record's `rest`.
+fn members_where(parent: Node<'_>, keep: impl Fn(&Member<'_>) -> bool) -> Object {
+    let members = parent.members();
+    let kept = members.iter().filter(|member| keep(member));
+    kept.map(|member| (member.name().to_owned(), member.value.to_json())).collect()
+}
+
 /// The members of an object whose names are not in `known`.
 pub(crate) fn members_except(parent: Node<'_>, known: &[&str]) -> Object {
-    let members = parent.members();
-    let kept = members.iter().filter(|member| !known.iter().any(|name| member.is(name)));
-    kept.map(|member| (member.name().to_owned(), member.value.to_json())).collect()
+    members_where(parent, |member| !known.iter().any(|name| member.is(name)))
 }
 
 /// The members of an object that are not in the table.
 pub(crate) fn members_outside(parent: Node<'_>, fields: &'static [Field]) -> Object {
-    let members = parent.members();
-    let kept = members.iter().filter(|member| !fields.iter().any(|field| member.is(field.name)));
-    kept.map(|member| (member.name().to_owned(), member.value.to_json())).collect()
+    members_where(parent, |member| !fields.iter().any(|field| member.is(field.name)))
+}
+
+/// The members of an object that are not in the table, and the member `also`: one that the table
+/// has, so that its type is checked, but that the record has no field for.
+pub(crate) fn members_outside_and(
+    parent: Node<'_>,
+    fields: &'static [Field],
+    also: &str,
+) -> Object {
+    members_where(parent, |member| {
+        member.is(also) || !fields.iter().any(|field| member.is(field.name))
+    })
 }
 
 /// Keeps the members that are not in the table. `at` is the pointer of `parent` as [`Rest`] counts:
@@ -174,8 +189,8 @@ pub(crate) fn keep_unknown(
     }
 }
 
-/// Does the same for an object of which the record keeps only some members, nested objects
-/// included, so that the pointers become `/section/member` and `/section/list/0/member`.
+/// Does the same for an object that the record keeps only in part, nested objects included, so that
+/// the pointers become `/section/member` and `/section/list/0/member`.
 pub(crate) fn keep_unknown_nested(
     node: Node<'_>,
     fields: &'static [Field],
@@ -200,9 +215,10 @@ pub(crate) fn keep_unknown_nested(
     }
 }
 
-/// Notes the origin of each item of a list of which only the items of one kind were taken. Without
-/// other items between them, item `n` of the record is item `n` of the document, and `Origin` finds
-/// it by walking the tree; so nothing is noted, which keeps reading a correct document cheap.
+/// Notes the origin of each item of a list from which only the items of one kind were taken.
+/// Without other items between them, item `n` of the record is item `n` of the document, and
+/// `Origin` finds it by walking the tree; so nothing is noted, which keeps reading a correct
+/// document cheap.
 pub(crate) fn note_filtered_items(
     origin: &mut Origin,
     record: &RecordPath,

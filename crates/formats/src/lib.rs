@@ -101,9 +101,9 @@ pub fn read(document: &Arc<Document>, format: FormatId) -> Reading {
     reading
 }
 
-/// Whether a missing field may stand in text that was not read. YAML is read up to its first syntax
-/// error, so an object that is open there may well have the field further down; reporting it as
-/// missing would send the author after a mistake that does not exist.
+/// Whether a missing field may be in text that was not read. YAML is read up to its first syntax
+/// error, so an object that is open there may have the field further down; reporting it as missing
+/// would send the author after a mistake that does not exist.
 fn may_be_unfinished(finding: &Finding, document: &Document) -> bool {
     let around = || finding.at.parent().and_then(|parent| document.root().find(&parent));
     finding.code == &codes::MISSING_REQUIRED_FIELD

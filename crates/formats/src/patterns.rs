@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn near_misses() {
+    fn near_misses_do_not_match() {
         let cases: &[(&TextPattern, &str, bool)] = &[
             (&BTCP_TOOL_NAME, "getCell", true),
             (&BTCP_TOOL_NAME, "1cell", false),

@@ -57,6 +57,7 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
             return;
         }
         match index {
+            // An earlier duplicate.
             Some(index) if last[index] != n => {}
             Some(index) if !is_left_out(member.value, &fields[index]) => {
                 let (before, field) = (out.len(), &fields[index]);
@@ -70,6 +71,7 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
                     out.mark_tolerable_from(before);
                 }
             }
+            // Absent for all purposes; `check_required` has reported it if it must not be.
             Some(_) => {}
             None => report_unknown_field(node, member, fields, out),
         }
@@ -117,6 +119,8 @@ pub(crate) fn check_value(
     match *kind {
         FieldKind::Any => {}
         FieldKind::Boolean => check_kind(node, ValueKind::Bool, "a boolean", out, |_, _| {}),
+        // The three checks are independent: a name that is both too long and has a space gets two
+        // findings.
         FieldKind::Text { min, max, pattern, format } => {
             check_kind(node, ValueKind::String, "a string", out, |node, out| {
                 check_pattern(node, pattern, out);
@@ -227,25 +231,30 @@ fn report_unknown_field(
     out: &mut FindingList,
 ) {
     let (name, at) = (member.name(), member.value.pointer());
+    // A misspelling that the table lists comes before one that is only similar. If the right field
+    // is present as well, the wrong one is not a misspelling of it.
     let listed =
         fields.iter().find(|field| field.misspelling == Some(name)).map(|field| field.name);
     let near = || nearest(name, fields.iter().map(|field| field.name));
-    let meant = listed.or_else(near).filter(|meant| !node.has(meant));
-    let meant = meant.and_then(|meant| fields.iter().find(|field| field.name == meant));
-    out.push(match meant {
+    let suggestion = listed.or_else(near).filter(|suggestion| !node.has(suggestion));
+    let suggestion =
+        suggestion.and_then(|suggestion| fields.iter().find(|field| field.name == suggestion));
+    out.push(match suggestion {
         Some(field) => {
-            let meant = field.name;
+            let suggestion = field.name;
             // Renaming a key whose value does not fit the field would turn a warning into an error,
             // so that repair needs a person's consent.
             let mut wrong = FindingList::default();
             check_value(node, member.value, &field.kind, &mut wrong);
             let safety = if wrong.len() == 0 { Safety::Safe } else { Safety::Unsafe };
-            let edit = Edit::RenameKey(at.clone(), meant.to_owned());
-            let message =
-                format!("unknown field `{}`; `{meant}` is spelled almost like it", shorten(name));
+            let edit = Edit::RenameKey(at.clone(), suggestion.to_owned());
+            let message = format!(
+                "unknown field `{}`; `{suggestion}` is spelled almost like it",
+                shorten(name)
+            );
             Finding::new(&codes::MISSPELLED_FIELD, at, message).on_key().repair(
                 safety,
-                format!("rename it to `{meant}`"),
+                format!("rename it to `{suggestion}`"),
                 vec![edit],
             )
         }
@@ -305,11 +314,13 @@ fn check_format(node: Node<'_>, format: Option<TextFormat>, out: &mut FindingLis
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
+    // RFC 3986 excludes these, and so does every parser that tools hand the address to.
     let clean = |c: char| {
         !c.is_whitespace()
             && !c.is_control()
             && !matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
     };
+    // `http:///x` has an empty host, which only `file` allows.
     let hosted = !rest.starts_with("//")
         || rest.len() > 2 && !rest[2..].starts_with('/')
         || scheme == "file";
@@ -324,9 +335,11 @@ fn is_uri(text: &str) -> bool {
 /// is worse than a missed one. Names around the address (`Ann <a@b.c>`) are not accepted.
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    // Letters of any script: internationalised domain names are addresses, too.
     let labels = domain
         .split('.')
         .all(|l| !l.is_empty() && l.chars().all(|c| c.is_alphanumeric() || c == '-'));
+    // RFC 5321 allows anything between quotes.
     let quoted = local.len() > 1 && local.starts_with('"') && local.ends_with('"');
     let plain = !local.is_empty()
         && !local.chars().any(|c| c.is_whitespace() || matches!(c, '@' | '<' | '>' | ',' | ';'));
@@ -376,16 +389,16 @@ fn check_choice(
     // then.
     if word.contains('|') {
         finding = finding.help("that is the notation of the manual: pick one of the words");
-    } else if let Some(meant) = nearest_word(word, words.iter().copied()) {
-        let edit = Edit::Replace(finding.at.clone(), Json::from(meant));
-        finding = finding.help(format!("did you mean `{meant}`?"));
-        finding = finding.repair(Safety::Unsafe, format!("write `{meant}`"), vec![edit]);
+    } else if let Some(suggestion) = nearest_word(word, words.iter().copied()) {
+        let edit = Edit::Replace(finding.at.clone(), Json::from(suggestion));
+        finding = finding.help(format!("did you mean `{suggestion}`?"));
+        finding = finding.repair(Safety::Unsafe, format!("write `{suggestion}`"), vec![edit]);
     }
     out.push(if tolerated.contains(&word) { finding.tolerable() } else { finding });
 }
 
 /// Reports a value that is not a semantic version.
-fn check_version(node: Node<'_>, v: bool, out: &mut FindingList) {
+fn check_version(node: Node<'_>, v_prefix: bool, out: &mut FindingList) {
     let text = node.raw();
     match node.kind() {
         // YAML reads `version: 1.0` as a number. Its mistake is the missing third part, not its
@@ -398,6 +411,7 @@ fn check_version(node: Node<'_>, v: bool, out: &mut FindingList) {
     let message = format!("`{}` is not a semantic version: {error}", shorten(text));
     let finding = Finding::new(&codes::INVALID_SEMVER, node.pointer(), message);
     let parts: Vec<&str> = text.split('.').collect();
+    // `1` and `1.0` need only zeros; other mistakes have no obvious repair.
     let digits = parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()));
     out.push(if digits && parts.len() < 3 {
         let full = format!("{text}{}", ".0".repeat(3 - parts.len()));
@@ -443,7 +457,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
+    fn uris_and_email_addresses_are_recognised() {
         for good in [
             "https://a.example/x?y#z",
             "mailto:a@b.c",

@@ -28,9 +28,9 @@ pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
 /// # Errors
 /// A help text for a name that does not exist: the nearest code, or where all are listed.
 pub fn find(name: &str) -> Result<&'static DiagnosticCode, String> {
-    let meant = || nearest_word(name, all().map(|code| code.name));
-    all().find(|code| code.name == name).ok_or_else(|| match meant() {
-        Some(meant) => format!("did you mean `{meant}`?"),
+    let suggestion = || nearest_word(name, all().map(|code| code.name));
+    all().find(|code| code.name == name).ok_or_else(|| match suggestion() {
+        Some(suggestion) => format!("did you mean `{suggestion}`?"),
         None => "`toolwright explain` lists all codes".to_owned(),
     })
 }

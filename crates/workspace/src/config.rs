@@ -139,6 +139,7 @@ impl Config {
         folder: &Path,
         variables: &Variables<'_>,
     ) -> (Config, Vec<Diagnostic>) {
+        // The recoverable parser goes on after an error, so that one run reports all syntax errors.
         let (root, errors) = DeTable::parse_recoverable(source.text());
         let mut problems = ConfigProblems::new(source);
         let mut is_toml = true;
@@ -249,9 +250,11 @@ impl ConfigReader<'_, '_> {
         let intended = check_members(table, SOURCE_KEYS, at, self.problems);
         let name = self.name(table, item, at, &intended);
         let kind = self.kind_key(table, item, at, &intended);
+        // Expanded before the kind is known, so that every unset variable is reported in one run.
         let environment = self.expanded_table(table, "env", at);
         let headers = self.expanded_table(table, "headers", at);
         let kind = self.source_kind(table, kind?, headers, at)?;
+        // Complete only if nothing about it was reported, references in `env` included.
         (self.problems.list.len() == before).then_some(SourceConfig {
             name: name?,
             kind,

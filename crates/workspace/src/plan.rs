@@ -42,6 +42,7 @@ impl SourceArgument {
     /// The source that a word on the command line names. Only `http` and `https` make it a URL: a
     /// file may have `:` in its name.
     pub fn parse(word: &str) -> SourceArgument {
+        // `get` and not slicing: the word may have a multi-byte character at that position.
         let is_url = ["http://", "https://"].iter().any(|scheme| {
             word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
         });
@@ -170,6 +171,8 @@ impl SourcePlan {
 
     /// The plan of the configuration file at `path`. Relative paths in it start at its folder.
     pub fn from_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
+        // Absolute, because programs and working directories are resolved against its folder, and
+        // the parent of a bare file name is empty.
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut plan = SourcePlan { files: vec![path.to_owned()], ..SourcePlan::default() };
         let text = match std::fs::read(path) {
@@ -240,7 +243,8 @@ impl SourcePlan {
                 return;
             }
             SourceKind::Command { mut words, directory } => {
-                // A path is relative to the file, and so is everything the server looks for.
+                // A program with `/` is relative to the configuration file; a bare name is looked
+                // up in `PATH`.
                 if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
                     *program = folder.join(&*program).display().to_string();
                 }
@@ -351,6 +355,8 @@ impl SourcePlan {
         };
         self.diagnostics.extend(document.problems().iter().cloned());
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        // Variables of the source first, so that a configuration can supply secrets for a file that
+        // another client owns.
         let own = |name: &str| {
             let own = environment.iter().find(|(known, _)| known == name);
             own.map(|(_, value)| value.clone()).or_else(|| variables(name))

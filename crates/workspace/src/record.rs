@@ -110,6 +110,7 @@ fn binding(binding: &Binding) -> Json {
         }
     };
     if let Json::Object(map) = &mut json {
+        // People read this output, too, and the kind decides which other keys there are.
         map.shift_insert(0, "kind".into(), json!(binding.kind()));
     }
     json
@@ -259,12 +260,14 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
             );
         }
     }
+    // Parts below the top level, such as one example, have a position only if the reader noted it.
     for (pointer, node) in reading.origin.parts() {
         if let Some(rest) = pointer.below(at).filter(|rest| rest.tokens().count() > 1) {
             parts.insert(rest.tokens().collect::<Vec<_>>().join("."), node_json(reading, node));
         }
     }
     let place = reading.origin.location(at);
+    // The key of the tool, where it has one, is what an editor should jump to.
     let start = place.key.unwrap_or(place.value).start;
     let mut json = location_json(reading, start, &reading.origin.document_path(at));
     if let Json::Object(map) = &mut json {

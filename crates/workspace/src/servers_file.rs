@@ -187,6 +187,8 @@ impl ServersReader<'_, '_> {
         }
         let before = self.findings.len();
         let name = self.name(entry);
+        // First each key by itself, then the server as a whole, so that the findings of both are
+        // reported.
         node.members().iter().for_each(|entry| self.check_key(node, entry));
         let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
         let server = ServerValues { node, disabled, reader: self }.server();
@@ -272,18 +274,18 @@ impl ServersReader<'_, '_> {
     /// Reports a key that no client has, as a misspelling if it resembles a known one.
     fn report_unknown_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
-        let meant = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
-            .filter(|meant| !node.has(meant));
-        self.report(match meant {
-            Some(meant) => {
+        let suggestion = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
+            .filter(|suggestion| !node.has(suggestion));
+        self.report(match suggestion {
+            Some(suggestion) => {
                 let message = format!(
-                    "unknown field `{}`; `{meant}` is spelled almost like it",
+                    "unknown field `{}`; `{suggestion}` is spelled almost like it",
                     shorten(name)
                 );
-                let edit = Edit::RenameKey(at.clone(), meant.to_owned());
+                let edit = Edit::RenameKey(at.clone(), suggestion.to_owned());
                 Finding::new(&MISSPELLED_FIELD, at, message).on_key().repair(
                     Safety::Safe,
-                    format!("rename it to `{meant}`"),
+                    format!("rename it to `{suggestion}`"),
                     vec![edit],
                 )
             }
@@ -307,9 +309,11 @@ impl ServersReader<'_, '_> {
         let message =
             format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
         let finding = Finding::new(&INVALID_ENUM_VALUE, value.pointer(), message);
-        let meant = nearest_word(value.raw(), words.iter().copied());
+        let suggestion = nearest_word(value.raw(), words.iter().copied());
         self.report(
-            meant.into_iter().fold(finding, |f, meant| f.help(format!("did you mean `{meant}`?"))),
+            suggestion
+                .into_iter()
+                .fold(finding, |f, suggestion| f.help(format!("did you mean `{suggestion}`?"))),
         );
     }
 
@@ -404,6 +408,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         let command = self.non_blank("command");
         let address = ADDRESS_KEYS.into_iter().find_map(|name| Some((name, self.non_blank(name)?)));
         match (declared.and_then(transport), command, address) {
+            // With a stated transport, the keys of the other transports are ignored.
             (Some(ServerTransport::Stdio), Some(command), _) | (None, Some(command), None) => {
                 self.stdio(command)
             }
@@ -418,11 +423,12 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
                 let transport = match key {
                     "httpUrl" => ServerTransport::Http,
                     _ if is_address(address.raw(), &["ws", "wss"]) => ServerTransport::WebSocket,
-                    // Clients try streamable HTTP and fall back, which is what this one means.
+                    // Clients try streamable HTTP first and fall back to SSE; `Sse` means exactly that.
                     _ => ServerTransport::Sse,
                 };
                 self.remote(transport, address)
             }
+            // Nothing tells which of the two counts, and starting the wrong one could do harm.
             (None, Some(_), Some((key, address))) => {
                 let message = format!("the server has both `command` and `{key}`");
                 let finding = Finding::new(&INVALID_SOURCE, address.pointer(), message).on_key();
@@ -465,6 +471,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
     /// A server that is started. `command` is one program and not a command line: no client splits
     /// it.
     fn stdio(&mut self, command: Node<'_>) -> Option<Connection> {
+        // Only without `args`: the path of a program may have a space, and with `args` it is clear
+        // where the arguments are.
         if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
             let message = "`command` is one program, and its name has a space";
             let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message);

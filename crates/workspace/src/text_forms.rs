@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_variables_and_headers() {
+    fn names_of_variables_and_headers_are_recognised() {
         for (text, variable, header) in [
             ("PATH", true, true),
             ("_a1", true, true),

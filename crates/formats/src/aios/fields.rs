@@ -122,8 +122,7 @@ pub(super) static EXECUTABLE_KNOWLEDGE: &[Field] = &[
     ),
 ];
 
-/// A function to be called by name. Unlike the others it must state its runtime: the specification
-/// says so.
+/// A function to be called by name. Unlike the other two kinds it must state its runtime.
 pub(super) static HELPER: &[Field] = &[
     required("id", TEXT, "its name, in kebab-case"),
     required("language", LANGUAGE, "`javascript`"),
@@ -222,7 +221,7 @@ pub(super) static MCP_SECTION: &[Field] = &[
     optional(
         "environment_variables",
         FieldKind::List { of: &FieldKind::Object(VARIABLE), min: 0 },
-        "environment it wants",
+        "environment variables it needs",
     ),
     optional("health_check", FieldKind::Object(HEALTH_CHECK), "how to tell that it works"),
 ];
@@ -259,7 +258,7 @@ pub(super) static CLI_SECTION: &[Field] = &[
 pub(super) static LOCAL_SECTION: &[Field] = &[
     optional("entry_point", TEXT, "the script, relative to this file"),
     optional("runtime", TEXT, "the interpreter"),
-    optional("dependencies", TEXTS, "packages it wants"),
+    optional("dependencies", TEXTS, "packages it needs"),
 ];
 
 /// Settings of type `meta`: a helper that calls other tools.

@@ -23,8 +23,8 @@ impl SchemaVersion {
         }
     }
 
-    /// Whether examples must have the fields of version 2.0: in that version always, in version 1.0
-    /// if they have scenarios, because then that is what their author meant.
+    /// Whether examples must have the fields of version 2.0: in that version always, and in version
+    /// 1.0 if they have scenarios, which only version 2.0 defines.
     pub(super) fn uses_scenarios(self, tool: Node<'_>) -> bool {
         self == SchemaVersion::V2 || has_scenario_examples(tool)
     }

@@ -141,9 +141,6 @@ fn read_icon(node: Node<'_>) -> Icon {
         src: extract::text(node, "src").unwrap_or_default(),
         mime_type: extract::text(node, "mimeType"),
         sizes: extract::texts(node, "sizes"),
-        rest: extract::members_except(
-            node,
-            &ICON.iter().map(|f| f.name).filter(|n| *n != "theme").collect::<Vec<_>>(),
-        ),
+        rest: extract::members_outside_and(node, ICON, "theme"),
     }
 }

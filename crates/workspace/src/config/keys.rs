@@ -185,13 +185,14 @@ pub(super) fn check_members(
                 known.form.check(&KeyValue { name, value, at: at.child(name) }, problems)
             }
             None => {
+                // A key that is present already cannot be what a misspelled one was meant to be.
                 let others =
                     keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
                 intended.extend(report_unknown_key(key, others, at, problems));
             }
         }
     }
-    intended
+    suggestion
 }
 
 /// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.
@@ -202,15 +203,16 @@ pub(super) fn report_unknown_key(
     problems: &mut ConfigProblems<'_>,
 ) -> Option<&'static str> {
     let name = key.get_ref().as_ref();
-    let intended = nearest_word(name, known.clone());
-    let help = match (intended, table_with_key(name)) {
-        (Some(intended), _) => format!("did you mean `{intended}`?"),
+    let suggestion = nearest_word(name, known.clone());
+    // A similar key of the same table is likelier than the same key in the wrong table.
+    let help = match (suggestion, table_with_key(name)) {
+        (Some(suggestion), _) => format!("did you mean `{suggestion}`?"),
         (None, Some(table)) => format!("it belongs under `{table}`"),
         (None, None) => format!("expected {}", alternatives(&known.collect::<Vec<_>>())),
     };
     let message = format!("unknown key `{}`", shorten(name));
     problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
-    intended
+    suggestion
 }
 
 /// The code that a key of `[levels]` names; an unknown one is reported.
@@ -343,6 +345,7 @@ fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
                         format!("this word is {}, expected a string", type_with_article(other))
                     }
                 };
+                // A blank program is missing; anything else that is wrong with a word is its type.
                 let code =
                     if item.get_ref().is_str() { &MISSING_REQUIRED_FIELD } else { &INVALID_TYPE };
                 problems.add(code, item.span(), &value.at.child(n), message);
@@ -415,8 +418,8 @@ fn check_choice(
     let message =
         format!("`{}` is `{}`, expected {}", value.name, shorten(text), alternatives(words));
     let diagnostic = value.add(&INVALID_ENUM_VALUE, message, problems);
-    if let Some(intended) = nearest_word(text, words.iter().copied()) {
-        diagnostic.help.push(format!("did you mean `{intended}`?"));
+    if let Some(suggestion) = nearest_word(text, words.iter().copied()) {
+        diagnostic.help.push(format!("did you mean `{suggestion}`?"));
     }
 }
 

@@ -4,7 +4,8 @@
 //! `toolwright_source`.
 
 toolwright_source::codes! {
-    MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The position shown is the key of the object that lacks it."
+    MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The \
+        position shown is the key of the object that lacks it."
     => (
         "tool.yaml",
         r#"tool:
@@ -23,7 +24,9 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    INVALID_TYPE Error "A field holds a value of another type than its format prescribes: a string where a list belongs, or a number in quotes. In YAML the cause is often a missing or superfluous pair of quotes."
+    INVALID_TYPE Error "A field holds a value of another type than its format prescribes: a string \
+        where a list belongs, or a number in quotes. In YAML the cause is often a missing or \
+        superfluous pair of quotes."
     => (
         "tool.json",
         r#"{
@@ -43,7 +46,9 @@ toolwright_source::codes! {
 }
 "#
     )
-    INVALID_ENUM_VALUE Error "A field accepts one of a few words, and this is not one of them. The nearest word is suggested. Words with `|` between them are the notation of a manual: choose one of them."
+    INVALID_ENUM_VALUE Error "A field accepts one of a few words, and this is not one of them. The \
+        nearest word is suggested. Words with `|` between them are the notation of a manual: \
+        choose one of them."
     => (
         "tool.yaml",
         r#"tool:
@@ -63,7 +68,9 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    INVALID_SEMVER Error "A version is not a semantic version: MAJOR.MINOR.PATCH, without leading zeros, optionally followed by `-pre.release` and `+build`. In YAML, `1.0` is a number with two parts; write all three."
+    INVALID_SEMVER Error "A version is not a semantic version: MAJOR.MINOR.PATCH, without leading \
+        zeros, optionally followed by `-pre.release` and `+build`. In YAML, `1.0` is a number with \
+        two parts; write all three."
     => (
         "tool.yaml",
         r#"tool:
@@ -83,7 +90,9 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    INVALID_PATTERN Error "A text does not match the pattern that its format prescribes: for example a name with characters that clients refuse, or a capability that is not `category:action`."
+    INVALID_PATTERN Error "A text does not match the pattern that its format prescribes: for \
+        example a name with characters that clients refuse, or a capability that is not \
+        `category:action`."
     => (
         "tool.json",
         r#"{
@@ -101,7 +110,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    INVALID_LENGTH Error "A text or list is shorter or longer than its format allows. Lengths of texts count Unicode code points."
+    INVALID_LENGTH Error "A text or list is shorter or longer than its format allows. Lengths of \
+        texts count Unicode code points."
     => (
         "tool.json",
         r#"{
@@ -139,7 +149,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    INVALID_FORMAT Warning "A text should be an address (a URI or an e-mail address) and is not. Formats describe such fields without enforcing them, so this is a warning."
+    INVALID_FORMAT Warning "A text should be an address (a URI or an e-mail address) and is not. \
+        Formats describe such fields without enforcing them, so this is a warning."
     => (
         "manifest.json",
         r#"{
@@ -171,7 +182,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    UNSUPPORTED_PROTOCOL Error "The document requires a version of its format that is not supported. BTCP 1.0 is supported; a higher minor version of 1 is a warning."
+    UNSUPPORTED_PROTOCOL Error "The document requires a version of its format that is not \
+        supported. BTCP 1.0 is supported; a higher minor version of 1 is a warning."
     => (
         "manifest.json",
         r#"{
@@ -201,7 +213,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    UNKNOWN_FIELD Info "The format does not define this field. It is allowed, kept and written back, but has no effect."
+    UNKNOWN_FIELD Info "The format does not define this field. It is allowed, kept and written \
+        back, but has no effect."
     => (
         "tool.json",
         r#"{
@@ -216,7 +229,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    MISSPELLED_FIELD Warning "The format does not define this field, but has one with almost the same name. The value is not read, which is hardly what its author intended."
+    MISSPELLED_FIELD Warning "The format does not define this field, but has one with almost the \
+        same name. The value is not read, which is hardly what its author intended."
     => (
         "tool.json",
         r#"{
@@ -231,7 +245,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    EXTRA_ROOT_KEY Error "An AIOS document has one root key, `tool`; everything else belongs under it."
+    EXTRA_ROOT_KEY Error "An AIOS document has one root key, `tool`; everything else belongs under \
+        it."
     => (
         "tool.yaml",
         r#"tool:
@@ -252,7 +267,9 @@ author: Ann
   cli_specific: {executable: notes}
 "#
     )
-    UNKNOWN_FORMAT Error "The document is in none of the formats that can be read. The help lists the keys that were looked for. If the document lacks them, name its format with `--format`."
+    UNKNOWN_FORMAT Error "The document is in none of the formats that can be read. The help lists \
+        the keys that were looked for. If the document lacks them, name its format with \
+        `--format`."
     => (
         "tool.json",
         r#"{"title": "now"}
@@ -263,7 +280,8 @@ author: Ann
 }
 "#
     )
-    AMBIGUOUS_FORMAT Error "The document could be in more than one format, and reading it as the wrong one would be worse than not reading it. Name its format with `--format`."
+    AMBIGUOUS_FORMAT Error "The document could be in more than one format, and reading it as the \
+        wrong one would be worse than not reading it. Name its format with `--format`."
     => (
         "tools.json",
         r#"[{"name": "now", "parameters": {"type": "object"}}]

@@ -439,7 +439,8 @@ fn check_schema(node: Node<'_>, out: &mut FindingList) {
             let message = format!("{} is null, expected a JSON Schema object", display_name(node));
             let finding = Finding::new(&text_codes::INVALID_SCHEMA, node.pointer(), message);
             out.push(finding.help(
-                "a tool without parameters has `{\"type\": \"object\", \"additionalProperties\": false}`",
+                "a tool without parameters has \
+                 `{\"type\": \"object\", \"additionalProperties\": false}`",
             ));
         }
         _ => report_wrong_type(node, "a JSON Schema object", out),

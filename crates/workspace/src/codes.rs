@@ -6,14 +6,23 @@ use toolwright_source::DiagnosticCode;
 use toolwright_source::words::nearest_word;
 
 toolwright_source::codes! {
-    UNKNOWN_KEY Error "The configuration has no such key. A key without effect would mislead its author, so this is an error."
-    DUPLICATE_SOURCE Error "Two sources have the same name. The ids of tools start with it, so it must be unique. Rename one of them."
-    INVALID_SOURCE Error "A source or server must name exactly one place for its tools. This one names none or several, or has a key that does not belong to the one it names."
-    UNSET_VARIABLE Error "A `${VAR}` refers to an environment variable that is not set. Set it, or write `${VAR:-default}`."
-    INVALID_REFERENCE Error "A `${…}` cannot be expanded here. Supported are `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`."
-    SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no shell splits it. Its arguments belong in `args`."
-    COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. The command is left out; the others are served."
-    IGNORED_SETTING Warning "The setting has an effect in the MCP client that this file was written for, but is ignored here."
+    UNKNOWN_KEY Error "The configuration has no such key. A key without effect would mislead its \
+        author, so this is an error."
+    DUPLICATE_SOURCE Error "Two sources have the same name. The ids of tools start with it, so it \
+        must be unique. Rename one of them."
+    INVALID_SOURCE Error "A source or server must name exactly one place for its tools. This one \
+        names none or several, or has a key that does not belong to the one it names."
+    UNSET_VARIABLE Error "A `${VAR}` refers to an environment variable that is not set. Set it, or \
+        write `${VAR:-default}`."
+    INVALID_REFERENCE Error "A `${…}` cannot be expanded here. Supported are `${VAR}`, \
+        `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, \
+        `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`."
+    SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no \
+        shell splits it. Its arguments belong in `args`."
+    COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. \
+        The command is left out; the others are served."
+    IGNORED_SETTING Warning "The setting has an effect in the MCP client that this file was \
+        written for, but is ignored here."
 }
 
 /// All codes of all crates, those about the text first.

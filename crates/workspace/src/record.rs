@@ -77,7 +77,8 @@ fn example(example: &Example) -> Json {
     json.extend(example.output.clone().map(|output| ("output".to_owned(), output)));
     if let Some(error) = &example.error {
         let error = json!({
-            "code": error.code, "message": error.message, "validator": error.validator, "extra": error.rest,
+            "code": error.code, "message": error.message, "validator": error.validator,
+            "extra": error.rest,
         });
         json.insert("error".into(), error);
     }
@@ -99,10 +100,12 @@ fn binding(binding: &Binding) -> Json {
         Binding::Unbound | Binding::Script => json!({}),
         Binding::Executable { program } => json!({"program": program}),
         Binding::Command { executable, words, install_check, install_guide } => json!({
-            "executable": executable, "words": words, "installCheck": install_check, "installGuide": install_guide,
+            "executable": executable, "words": words,
+            "installCheck": install_check, "installGuide": install_guide,
         }),
         Binding::Local { runtime, entry_point, command, dependencies } => json!({
-            "runtime": runtime, "entryPoint": entry_point, "command": command, "dependencies": dependencies,
+            "runtime": runtime, "entryPoint": entry_point, "command": command,
+            "dependencies": dependencies,
         }),
         Binding::Server { server, tool } => server_json(server, tool),
         Binding::Orchestration { helper, aggregates } => {
@@ -299,6 +302,17 @@ pub fn toolset(reading: &Reading) -> Json {
         .into_iter()
         .filter_map(|(name, json)| Some((name.to_owned(), json?.clone())))
         .collect();
+    let declares = toolset
+        .declares
+        .as_ref()
+        .map(|list| list.iter().filter_map(capability).collect::<Vec<_>>());
+    let max_concurrent =
+        toolset.limits.max_concurrent.unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT);
+    let stray_examples: Map<String, Json> = toolset
+        .stray_examples
+        .iter()
+        .map(|(command, list)| (command.clone(), list.iter().map(example).collect()))
+        .collect();
     json!({
         "namespace": toolset.namespace.ok().map(ToString::to_string),
         "title": toolset.title,
@@ -310,16 +324,14 @@ pub fn toolset(reading: &Reading) -> Json {
         "provider": toolset.provider.as_ref().map(|p| {
             json!({"name": p.name, "url": p.url, "contact": p.contact, "icon": p.icon})
         }),
-        "capabilities": toolset.declares.as_ref().map(|list| list.iter().filter_map(capability).collect::<Vec<_>>()),
+        "capabilities": declares,
         "limits": json!({
             "timeoutMs": toolset.limits.timeout_ms.unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS),
-            "maxConcurrent": toolset.limits.max_concurrent.unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT),
+            "maxConcurrent": max_concurrent,
             "sandbox": toolset.limits.sandbox.unwrap_or(Sandbox::Worker).name(),
         }),
         "knowledge": knowledge(&toolset.knowledge),
-        "strayExamples": toolset.stray_examples.iter()
-            .map(|(command, list)| (command.clone(), json!(list.iter().map(example).collect::<Vec<_>>())))
-            .collect::<Map<_, _>>(),
+        "strayExamples": stray_examples,
         "extra": unknown_fields(&toolset.rest),
         "hash": toolset_hash(reading, &code_files(reading, None)).as_str(),
         "invalid": invalid,
@@ -329,7 +341,8 @@ pub fn toolset(reading: &Reading) -> Json {
 /// The part that helpers, processors and validators have in common.
 fn function(function: &Function) -> Map<String, Json> {
     let json = json!({
-        "id": function.id, "description": function.description, "code": function.code, "extra": function.rest,
+        "id": function.id, "description": function.description, "code": function.code,
+        "extra": function.rest,
     });
     match json {
         Json::Object(map) => map,
@@ -354,14 +367,22 @@ fn knowledge(knowledge: &Knowledge) -> Json {
         );
         map
     });
-    let payloads = knowledge.payload_schemas.iter().map(
-        |p| json!({"type": p.kind, "detection": p.detection, "payloadPath": p.payload_path, "extra": p.rest}),
-    );
-    let mappings = knowledge.field_mappings.iter().map(
-        |m| json!({"path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest}),
-    );
+    let payloads = knowledge.payload_schemas.iter().map(|p| {
+        json!({
+            "type": p.kind, "detection": p.detection, "payloadPath": p.payload_path,
+            "extra": p.rest,
+        })
+    });
+    let mappings = knowledge.field_mappings.iter().map(|m| {
+        json!({
+            "path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest,
+        })
+    });
     let quirks = knowledge.quirks.iter().map(|q| {
-        json!({"name": q.name, "description": q.description, "impact": q.impact, "mitigation": q.mitigation, "extra": q.rest})
+        json!({
+            "name": q.name, "description": q.description, "impact": q.impact,
+            "mitigation": q.mitigation, "extra": q.rest,
+        })
     });
     let anti_patterns = knowledge.anti_patterns.iter().map(|a| {
         json!({

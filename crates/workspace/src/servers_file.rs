@@ -423,7 +423,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
                 let transport = match key {
                     "httpUrl" => ServerTransport::Http,
                     _ if is_address(address.raw(), &["ws", "wss"]) => ServerTransport::WebSocket,
-                    // Clients try streamable HTTP first and fall back to SSE; `Sse` means exactly that.
+                    // Clients try streamable HTTP first and fall back to SSE, which is what `Sse`
+                    // means.
                     _ => ServerTransport::Sse,
                 };
                 self.remote(transport, address)

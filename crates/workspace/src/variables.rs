@@ -81,7 +81,8 @@ impl ExpandError {
                 format!("write `${{{name}}}` instead, and set environment variable `{name}`")
             }
             ExpandError::Kind(_) | ExpandError::Unknown => {
-                "use `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` or `${workspaceFolder}`"
+                "use `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` or \
+                 `${workspaceFolder}`"
                     .to_owned()
             }
             ExpandError::Unclosed => "close it: `${VAR}`".to_owned(),

@@ -51,8 +51,8 @@ fn configured(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
     let Some(path) = sources::configuration(args.selected.config.as_deref())? else {
         return Ok(None);
     };
-    let plan = SourcePlan::of_config(&path, &variable);
-    if let Some(error) = plan.unread() {
+    let plan = SourcePlan::from_config(&path, &variable);
+    if let Some(error) = plan.config_error() {
         return Err(error.clone().into());
     }
     // Without its levels it is unknown what counts as an error. Mistakes in a source are reported

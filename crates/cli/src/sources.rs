@@ -39,7 +39,7 @@ pub(crate) fn load_named(
     if let Some(paths) = only_files(sources, command, options) {
         return Ok(workspace().load(&paths, options));
     }
-    load_plan(SourcePlan::of_named(&named(sources, command), options, &variable))
+    load_plan(SourcePlan::from_arguments(&named(sources, command), options, &variable))
 }
 
 /// The paths that were named, if nothing has to be started or connected for them.
@@ -97,7 +97,7 @@ pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathB
 /// The limits of the configuration, else the defaults.
 pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<CallLimits> {
     let Some(path) = configuration(config)? else { return Ok(CallLimits::default()) };
-    let plan = SourcePlan::of_config(&path, &variable);
+    let plan = SourcePlan::from_config(&path, &variable);
     match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
         Some(error) => bail!("{}", on_one_line(error)),
         None => Ok(plan.limits),
@@ -108,14 +108,14 @@ pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<CallLimits> {
 pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result<Planner> {
     let named = named(&args.from, &args.command);
     if !named.is_empty() {
-        return Ok(Arc::new(move || SourcePlan::of_named(&named, options, &variable)));
+        return Ok(Arc::new(move || SourcePlan::from_arguments(&named, options, &variable)));
     }
     let Some(config) = configuration(args.config.as_deref())? else {
         bail!(
             "there is no `toolwright.toml` here or above; write one, or name a source (`--from SOURCE`, `-- COMMAND`)"
         );
     };
-    Ok(Arc::new(move || SourcePlan::of_config(&config, &variable)))
+    Ok(Arc::new(move || SourcePlan::from_config(&config, &variable)))
 }
 
 /// A catalog of these sources, with a sandbox for their JavaScript.

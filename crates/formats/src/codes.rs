@@ -1,8 +1,11 @@
-//! The codes that shape findings carry. Codes of the text itself, and those that rules report too,
-//! are in `toolwright_source`.
+//! The codes of shape findings. Each has a severity, its page in the manual, and two documents: one
+//! with the mistake and one without. Tests check that the first reports the code and the second
+//! does not; docs/codes is generated from here. Codes about the text itself are in
+//! `toolwright_source`.
 
 toolwright_source::codes! {
-    MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The place is the key of what lacks it."
+    MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The \
+        position shown is the key of the object that lacks it."
     => (
         "tool.yaml",
         r#"tool:
@@ -21,7 +24,9 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    INVALID_TYPE Error "A field holds another type of value than its format says: a text where a list belongs, a number in quotes. In YAML it is often a missing pair of quotes, or one too many."
+    INVALID_TYPE Error "A field holds a value of another type than its format prescribes: a string \
+        where a list belongs, or a number in quotes. In YAML the cause is often a missing or \
+        superfluous pair of quotes."
     => (
         "tool.json",
         r#"{
@@ -41,7 +46,9 @@ toolwright_source::codes! {
 }
 "#
     )
-    INVALID_ENUM_VALUE Error "A field takes one of a few words, and this is none of them. The nearest one is suggested; words with `|` between them are the notation of a manual, not a value."
+    INVALID_ENUM_VALUE Error "A field accepts one of a few words, and this is not one of them. The \
+        nearest word is suggested. Words with `|` between them are the notation of a manual: \
+        choose one of them."
     => (
         "tool.yaml",
         r#"tool:
@@ -61,7 +68,9 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    INVALID_SEMVER Error "A version is not a semantic version: MAJOR.MINOR.PATCH, without leading zeros, perhaps with `-pre.release` and `+build`. In YAML, `1.0` is a number with two parts; write all three."
+    INVALID_SEMVER Error "A version is not a semantic version: MAJOR.MINOR.PATCH, without leading \
+        zeros, optionally followed by `-pre.release` and `+build`. In YAML, `1.0` is a number with \
+        two parts; write all three."
     => (
         "tool.yaml",
         r#"tool:
@@ -81,7 +90,9 @@ toolwright_source::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    INVALID_PATTERN Error "A text does not have the form its format prescribes, for example a name with characters that clients refuse, or a capability that is not `category:action`."
+    INVALID_PATTERN Error "A text does not match the pattern that its format prescribes: for \
+        example a name with characters that clients refuse, or a capability that is not \
+        `category:action`."
     => (
         "tool.json",
         r#"{
@@ -99,7 +110,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    INVALID_LENGTH Error "A text or list is shorter or longer than its format allows. Lengths of texts count Unicode code points."
+    INVALID_LENGTH Error "A text or list is shorter or longer than its format allows. Lengths of \
+        texts count Unicode code points."
     => (
         "tool.json",
         r#"{
@@ -137,7 +149,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    INVALID_FORMAT Warning "A text should be an address (a URI, an e-mail address) and is not. Formats annotate such fields, they do not enforce them, so this is a warning."
+    INVALID_FORMAT Warning "A text should be an address (a URI or an e-mail address) and is not. \
+        Formats describe such fields without enforcing them, so this is a warning."
     => (
         "manifest.json",
         r#"{
@@ -169,7 +182,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    UNSUPPORTED_PROTOCOL Error "The document asks for a version of its format that is not supported. For BTCP that is 1.0; a higher minor version of 1 is a warning."
+    UNSUPPORTED_PROTOCOL Error "The document requires a version of its format that is not \
+        supported. BTCP 1.0 is supported; a higher minor version of 1 is a warning."
     => (
         "manifest.json",
         r#"{
@@ -199,7 +213,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    UNKNOWN_FIELD Info "The format does not know this field. It is legal, kept and written back, and means nothing to anybody."
+    UNKNOWN_FIELD Info "The format does not define this field. It is allowed, kept and written \
+        back, but has no effect."
     => (
         "tool.json",
         r#"{
@@ -214,7 +229,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    MISSPELLED_FIELD Warning "The format does not know this field, but one that is spelled almost like it. What was meant is not read, so this is hardly what the author wanted."
+    MISSPELLED_FIELD Warning "The format does not define this field, but has one with almost the \
+        same name. The value is not read, which is hardly what its author intended."
     => (
         "tool.json",
         r#"{
@@ -229,7 +245,8 @@ toolwright_source::codes! {
 }
 "#
     )
-    EXTRA_ROOT_KEY Error "An AIOS document has one root key, `tool`; everything else belongs under it."
+    EXTRA_ROOT_KEY Error "An AIOS document has one root key, `tool`; everything else belongs under \
+        it."
     => (
         "tool.yaml",
         r#"tool:
@@ -250,7 +267,9 @@ author: Ann
   cli_specific: {executable: notes}
 "#
     )
-    UNKNOWN_FORMAT Error "The document is in none of the formats that can be read; the help says what was looked for. `--format` names a format where its own marks are missing."
+    UNKNOWN_FORMAT Error "The document is in none of the formats that can be read. The help lists \
+        the keys that were looked for. If the document lacks them, name its format with \
+        `--format`."
     => (
         "tool.json",
         r#"{"title": "now"}
@@ -261,7 +280,8 @@ author: Ann
 }
 "#
     )
-    AMBIGUOUS_FORMAT Error "The document could be in more than one format, and reading it as the wrong one would be worse than not reading it. `--format` names one."
+    AMBIGUOUS_FORMAT Error "The document could be in more than one format, and reading it as the \
+        wrong one would be worse than not reading it. Name its format with `--format`."
     => (
         "tools.json",
         r#"[{"name": "now", "parameters": {"type": "object"}}]

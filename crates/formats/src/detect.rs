@@ -1,85 +1,125 @@
-//! Which format a document is in: by its keys, first hit wins. The order is one list for all
-//! formats, because it settles what a format alone cannot know.
+//! Detects the format of a document by its keys. The rules are one ordered list for all formats,
+//! and the first match wins: several formats share `name`, `parameters` and `inputSchema`, so
+//! whether a key is decisive depends on which other formats were ruled out before.
+//!
+//! ```text
+//! root has `btcp`           ─▶ btcp      (explicit markers first)
+//! root has `tool`           ─▶ aios
+//! …`functionDeclarations`…  ─▶ gemini    (recognised to be named in the message, not readable)
+//! `inputSchema`             ─▶ mcp       (keys that several formats could have come last)
+//! ```
+//!
+//! Detection looks at keys and at no other content: a document with mistakes in every value must
+//! still be read as what it is, so that its mistakes can be reported.
 
 use toolwright_model::FormatId;
 use toolwright_source::{Document, DocumentPath, Finding, Node, ValueKind};
 
 use crate::codes;
 
-/// What a document turned out to be.
+/// The result of detection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detected {
-    /// A format that can be read.
+    /// A format in `crate::FORMATS`.
     Format(FormatId),
-    /// None that can: the finding says why.
+    /// No format, several, or one that has no reader; the finding explains which.
     Unreadable(Finding),
 }
 
 /// One rule of detection.
 struct DetectionRule {
-    /// The format it speaks for; not all can be read yet.
+    /// The format it detects, by name because some have no reader yet, or one of the pseudo-formats
+    /// [`AMBIGUOUS`] and [`SERVERS`].
     format: &'static str,
-    /// What it looks at: the root alone, or every element too.
-    scope: Scope,
-    hit: fn(Node<'_>) -> bool,
+    /// Which values it is tried on.
+    scope: DetectionScope,
+    /// Whether a value is of this format.
+    matches: fn(Node<'_>) -> bool,
 }
 
+/// The values that a rule is tried on.
 #[derive(Clone, Copy, PartialEq)]
-enum Scope {
+enum DetectionScope {
+    /// The root alone.
     Root,
+    /// The root and everything that [`elements`] lists.
     Elements,
 }
 
-/// What the rules look for, for the message when none hits.
-pub const LOOKED_FOR: &str = "`btcp`, `tool`, `functionDeclarations`, `type: function`, `input_schema`, \
-                              `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
-                              `id` beside an AIOS `type` or section";
+/// The keys that the rules look for, listed in the help when none matches.
+pub const RECOGNISED_KEYS: &str = "`btcp`, `tool`, `functionDeclarations`, `type: function`, `input_schema`, \
+     `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
+     `id` beside an AIOS `type` or section";
 
-/// In order. Elements are the root, its list items, `tools[]` and `result.tools[]`.
+/// The rules in order.
 static RULES: &[DetectionRule] = &[
-    DetectionRule { format: "btcp", scope: Scope::Root, hit: |n| n.has("btcp") },
-    DetectionRule { format: "aios", scope: Scope::Root, hit: |n| n.has("tool") },
+    DetectionRule { format: "btcp", scope: DetectionScope::Root, matches: |n| n.has("btcp") },
+    DetectionRule { format: "aios", scope: DetectionScope::Root, matches: |n| n.has("tool") },
     DetectionRule {
         format: "gemini",
-        scope: Scope::Elements,
-        hit: |n| n.has("functionDeclarations") || n.has("function_declarations"),
+        scope: DetectionScope::Elements,
+        matches: |n| n.has("functionDeclarations") || n.has("function_declarations"),
     },
     DetectionRule {
         format: "openai",
-        scope: Scope::Elements,
-        hit: |n| n.get("type").and_then(Node::text) == Some("function"),
+        scope: DetectionScope::Elements,
+        matches: |n| n.get("type").and_then(Node::text) == Some("function"),
     },
-    DetectionRule { format: "openai", scope: Scope::Root, hit: |n| n.has("functions") },
-    DetectionRule { format: "anthropic", scope: Scope::Elements, hit: |n| n.has("input_schema") },
-    DetectionRule { format: "btcp", scope: Scope::Elements, hit: is_btcp_tool },
-    DetectionRule { format: "mcp", scope: Scope::Elements, hit: |n| n.has("inputSchema") },
-    DetectionRule { format: "gemini", scope: Scope::Elements, hit: is_gemini_function },
-    DetectionRule { format: "ikigai", scope: Scope::Root, hit: has_parameters },
-    DetectionRule { format: AMBIGUOUS, scope: Scope::Elements, hit: has_parameters },
-    DetectionRule { format: "aios", scope: Scope::Root, hit: is_aios_without_root },
+    DetectionRule {
+        format: "openai",
+        scope: DetectionScope::Root,
+        matches: |n| n.has("functions"),
+    },
+    DetectionRule {
+        format: "anthropic",
+        scope: DetectionScope::Elements,
+        matches: |n| n.has("input_schema"),
+    },
+    // Before `mcp`, which the next rule would otherwise detect: BTCP tools have `inputSchema`, too.
+    DetectionRule { format: "btcp", scope: DetectionScope::Elements, matches: is_btcp_tool },
+    DetectionRule {
+        format: "mcp",
+        scope: DetectionScope::Elements,
+        matches: |n| n.has("inputSchema"),
+    },
+    DetectionRule {
+        format: "gemini",
+        scope: DetectionScope::Elements,
+        matches: is_gemini_function,
+    },
+    DetectionRule { format: "ikigai", scope: DetectionScope::Root, matches: has_parameters },
+    // A single object with `parameters` is what an ikigai program prints; a list of such objects
+    // could equally be OpenAI's older format or Gemini's.
+    DetectionRule { format: AMBIGUOUS, scope: DetectionScope::Elements, matches: has_parameters },
+    DetectionRule { format: "aios", scope: DetectionScope::Root, matches: is_aios_without_root },
     DetectionRule {
         format: SERVERS,
-        scope: Scope::Root,
-        hit: |n| n.has("mcpServers") || n.has("servers"),
+        scope: DetectionScope::Root,
+        matches: |n| n.has("mcpServers") || n.has("servers"),
     },
 ];
 
-/// Not formats: what the message says instead.
+/// Pseudo-format of documents that could be in several formats.
 const AMBIGUOUS: &str = "ambiguous";
+/// Pseudo-format of servers files, which users pass by mistake where a definition belongs.
 const SERVERS: &str = "servers";
 
+/// Whether a tool has a key that BTCP has and MCP does not. `id` instead of `name` marks AIOS.
 fn is_btcp_tool(node: Node<'_>) -> bool {
-    const OWN: [&str; 5] =
+    const BTCP_KEYS: [&str; 5] =
         ["capabilities", "examples", "deprecated", "deprecationMessage", "timeout"];
-    node.has("name") && !node.has("id") && OWN.iter().any(|key| node.has(key))
+    node.has("name") && !node.has("id") && BTCP_KEYS.iter().any(|key| node.has(key))
 }
 
-/// `parameters` beside `id` is an AIOS command's list of prose.
+/// Whether a tool has a schema in `parameters`. In an AIOS command, which has an `id`, `parameters`
+/// is a list of prose.
 fn has_parameters(node: Node<'_>) -> bool {
     node.get("parameters")
         .is_some_and(|parameters| parameters.kind() == ValueKind::Map || !node.has("id"))
 }
 
+/// Whether it is a Gemini function declaration: its schema types are in capitals (`OBJECT`), or it
+/// has a key that only Gemini has.
 fn is_gemini_function(node: Node<'_>) -> bool {
     let upper = |n: Node<'_>| {
         n.get("type")
@@ -96,8 +136,8 @@ fn is_gemini_function(node: Node<'_>) -> bool {
             || (node.has("response") && node.has("parameters")))
 }
 
-/// What only AIOS has.
-const SECTIONS: [&str; 7] = [
+/// Keys that no other format has.
+const AIOS_SECTIONS: [&str; 7] = [
     "executable_knowledge",
     "api_complexity",
     "anti_patterns",
@@ -107,15 +147,16 @@ const SECTIONS: [&str; 7] = [
     "meta_specific",
 ];
 
+/// Whether it is an AIOS tool whose author left out the root key `tool`.
 fn is_aios_without_root(node: Node<'_>) -> bool {
     let typed = node
         .get("type")
         .and_then(Node::text)
         .is_some_and(|t| ["mcp", "cli", "local", "meta"].contains(&t));
-    node.has("id") && (typed || SECTIONS.iter().any(|section| node.has(section)))
+    node.has("id") && (typed || AIOS_SECTIONS.iter().any(|section| node.has(section)))
 }
 
-/// The root, its list items, `tools[]` and `result.tools[]`.
+/// The root, its items if it is a list, and the items of `tools` and `result.tools`.
 fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let tools = root.get("tools").into_iter().flat_map(Node::items);
     let result = root.get("result").and_then(|result| result.get("tools"));
@@ -125,29 +166,31 @@ fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
         .chain(result.into_iter().flat_map(Node::items))
 }
 
-/// Whether a text that could not be parsed was meant as a definition: it has a key that hardly
-/// anything else has.
-pub fn speaks_of_tools(text: &str) -> bool {
+/// Whether a text that could not be parsed was meant to be a definition, judged by keys that hardly
+/// any other kind of file has. In a folder, only such files are reported with their syntax errors.
+pub fn looks_like_definition(text: &str) -> bool {
     const KEYS: [&str; 4] = ["btcp", "inputSchema", "input_schema", "functionDeclarations"];
     let is_key = |(at, key): (usize, &str)| {
+        // A key and not a word in prose: it starts the line or follows a quote, brace or comma, and
+        // a colon follows it.
         let before = text[..at].chars().next_back();
         let after = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
         after.starts_with(':')
             && before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '{' | ','))
     };
-    KEYS.iter().chain(&SECTIONS).any(|key| text.match_indices(key).any(is_key))
+    KEYS.iter().chain(&AIOS_SECTIONS).any(|key| text.match_indices(key).any(is_key))
         || text.lines().any(|line| line.trim_end() == "tool:")
 }
 
-/// Settles the format of a document, or says what stands in the way.
+/// Detects the format of a document.
 pub fn detect(document: &Document) -> Detected {
     let root = document.root();
-    let hit = RULES.iter().find(|rule| match rule.scope {
-        Scope::Root => (rule.hit)(root),
-        Scope::Elements => elements(root).any(rule.hit),
+    let matching = RULES.iter().find(|rule| match rule.scope {
+        DetectionScope::Root => (rule.matches)(root),
+        DetectionScope::Elements => elements(root).any(rule.matches),
     });
     let at = DocumentPath::root();
-    let Some(rule) = hit else {
+    let Some(rule) = matching else {
         let what = match root.kind() {
             ValueKind::Map | ValueKind::List => {
                 "none of the keys that tell a format apart".to_owned()
@@ -159,9 +202,10 @@ pub fn detect(document: &Document) -> Detected {
             at,
             format!("not a known format: the document has {what}"),
         );
-        let finding = finding.help(format!("looked for {LOOKED_FOR}"));
+        let finding = finding.help(format!("looked for {RECOGNISED_KEYS}"));
         return Detected::Unreadable(finding.help("`--format` names the format if you know it"));
     };
+    // A rule may name a format without a reader, so that the message can say which format it is.
     if let Some(format) = crate::by_name(rule.format) {
         return Detected::Format(format.id());
     }

@@ -1,59 +1,78 @@
-//! A format's fields as data. One table per format says what may stand where; the shape findings,
-//! the docs and completion all come from it.
+//! The fields of a format as data. One table per format lists what may stand where, and three
+//! things follow from it: the shape findings (`crate::shape`), the texts of help messages, and the
+//! list of members that no table claims, which the reader keeps for writing the document back
+//! (`extract`).
+//!
+//! ```text
+//! static TOOL: &[Field]  ──▶ shape::check_object  ──▶ findings
+//!                        ──▶ extract::keep_unknown ──▶ Rest
+//! ```
+//!
+//! A table describes one value at a time. Rules that relate two values ("every capability of a tool
+//! is declared by its manifest") are in the crate `check`. What a table cannot express, such as a
+//! version that is a number or a string, is a [`FieldKind::Custom`] with a function of its own.
+//!
+//! The tables are `const`-built statics and not JSON Schemas: the findings need more than a schema
+//! can say (common misspellings, words that only compatibility mode accepts, a line of help for
+//! each field), and a typo in a table should not compile.
 
 use toolwright_source::Node;
 
-use crate::findings::Findings;
+use crate::findings::FindingList;
 
 /// One field of a format.
 #[derive(Debug)]
 pub struct Field {
-    /// Its name on the wire.
+    /// The key in the document.
     pub name: &'static str,
-    /// What it holds.
+    /// The values it accepts.
     pub kind: FieldKind,
-    /// Whether it must be there.
-    pub need: Need,
-    /// The version of the format that has it first, or `""` for all.
+    /// Whether it may be absent.
+    pub presence: FieldPresence,
+    /// The first version of the format that has it, or `""` if all have. Nothing is reported from
+    /// it: it is for documentation.
     pub since: &'static str,
-    /// What it is for, in a few words.
+    /// What it is for, as a phrase that completes "`name` is …" in the help of a missing field.
     pub about: &'static str,
-    /// Another spelling that people take for it.
-    pub mistaken: Option<&'static str>,
+    /// A wrong name that authors use for it although it is not spelled alike, for example
+    /// `readOnly` for `readOnlyHint`. Names that are spelled alike are recognised without this.
+    pub misspelling: Option<&'static str>,
 }
 
-/// Whether a field must be there.
+/// Whether a field may be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// It must.
+pub enum FieldPresence {
+    /// Absent, `null` and blank are errors.
     Required,
-    /// It should by the letter, but documents in the wild go without.
-    RequiredTolerably,
-    /// It need not; `null` is a value like any other, and rarely the right one.
+    /// The specification requires it, but many published documents leave it out: an error, and with
+    /// `--compat` a warning.
+    RequiredInStrictMode,
+    /// It may be absent. `null` is checked like any other value, and rarely passes.
     Optional,
-    /// It need not, and `null` says the same as leaving it out: a YAML key with nothing behind it.
-    OrNull,
+    /// It may be absent or `null`. YAML reads a key with nothing behind it as `null`, and authors
+    /// of YAML write such keys for "not filled in yet".
+    OptionalOrNull,
 }
 
-/// What a field holds.
+/// The values a field accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
-    /// Any value.
+    /// Any value, `null` included.
     Any,
     /// `true` or `false`.
     Boolean,
-    /// A text between two lengths, perhaps of a form.
+    /// A string with bounds on its length, and optionally a pattern or a format.
     Text {
         /// Fewest code points.
         min: usize,
         /// Most code points.
         max: usize,
-        /// The form it must have.
-        pattern: Option<&'static Pattern>,
-        /// What it should be the address of.
+        /// The pattern it must match; a mismatch is an error.
+        pattern: Option<&'static TextPattern>,
+        /// The format it should have; a mismatch is a warning.
         format: Option<TextFormat>,
     },
-    /// A whole number in a range; `60000.0` is one.
+    /// A whole number in a range. `60000.0` counts as one: JSON does not tell the two apart.
     Integer {
         /// Smallest.
         min: i64,
@@ -62,65 +81,65 @@ pub enum FieldKind {
     },
     /// One of a few words.
     Choice {
-        /// The words.
+        /// The words, in the order in which a message lists them.
         words: &'static [&'static str],
-        /// Words outside the list that documents in the wild use.
+        /// Words outside the list that many published documents use: a warning with `--compat`.
         tolerated: &'static [&'static str],
     },
-    /// A semantic version; with `v` it may start with one.
+    /// A semantic version.
     Version {
-        /// Whether `v1.2.3` is fine.
-        v: bool,
+        /// Whether `v1.2.3` is accepted besides `1.2.3`.
+        v_prefix: bool,
     },
-    /// A JSON Schema; only that it is an object is looked at here.
+    /// A JSON Schema. Here only its being an object is checked; the crate `check` compiles it.
     Schema,
-    /// A list of values of one kind.
+    /// A list whose items all have one kind.
     List {
-        /// What each item is.
+        /// The kind of its items.
         of: &'static FieldKind,
         /// Fewest items.
         min: usize,
     },
-    /// An object with free keys and values of one kind.
+    /// An object with arbitrary keys, whose values all have one kind.
     Map(&'static FieldKind),
-    /// An object with these fields.
+    /// An object with the fields of this table.
     Object(&'static [Field]),
-    /// A rule of its own, for what no table says.
-    Rule {
-        /// What it wants, for the docs.
-        wants: &'static str,
-        /// Looks at the value.
-        check: RuleCheck,
+    /// A check in code, for what the other kinds cannot express.
+    Custom {
+        /// The accepted values in words, for documentation.
+        expects: &'static str,
+        /// Reports everything that is wrong with the value, its type included.
+        check: CustomCheck,
     },
 }
 
-/// Looks at the value of a field and reports. The first node is the object that has the field,
-/// which need not be the value's parent in the text: an alias or a merge key may have brought it
-/// in.
+/// The function of a [`FieldKind::Custom`]: takes the object that has the field, the value, and the
+/// list to report to. The object is passed because it need not be the value's parent in the text:
+/// an alias or a merge key may have brought the value in.
 #[derive(Clone, Copy)]
-pub struct RuleCheck(pub(crate) fn(Node<'_>, Node<'_>, &mut Findings));
+pub struct CustomCheck(pub(crate) fn(Node<'_>, Node<'_>, &mut FindingList));
 
-impl std::fmt::Debug for RuleCheck {
+impl std::fmt::Debug for CustomCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RuleCheck")
+        f.write_str("CustomCheck")
     }
 }
 
-/// A form of text: the pattern a format publishes, and the check that stands for it.
+/// A pattern that a format publishes, with the hand-written check that implements it.
 #[derive(Debug)]
-pub struct Pattern {
-    /// As published.
+pub struct TextPattern {
+    /// The regular expression as the specification prints it, shown in messages.
     pub regex: &'static str,
-    /// In words.
-    pub means: &'static str,
-    /// The check; a test holds it against the regex.
+    /// The pattern in words, for the help text.
+    pub description: &'static str,
+    /// The check. A property test compares it with `regex`.
     pub matches: fn(&str) -> bool,
-    /// Texts outside the form that documents in the wild use.
+    /// Texts that do not match and that many published documents use: a warning with `--compat`.
     pub tolerated: &'static [&'static str],
 }
 
-/// What a text should be the address of. A wrong one is a warning: formats annotate, they do not
-/// assert.
+/// The format of an address. JSON Schema treats `format` as an annotation, so a text that does not
+/// have it is a warning and not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFormat {
     /// A URI.
@@ -129,63 +148,76 @@ pub enum TextFormat {
     Email,
 }
 
-/// Any text; where it is required it must not be blank.
+/// Any string. Where the field is required it must not be blank.
 pub(crate) const TEXT: FieldKind =
     FieldKind::Text { min: 0, max: usize::MAX, pattern: None, format: None };
-/// A list of texts.
+/// A list of strings.
 pub(crate) const TEXTS: FieldKind = FieldKind::List { of: &TEXT, min: 0 };
-/// An object with free content.
+/// An object whose content the format does not describe.
 pub(crate) const FREE: FieldKind = FieldKind::Map(&FieldKind::Any);
 
+/// A field that must be present.
 pub(crate) const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
-    Field { name, kind, need: Need::Required, since: "", about, mistaken: None }
+    Field { name, kind, presence: FieldPresence::Required, since: "", about, misspelling: None }
 }
 
+/// A field that may be absent, but not `null`.
 pub(crate) const fn optional(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
-    Field { name, kind, need: Need::Optional, since: "", about, mistaken: None }
+    Field { name, kind, presence: FieldPresence::Optional, since: "", about, misspelling: None }
 }
 
-/// An optional field of a format in which `null` counts as absent.
+/// A field that may be absent or `null`, for formats written in YAML.
 pub(crate) const fn optional_or_null(
     name: &'static str,
     kind: FieldKind,
     about: &'static str,
 ) -> Field {
-    Field { name, kind, need: Need::OrNull, since: "", about, mistaken: None }
+    Field {
+        name,
+        kind,
+        presence: FieldPresence::OptionalOrNull,
+        since: "",
+        about,
+        misspelling: None,
+    }
 }
 
 impl Field {
-    /// The same field, marked as new in `version`.
+    /// The same field, first present in `version`.
     pub(crate) const fn since(mut self, version: &'static str) -> Field {
         self.since = version;
         self
     }
 
-    /// The same field, with a spelling that people take for it.
-    pub(crate) const fn not(mut self, spelling: &'static str) -> Field {
-        self.mistaken = Some(spelling);
+    /// The same field, for which authors often write `spelling`.
+    pub(crate) const fn misspelled_as(mut self, spelling: &'static str) -> Field {
+        self.misspelling = Some(spelling);
         self
     }
 
-    /// The same field, required by the letter only.
-    pub(crate) const fn tolerably(mut self) -> Field {
-        self.need = Need::RequiredTolerably;
+    /// The same required field, whose absence is only a warning with `--compat`.
+    pub(crate) const fn in_strict_mode(mut self) -> Field {
+        self.presence = FieldPresence::RequiredInStrictMode;
         self
     }
 }
 
-pub(crate) const fn pattern(pattern: &'static Pattern, min: usize, max: usize) -> FieldKind {
+/// A string that matches `pattern` and has `min` to `max` code points.
+pub(crate) const fn pattern(pattern: &'static TextPattern, min: usize, max: usize) -> FieldKind {
     FieldKind::Text { min, max, pattern: Some(pattern), format: None }
 }
 
+/// A string of `min` to `max` code points.
 pub(crate) const fn length(min: usize, max: usize) -> FieldKind {
     FieldKind::Text { min, max, pattern: None, format: None }
 }
 
+/// A string that should be an address.
 pub(crate) const fn address(format: TextFormat) -> FieldKind {
     FieldKind::Text { min: 0, max: usize::MAX, pattern: None, format: Some(format) }
 }
 
+/// One of `words`.
 pub(crate) const fn choice(words: &'static [&'static str]) -> FieldKind {
     FieldKind::Choice { words, tolerated: &[] }
 }

@@ -1,49 +1,57 @@
-//! Collects findings, up to a bound: a hostile document must not turn into a million of them.
+//! The list that readers report to. It has a bound, so that a hostile document of 16 MiB with a
+//! million mistakes costs neither memory nor a page of output that no one reads, and it removes
+//! duplicates.
 
 use std::collections::HashSet;
 
 use toolwright_source::Finding;
 
-/// More than this in one document tell nobody anything.
+/// Findings kept for one document.
 pub(crate) const MAX_FINDINGS: usize = 1_000;
 
+/// Findings in the order they were reported.
 #[derive(Default)]
-pub(crate) struct Findings {
+pub(crate) struct FindingList {
     list: Vec<Finding>,
-    /// Whether there was more to tell.
-    cut: bool,
+    /// Whether a finding was dropped because the list was full.
+    truncated: bool,
 }
 
-impl Findings {
+impl FindingList {
+    /// Adds a finding, or drops it if the list is full.
     pub(crate) fn push(&mut self, finding: Finding) {
         if !self.is_full() {
             self.list.push(finding);
         }
     }
 
-    /// Whether making another finding is not worth the work any more.
+    /// Whether further findings would be dropped. Checks call this first to save the work of
+    /// building a message. It also records the truncation: the caller asks because it has something
+    /// to report.
     pub(crate) fn is_full(&mut self) -> bool {
-        self.cut |= self.list.len() >= MAX_FINDINGS;
-        self.cut
+        self.truncated |= self.list.len() >= MAX_FINDINGS;
+        self.truncated
     }
 
+    /// How many findings there are so far, for [`FindingList::mark_tolerable_from`].
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Marks what was found since there were `told` findings as common in the wild.
-    pub(crate) fn tolerate_from(&mut self, told: usize) {
-        self.list.iter_mut().skip(told).for_each(|finding| finding.tolerable = true);
+    /// Marks all findings from number `start` on as tolerable, that is, as warnings with
+    /// `--compat`.
+    pub(crate) fn mark_tolerable_from(&mut self, start: usize) {
+        self.list.iter_mut().skip(start).for_each(|finding| finding.tolerable = true);
     }
 
-    /// The findings in the order they were made. A mistake in anchored text is met once for every
-    /// alias, and told once.
+    /// The findings, without duplicates. A value behind a YAML anchor is checked once for every
+    /// alias that refers to it, and each time reports the same mistake at the same place.
     pub(crate) fn into_vec(mut self) -> Vec<Finding> {
-        let mut told = HashSet::new();
-        self.list.retain(|f| told.insert((f.code.name, f.at.clone(), f.message.clone())));
-        if let Some(last) = self.list.last_mut().filter(|_| self.cut) {
+        let mut seen = HashSet::new();
+        self.list.retain(|f| seen.insert((f.code.name, f.at.clone(), f.message.clone())));
+        if let Some(last) = self.list.last_mut().filter(|_| self.truncated) {
             last.help.push(format!(
-                "there is more to find; only the first {MAX_FINDINGS} findings are told"
+                "there are more findings; only the first {MAX_FINDINGS} are reported"
             ));
         }
         self.list

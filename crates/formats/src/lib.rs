@@ -1,8 +1,20 @@
-//! The formats in which tools are written down. A format is a folder here and one line in
-//! [`FORMATS`]; which one a document is in is settled by one ordered table, `detect`.
+//! The formats in which tools are written down. A format is a folder here and one entry in
+//! [`FORMATS`]:
+//!
+//! ```text
+//! field.rs      the fields of a format as data
+//! shape.rs      a value + a table of fields ─▶ findings
+//! extract.rs    typed values out of the tree, for the record
+//! detect.rs     which format a document is in: one ordered list of rules
+//! <format>/     its tables, and a reader that fills `Toolset<Draft>` and `Origin`
+//! ```
 //!
 //! Reading never fails: a document of a known format always gives a [`Reading`] whose drafts hold
-//! what could be read, and findings for all that could not.
+//! what could be read, with findings for everything that could not. Checking and extracting are
+//! separate passes over the same tree. A reader that did both would have to decide at each value
+//! whether to go on, and would report less.
+//!
+//! Not here: rules that relate two values (crate `check`), and writing definitions.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,61 +33,62 @@ mod aios;
 mod btcp;
 pub mod codes;
 mod detect;
+mod extract;
 mod field;
 mod findings;
 mod ikigai;
 mod mcp;
 mod patterns;
 mod shape;
-mod take;
 
 use std::sync::Arc;
 
 use toolwright_model::{Draft, FormatId, Toolset};
 use toolwright_source::{Document, Finding, Origin};
 
-pub use detect::{Detected, LOOKED_FOR, detect, speaks_of_tools};
-pub use field::{Field, FieldKind, Need, Pattern, TextFormat};
+pub use detect::{Detected, RECOGNISED_KEYS, detect, looks_like_definition};
+pub use field::{Field, FieldKind, FieldPresence, TextFormat, TextPattern};
 
-/// Items of one list and commands of one tool that are read. No definition comes near it; a
-/// document with more is `TOO_LARGE`, so that a small file cannot become a record that fills the
-/// memory.
+/// The most items of one list, and commands of one tool, that are read; a document with more gets
+/// the finding `TOO_LARGE`. Without a bound, a small YAML file with aliases could become a record
+/// that fills the memory. Real definitions have a few hundred at most.
 pub const MAX_ITEMS: usize = 10_000;
 
-/// A way of writing tools down.
+/// A format: its name, its fields and its reader.
 pub trait Format: Sync {
-    /// Its name, as `--format` takes it.
+    /// The name that `--format` takes.
     fn id(&self) -> FormatId;
 
-    /// One line on what it is.
+    /// One line that describes it, for `--help`.
     fn about(&self) -> &'static str;
 
-    /// Its fields as data: the shape findings come from here, and so do docs and completion.
+    /// The table of its root object.
     fn fields(&self) -> &'static [Field];
 
-    /// The record of a document in this format, and everything that is wrong with its shape.
+    /// Reads a document, whatever it holds. The findings cover the shape of the document and
+    /// nothing else.
     fn read(&self, document: &Arc<Document>) -> Reading;
 }
 
-/// What a format makes of a document.
+/// A document, read as one format.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The format it was read as.
     pub format: FormatId,
-    /// The format's own version, where the document or its features tell.
+    /// The version of the format, where the document states it or its features imply it.
     pub dialect: Option<String>,
-    /// The record.
+    /// The record: the tools, and what the document states about all of them.
     pub toolset: Toolset<Draft>,
-    /// Where each part of the record came from.
+    /// Which value of the document each part of the record came from.
     pub origin: Origin,
-    /// What is wrong, by pointers into the document.
+    /// Mistakes of shape, by pointers into the document.
     pub findings: Vec<Finding>,
 }
 
-/// All formats. Table tests walk this list.
+/// All formats that can be read. The order is that of `--help`; detection has an order of its own.
 pub static FORMATS: &[&dyn Format] = &[&btcp::Btcp, &aios::Aios, &ikigai::Ikigai, &mcp::Mcp];
 
-/// The format called `name`.
+/// The format whose id is `name`.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.id().0 == name)
 }
@@ -84,12 +97,14 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
 pub fn read(document: &Arc<Document>, format: FormatId) -> Reading {
     let format = by_name(format.0).unwrap_or(FORMATS[0]);
     let mut reading = format.read(document);
-    reading.findings.retain(|finding| !is_guess(finding, document));
+    reading.findings.retain(|finding| !may_be_unfinished(finding, document));
     reading
 }
 
-/// Where reading stopped inside an object, what it lacks may stand further down.
-fn is_guess(finding: &Finding, document: &Document) -> bool {
+/// Whether a missing field may be in text that was not read. YAML is read up to its first syntax
+/// error, so an object that is open there may have the field further down; reporting it as missing
+/// would send the author after a mistake that does not exist.
+fn may_be_unfinished(finding: &Finding, document: &Document) -> bool {
     let around = || finding.at.parent().and_then(|parent| document.root().find(&parent));
     finding.code == &codes::MISSING_REQUIRED_FIELD
         && around().is_none_or(|node| document.is_unfinished(node))

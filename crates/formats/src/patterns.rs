@@ -1,29 +1,31 @@
-//! The forms of text that formats publish as regular expressions, checked by hand: no reader needs
-//! a regex engine, and a test holds each check against its expression.
+//! The text patterns that formats publish as regular expressions, implemented as small functions,
+//! so that the readers need no regex engine. A property test below compares each function with its
+//! published expression.
 
 use toolwright_model::Capability;
 
-use crate::field::Pattern;
+use crate::field::TextPattern;
 
+/// Whether `text` is one character of `first` followed by any number of `rest`.
 fn is_word(text: &str, first: fn(char) -> bool, rest: fn(char) -> bool) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(first) && chars.all(rest)
 }
 
-/// BTCP tool names.
-pub(crate) static BTCP_TOOL_NAME: Pattern = Pattern {
+/// Tool names of BTCP: stricter than those of MCP, without `-` and `.`.
+pub(crate) static BTCP_TOOL_NAME: TextPattern = TextPattern {
     regex: "^[a-zA-Z][a-zA-Z0-9_]*$",
-    means: "a letter, then letters, digits and `_`",
+    description: "a letter, then letters, digits and `_`",
     matches: |text| {
         is_word(text, |c| c.is_ascii_alphabetic(), |c| c.is_ascii_alphanumeric() || c == '_')
     },
     tolerated: &[],
 };
 
-/// BTCP manifest names.
-pub(crate) static BTCP_MANIFEST_NAME: Pattern = Pattern {
+/// Manifest names of BTCP.
+pub(crate) static BTCP_MANIFEST_NAME: TextPattern = TextPattern {
     regex: "^[a-z][a-z0-9-]*$",
-    means: "a lower-case letter, then lower-case letters, digits and `-`",
+    description: "a lower-case letter, then lower-case letters, digits and `-`",
     matches: |text| {
         is_word(
             text,
@@ -34,10 +36,10 @@ pub(crate) static BTCP_MANIFEST_NAME: Pattern = Pattern {
     tolerated: &[],
 };
 
-/// BTCP protocol versions.
-pub(crate) static BTCP_PROTOCOL: Pattern = Pattern {
+/// The value of `btcp` in a manifest. Whether the version is supported is checked by the reader.
+pub(crate) static BTCP_PROTOCOL: TextPattern = TextPattern {
     regex: r"^[0-9]+\.[0-9]+$",
-    means: "two numbers joined by `.`, such as `1.0`",
+    description: "two numbers joined by `.`, such as `1.0`",
     matches: |text| {
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         text.split_once('.').is_some_and(|(major, minor)| digits(major) && digits(minor))
@@ -45,18 +47,18 @@ pub(crate) static BTCP_PROTOCOL: Pattern = Pattern {
     tolerated: &[],
 };
 
-/// Capabilities.
-pub(crate) static CAPABILITY: Pattern = Pattern {
+/// Capabilities of BTCP. The tolerated ones fail BTCP's own pattern, but manifests use them.
+pub(crate) static CAPABILITY: TextPattern = TextPattern {
     regex: "^[a-z]+:[a-z]+(:[a-z-]+)?$",
-    means: "two or three lower-case words joined by `:`, such as `dom:read`",
+    description: "two or three lower-case words joined by `:`, such as `dom:read`",
     matches: |text| Capability::parse(text).is_ok(),
     tolerated: &["dom:*", "geolocation", "notifications"],
 };
 
-/// Tool names of MCP and toolfoundation.
-pub(crate) static TOOL_NAME: Pattern = Pattern {
+/// Tool names of MCP, toolfoundation and ikigai.
+pub(crate) static TOOL_NAME: TextPattern = TextPattern {
     regex: "^[A-Za-z0-9_.-]+$",
-    means: "letters, digits, `_`, `.` and `-`",
+    description: "letters, digits, `_`, `.` and `-`",
     matches: |text| {
         let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         is_word(text, ok, ok)
@@ -72,16 +74,18 @@ mod tests {
     proptest! {
         #[test]
         fn checks_agree_with_their_expressions(text in r"([a-zA-Z0-9_.:*-]|\PC|\n){0,12}") {
-            for pattern in [&BTCP_TOOL_NAME, &BTCP_MANIFEST_NAME, &BTCP_PROTOCOL, &CAPABILITY, &TOOL_NAME] {
+            let btcp = [&BTCP_TOOL_NAME, &BTCP_MANIFEST_NAME, &BTCP_PROTOCOL, &CAPABILITY];
+            for pattern in btcp.into_iter().chain([&TOOL_NAME]) {
                 let regex = regex::Regex::new(pattern.regex).unwrap();
-                prop_assert_eq!((pattern.matches)(&text), regex.is_match(&text), "{} {:?}", pattern.regex, text);
+                let expected = regex.is_match(&text);
+                prop_assert_eq!((pattern.matches)(&text), expected, "{} {:?}", pattern.regex, text);
             }
         }
     }
 
     #[test]
-    fn near_misses() {
-        let cases: &[(&Pattern, &str, bool)] = &[
+    fn near_misses_do_not_match() {
+        let cases: &[(&TextPattern, &str, bool)] = &[
             (&BTCP_TOOL_NAME, "getCell", true),
             (&BTCP_TOOL_NAME, "1cell", false),
             (&BTCP_TOOL_NAME, "get-cell", false),

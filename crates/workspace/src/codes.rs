@@ -1,22 +1,31 @@
-//! The codes of mistakes in configurations and servers files, and of what keeps a tool from being
-//! loaded. Those about the shape of a value are
-//! in `toolwright_formats`, those of the text itself in `toolwright_source`.
+//! The codes of mistakes in configurations and servers files, and of tools that cannot be loaded;
+//! and the list of all codes, which `explain` and `[levels]` use. Codes about the shape of a value
+//! are in `toolwright_formats`, those about the text itself in `toolwright_source`.
 
 use toolwright_source::DiagnosticCode;
 use toolwright_source::words::nearest_word;
 
 toolwright_source::codes! {
-    UNKNOWN_KEY Error "The configuration has no such key. A key that is not read would be a wish that nobody hears, so it is an error."
-    DUPLICATE_SOURCE Error "Two sources have the same name, and ids start with it. Rename one of them."
-    INVALID_SOURCE Error "A source or server does not say one way to its tools: it names none or several, or has a key that does not go with the one it names."
-    UNSET_VARIABLE Error "A `${VAR}` refers to an environment variable that is not set. Set it, or write `${VAR:-default}`."
-    INVALID_REFERENCE Error "A `${…}` cannot be filled in here. `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}` can."
-    SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no shell takes it apart. Its arguments belong into `args`."
-    COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. Such a command is set aside; the others are served."
-    IGNORED_SETTING Warning "The client this file was written for heeds the setting, and it is not heeded here."
+    UNKNOWN_KEY Error "The configuration has no such key. A key without effect would mislead its \
+        author, so this is an error."
+    DUPLICATE_SOURCE Error "Two sources have the same name. The ids of tools start with it, so it \
+        must be unique. Rename one of them."
+    INVALID_SOURCE Error "A source or server must name exactly one place for its tools. This one \
+        names none or several, or has a key that does not belong to the one it names."
+    UNSET_VARIABLE Error "A `${VAR}` refers to an environment variable that is not set. Set it, or \
+        write `${VAR:-default}`."
+    INVALID_REFERENCE Error "A `${…}` cannot be expanded here. Supported are `${VAR}`, \
+        `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, \
+        `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`."
+    SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no \
+        shell splits it. Its arguments belong in `args`."
+    COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. \
+        The command is left out; the others are served."
+    IGNORED_SETTING Warning "The setting has an effect in the MCP client that this file was \
+        written for, but is ignored here."
 }
 
-/// Every code there is, those of the text first.
+/// All codes of all crates, those about the text first.
 pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     let text = toolwright_source::codes::ALL.iter().copied();
     let shape = toolwright_formats::codes::ALL.iter().copied();
@@ -26,11 +35,11 @@ pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
 /// The code with this name.
 ///
 /// # Errors
-/// What to do when there is none: the nearest one, or where they are listed.
+/// A help text for a name that does not exist: the nearest code, or where all are listed.
 pub fn find(name: &str) -> Result<&'static DiagnosticCode, String> {
-    let meant = || nearest_word(name, all().map(|code| code.name));
-    all().find(|code| code.name == name).ok_or_else(|| match meant() {
-        Some(meant) => format!("did you mean `{meant}`?"),
+    let suggestion = || nearest_word(name, all().map(|code| code.name));
+    all().find(|code| code.name == name).ok_or_else(|| match suggestion() {
+        Some(suggestion) => format!("did you mean `{suggestion}`?"),
         None => "`toolwright explain` lists all codes".to_owned(),
     })
 }

@@ -1,8 +1,17 @@
-//! The configuration `toolwright.toml`: which sources there are, and the limits of calls.
+//! The configuration file `toolwright.toml`: where tools come from, the limits of calls, and the
+//! severity of diagnostics.
+//!
+//! ```text
+//! text ─ toml ─▶ table with spans ─ keys.rs: each key by itself ─┐
+//!                                 ─ here: keys that belong together ─┴▶ Config + diagnostics
+//! ```
 //!
 //! Reading goes on after a mistake: a bad source is reported and left out, a bad limit is reported
-//! and keeps its default. Only where the text is not TOML nothing is read: what could be saved from
-//! it would be guesses. Whether the paths exist is not asked here.
+//! and keeps its default. Only a text that is not TOML yields nothing, because what could be saved
+//! from it would be guesswork. No `serde` derive is used: it stops at the first mistake and has no
+//! positions.
+//!
+//! Not here: whether the paths exist and what is in them (`plan`, `load`).
 
 mod keys;
 
@@ -23,91 +32,96 @@ use toolwright_source::{
 };
 
 use self::keys::{
-    ConfigProblems, KINDS, LIMITS, ROOT, SOURCE, a_type, check, in_order, span, unknown, whole,
+    ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS, check_members, members_in_order,
+    report_unknown_key, span, type_with_article, unsigned_integer,
 };
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::{VariableScope, Variables, expand};
 
-/// What the file is called.
-const FILE: &str = "toolwright.toml";
+/// The name of the file in every folder.
+const FILE_NAME: &str = "toolwright.toml";
 
-/// A configuration.
+/// A configuration, with all mistakes left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// Where tools come from, in the order of the file.
+    /// Sources in the order of the file.
     pub sources: Vec<SourceConfig>,
-    /// What calls may take.
+    /// Limits of calls. Definitions and callers can set their own within these.
     pub limits: CallLimits,
-    /// How long a first list of tools waits for servers that are still starting.
+    /// How long the first list of tools waits for servers that are still starting; `None` if not
+    /// set.
     pub startup: Option<Duration>,
-    /// What the codes weigh here instead of what they weigh by themselves.
+    /// Severities that replace those of the codes themselves.
     pub levels: Levels,
 }
 
-/// What codes weigh, by their names; `None` for those that are switched off.
+/// Severities by the name of the code; `None` switches the code off.
 pub type Levels = BTreeMap<&'static str, Option<Severity>>;
 
-/// The words for the weight of a code.
-pub const LEVELS: &[(&str, Option<Severity>)] = &[
+/// The words for severities in `[levels]`.
+const LEVEL_WORDS: &[(&str, Option<Severity>)] = &[
     ("off", None),
     ("info", Some(Severity::Info)),
     ("warning", Some(Severity::Warning)),
     ("error", Some(Severity::Error)),
 ];
 
-/// A place that tools come from.
+/// A source of tools: one `[[source]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceConfig {
-    /// What the ids of its tools start with.
+    /// The namespace of its tools, unique among all sources.
     pub name: Namespace,
-    /// The way to its tools.
+    /// Where the tools are.
     pub kind: SourceKind,
-    /// Variables for the processes it starts, filled in; their values may be secrets.
+    /// Variables for the processes it starts, with references expanded. The values may be secrets:
+    /// they are not printed.
     pub environment: Vec<(String, String)>,
-    /// Whether to tolerate what definitions in the wild do all the time.
+    /// Whether tolerable findings are warnings and not errors.
     pub compat: bool,
     /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
     pub implementations: Option<PathBuf>,
-    /// Where the file says so.
+    /// The `[[source]]` in the file.
     pub span: Span,
 }
 
-/// The way to the tools of a source. Relative paths were joined to the folder of the file.
+/// Where the tools of a source are. Relative paths have been joined to the folder of the
+/// configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// Definitions in a file or folder.
     Definitions {
         /// The file or folder.
         path: PathBuf,
-        /// The format to read every file as.
+        /// The format of every file; detected if absent.
         format: Option<String>,
     },
-    /// Programs that describe themselves.
+    /// Programs that describe themselves when run with `--schema`.
     Executables {
         /// The folder they are in.
         folder: PathBuf,
     },
-    /// The servers in a file that another client keeps.
+    /// The servers listed in the file of another MCP client.
     ServersFile {
         /// The file.
         path: PathBuf,
     },
-    /// An MCP server to be started.
+    /// An MCP server that is started, on standard streams.
     Command {
         /// The program and its arguments.
         words: Vec<String>,
-        /// The folder to start it in.
+        /// Its working directory; by default the folder of the configuration.
         directory: Option<PathBuf>,
     },
-    /// An MCP server to be reached over HTTP.
+    /// An MCP server that is reached over HTTP.
     Url {
         /// Where it listens.
         url: String,
-        /// Headers for every request, filled in; their values may be secrets.
+        /// Headers of every request, with references expanded. The values may be secrets.
         headers: Vec<(String, String)>,
     },
 }
 
+/// The policy for results that do not match the tool's output schema.
 fn output_check(word: &str) -> Option<OutputCheck> {
     match word {
         "enforce" => Some(OutputCheck::Enforce),
@@ -118,63 +132,74 @@ fn output_check(word: &str) -> Option<OutputCheck> {
 }
 
 impl Config {
-    /// The configuration in `source`, whose relative paths start at `folder`, and all that is wrong
-    /// with it in the order of the text.
+    /// Parses the configuration in `source`. Relative paths start at `folder`, and references are
+    /// expanded with `variables`. Returns all diagnostics in the order of the text.
     pub fn parse(
         source: &Arc<Source>,
         folder: &Path,
         variables: &Variables<'_>,
     ) -> (Config, Vec<Diagnostic>) {
+        // The recoverable parser goes on after an error, so that one run reports all syntax errors.
         let (root, errors) = DeTable::parse_recoverable(source.text());
-        let mut report = ConfigProblems::new(source);
+        let mut problems = ConfigProblems::new(source);
         let mut is_toml = true;
         for error in errors.iter().take(MAX_PROBLEMS) {
-            is_toml &= syntax_error(error, &mut report);
+            is_toml &= report_syntax_error(error, &mut problems);
         }
         let config = if is_toml {
             let scope = VariableScope { variables, workspace: folder };
-            ConfigReader { scope, report: &mut report, named: HashMap::new() }.read(root.get_ref())
+            ConfigReader { scope, problems: &mut problems, names_seen: HashMap::new() }
+                .read(root.get_ref())
         } else {
             Config::default()
         };
-        render::sort(&mut report.list);
-        (config, report.list)
+        render::sort(&mut problems.list);
+        (config, problems.list)
     }
 
-    /// The configuration that holds in the folder `from`: the file in it or in the nearest folder
+    /// The configuration that applies in the folder `from`: the file in it or in the nearest folder
     /// above.
     pub fn find(from: &Path) -> Option<PathBuf> {
         let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
-        from.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+        from.ancestors().map(|folder| folder.join(FILE_NAME)).find(|file| file.is_file())
     }
 }
 
-/// Reports a mistake of the TOML parser. Returns whether what it read is right all the same, which
-/// a duplicate key leaves it.
-fn syntax_error(error: &toml::de::Error, report: &mut ConfigProblems<'_>) -> bool {
+/// Reports an error of the TOML parser. Returns whether the table is usable all the same, which it
+/// is after a duplicate key.
+fn report_syntax_error(error: &toml::de::Error, problems: &mut ConfigProblems<'_>) -> bool {
     let place = error.span().unwrap_or_default();
+    // The parser has no error kinds, only messages; a test fails if this one changes.
     let duplicate = error.message() == "duplicate key";
     if duplicate {
-        let message = format!("`{}` is there twice", report.text(&place));
-        report.tell(&DUPLICATE_KEY, place, &DocumentPath::root(), message);
+        let message = format!("`{}` is defined twice", problems.text(&place));
+        problems.add(&DUPLICATE_KEY, place, &DocumentPath::root(), message);
     } else {
-        report.tell(&INVALID_SYNTAX, place, &DocumentPath::root(), error.message());
+        problems.add(&INVALID_SYNTAX, place, &DocumentPath::root(), error.message());
     }
     duplicate
 }
 
+/// Reads the tables. Every method reports to `problems` and returns what is usable.
 struct ConfigReader<'r, 's> {
+    /// The variables and the folder for references.
     scope: VariableScope<'r>,
-    report: &'r mut ConfigProblems<'s>,
-    /// The names so far, and where they stand.
-    named: HashMap<String, Span>,
+    problems: &'r mut ConfigProblems<'s>,
+    /// The names of sources so far, with their positions for the label "first used here".
+    names_seen: HashMap<String, Span>,
 }
 
 impl ConfigReader<'_, '_> {
+    /// Reads the whole file.
     fn read(mut self, root: &DeTable<'_>) -> Config {
-        for (key, _) in in_order(root) {
-            if !ROOT.contains(&key.get_ref().as_ref()) {
-                unknown(key, ROOT.iter().copied(), &DocumentPath::root(), self.report);
+        for (key, _) in members_in_order(root) {
+            if !ROOT_KEYS.contains(&key.get_ref().as_ref()) {
+                report_unknown_key(
+                    key,
+                    ROOT_KEYS.iter().copied(),
+                    &DocumentPath::root(),
+                    self.problems,
+                );
             }
         }
         let sources = self.sources(root);
@@ -183,6 +208,7 @@ impl ConfigReader<'_, '_> {
         Config { sources, limits, startup, levels }
     }
 
+    /// The sources of the list `source`.
     fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
         let Some(list) = root.get("source") else { return Vec::new() };
         let at = DocumentPath::root().child("source");
@@ -190,17 +216,19 @@ impl ConfigReader<'_, '_> {
             DeValue::Array(items) => items.iter().collect(),
             DeValue::Table(_) => {
                 let message = "`source` is a table, expected a list of tables";
-                self.report
-                    .tell(&INVALID_TYPE, list.span(), &at, message)
+                self.problems
+                    .add(&INVALID_TYPE, list.span(), &at, message)
                     .help
                     .push("write `[[source]]`, with two brackets, above each source".to_owned());
-                // Its own mistakes are told too; that it is not in a list keeps it out.
+                // Its own mistakes are reported too, so that the author does not find them one
+                // after the other. It is not used: `[source]` could be meant as one of several.
                 self.source(list, &at);
                 Vec::new()
             }
             other => {
-                let message = format!("`source` is {}, expected a list of tables", a_type(other));
-                self.report.tell(&INVALID_TYPE, list.span(), &at, message);
+                let message =
+                    format!("`source` is {}, expected a list of tables", type_with_article(other));
+                self.problems.add(&INVALID_TYPE, list.span(), &at, message);
                 Vec::new()
             }
         };
@@ -208,21 +236,26 @@ impl ConfigReader<'_, '_> {
         items.into_iter().enumerate().filter_map(read).collect()
     }
 
-    /// One source; `None` if anything is wrong with it.
+    /// One source, or `None` if anything is wrong with it. A source with a mistake in a secondary
+    /// key is left out as a whole: without its `env` or `headers`, a server would fail in ways that
+    /// are harder to understand.
     fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<SourceConfig> {
-        let told = self.report.list.len();
+        let before = self.problems.list.len();
         let DeValue::Table(table) = item.get_ref() else {
-            let message = format!("this is {}, expected a table", a_type(item.get_ref()));
-            self.report.tell(&INVALID_TYPE, item.span(), at, message);
+            let message =
+                format!("this is {}, expected a table", type_with_article(item.get_ref()));
+            self.problems.add(&INVALID_TYPE, item.span(), at, message);
             return None;
         };
-        let meant = check(table, SOURCE, at, self.report);
-        let name = self.name(table, item, at, &meant);
-        let kind = self.kind(table, item, at, &meant);
-        let environment = self.filled_in(table, "env", at);
-        let headers = self.filled_in(table, "headers", at);
-        let kind = self.way(table, kind?, headers, at)?;
-        (self.report.list.len() == told).then_some(SourceConfig {
+        let intended = check_members(table, SOURCE_KEYS, at, self.problems);
+        let name = self.name(table, item, at, &intended);
+        let kind = self.kind_key(table, item, at, &intended);
+        // Expanded before the kind is known, so that every unset variable is reported in one run.
+        let environment = self.expanded_table(table, "env", at);
+        let headers = self.expanded_table(table, "headers", at);
+        let kind = self.source_kind(table, kind?, headers, at)?;
+        // Complete only if nothing about it was reported, references in `env` included.
+        (self.problems.list.len() == before).then_some(SourceConfig {
             name: name?,
             kind,
             environment,
@@ -238,19 +271,19 @@ impl ConfigReader<'_, '_> {
         })
     }
 
-    /// The name, which no other source has.
+    /// The name. A missing one is not reported if a misspelled key was meant to be it (`intended`).
     fn name(
         &mut self,
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
         at: &DocumentPath,
-        meant: &[&str],
+        intended: &[&str],
     ) -> Option<Namespace> {
         let Some(value) = table.get("name") else {
-            if !meant.contains(&"name") {
+            if !intended.contains(&"name") {
                 let message = "the source has no `name`";
-                self.report
-                    .tell(&MISSING_REQUIRED_FIELD, item.span(), &at.child("name"), message)
+                self.problems
+                    .add(&MISSING_REQUIRED_FIELD, item.span(), &at.child("name"), message)
                     .help
                     .push("`name` is what the ids of its tools start with".to_owned());
             }
@@ -258,64 +291,66 @@ impl ConfigReader<'_, '_> {
         };
         let name = Namespace::parse(value.get_ref().as_str()?).ok()?;
         let place = span(&value.span());
-        if let Some(first) = self.named.get(name.as_str()) {
+        if let Some(first) = self.names_seen.get(name.as_str()) {
             let message = format!("two sources have the name `{name}`");
             let label = Label { span: *first, text: "first used here".to_owned() };
-            self.report
-                .tell(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message)
+            self.problems
+                .add(&DUPLICATE_SOURCE, value.span(), &at.child("name"), message)
                 .labels
                 .push(label);
             return None;
         }
-        self.named.insert(name.as_str().to_owned(), place);
+        self.names_seen.insert(name.as_str().to_owned(), place);
         Some(name)
     }
 
-    /// The one key that says where the tools are, and whether the other keys go with it.
-    fn kind(
+    /// The one key that tells where the tools are. Reports several of them, and keys that do not
+    /// belong to that kind of source.
+    fn kind_key(
         &mut self,
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
         at: &DocumentPath,
-        meant: &[&str],
+        intended: &[&str],
     ) -> Option<&'static str> {
-        let mut given = in_order(table).into_iter().filter_map(|(key, _)| {
-            let kind = KINDS.iter().copied().find(|kind| *kind == key.get_ref().as_ref())?;
+        let mut kind_keys = members_in_order(table).into_iter().filter_map(|(key, _)| {
+            let kind = KIND_KEYS.iter().copied().find(|kind| *kind == key.get_ref().as_ref())?;
             Some((kind, key.span()))
         });
-        let Some((kind, first)) = given.next() else {
-            if !meant.iter().any(|name| KINDS.contains(name)) {
+        let Some((kind, first)) = kind_keys.next() else {
+            if !intended.iter().any(|name| KIND_KEYS.contains(name)) {
                 let message = "the source does not say where its tools are";
-                self.report
-                    .tell(&MISSING_REQUIRED_FIELD, item.span(), at, message)
+                self.problems
+                    .add(&MISSING_REQUIRED_FIELD, item.span(), at, message)
                     .help
-                    .push(format!("it needs one of {}", alternatives(KINDS)));
+                    .push(format!("it needs one of {}", alternatives(KIND_KEYS)));
             }
             return None;
         };
-        if let Some((other, place)) = given.next() {
+        if let Some((other, place)) = kind_keys.next() {
             let message = format!("a source has either `{kind}` or `{other}`, not both");
-            let diagnostic = self.report.tell(&INVALID_SOURCE, place, &at.child(other), message);
+            let diagnostic = self.problems.add(&INVALID_SOURCE, place, &at.child(other), message);
             diagnostic.labels.push(Label { span: span(&first), text: format!("`{kind}` is here") });
             diagnostic.help.push("make two sources of it".to_owned());
             return None;
         }
-        for (key, _) in in_order(table) {
-            let known = SOURCE.iter().find(|known| known.name == key.get_ref().as_ref());
+        for (key, _) in members_in_order(table) {
+            let known = SOURCE_KEYS.iter().find(|known| known.name == key.get_ref().as_ref());
             let Some(known) = known.filter(|known| !known.goes_with.contains(&kind)) else {
                 continue;
             };
             let message = format!("`{}` does not go with `{kind}`", known.name);
-            self.report
-                .tell(&INVALID_SOURCE, key.span(), &at.child(known.name), message)
+            self.problems
+                .add(&INVALID_SOURCE, key.span(), &at.child(known.name), message)
                 .help
                 .push(format!("it belongs to a source that has {}", alternatives(known.goes_with)));
         }
         Some(kind)
     }
 
-    /// The way to the tools, from values that were checked; what is wrong with them was told.
-    fn way(
+    /// Builds the kind from values that `check_members` has checked; `None` if one of them was
+    /// wrong.
+    fn source_kind(
         &mut self,
         table: &DeTable<'_>,
         kind: &str,
@@ -336,23 +371,30 @@ impl ConfigReader<'_, '_> {
                 let value = table.get(kind)?;
                 let words = words(value.get_ref())?;
                 let directory = path("directory");
-                let words = words.iter().map(|word| self.fill(word, value.span(), &at.child(kind)));
+                let words =
+                    words.iter().map(|word| self.expand_text(word, value.span(), &at.child(kind)));
                 SourceKind::Command { words: words.collect::<Option<_>>()?, directory }
             }
             _ => {
-                let url = self.fill(text(kind)?, table.get(kind)?.span(), &at.child(kind))?;
+                let url =
+                    self.expand_text(text(kind)?, table.get(kind)?.span(), &at.child(kind))?;
                 SourceKind::Url { url, headers }
             }
         })
     }
 
-    /// A text with its references filled in; what cannot be is told.
-    fn fill(&mut self, text: &str, place: Range<usize>, at: &DocumentPath) -> Option<String> {
+    /// A text with its references expanded, or `None` after reporting why that is impossible.
+    fn expand_text(
+        &mut self,
+        text: &str,
+        place: Range<usize>,
+        at: &DocumentPath,
+    ) -> Option<String> {
         match expand(text, &self.scope) {
             Ok(text) => Some(text),
             Err(error) => {
-                self.report
-                    .tell(error.code(), place, at, error.to_string())
+                self.problems
+                    .add(error.code(), place, at, error.to_string())
                     .help
                     .push(error.help());
                 None
@@ -360,8 +402,8 @@ impl ConfigReader<'_, '_> {
         }
     }
 
-    /// The strings of the table at `name`, their references filled in.
-    fn filled_in(
+    /// The strings of the table at `name`, with their references expanded.
+    fn expanded_table(
         &mut self,
         table: &DeTable<'_>,
         name: &str,
@@ -371,27 +413,30 @@ impl ConfigReader<'_, '_> {
             return Vec::new();
         };
         let mut out = Vec::new();
-        for (key, value) in in_order(values) {
+        for (key, value) in members_in_order(values) {
             let Some(text) = value.get_ref().as_str() else { continue };
-            let text = self.fill(text, value.span(), &at.child(name).child(key.get_ref()));
+            let text = self.expand_text(text, value.span(), &at.child(name).child(key.get_ref()));
             out.extend(text.map(|text| (key.get_ref().to_string(), text)));
         }
         out
     }
 
+    /// The limits, and the time to wait for servers at the start. A value out of its range keeps
+    /// the default; `SourcePlan::bad_limit` makes callers refuse to serve with it.
     fn limits(&mut self, root: &DeTable<'_>) -> (CallLimits, Option<Duration>) {
         let mut limits = CallLimits::default();
         let Some(value) = root.get("limits") else { return (limits, None) };
         let at = DocumentPath::root().child("limits");
         let DeValue::Table(table) = value.get_ref() else {
-            let message = format!("`limits` is {}, expected a table", a_type(value.get_ref()));
-            self.report.tell(&INVALID_TYPE, value.span(), &at, message);
+            let message =
+                format!("`limits` is {}, expected a table", type_with_article(value.get_ref()));
+            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
             return (limits, None);
         };
-        check(table, LIMITS, &at, self.report);
+        check_members(table, LIMIT_KEYS, &at, self.problems);
         let number = |name: &str| {
-            let key = LIMITS.iter().find(|key| key.name == name)?;
-            whole(table.get(name)?.get_ref()).filter(|n| key.allows(*n))
+            let key = LIMIT_KEYS.iter().find(|key| key.name == name)?;
+            unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))
         };
         let time = |name: &str| number(name).map(Duration::from_millis);
         let count = |name: &str| number(name).and_then(|n| usize::try_from(n).ok());
@@ -401,6 +446,7 @@ impl ConfigReader<'_, '_> {
         limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
         limits.queue = count("queue").unwrap_or(limits.queue);
         let functions = &mut limits.functions;
+        // One setting caps the output of tools and of the functions around them.
         functions.output = limits.output;
         functions.validator = time("validator_timeout").unwrap_or(functions.validator);
         functions.function = time("function_timeout").unwrap_or(functions.function);
@@ -408,38 +454,45 @@ impl ConfigReader<'_, '_> {
         functions.body_memory = count("body_memory").unwrap_or(functions.body_memory);
         let word = table.get("output_schema").and_then(|value| value.get_ref().as_str());
         limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
-        self.cap(&mut limits, table, &at);
+        self.cap_default_timeout(&mut limits, table, &at);
         (limits, time("startup"))
     }
 
-    /// The levels of codes; what is no code or no level is told.
+    /// The severities of codes. Unknown codes and severities are reported.
     fn levels(&mut self, root: &DeTable<'_>) -> Levels {
         let mut levels = Levels::new();
         let Some(value) = root.get("levels") else { return levels };
         let at = DocumentPath::root().child("levels");
         let DeValue::Table(table) = value.get_ref() else {
-            let message = format!("`levels` is {}, expected a table", a_type(value.get_ref()));
-            self.report.tell(&INVALID_TYPE, value.span(), &at, message);
+            let message =
+                format!("`levels` is {}, expected a table", type_with_article(value.get_ref()));
+            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
             return levels;
         };
-        for (key, value) in in_order(table) {
-            let code = keys::code(key, &at, self.report);
-            let level = keys::level(key, value, &at, self.report);
+        for (key, value) in members_in_order(table) {
+            let code = keys::code_of_key(key, &at, self.problems);
+            let level = keys::level_of_value(key, value, &at, self.problems);
             levels.extend(code.zip(level).map(|(code, level)| (code.name, level)));
         }
         levels
     }
 
-    /// The cap holds for the default, too. Who wrote both wrote a contradiction.
-    fn cap(&mut self, limits: &mut CallLimits, table: &DeTable<'_>, at: &DocumentPath) {
+    /// Applies `max_timeout` to the default time-out. An author who set both, one above the other,
+    /// wrote a contradiction, which is reported; one who set only the cap did not.
+    fn cap_default_timeout(
+        &mut self,
+        limits: &mut CallLimits,
+        table: &DeTable<'_>,
+        at: &DocumentPath,
+    ) {
         if limits.timeout <= limits.max_timeout {
             return;
         }
         if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
             let message = "`timeout` is more than `max_timeout`";
             let label = Label { span: span(&cap.span()), text: "the cap".to_owned() };
-            self.report
-                .tell(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message)
+            self.problems
+                .add(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message)
                 .labels
                 .push(label);
         }
@@ -447,7 +500,7 @@ impl ConfigReader<'_, '_> {
     }
 }
 
-/// The words of a command: a list of them, or a line taken apart.
+/// The words of a command: a list of them, or a line that is split as a shell would.
 fn words(value: &DeValue<'_>) -> Option<Vec<String>> {
     match value {
         DeValue::Array(items) => {

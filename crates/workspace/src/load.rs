@@ -295,7 +295,7 @@ fn classify(
             return FileOutcome::Skipped;
         }
         // A broken file that mentions what only definitions have is reported with its mistakes.
-        if !toolwright_formats::speaks_of_tools(document.source().text()) {
+        if !toolwright_formats::looks_like_definition(document.source().text()) {
             return FileOutcome::Unparsed(files::display_name(path));
         }
     }

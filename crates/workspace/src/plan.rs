@@ -1,5 +1,15 @@
-//! What is to be loaded: the configuration, or what the command line named, as a list of sources
-//! with all references expanded. Nothing is started or connected here.
+//! The plan of what to load: a list of sources, made from the configuration or from the command
+//! line, with all references expanded. Nothing is started or connected here.
+//!
+//! ```text
+//! toolwright.toml ─ Config ──┐
+//! servers files ─────────────┼─▶ SourcePlan { specs, limits, diagnostics, failures }
+//! command-line arguments ────┘        └─▶ load (files), catalog (programs and servers)
+//! ```
+//!
+//! Making a plan never fails: mistakes become diagnostics, and unreadable files become failures,
+//! next to the sources that are fine. Whether that is good enough is the caller's decision: `serve`
+//! refuses a bad limit at the start, and a reload keeps the old plan if the new one is broken.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,20 +27,22 @@ use crate::load::ReadOptions;
 use crate::servers_file::{is_servers_file, read_servers};
 use crate::variables::{VariableScope, Variables, workspace_of};
 
-/// Something on the command line that holds tools.
+/// A source named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceArgument {
-    /// A file, a folder, or `-`.
+    /// A file, a folder, or `-` for standard input.
     Path(PathBuf),
-    /// A running server.
+    /// A server that is running.
     Url(String),
-    /// A server to start.
+    /// A server to start: the words after `--`.
     Command(Vec<String>),
 }
 
 impl SourceArgument {
-    /// What a word on the command line names.
+    /// The source that a word on the command line names. Only `http` and `https` make it a URL: a
+    /// file may have `:` in its name.
     pub fn parse(word: &str) -> SourceArgument {
+        // `get` and not slicing: the word may have a multi-byte character at that position.
         let is_url = ["http://", "https://"].iter().any(|scheme| {
             word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
         });
@@ -45,72 +57,75 @@ impl SourceArgument {
 /// One source, ready to be loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSpec {
-    /// What messages call it.
+    /// Its name in messages. It is not a namespace: for a source of the command line it is a path
+    /// or a URL.
     pub name: String,
-    /// What it is.
+    /// What to load.
     pub target: SourceTarget,
-    /// What it adds to the environment of its programs.
+    /// Variables that its programs get in addition to their usual environment.
     pub environment: Vec<(String, String)>,
     /// How its definitions are read.
     pub options: ReadOptions,
-    /// Where the bodies of its tools are, if not beside their manifests.
+    /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
     pub implementations: Option<PathBuf>,
 }
 
-/// What a source is.
+/// What a source consists of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceTarget {
-    /// Files and folders of definitions.
+    /// A file or folder of definitions.
     Definitions(PathBuf),
     /// A folder of `*-tool` programs.
     Executables(PathBuf),
     /// One such program.
     Program(PathBuf),
-    /// An MCP server; the namespace of its tools, if it has one.
+    /// An MCP server, with the namespace that its tools get, if any.
     Server(Arc<Server>, Option<Namespace>),
 }
 
-/// The sources, and what was wrong on the way to them.
+/// Sources to load, and everything that was wrong on the way to them.
 #[derive(Debug)]
 pub struct SourcePlan {
-    /// The sources, in order.
+    /// Sources in the order of the configuration or the command line.
     pub specs: Vec<SourceSpec>,
-    /// The configuration's limits.
+    /// Limits of calls, from the configuration.
     pub limits: CallLimits,
-    /// How long a first list of tools waits for servers that are still starting.
+    /// How long the first list of tools waits for servers that are still starting.
     pub startup: Duration,
-    /// What the configuration makes of codes.
+    /// Severities that the configuration sets for codes.
     pub levels: Levels,
     /// Mistakes in the configuration and in servers files.
     pub diagnostics: Vec<Diagnostic>,
-    /// What could not be read at all.
+    /// Files that could not be read, and sources that could not be added.
     pub failures: Vec<LoadError>,
-    /// The files that this was made from.
+    /// The files this plan was made from, for watching them.
     pub files: Vec<PathBuf>,
-    /// Whether the configuration itself could not be read.
-    unread: bool,
+    /// Whether the configuration itself could not be read. The first failure tells why.
+    config_unreadable: bool,
 }
 
-/// What a first list of tools waits for slow servers, unless the configuration says otherwise.
-const STARTUP: Duration = Duration::from_secs(3);
+/// Most servers start within it, and an agent that waits for its first list of tools does not give
+/// up.
+const DEFAULT_STARTUP: Duration = Duration::from_secs(3);
 
 impl Default for SourcePlan {
     fn default() -> SourcePlan {
         SourcePlan {
             specs: Vec::new(),
             limits: CallLimits::default(),
-            startup: STARTUP,
+            startup: DEFAULT_STARTUP,
             levels: Levels::new(),
             diagnostics: Vec::new(),
             failures: Vec::new(),
             files: Vec::new(),
-            unread: false,
+            config_unreadable: false,
         }
     }
 }
 
 impl SourcePlan {
-    /// Whether it is only a part of what somebody wrote: a file could not be read, or not parsed.
+    /// Whether the plan lacks something that its author wrote: a file could not be read or parsed,
+    /// or a limit is invalid.
     pub fn is_broken(&self) -> bool {
         let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
         !self.failures.is_empty()
@@ -118,19 +133,21 @@ impl SourcePlan {
             || self.bad_limit().is_some()
     }
 
-    /// Why the configuration itself could not be read, if so: then nothing of it is known.
-    pub fn unread(&self) -> Option<&LoadError> {
-        self.failures.first().filter(|_| self.unread)
+    /// Why the configuration could not be read at all, or `None` if it could.
+    pub fn config_error(&self) -> Option<&LoadError> {
+        self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// What is wrong with a limit: one that cannot be read would be looser than somebody wanted it.
+    /// The first error in `[limits]`. A limit that cannot be read is replaced by its default, which
+    /// may be looser than what the author wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         let is_limit =
             |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
 
-    /// Adds a source, unless it is there already or its name is another's.
+    /// Adds a source, unless the same one is in the plan already. Two servers cannot have one
+    /// namespace: the first stays, and the second is a failure.
     fn add(&mut self, spec: SourceSpec) {
         if self.specs.contains(&spec) {
             return;
@@ -152,8 +169,10 @@ impl SourcePlan {
         }
     }
 
-    /// The plan of a configuration file.
-    pub fn of_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
+    /// The plan of the configuration file at `path`. Relative paths in it start at its folder.
+    pub fn from_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
+        // Absolute, because programs and working directories are resolved against its folder, and
+        // the parent of a bare file name is empty.
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut plan = SourcePlan { files: vec![path.to_owned()], ..SourcePlan::default() };
         let text = match std::fs::read(path) {
@@ -162,7 +181,7 @@ impl SourcePlan {
                 let message =
                     format!("cannot read `{}`: {}", path.display(), files::io_reason(&error));
                 plan.failures.push(LoadError::new(message));
-                plan.unread = true;
+                plan.config_unreadable = true;
                 return plan;
             }
         };
@@ -171,7 +190,7 @@ impl SourcePlan {
             Err(error) => {
                 plan.failures
                     .push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
-                plan.unread = true;
+                plan.config_unreadable = true;
                 return plan;
             }
         };
@@ -180,13 +199,14 @@ impl SourcePlan {
         plan.diagnostics = diagnostics;
         plan.limits = config.limits;
         plan.levels = config.levels;
-        plan.startup = config.startup.unwrap_or(STARTUP);
+        plan.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
         for source in config.sources {
             plan.add_configured(source, folder, variables);
         }
         plan
     }
 
+    /// Adds one `[[source]]`.
     fn add_configured(&mut self, source: SourceConfig, folder: &Path, variables: &Variables<'_>) {
         let SourceConfig { name, kind, environment, compat, implementations, .. } = source;
         let mut spec = SourceSpec {
@@ -196,7 +216,8 @@ impl SourcePlan {
             options: ReadOptions { compat, ..ReadOptions::default() },
             implementations,
         };
-        let given = |list: Vec<(String, String)>| -> Vec<Variable> {
+        // Pairs of the configuration as the variables of a server.
+        let variables_from = |list: Vec<(String, String)>| -> Vec<Variable> {
             list.into_iter()
                 .map(|(name, value)| Variable { name, value: Some(value), ..Variable::default() })
                 .collect()
@@ -205,7 +226,7 @@ impl SourcePlan {
             let directory = directory.map(|path| path.display().to_string());
             Arc::new(Server {
                 connection,
-                environment: given(environment),
+                environment: variables_from(environment),
                 headers,
                 directory,
                 health_check: None,
@@ -213,7 +234,7 @@ impl SourcePlan {
         };
         spec.target = match kind {
             SourceKind::Definitions { path, format } => {
-                spec.options.format = format.as_deref().and_then(format_called);
+                spec.options.format = format.as_deref().and_then(format_by_name);
                 SourceTarget::Definitions(path)
             }
             SourceKind::Executables { folder } => SourceTarget::Executables(folder),
@@ -222,7 +243,8 @@ impl SourcePlan {
                 return;
             }
             SourceKind::Command { mut words, directory } => {
-                // A path is relative to the file, and so is everything the server looks for.
+                // A program with `/` is relative to the configuration file; a bare name is looked
+                // up in `PATH`.
                 if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
                     *program = folder.join(&*program).display().to_string();
                 }
@@ -233,34 +255,36 @@ impl SourcePlan {
                 )
             }
             SourceKind::Url { url, headers } => {
-                let headers = given(headers);
+                let headers = variables_from(headers);
                 SourceTarget::Server(server(Connection::Http { url }, headers, None), Some(name))
             }
         };
         self.add(spec);
     }
 
-    /// The plan of what was named on the command line.
-    pub fn of_named(
-        named: &[SourceArgument],
+    /// The plan of the sources named on the command line.
+    pub fn from_arguments(
+        arguments: &[SourceArgument],
         options: ReadOptions,
         variables: &Variables<'_>,
     ) -> SourcePlan {
         let mut plan = SourcePlan::default();
-        for named in named {
-            plan.add_named(named, options, variables);
+        for argument in arguments {
+            plan.add_argument(argument, options, variables);
         }
         plan
     }
 
-    /// Whether a path stands for something that has to be asked: a program, or a list of servers.
+    /// Whether a path on the command line stands for something that must be run or connected to,
+    /// and not only read: a program, or a servers file. A `--format` says that it is a definition.
     pub fn is_live(path: &Path, options: ReadOptions) -> bool {
         is_program(path) || (options.format.is_none() && may_be_servers_file(path))
     }
 
-    fn add_named(
+    /// Adds one source of the command line.
+    fn add_argument(
         &mut self,
-        named: &SourceArgument,
+        argument: &SourceArgument,
         options: ReadOptions,
         variables: &Variables<'_>,
     ) {
@@ -273,8 +297,9 @@ impl SourcePlan {
                 health_check: None,
             })
         };
-        let (name, target) = match named {
+        let (name, target) = match argument {
             SourceArgument::Url(url) => (
+                // The name appears in messages, and a URL may have a password or a token in it.
                 redacted_url(url),
                 SourceTarget::Server(server(Connection::Http { url: url.clone() }), None),
             ),
@@ -313,6 +338,9 @@ impl SourcePlan {
         });
     }
 
+    /// Adds the servers of a servers file that are not disabled. `environment` comes from the
+    /// source that names the file: it completes that of each server, and references are expanded
+    /// with it first.
     fn add_servers_file(
         &mut self,
         path: &Path,
@@ -327,6 +355,8 @@ impl SourcePlan {
         };
         self.diagnostics.extend(document.problems().iter().cloned());
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        // Variables of the source first, so that a configuration can supply secrets for a file that
+        // another client owns.
         let own = |name: &str| {
             let own = environment.iter().find(|(known, _)| known == name);
             own.map(|(_, value)| value.clone()).or_else(|| variables(name))
@@ -343,6 +373,8 @@ impl SourcePlan {
         }
         for mut named in servers.into_iter().filter(|named| !named.disabled) {
             let Ok(namespace) = Namespace::parse(&named.name) else { continue };
+            // What the file sets for a server is more specific than what the source sets for all of
+            // them.
             let known = |name: &str| named.server.environment.iter().any(|v| v.name == name);
             let added: Vec<Variable> = environment
                 .iter()
@@ -366,11 +398,12 @@ impl SourcePlan {
     }
 }
 
-fn format_called(name: &str) -> Option<FormatId> {
+/// The format of this name. `config` has checked that it exists.
+fn format_by_name(name: &str) -> Option<FormatId> {
     toolwright_formats::by_name(name).map(|format| format.id())
 }
 
-/// Whether a file is a program that speaks the process protocol: named `*-tool` and executable.
+/// Whether a file is a program that follows the process protocol: named `*-tool`, and executable.
 pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let named = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-tool"));
@@ -378,7 +411,8 @@ pub fn is_program(path: &Path) -> bool {
     named && runs()
 }
 
-/// Looks into a JSON file only: definitions are read once, where they are loaded.
+/// Whether a file is a servers file. Only JSON files are looked at, and parsed only if they have
+/// one of the keys: definitions should not be parsed twice, here and where they are loaded.
 fn may_be_servers_file(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
     is_json

@@ -1,5 +1,10 @@
-//! The record as JSON, for programs. `docs/record.md` describes it; its keys are stable, and a key
-//! without a value is `null`, never absent.
+//! The record as JSON, for other programs (`show --json`). `docs/record.md` describes it. Its keys
+//! are stable, and a key without a value is `null` and never absent, so that consumers need not
+//! tell the two apart. Values of environment variables are hidden: they are where people put their
+//! keys.
+//!
+//! This is written by hand and not derived with `serde`: the types of the record change with the
+//! code, and the JSON must not.
 
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
@@ -11,12 +16,13 @@ use toolwright_source::{DocumentPath, Node, RecordPath};
 
 use crate::content_hash::{code_files, tool_hash, toolset_hash};
 
-/// The tools of a reading; `index` is the place of their toolset.
+/// The tools of a reading. `index` is the position of their toolset in the output.
 pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
     let tools = reading.toolset.tools.iter().enumerate();
     tools.map(|(n, tool)| tool_json(reading, index, n, tool)).collect()
 }
 
+/// One tool, the `n`th of its toolset.
 fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json {
     let namespace = reading.toolset.namespace.ok();
     let details = &tool.details;
@@ -42,7 +48,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "deprecated": details.deprecation.deprecated,
         "deprecationMessage": details.deprecation.message,
         "knowledge": references(reading, name.as_deref().unwrap_or_default()),
-        "extra": rest(&details.rest),
+        "extra": unknown_fields(&details.rest),
         "invalid": invalid(tool),
         "hash": tool_hash(reading, n).as_str(),
         "format": reading.format.0,
@@ -51,8 +57,9 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
     })
 }
 
-fn capability(need: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
-    let capability = need.ok()?;
+/// A capability with its risk; `None` for an invalid one, which is listed under `invalid`.
+fn capability(value: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
+    let capability = value.ok()?;
     Some(json!({
         "name": capability.as_str(),
         "risk": capability.risk().name(),
@@ -60,7 +67,8 @@ fn capability(need: &FieldValue<toolwright_model::Capability>) -> Option<Json> {
     }))
 }
 
-/// Both `output: null` and no output exist, so an absent outcome is an absent key.
+/// An example. Here an absent key means something: an example may expect the output `null`, or not
+/// state its output at all.
 fn example(example: &Example) -> Json {
     let mut json = Map::new();
     json.insert("scenario".into(), json!(example.scenario));
@@ -69,7 +77,8 @@ fn example(example: &Example) -> Json {
     json.extend(example.output.clone().map(|output| ("output".to_owned(), output)));
     if let Some(error) = &example.error {
         let error = json!({
-            "code": error.code, "message": error.message, "validator": error.validator, "extra": error.rest,
+            "code": error.code, "message": error.message, "validator": error.validator,
+            "extra": error.rest,
         });
         json.insert("error".into(), error);
     }
@@ -77,6 +86,7 @@ fn example(example: &Example) -> Json {
     Json::Object(json)
 }
 
+/// The effective time-out and the one that the tool itself declares.
 fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
     json!({
         "timeoutMs": DeclaredLimits::timeout_ms(tool, toolset),
@@ -84,15 +94,18 @@ fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
     })
 }
 
+/// How the tool is run. `kind` is the first key.
 fn binding(binding: &Binding) -> Json {
     let mut json = match binding {
         Binding::Unbound | Binding::Script => json!({}),
         Binding::Executable { program } => json!({"program": program}),
         Binding::Command { executable, words, install_check, install_guide } => json!({
-            "executable": executable, "words": words, "installCheck": install_check, "installGuide": install_guide,
+            "executable": executable, "words": words,
+            "installCheck": install_check, "installGuide": install_guide,
         }),
         Binding::Local { runtime, entry_point, command, dependencies } => json!({
-            "runtime": runtime, "entryPoint": entry_point, "command": command, "dependencies": dependencies,
+            "runtime": runtime, "entryPoint": entry_point, "command": command,
+            "dependencies": dependencies,
         }),
         Binding::Server { server, tool } => server_json(server, tool),
         Binding::Orchestration { helper, aggregates } => {
@@ -100,11 +113,13 @@ fn binding(binding: &Binding) -> Json {
         }
     };
     if let Json::Object(map) = &mut json {
+        // People read this output, too, and the kind decides which other keys there are.
         map.shift_insert(0, "kind".into(), json!(binding.kind()));
     }
     json
 }
 
+/// The server behind a tool.
 fn server_json(server: &Server, tool: &str) -> Json {
     let (transport, command, url) = match &server.connection {
         Connection::Stdio { command } => ("stdio", Some(command), None),
@@ -112,7 +127,7 @@ fn server_json(server: &Server, tool: &str) -> Json {
         Connection::Sse { url } => ("sse", None, Some(url)),
         Connection::WebSocket { url } => ("websocket", None, Some(url)),
     };
-    // Values of variables stay out: they may be secrets.
+    // The values of variables are left out: they may be secrets.
     let environment = server
         .environment
         .iter()
@@ -129,6 +144,7 @@ fn server_json(server: &Server, tool: &str) -> Json {
     })
 }
 
+/// The hints of MCP; `null` for those that are not stated.
 fn annotations(annotations: &Annotations) -> Json {
     json!({
         "title": annotations.title,
@@ -140,11 +156,12 @@ fn annotations(annotations: &Annotations) -> Json {
     })
 }
 
+/// An icon.
 fn icon(icon: &Icon) -> Json {
     json!({"src": icon.src, "mimeType": icon.mime_type, "sizes": icon.sizes, "extra": icon.rest})
 }
 
-/// Which of the toolset's functions belong to this tool.
+/// The validators and processors of the toolset that apply to this tool, by id.
 fn references(reading: &Reading, name: &str) -> Json {
     let knowledge = &reading.toolset.knowledge;
     let validators = reading.toolset.validators_of(name).map(|v| &v.function.id);
@@ -155,7 +172,8 @@ fn references(reading: &Reading, name: &str) -> Json {
     })
 }
 
-fn rest(rest: &Rest) -> Json {
+/// Fields that the format does not define, by format and pointer, without secrets.
+fn unknown_fields(rest: &Rest) -> Json {
     let visible = |fields: &Object| {
         let shown = fields
             .iter()
@@ -174,7 +192,8 @@ fn is_environment(name: &str) -> bool {
     name.split('/').any(|part| NAMES.contains(&part))
 }
 
-/// The value without what environments hold: they are where people put their keys.
+/// The value with every scalar below an environment replaced by `(hidden)`. The names and
+/// descriptions of variables are not secret.
 fn without_secrets(value: &Json, environment: bool) -> Json {
     match value {
         Json::Array(items) => items.iter().map(|item| without_secrets(item, environment)).collect(),
@@ -191,32 +210,33 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
     }
 }
 
-fn bad<T>(given: &FieldValue<T>) -> Option<&Json> {
-    match given {
+/// The value as written, if it is invalid.
+fn invalid_value<T>(value: &FieldValue<T>) -> Option<&Json> {
+    match value {
         FieldValue::Invalid(json) => Some(json),
         _ => None,
     }
 }
 
-/// What was written in a field and is not good.
+/// The invalid values of a tool by field, so that consumers can tell "absent" from "wrong".
 fn invalid(tool: &Draft) -> Json {
-    let needs: Vec<&Json> = tool.needs.iter().filter_map(bad).collect();
+    let needs: Vec<&Json> = tool.needs.iter().filter_map(invalid_value).collect();
     let mut map = Map::new();
     let mut put =
         |name: &str, value: Option<&Json>| map.extend(value.map(|v| (name.to_owned(), v.clone())));
-    put("name", bad(&tool.name));
-    put("namespace", bad(&tool.namespace));
-    put("description", bad(&tool.description));
-    put("version", bad(&tool.version));
-    put("inputSchema", bad(&tool.input));
-    put("outputSchema", bad(&tool.output));
+    put("name", invalid_value(&tool.name));
+    put("namespace", invalid_value(&tool.namespace));
+    put("description", invalid_value(&tool.description));
+    put("version", invalid_value(&tool.version));
+    put("inputSchema", invalid_value(&tool.input));
+    put("outputSchema", invalid_value(&tool.output));
     if !needs.is_empty() {
         map.insert("capabilities".into(), json!(needs));
     }
     Json::Object(map)
 }
 
-/// Where a tool came from, and each of its parts that has a place of its own.
+/// The position of a tool in its file, and of each of its parts that has a position of its own.
 fn origin(reading: &Reading, at: &RecordPath) -> Json {
     let document = reading.origin.document();
     let mut parts = Map::new();
@@ -234,21 +254,25 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
     ] {
         let pointer = at.child(key);
         let place = reading.origin.location(&pointer);
+        // Otherwise this is the position of the tool itself, because the part is not in the
+        // document.
         if place.exact {
             parts.insert(
                 key.into(),
-                place_json(reading, place.value.start, &reading.origin.document_path(&pointer)),
+                location_json(reading, place.value.start, &reading.origin.document_path(&pointer)),
             );
         }
     }
+    // Parts below the top level, such as one example, have a position only if the reader noted it.
     for (pointer, node) in reading.origin.parts() {
         if let Some(rest) = pointer.below(at).filter(|rest| rest.tokens().count() > 1) {
             parts.insert(rest.tokens().collect::<Vec<_>>().join("."), node_json(reading, node));
         }
     }
     let place = reading.origin.location(at);
+    // The key of the tool, where it has one, is what an editor should jump to.
     let start = place.key.unwrap_or(place.value).start;
-    let mut json = place_json(reading, start, &reading.origin.document_path(at));
+    let mut json = location_json(reading, start, &reading.origin.document_path(at));
     if let Json::Object(map) = &mut json {
         map.shift_insert(0, "file".into(), json!(document.source().name()));
         map.insert("parts".into(), Json::Object(parts));
@@ -256,11 +280,13 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
     json
 }
 
+/// The position of a value.
 fn node_json(reading: &Reading, node: Node<'_>) -> Json {
-    place_json(reading, node.span().start, &node.pointer())
+    location_json(reading, node.span().start, &node.pointer())
 }
 
-fn place_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
+/// A position: the pointer into the document, with line and column counted from 1.
+fn location_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
     let at = reading.origin.document().source().line_column(byte as usize);
     json!({"path": pointer.as_str(), "line": at.line, "column": at.column})
 }
@@ -268,10 +294,24 @@ fn place_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
 /// The toolset of a reading, without its tools.
 pub fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
-    let bad_fields = [("namespace", bad(&toolset.namespace)), ("version", bad(&toolset.version))];
+    let bad_fields = [
+        ("namespace", invalid_value(&toolset.namespace)),
+        ("version", invalid_value(&toolset.version)),
+    ];
     let invalid: Map<String, Json> = bad_fields
         .into_iter()
         .filter_map(|(name, json)| Some((name.to_owned(), json?.clone())))
+        .collect();
+    let declares = toolset
+        .declares
+        .as_ref()
+        .map(|list| list.iter().filter_map(capability).collect::<Vec<_>>());
+    let max_concurrent =
+        toolset.limits.max_concurrent.unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT);
+    let stray_examples: Map<String, Json> = toolset
+        .stray_examples
+        .iter()
+        .map(|(command, list)| (command.clone(), list.iter().map(example).collect()))
         .collect();
     json!({
         "namespace": toolset.namespace.ok().map(ToString::to_string),
@@ -284,25 +324,25 @@ pub fn toolset(reading: &Reading) -> Json {
         "provider": toolset.provider.as_ref().map(|p| {
             json!({"name": p.name, "url": p.url, "contact": p.contact, "icon": p.icon})
         }),
-        "capabilities": toolset.declares.as_ref().map(|list| list.iter().filter_map(capability).collect::<Vec<_>>()),
+        "capabilities": declares,
         "limits": json!({
             "timeoutMs": toolset.limits.timeout_ms.unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS),
-            "maxConcurrent": toolset.limits.max_concurrent.unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT),
+            "maxConcurrent": max_concurrent,
             "sandbox": toolset.limits.sandbox.unwrap_or(Sandbox::Worker).name(),
         }),
         "knowledge": knowledge(&toolset.knowledge),
-        "strayExamples": toolset.stray_examples.iter()
-            .map(|(command, list)| (command.clone(), json!(list.iter().map(example).collect::<Vec<_>>())))
-            .collect::<Map<_, _>>(),
-        "extra": rest(&toolset.rest),
+        "strayExamples": stray_examples,
+        "extra": unknown_fields(&toolset.rest),
         "hash": toolset_hash(reading, &code_files(reading, None)).as_str(),
         "invalid": invalid,
     })
 }
 
+/// The part that helpers, processors and validators have in common.
 fn function(function: &Function) -> Map<String, Json> {
     let json = json!({
-        "id": function.id, "description": function.description, "code": function.code, "extra": function.rest,
+        "id": function.id, "description": function.description, "code": function.code,
+        "extra": function.rest,
     });
     match json {
         Json::Object(map) => map,
@@ -310,6 +350,7 @@ fn function(function: &Function) -> Map<String, Json> {
     }
 }
 
+/// The knowledge of a toolset.
 fn knowledge(knowledge: &Knowledge) -> Json {
     let validators = knowledge.validators.iter().map(|v| {
         let mut map = function(&v.function);
@@ -326,14 +367,22 @@ fn knowledge(knowledge: &Knowledge) -> Json {
         );
         map
     });
-    let payloads = knowledge.payload_schemas.iter().map(
-        |p| json!({"type": p.kind, "detection": p.detection, "payloadPath": p.payload_path, "extra": p.rest}),
-    );
-    let mappings = knowledge.field_mappings.iter().map(
-        |m| json!({"path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest}),
-    );
+    let payloads = knowledge.payload_schemas.iter().map(|p| {
+        json!({
+            "type": p.kind, "detection": p.detection, "payloadPath": p.payload_path,
+            "extra": p.rest,
+        })
+    });
+    let mappings = knowledge.field_mappings.iter().map(|m| {
+        json!({
+            "path": m.path, "structure": m.structure, "extraction": m.extraction, "extra": m.rest,
+        })
+    });
     let quirks = knowledge.quirks.iter().map(|q| {
-        json!({"name": q.name, "description": q.description, "impact": q.impact, "mitigation": q.mitigation, "extra": q.rest})
+        json!({
+            "name": q.name, "description": q.description, "impact": q.impact,
+            "mitigation": q.mitigation, "extra": q.rest,
+        })
     });
     let anti_patterns = knowledge.anti_patterns.iter().map(|a| {
         json!({
@@ -353,6 +402,7 @@ fn knowledge(knowledge: &Knowledge) -> Json {
     })
 }
 
+/// One check of a validator.
 fn check(check: &ValidatorCheck) -> Json {
     match check {
         ValidatorCheck::RequiredFields(fields) => json!({"requiredFields": fields}),

@@ -1,4 +1,4 @@
-//! The servers files that other MCP clients keep, read as they read them.
+//! Reads the servers files of other MCP clients, with the meaning that those clients give them.
 //!
 //! | file | shape |
 //! |---|---|
@@ -6,8 +6,12 @@
 //! | VS Code, `.vscode/mcp.json` | `{"servers": {name: {…}}, "inputs": […]}` |
 //! | VS Code, `settings.json` | `{"mcp": {"servers": {name: {…}}}}` |
 //!
-//! A bad entry is reported and left out, the others stay. No finding has a value of `env` or
-//! `headers`, or a text with its references filled in: they may be secrets.
+//! There is no specification of these files, only the documentation of each client. The keys of all
+//! clients are accepted in every file, because users copy entries from one to the other. A bad
+//! entry is reported and left out; the others stay.
+//!
+//! No finding quotes a value of `env` or `headers`, or a text whose references were expanded: they
+//! may be secrets.
 
 use std::collections::HashSet;
 
@@ -26,72 +30,75 @@ use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 use crate::{VariableScope, expand};
 
-/// More findings than this in one file tell nobody anything.
+/// Findings kept for one file: further ones would not help its author, and the file may be hostile.
 const MAX_FINDINGS: usize = 1_000;
 
 /// A server of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedServer {
-    /// Its name, which is a namespace: characters that ids do not have became `-`.
+    /// Its namespace: the key, with `-` for every character that ids do not allow.
     pub name: String,
-    /// The way to it, references filled in. In a disabled one those that cannot be stay as they
-    /// are.
+    /// How to reach it, with references expanded. In a disabled entry, those that cannot be
+    /// expanded stay as they are written.
     pub server: Server,
-    /// Whether the file says not to use it.
+    /// Whether the file switches it off.
     pub disabled: bool,
-    /// Where the file says so.
+    /// The entry in the file.
     pub at: DocumentPath,
 }
 
-/// What may stand behind a key of an entry.
+/// The values that a key of an entry accepts, and what becomes of them.
 #[derive(Clone, Copy)]
 enum ServerKeyForm {
     Text,
+    /// A list of strings.
     Texts,
     Flag,
     /// One of [`TRANSPORTS`].
-    ServerTransport,
-    /// Texts, and what passes for them: numbers, booleans and null.
+    Transport,
+    /// An object of strings. Clients also accept numbers, booleans and null as values.
     Variables,
+    /// The same for HTTP headers.
     Headers,
-    /// Another client heeds it; not heeding it here changes what the server does.
-    NotHeeded,
-    /// Another client heeds it, and it is none of our business.
-    Unused,
+    /// A setting of another client without which the server behaves differently, so that ignoring
+    /// it is reported.
+    IgnoredWithWarning,
+    /// A setting of another client that makes no difference here.
+    Ignored,
 }
 
 /// The keys of an entry, of all clients together.
-const KEYS: &[(&str, ServerKeyForm)] = &[
+const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("command", ServerKeyForm::Text),
     ("args", ServerKeyForm::Texts),
     ("env", ServerKeyForm::Variables),
-    ("envFile", ServerKeyForm::NotHeeded), // VS Code
+    ("envFile", ServerKeyForm::IgnoredWithWarning), // VS Code
     ("cwd", ServerKeyForm::Text),
-    ("type", ServerKeyForm::ServerTransport),
-    ("transport", ServerKeyForm::ServerTransport),
+    ("type", ServerKeyForm::Transport),
+    ("transport", ServerKeyForm::Transport),
     ("url", ServerKeyForm::Text),
     ("serverUrl", ServerKeyForm::Text), // Windsurf
     ("httpUrl", ServerKeyForm::Text),   // Gemini CLI
     ("headers", ServerKeyForm::Headers),
     ("disabled", ServerKeyForm::Flag),
     ("enabled", ServerKeyForm::Flag),
-    ("disabledTools", ServerKeyForm::Unused),
-    ("autoApprove", ServerKeyForm::Unused),
-    ("alwaysAllow", ServerKeyForm::Unused),
-    ("timeout", ServerKeyForm::Unused),
-    ("description", ServerKeyForm::Unused),
-    ("oauth", ServerKeyForm::Unused),
-    ("gallery", ServerKeyForm::Unused),
-    ("version", ServerKeyForm::Unused),
-    ("dev", ServerKeyForm::Unused),
-    ("sandbox", ServerKeyForm::Unused),
-    ("sandboxEnabled", ServerKeyForm::Unused),
+    ("disabledTools", ServerKeyForm::Ignored),
+    ("autoApprove", ServerKeyForm::Ignored),
+    ("alwaysAllow", ServerKeyForm::Ignored),
+    ("timeout", ServerKeyForm::Ignored),
+    ("description", ServerKeyForm::Ignored),
+    ("oauth", ServerKeyForm::Ignored),
+    ("gallery", ServerKeyForm::Ignored),
+    ("version", ServerKeyForm::Ignored),
+    ("dev", ServerKeyForm::Ignored),
+    ("sandbox", ServerKeyForm::Ignored),
+    ("sandboxEnabled", ServerKeyForm::Ignored),
 ];
 
-/// The keys that hold an address, the first one counts.
-const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+/// The keys for an address, by precedence.
+const ADDRESS_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-/// The ways to talk to a server, under all their names.
+/// The transports under all the names that clients use.
 const TRANSPORTS: &[(&str, ServerTransport)] = &[
     ("stdio", ServerTransport::Stdio),
     ("local", ServerTransport::Stdio), // Copilot
@@ -102,89 +109,101 @@ const TRANSPORTS: &[(&str, ServerTransport)] = &[
     ("ws", ServerTransport::WebSocket),
 ];
 
+/// A transport of MCP.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ServerTransport {
     Stdio,
     Http,
+    /// HTTP with server-sent events; connecting tries streamable HTTP first.
     Sse,
     WebSocket,
 }
 
-/// Whether a document is a servers file.
+/// Whether the document lists servers.
 pub fn is_servers_file(document: &Document) -> bool {
-    servers(document.root()).is_some()
+    servers_object(document.root()).is_some()
 }
 
-/// The object that holds the servers. A wrong value of `mcpServers` is found too, to be reported;
-/// the other keys could mean anything.
-fn servers(root: Node<'_>) -> Option<Node<'_>> {
+/// The object that holds the servers. A value of `mcpServers` that is not an object is returned
+/// too, to be reported; `servers` and `mcp` are common words, so there only an object counts.
+fn servers_object(root: Node<'_>) -> Option<Node<'_>> {
     let object = |node: &Node<'_>| node.kind() == ValueKind::Map;
     root.get("mcpServers")
         .or_else(|| root.get("servers").filter(object))
         .or_else(|| root.get("mcp")?.get("servers").filter(object))
 }
 
-/// The servers of a servers file, and what is wrong with it. A document that is none has none.
+/// The servers of a servers file and the findings about it. Other documents have no servers and no
+/// findings.
 pub fn read_servers(
     document: &Document,
     scope: &VariableScope<'_>,
 ) -> (Vec<NamedServer>, Vec<Finding>) {
     let mut reader = ServersReader { scope, findings: Vec::new(), names: HashSet::new() };
-    let Some(node) = servers(document.root()) else { return (Vec::new(), Vec::new()) };
+    let Some(node) = servers_object(document.root()) else { return (Vec::new(), Vec::new()) };
     let mut list = Vec::new();
     if node.kind() == ValueKind::Map {
-        // Of duplicates the last one counts, and only it can be found by pointer.
+        // The last of several members with the same key counts, and a pointer can lead only to it.
         let counts =
             |entry: &Member<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
         let entries = node.members().into_iter().filter(counts).take(MAX_ITEMS);
-        list.extend(entries.filter_map(|entry| reader.entry(&entry)));
+        list.extend(entries.filter_map(|entry| reader.read_entry(&entry)));
     } else {
-        reader.wrong_type(node, "an object");
+        reader.report_wrong_type(node, "an object");
     }
     (list, reader.findings)
 }
 
+/// Reads the entries one by one.
 struct ServersReader<'r, 'v> {
     scope: &'r VariableScope<'v>,
     findings: Vec<Finding>,
-    /// The names so far.
+    /// The names so far, after replacing characters.
     names: HashSet<String>,
 }
 
 impl ServersReader<'_, '_> {
-    fn tell(&mut self, finding: Finding) {
+    /// Adds a finding, up to the bound.
+    fn report(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
         }
     }
 
-    fn wrong_type(&mut self, node: Node<'_>, wanted: &str) {
+    /// Reports that a value is not `wanted`, a phrase such as "a string".
+    fn report_wrong_type(&mut self, node: Node<'_>, wanted: &str) {
         let name =
             node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
         let message = format!("{name} is {}, expected {wanted}", node.kind().name());
-        self.tell(Finding::new(&INVALID_TYPE, node.pointer(), message));
+        self.report(Finding::new(&INVALID_TYPE, node.pointer(), message));
     }
 
-    /// One server; `None` if it has a mistake that would make it another one.
-    fn entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
+    /// One server, or `None` if it has an error. Warnings do not keep a server out.
+    fn read_entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
         let node = entry.value;
         if node.kind() != ValueKind::Map {
-            self.wrong_type(node, "an object");
+            self.report_wrong_type(node, "an object");
             return None;
         }
-        let told = self.findings.len();
+        let before = self.findings.len();
         let name = self.name(entry);
-        node.members().iter().for_each(|entry| self.key(node, entry));
+        // First each key by itself, then the server as a whole, so that the findings of both are
+        // reported.
+        node.members().iter().for_each(|entry| self.check_key(node, entry));
         let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
         let server = ServerValues { node, disabled, reader: self }.server();
         let is_bad =
-            self.findings[told..].iter().any(|finding| finding.severity == Severity::Error);
+            self.findings[before..].iter().any(|finding| finding.severity == Severity::Error);
+        // With a full list its errors may have been dropped, so nothing is known to be right any
+        // more.
         if is_bad || self.findings.len() >= MAX_FINDINGS {
             return None;
         }
         Some(NamedServer { name: name?, server: server?, disabled, at: node.pointer() })
     }
 
+    /// The namespace made of the key. Other clients allow names such as `My Server`, hence the
+    /// replacement.
     fn name(&mut self, entry: &Member<'_>) -> Option<String> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
         let name: String = entry.name().chars().map(plain).collect();
@@ -192,76 +211,81 @@ impl ServersReader<'_, '_> {
         if let Err(error) = Namespace::parse(&name) {
             let message =
                 format!("`{}` cannot be the name of a server: {error}", shorten(entry.name()));
-            self.tell(finding(&INVALID_PATTERN, message));
+            self.report(finding(&INVALID_PATTERN, message));
             return None;
         }
         if !self.names.insert(name.clone()) {
             let message = format!("two servers have the name `{name}`");
             let finding = finding(&DUPLICATE_SOURCE, message);
-            self.tell(finding.help("characters that ids do not have count as `-`"));
+            self.report(finding.help("characters that ids do not have count as `-`"));
             return None;
         }
         Some(name)
     }
 
     /// Checks one member of an entry by itself.
-    fn key(&mut self, node: Node<'_>, entry: &Member<'_>) {
+    fn check_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, value) = (entry.name(), entry.value);
-        let Some((_, form)) = KEYS.iter().find(|(known, _)| entry.is(known)) else {
-            return self.unknown(node, entry);
+        let Some((_, form)) = SERVER_KEYS.iter().find(|(known, _)| entry.is(known)) else {
+            return self.report_unknown_key(node, entry);
         };
         let kind = value.kind();
         match form {
-            ServerKeyForm::Unused => {}
-            // Serialisers that write every field write null for those that are not there.
+            ServerKeyForm::Ignored => {}
+            // Many serialisers write `null` for settings that are not set.
             _ if kind == ValueKind::Null => {}
-            ServerKeyForm::Text if kind != ValueKind::String => self.wrong_type(value, "a string"),
-            ServerKeyForm::Flag if kind != ValueKind::Bool => self.wrong_type(value, "a boolean"),
+            ServerKeyForm::Text if kind != ValueKind::String => {
+                self.report_wrong_type(value, "a string")
+            }
+            ServerKeyForm::Flag if kind != ValueKind::Bool => {
+                self.report_wrong_type(value, "a boolean")
+            }
             ServerKeyForm::Texts if kind != ValueKind::List => {
-                self.wrong_type(value, "a list of strings")
+                self.report_wrong_type(value, "a list of strings")
             }
             ServerKeyForm::Variables | ServerKeyForm::Headers if kind != ValueKind::Map => {
-                self.wrong_type(value, "an object")
+                self.report_wrong_type(value, "an object")
             }
             ServerKeyForm::Text if value.raw().trim().is_empty() => {
                 let message = format!("`{name}` is blank");
-                self.tell(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
+                self.report(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
             }
             ServerKeyForm::Text | ServerKeyForm::Flag => {}
             ServerKeyForm::Texts => {
                 let others =
                     value.items().take(MAX_ITEMS).filter(|item| item.kind() != ValueKind::String);
-                others.for_each(|item| self.wrong_type(item, "a string"));
+                others.for_each(|item| self.report_wrong_type(item, "a string"));
             }
-            ServerKeyForm::ServerTransport => self.transport(value),
+            ServerKeyForm::Transport => self.check_transport(value),
             ServerKeyForm::Variables => {
-                self.texts(value, can_be_variable, "an environment variable")
+                self.check_texts(value, can_be_variable, "an environment variable")
             }
-            ServerKeyForm::Headers => self.texts(value, is_header_name, "a header"),
-            ServerKeyForm::NotHeeded => {
+            ServerKeyForm::Headers => self.check_texts(value, is_header_name, "a header"),
+            ServerKeyForm::IgnoredWithWarning => {
                 let message = format!("`{name}` is not read here");
                 let finding = Finding::new(&IGNORED_SETTING, value.pointer(), message).on_key();
-                self.tell(
+                self.report(
                     finding.help("put the variables into `env`, as `${VAR}` if they are secret"),
                 );
             }
         }
     }
 
-    fn unknown(&mut self, node: Node<'_>, entry: &Member<'_>) {
+    /// Reports a key that no client has, as a misspelling if it resembles a known one.
+    fn report_unknown_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
-        let meant =
-            nearest(name, KEYS.iter().map(|(known, _)| *known)).filter(|meant| !node.has(meant));
-        self.tell(match meant {
-            Some(meant) => {
+        let suggestion = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
+            .filter(|suggestion| !node.has(suggestion));
+        self.report(match suggestion {
+            Some(suggestion) => {
                 let message = format!(
-                    "unknown field `{}`; `{meant}` is spelled almost like it",
+                    "unknown field `{}`; `{suggestion}` is spelled almost like it",
                     shorten(name)
                 );
-                let edit = Edit::RenameKey(at.clone(), meant.to_owned());
+                let edit = Edit::RenameKey(at.clone(), suggestion.to_owned());
                 Finding::new(&MISSPELLED_FIELD, at, message).on_key().repair(
                     Safety::Safe,
-                    format!("rename it to `{meant}`"),
+                    format!("rename it to `{suggestion}`"),
                     vec![edit],
                 )
             }
@@ -272,9 +296,10 @@ impl ServersReader<'_, '_> {
         });
     }
 
-    fn transport(&mut self, value: Node<'_>) {
+    /// Reports an unknown transport.
+    fn check_transport(&mut self, value: Node<'_>) {
         if value.kind() != ValueKind::String {
-            return self.wrong_type(value, "a string");
+            return self.report_wrong_type(value, "a string");
         }
         if transport(value).is_some() {
             return;
@@ -284,35 +309,42 @@ impl ServersReader<'_, '_> {
         let message =
             format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
         let finding = Finding::new(&INVALID_ENUM_VALUE, value.pointer(), message);
-        let meant = nearest_word(value.raw(), words.iter().copied());
-        self.tell(
-            meant.into_iter().fold(finding, |f, meant| f.help(format!("did you mean `{meant}`?"))),
+        let suggestion = nearest_word(value.raw(), words.iter().copied());
+        self.report(
+            suggestion
+                .into_iter()
+                .fold(finding, |f, suggestion| f.help(format!("did you mean `{suggestion}`?"))),
         );
     }
 
-    fn texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
+    /// Checks the keys of an object with `allowed`, and that its values are scalars.
+    fn check_texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
         for entry in node.members() {
             if !allowed(entry.name()) {
                 let message = format!("`{}` cannot be the name of {what}", shorten(entry.name()));
-                self.tell(Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key());
+                self.report(
+                    Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key(),
+                );
             }
             if matches!(entry.value.kind(), ValueKind::List | ValueKind::Map) {
-                self.wrong_type(entry.value, "a string");
+                self.report_wrong_type(entry.value, "a string");
             }
         }
     }
 }
 
+/// A boolean setting.
 fn flag(node: Node<'_>, name: &str) -> Option<bool> {
     node.get(name)?.boolean()
 }
 
+/// The transport that a value names.
 fn transport(value: Node<'_>) -> Option<ServerTransport> {
     let word = value.text()?;
     TRANSPORTS.iter().find(|(name, _)| *name == word).map(|(_, transport)| *transport)
 }
 
-/// The values of an entry that was checked, with their references filled in.
+/// Builds the server from an entry whose keys were checked.
 struct ServerValues<'d, 'r, 's, 'v> {
     node: Node<'d>,
     disabled: bool,
@@ -320,6 +352,8 @@ struct ServerValues<'d, 'r, 's, 'v> {
 }
 
 impl<'d> ServerValues<'d, '_, '_, '_> {
+    /// The server, or `None` if it cannot be reached as the entry says. All parts are expanded
+    /// before that is known, so that every unset variable is reported at once.
     fn server(mut self) -> Option<Server> {
         let environment = self.variables("env");
         let headers = self.variables("headers");
@@ -328,30 +362,31 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         Some(Server { connection, environment, headers, directory, health_check: None })
     }
 
-    /// The text, if it is there and not blank.
-    fn given(&self, name: &str) -> Option<Node<'d>> {
+    /// The value at `name`, if it is a string and not blank.
+    fn non_blank(&self, name: &str) -> Option<Node<'d>> {
         self.node.get(name).filter(|value| value.text().is_some_and(|text| !text.trim().is_empty()))
     }
 
+    /// The string at `name`, with its references expanded.
     fn text(&mut self, name: &str) -> Option<String> {
-        self.fill_in(self.given(name)?)
+        self.expand_value(self.non_blank(name)?)
     }
 
-    fn fill_in(&mut self, value: Node<'_>) -> Option<String> {
+    /// A text with its references expanded, or `None` after reporting why that is impossible.
+    fn expand_value(&mut self, value: Node<'_>) -> Option<String> {
         match expand(value.raw(), self.reader.scope) {
             Ok(text) => Some(text),
-            // Who switched a server off need not have what it takes.
+            // A user who switched a server off need not have its variables set.
             Err(_) if self.disabled => Some(value.raw().to_owned()),
             Err(error) => {
                 let finding = Finding::new(error.code(), value.pointer(), error.to_string());
-                self.reader.tell(finding.help(error.help()));
+                self.reader.report(finding.help(error.help()));
                 None
             }
         }
     }
 
-    /// The members of the object at `name`. VS Code removes a variable that is null: it is not
-    /// passed.
+    /// The members of the object at `name`. A variable that is null is left out, as VS Code does.
     fn variables(&mut self, name: &str) -> Vec<Variable> {
         let entries = self.node.get(name).map(Node::members).unwrap_or_default();
         let scalar = |entry: &Member<'_>| {
@@ -359,54 +394,58 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         };
         let mut list = Vec::new();
         for entry in entries.into_iter().filter(scalar) {
-            let value = self.fill_in(entry.value);
+            let value = self.expand_value(entry.value);
             let name = entry.name().to_owned();
             list.push(Variable { name, required: false, description: None, value });
         }
         list
     }
 
-    /// The way to the server: what `type` says, or what the keys say without it.
+    /// How to reach the server: by the transport that the entry states, otherwise by the keys it
+    /// has.
     fn connection(&mut self) -> Option<Connection> {
-        let written = ["type", "transport"].into_iter().find_map(|name| self.given(name));
-        let command = self.given("command");
-        let address = ADDRESSES.into_iter().find_map(|name| Some((name, self.given(name)?)));
-        match (written.and_then(transport), command, address) {
+        let declared = ["type", "transport"].into_iter().find_map(|name| self.non_blank(name));
+        let command = self.non_blank("command");
+        let address = ADDRESS_KEYS.into_iter().find_map(|name| Some((name, self.non_blank(name)?)));
+        match (declared.and_then(transport), command, address) {
+            // With a stated transport, the keys of the other transports are ignored.
             (Some(ServerTransport::Stdio), Some(command), _) | (None, Some(command), None) => {
                 self.stdio(command)
             }
             (Some(ServerTransport::Stdio), None, _) => {
-                self.missing("command", "`type` says that it is started")
+                self.report_missing("command", "`type` says that it is started")
             }
             (Some(transport), _, Some((_, address))) => self.remote(transport, address),
             (Some(_), _, None) => {
-                self.missing("url", "`type` says that it is reached over the network")
+                self.report_missing("url", "`type` says that it is reached over the network")
             }
             (None, None, Some((key, address))) => {
                 let transport = match key {
                     "httpUrl" => ServerTransport::Http,
                     _ if is_address(address.raw(), &["ws", "wss"]) => ServerTransport::WebSocket,
-                    // Clients try streamable HTTP and fall back, which is what this one means.
+                    // Clients try streamable HTTP first and fall back to SSE, which is what `Sse`
+                    // means.
                     _ => ServerTransport::Sse,
                 };
                 self.remote(transport, address)
             }
+            // Nothing tells which of the two counts, and starting the wrong one could do harm.
             (None, Some(_), Some((key, address))) => {
                 let message = format!("the server has both `command` and `{key}`");
                 let finding = Finding::new(&INVALID_SOURCE, address.pointer(), message).on_key();
                 self.reader
-                    .tell(finding.help("keep one of them, or say which one counts with `type`"));
+                    .report(finding.help("keep one of them, or say which one counts with `type`"));
                 None
             }
-            (None, None, None) => self.missing_both(),
+            (None, None, None) => self.report_no_connection(),
         }
     }
 
-    fn missing(&mut self, name: &str, why: &str) -> Option<Connection> {
-        // A blank or wrong value was told already.
+    /// Reports a missing key. A value that is blank or of the wrong type has been reported already.
+    fn report_missing(&mut self, name: &str, why: &str) -> Option<Connection> {
         if self.node.get(name).is_none_or(|value| value.kind() == ValueKind::Null) {
             let message = format!("the server has no `{name}`, but {why}");
-            self.reader.tell(Finding::new(
+            self.reader.report(Finding::new(
                 &MISSING_REQUIRED_FIELD,
                 self.node.pointer().child(name),
                 message,
@@ -415,12 +454,13 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         None
     }
 
-    fn missing_both(&mut self) -> Option<Connection> {
-        let keys = ADDRESSES.into_iter().chain(["command"]);
+    /// Reports an entry with neither a command nor an address.
+    fn report_no_connection(&mut self) -> Option<Connection> {
+        let keys = ADDRESS_KEYS.into_iter().chain(["command"]);
         if keys.filter_map(|name| self.node.get(name)).all(|value| value.kind() == ValueKind::Null)
         {
             let message = "the server has neither `command` nor `url`";
-            self.reader.tell(Finding::new(
+            self.reader.report(Finding::new(
                 &MISSING_REQUIRED_FIELD,
                 self.node.pointer().child("command"),
                 message,
@@ -429,15 +469,19 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         None
     }
 
+    /// A server that is started. `command` is one program and not a command line: no client splits
+    /// it.
     fn stdio(&mut self, command: Node<'_>) -> Option<Connection> {
+        // Only without `args`: the path of a program may have a space, and with `args` it is clear
+        // where the arguments are.
         if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
             let message = "`command` is one program, and its name has a space";
             let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message);
-            self.reader.tell(
+            self.reader.report(
                 finding.help("put what follows the program into `args`, one item for each word"),
             );
         }
-        let mut words = vec![self.fill_in(command)];
+        let mut words = vec![self.expand_value(command)];
         let args = self.node.get("args");
         for item in args
             .into_iter()
@@ -445,25 +489,26 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
             .take(MAX_ITEMS)
             .filter(|item| item.text().is_some())
         {
-            words.push(self.fill_in(item));
+            words.push(self.expand_value(item));
         }
         let command = words.into_iter().collect::<Option<Vec<String>>>()?;
         Some(Connection::Stdio { command })
     }
 
+    /// A server that is reached over the network.
     fn remote(&mut self, transport: ServerTransport, address: Node<'_>) -> Option<Connection> {
-        let url = self.fill_in(address)?;
+        let url = self.expand_value(address)?;
         let schemes: &[&str] = if transport == ServerTransport::WebSocket {
             &["ws", "wss"]
         } else {
             &["http", "https"]
         };
-        // In a disabled entry it may still have its references.
+        // In a disabled entry the address may still contain references.
         if !self.disabled && !is_address(&url, schemes) {
             let key = address.key().map_or("url", Node::raw);
             let message =
                 format!("`{key}` is not an address that starts with {}", alternatives(schemes));
-            self.reader.tell(Finding::new(&INVALID_PATTERN, address.pointer(), message));
+            self.reader.report(Finding::new(&INVALID_PATTERN, address.pointer(), message));
         }
         Some(match transport {
             ServerTransport::WebSocket => Connection::WebSocket { url },

@@ -1,23 +1,26 @@
-//! Small forms of text that configurations and servers files have in common.
+//! Checks for short texts that configurations and servers files have in common: names of variables,
+//! names of headers, and addresses. They are lenient: the purpose is to find mistakes early, and
+//! the operating system or the HTTP client has the last word.
 
-/// Whether a shell could export it.
+/// Whether a shell accepts it as the name of a variable: letters, digits and `_`, not starting with
+/// a digit. Required inside `${…}`, where other characters have a meaning.
 pub(crate) fn is_variable_name(text: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(word)
 }
 
-/// Whether the operating system takes it as the name of a variable.
+/// Whether the operating system accepts it as the name of a variable, which is almost everything.
 pub(crate) fn can_be_variable(text: &str) -> bool {
     !text.is_empty() && !text.contains(['=', '\0'])
 }
 
-/// A token of RFC 9110, as header names are.
+/// Whether it is a `token` of RFC 9110, section 5.6.2, as the names of headers are.
 pub(crate) fn is_header_name(text: &str) -> bool {
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !text.is_empty() && text.chars().all(token)
 }
 
-/// Whether it is an address with one of these schemes and a host.
+/// Whether it is a URL with one of these schemes and a host. Schemes are not case-sensitive.
 pub(crate) fn is_address(text: &str, schemes: &[&str]) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let known = schemes.iter().any(|s| s.eq_ignore_ascii_case(scheme));
@@ -50,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_variables_and_headers() {
+    fn names_of_variables_and_headers_are_recognised() {
         for (text, variable, header) in [
             ("PATH", true, true),
             ("_a1", true, true),

@@ -1,4 +1,4 @@
-//! References to variables in the settings of servers, as MCP clients fill them in.
+//! Expands references to variables in the settings of servers, as MCP clients do.
 //!
 //! | reference | Claude Code | VS Code | Cursor |
 //! |---|---|---|---|
@@ -6,13 +6,15 @@
 //! | `${env:VAR}` | – | yes | yes |
 //! | `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}` | – | yes | yes |
 //! | `${pathSeparator}`, `${/}` | – | yes | yes |
-//! | `${input:id}` | – | asks | – |
+//! | `${input:id}` | – | asks the user | – |
 //!
-//! They do not contradict each other, so all are understood everywhere. Where a client passes an
-//! unset variable on as it is written (Claude Code) or as nothing (VS Code), it is an error here: a
-//! server that gets `${TOKEN}` for a token fails later and says less.
+//! No two clients give one reference different meanings, so all of them are supported everywhere.
+//! One difference is deliberate: an unset variable is an error. Claude Code passes the reference on
+//! as it is written and VS Code passes nothing; a server that gets `${TOKEN}` as its token fails
+//! later and with a worse message.
 //!
-//! `$VAR` and `$$` mean nothing to any of them and stay. What was filled in is not looked at again.
+//! `$VAR` and `$$` have no meaning to any client and stay as they are. The result of an expansion
+//! is not expanded again, so the value of a variable cannot refer to another one.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -21,38 +23,39 @@ use toolwright_source::DiagnosticCode;
 use crate::codes;
 use crate::text_forms::is_variable_name;
 
-/// Looks up an environment variable. The binary supplies it; libraries do not read the environment.
+/// Looks up an environment variable. The binary supplies the function; libraries do not read the
+/// environment.
 pub type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
 
-/// What references are filled in from.
+/// The values that references can have.
 #[derive(Clone, Copy)]
 pub struct VariableScope<'v> {
     /// The environment.
     pub variables: &'v Variables<'v>,
-    /// What `${workspaceFolder}` stands for; [`workspace_of`] knows it for a servers file.
+    /// The value of `${workspaceFolder}`; for a servers file, [`workspace_of`] determines it.
     pub workspace: &'v Path,
 }
 
-/// Why a reference cannot be expanded. Messages name variables, and quote nothing else of the text:
-/// it may be a secret.
+/// Why a reference cannot be expanded. Messages name the variable and quote nothing else of the
+/// text, which may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
-    /// The variable is not set, and there is no default.
+    /// The variable is not set, and the reference has no default.
     #[error("environment variable `{0}` is not set")]
     Unset(String),
-    /// VS Code asks its user for this one.
-    #[error("`${{input:{0}}}` asks for a value, and nobody can be asked here")]
+    /// VS Code would ask its user for this value.
+    #[error("`${{input:{0}}}` asks the user for a value, which is not possible here")]
     Input(String),
-    /// `${kind:…}` of an unknown kind.
-    #[error("`${{{0}:…}}` is not a reference that can be filled in here")]
+    /// `${kind:…}` with a kind that no client has.
+    #[error("`${{{0}:…}}` is not a reference that can be expanded here")]
     Kind(String),
-    /// Something else in braces.
-    #[error("`${{` does not start a reference that can be filled in here")]
+    /// Other text in braces.
+    #[error("`${{` does not start a reference that can be expanded here")]
     Unknown,
     /// The closing brace is missing.
     #[error("`${{` has no closing `}}`")]
     Unclosed,
-    /// `${A:-${B}}`: clients disagree about what it is.
+    /// `${A:-${B}}`, which clients expand in different ways.
     #[error("the default of `{0}` has a reference inside")]
     Nested(String),
 }
@@ -66,7 +69,7 @@ impl ExpandError {
         }
     }
 
-    /// What to do about it.
+    /// How to fix it, for the help of the diagnostic.
     pub fn help(&self) -> String {
         match self {
             ExpandError::Unset(name) if is_variable_name(name) => {
@@ -78,7 +81,8 @@ impl ExpandError {
                 format!("write `${{{name}}}` instead, and set environment variable `{name}`")
             }
             ExpandError::Kind(_) | ExpandError::Unknown => {
-                "use `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` or `${workspaceFolder}`"
+                "use `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` or \
+                 `${workspaceFolder}`"
                     .to_owned()
             }
             ExpandError::Unclosed => "close it: `${VAR}`".to_owned(),
@@ -87,29 +91,29 @@ impl ExpandError {
     }
 }
 
-/// The environment variable that would serve for an input: `github-token` → `GITHUB_TOKEN`.
+/// The environment variable to suggest instead of an input: `github-token` gives `GITHUB_TOKEN`.
 fn variable_for(id: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let name: String = id.chars().map(word).collect();
     if is_variable_name(&name) { name } else { format!("INPUT_{name}") }
 }
 
-/// The text with every reference filled in.
+/// The text with every reference expanded.
 pub fn expand(text: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let (reference, behind) = after.split_once('}').ok_or(ExpandError::Unclosed)?;
         out.push_str(before);
-        out.push_str(&value(reference, scope)?);
+        out.push_str(&reference_value(reference, scope)?);
         rest = behind;
     }
     out.push_str(rest);
     Ok(out)
 }
 
-/// What stands for the text between the braces.
-fn value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
+/// The value of the reference between the braces.
+fn reference_value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     match reference {
         "userHome" => variable(home, None, scope),
@@ -123,12 +127,13 @@ fn value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandErr
                 Some((name, default)) => (name, Some(default)),
                 None => (reference, None),
             };
-            named(name, default, scope)
+            named_value(name, default, scope)
         }
     }
 }
 
-fn named(
+/// The value of a reference that names a variable, with or without `env:`.
+fn named_value(
     name: &str,
     default: Option<&str>,
     scope: &VariableScope<'_>,
@@ -136,7 +141,8 @@ fn named(
     match name.split_once(':') {
         None if is_variable_name(name) => variable(name, default, scope),
         None => Err(ExpandError::Unknown),
-        // A name of its own grammar, such as `ProgramFiles(x86)`.
+        // After `env:` any name goes, such as `ProgramFiles(x86)`: the prefix already marks it as a
+        // variable.
         Some(("env", name)) if !name.is_empty() => variable(name, default, scope),
         Some(("input", id)) => Err(ExpandError::Input(id.to_owned())),
         Some((kind, _)) if is_variable_name(kind) => Err(ExpandError::Kind(kind.to_owned())),
@@ -144,6 +150,7 @@ fn named(
     }
 }
 
+/// The value of an environment variable, or the default.
 fn variable(
     name: &str,
     default: Option<&str>,
@@ -157,8 +164,9 @@ fn variable(
     }
 }
 
-/// The folder that `${workspaceFolder}` stands for in the servers file `file`: the one it lies in,
-/// or the one above for a file in `.vscode/` or `.cursor/`.
+/// The value of `${workspaceFolder}` in the servers file `file`: the folder it is in, or the folder
+/// above for a file in `.vscode/` or `.cursor/`, because editors open the project and not their own
+/// folder.
 pub fn workspace_of(file: &Path) -> &Path {
     let folder = file.parent().unwrap_or(file);
     let of_editor = folder.file_name().is_some_and(|name| name == ".vscode" || name == ".cursor");

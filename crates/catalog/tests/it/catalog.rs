@@ -44,7 +44,7 @@ impl TestCatalog {
         let listener =
             Arc::new(move |event: &CatalogEvent| noted.lock().unwrap().push(describe(event)));
         let config = folder.path().join("toolwright.toml");
-        let planner = Arc::new(move || SourcePlan::of_config(&config, &|_| None));
+        let planner = Arc::new(move || SourcePlan::from_config(&config, &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
         let runner = Arc::new(Runner::new(
@@ -778,7 +778,7 @@ async fn only_the_source_of_a_called_tool_is_loaded() {
             }
         });
         let config = path.clone();
-        let planner = Arc::new(move || SourcePlan::of_config(&config, &|_| None));
+        let planner = Arc::new(move || SourcePlan::from_config(&config, &|_| None));
         let parts =
             ExecutorContext::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
         let catalog = Catalog::new(

@@ -143,7 +143,9 @@ fn load(args: &TestArgs) -> anyhow::Result<LoadResult> {
         return sources::load_named(sources, command, reading.options(false));
     }
     match sources::configuration(config.as_deref())? {
-        Some(config) => sources::load_plan(SourcePlan::of_config(&config, &environment::variable)),
+        Some(config) => {
+            sources::load_plan(SourcePlan::from_config(&config, &environment::variable))
+        }
         None => {
             bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`")
         }

@@ -1,4 +1,17 @@
-//! The commands of an AIOS tool: which there are, and how each is run.
+//! Collects the commands of an AIOS tool, makes a draft of each, and works out how it is run.
+//!
+//! Documents name commands in several places. A name that occurs in more than one place is one
+//! command:
+//!
+//! ```text
+//! commands: [a, b]             bare names
+//! tools: [{id: a, …}]          with descriptions and schemas
+//! command_groups.*[].command   command lines, for type cli only
+//! examples, validators         names in use, if the first two are absent
+//! id                           the tool itself, if there is nothing else
+//! ```
+//!
+//! All commands of a tool share one binding, which the section of its type describes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,28 +24,29 @@ use toolwright_source::codes::TOO_LARGE;
 use toolwright_source::{DocumentPath, Finding, Node, Origin, RecordPath, ValueKind, words};
 
 use super::ID;
-use super::fields::{COMMAND, ERROR, EXAMPLE, GROUPED};
-use crate::findings::Findings;
-use crate::{Field, MAX_ITEMS, codes, shape, take};
+use super::fields::{COMMAND, EXAMPLE, EXPECTED_ERROR, GROUPED_COMMAND};
+use crate::findings::FindingList;
+use crate::{Field, MAX_ITEMS, codes, extract, shape};
 
-/// A command that the document defines.
+/// A command that the document names.
 struct AiosCommand<'d> {
     name: String,
-    /// Where its name stands.
-    place: Node<'d>,
-    /// The object that describes it, if there is one, and its fields.
+    /// The value that names it.
+    name_node: Node<'d>,
+    /// The object that describes it and the table of that object; `None` for a bare name.
     described: Option<(Node<'d>, &'static [Field])>,
-    /// The words of a command line, without the program.
+    /// The words of its command line after the program, which precede the arguments of every call.
     words: Vec<String>,
 }
 
+/// Adds a draft for each command, and the examples that belong to no command, to the toolset.
 pub(super) fn read(
     tool: Node<'_>,
     toolset: &mut Toolset<Draft>,
     origin: &mut Origin,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) {
-    let mut commands = find(tool).list;
+    let mut commands = collect_commands(tool).list;
     if commands.len() > MAX_ITEMS {
         let message =
             format!("the tool has {} commands; the first {MAX_ITEMS} are read", commands.len());
@@ -46,14 +60,20 @@ pub(super) fn read(
         examples.iter().map(|entry| (entry.name(), entry.value)).collect();
     for command in &commands {
         let at = RecordPath::root().child("tools").child(toolset.tools.len());
-        origin.note(at.clone(), command.described.map_or(command.place, |(node, _)| node));
-        origin.note(at.child("name"), command.place);
+        origin.note(at.clone(), command.described.map_or(command.name_node, |(node, _)| node));
+        origin.note(at.child("name"), command.name_node);
         let mut draft = host.draft(command);
-        if Some(command.place.span()) != tool.get("id").map(Node::span) {
-            unusable_name(command, findings);
+        // An id that cannot be a tool name has been reported as an id already.
+        if Some(command.name_node.span()) != tool.get("id").map(Node::span) {
+            report_unusable_name(command, findings);
         }
         if let Some(list) = by_name.get(command.name.as_str()) {
-            take::note_taken(origin, &at.child("examples"), Some(*list), ValueKind::Map);
+            extract::note_filtered_items(
+                origin,
+                &at.child("examples"),
+                Some(*list),
+                ValueKind::Map,
+            );
             origin.note(at.child("examples"), *list);
             draft.details.examples = read_examples(*list);
         }
@@ -61,67 +81,79 @@ pub(super) fn read(
     }
     toolset.server = host.server;
     note_binding(tool, toolset, origin);
+    // Examples of commands that do not exist are kept apart, for a check that reports them.
     let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     for entry in examples.iter().filter(|entry| !known.contains(entry.name())) {
         let at = RecordPath::root().child("strayExamples").child(entry.name());
-        take::note_taken(origin, &at, Some(entry.value), ValueKind::Map);
+        extract::note_filtered_items(origin, &at, Some(entry.value), ValueKind::Map);
         origin.note(at, entry.value);
         toolset.stray_examples.push((entry.name().to_owned(), read_examples(entry.value)));
     }
 }
 
-/// Notes what refers to another part of the tool. All commands have it in common, so the first one
-/// stands for them.
+/// Notes the origin of the value that refers to another part of the tool or to a file, for the
+/// checks that report a dangling reference. All commands share it, so it is noted for the first one
+/// only.
 fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     let (part, node) = match toolset.tools.first().map(|draft| &draft.details.binding) {
         Some(Binding::Server { .. }) => ("healthCheck", health_check(tool)),
         Some(Binding::Local { .. }) => {
-            let section = take::object(tool, "local_specific");
+            let section = extract::object(tool, "local_specific");
             ("entryPoint", section.and_then(|section| section.get("entry_point")))
         }
         Some(Binding::Orchestration { .. }) => (
             "helper",
-            take::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")),
+            extract::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")),
         ),
         _ => return,
     };
-    take::note(origin, &format!("/tools/0/binding/{part}"), node);
+    extract::note_if_present(origin, &format!("/tools/0/binding/{part}"), node);
 }
 
-/// In the section of its type or at the top.
+/// The health check, in the section of the type or at the top level.
 fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
-    let section = take::object(tool, "mcp_specific");
+    let section = extract::object(tool, "mcp_specific");
     section
-        .and_then(|section| take::object(section, "health_check"))
-        .or_else(|| take::object(tool, "health_check"))
+        .and_then(|section| extract::object(section, "health_check"))
+        .or_else(|| extract::object(tool, "health_check"))
 }
 
-/// A command that cannot be called: its name is not one that a tool can have.
-fn unusable_name(command: &AiosCommand<'_>, out: &mut Findings) {
+/// Reports a command whose name cannot be the name of a tool.
+fn report_unusable_name(command: &AiosCommand<'_>, out: &mut FindingList) {
     let Err(error) = ToolName::parse(&command.name) else { return };
-    // What is blank or no text at all was reported by its shape.
-    if out.is_full() || command.name.trim().is_empty() || command.place.kind() == ValueKind::Number
+    // A blank name, or one that is not a string, has been reported by its table.
+    if out.is_full()
+        || command.name.trim().is_empty()
+        || command.name_node.kind() == ValueKind::Number
     {
         return;
     }
     let message = format!("command `{}` cannot be called: {error}", words::shorten(&command.name));
-    out.push(Finding::new(&codes::INVALID_PATTERN, command.place.pointer(), message));
+    out.push(Finding::new(&codes::INVALID_PATTERN, command.name_node.pointer(), message));
 }
 
-/// Commands in the order they were met.
+/// Commands in the order of the document, by name.
 #[derive(Default)]
 struct AiosCommands<'d> {
     list: Vec<AiosCommand<'d>>,
+    /// The index of the first command of each name.
     by_name: HashMap<String, usize>,
 }
 
 impl<'d> AiosCommands<'d> {
-    fn add_bare(&mut self, name: &str, place: Node<'d>) {
-        self.add(AiosCommand { name: name.to_owned(), place, described: None, words: Vec::new() });
+    /// Adds a command that only has a name.
+    fn add_bare(&mut self, name: &str, name_node: Node<'d>) {
+        self.add(AiosCommand {
+            name: name.to_owned(),
+            name_node,
+            described: None,
+            words: Vec::new(),
+        });
     }
 
-    /// A description adds to a bare name, and a bare name to nothing that is known. Two
-    /// descriptions of one name are two commands, so that neither is lost.
+    /// Adds a command, or merges it with the one of the same name: a description completes a bare
+    /// name, and a bare name adds nothing. Two descriptions of one name stay two commands, so that
+    /// neither is lost and the duplicate is reported.
     fn add(&mut self, command: AiosCommand<'d>) {
         match self.by_name.get(&command.name).map(|n| &mut self.list[*n]) {
             Some(_) if command.described.is_none() => {}
@@ -139,32 +171,36 @@ impl<'d> AiosCommands<'d> {
     }
 }
 
-fn find(tool: Node<'_>) -> AiosCommands<'_> {
+/// All commands, from every place that may name them.
+fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     let mut commands = AiosCommands::default();
-    for item in tool.get("commands").into_iter().flat_map(take::items) {
+    for item in tool.get("commands").into_iter().flat_map(extract::items) {
         commands.add_bare(item.raw(), item);
     }
-    for described in take::objects(tool, "tools") {
+    for described in extract::objects(tool, "tools") {
         let id = described.get("id");
         commands.add(AiosCommand {
             name: id.and_then(Node::text).unwrap_or_default().to_owned(),
-            place: id.unwrap_or(described),
+            name_node: id.unwrap_or(described),
             described: Some((described, COMMAND)),
             words: Vec::new(),
         });
     }
     let listed = tool.has("commands") || tool.has("tools");
-    if kind_of(tool) == Some("cli") {
-        for (line, object) in grouped(tool) {
+    if tool_type(tool) == Some("cli") {
+        for (line, object) in grouped_commands(tool) {
             let (name, words) = name_and_words(tool, line.raw());
-            let described = Some((object, GROUPED));
-            commands.add(AiosCommand { name, place: line, described, words });
+            let described = Some((object, GROUPED_COMMAND));
+            commands.add(AiosCommand { name, name_node: line, described, words });
         }
     }
+    // Only if the document has no list: beside a list, a name that is not in it is a mistake.
     if !listed {
-        used(tool).into_iter().for_each(|(name, node)| commands.add_bare(name, node));
+        referenced_names(tool).into_iter().for_each(|(name, node)| commands.add_bare(name, node));
     }
-    let own_command = matches!(kind_of(tool), Some("cli" | "local" | "meta"));
+    // Not for `mcp`: the names of a server's tools are unknown until it is connected, and the id of
+    // the definition is not one of them.
+    let own_command = matches!(tool_type(tool), Some("cli" | "local" | "meta"));
     if let Some((id, name)) = tool.get("id").and_then(|id| Some((id, id.text()?)))
         && own_command
         && commands.list.is_empty()
@@ -174,14 +210,15 @@ fn find(tool: Node<'_>) -> AiosCommands<'_> {
     commands
 }
 
-fn kind_of(tool: Node<'_>) -> Option<&str> {
+/// The type of the tool, if it is a string.
+fn tool_type(tool: Node<'_>) -> Option<&str> {
     tool.get("type").and_then(Node::text)
 }
 
 /// `command_groups.*[].command`, each with the object around it.
-fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
-    let groups = take::object(tool, "command_groups").map(Node::members).unwrap_or_default();
-    let objects = groups.into_iter().take(MAX_ITEMS).flat_map(|group| take::items(group.value));
+fn grouped_commands(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
+    let groups = extract::object(tool, "command_groups").map(Node::members).unwrap_or_default();
+    let objects = groups.into_iter().take(MAX_ITEMS).flat_map(|group| extract::items(group.value));
     objects
         .filter_map(|object| {
             Some((object.get("command").filter(|c| c.kind() == ValueKind::String)?, object))
@@ -189,11 +226,12 @@ fn grouped(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
         .collect()
 }
 
-/// The words of a command line behind its program, and the name they make. The program alone is
-/// called by its own name.
+/// The name of a command line and its words after the program: `git log --oneline` becomes
+/// `log_--oneline` if the tool's program is `git`. The program alone keeps its own name.
 fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     let mut words = command_words(line);
-    let program = take::object(tool, "cli_specific").and_then(|cli| take::text(cli, "executable"));
+    let program =
+        extract::object(tool, "cli_specific").and_then(|cli| extract::text(cli, "executable"));
     if program.is_some() && words.first() == program.as_ref() {
         let program = words.remove(0);
         if words.is_empty() {
@@ -203,35 +241,38 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     (words.join("_"), words)
 }
 
-/// Names that scenarios and validators use: they define commands where nothing else does. A name
-/// that is a key stands before its value.
-fn used(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
-    let lists = take::object(tool, "examples").map(Node::members).unwrap_or_default();
+/// Names that scenarios and validators refer to, each with the value that the name belongs to. They
+/// define the commands of a document that lists none.
+fn referenced_names(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
+    let lists = extract::object(tool, "examples").map(Node::members).unwrap_or_default();
     let scenarios = lists
         .into_iter()
         .filter(|entry| entry.value.items().any(|example| example.has("scenario")));
     let mut names: Vec<(&str, Node<'_>)> =
         scenarios.map(|entry| (entry.name(), entry.value)).collect();
-    if let Some(knowledge) = take::object(tool, "executable_knowledge") {
-        let validators = take::objects(knowledge, "validators");
+    if let Some(knowledge) = extract::object(tool, "executable_knowledge") {
+        let validators = extract::objects(knowledge, "validators");
         let validated = validators.filter_map(|v| v.get("validates"));
         names.extend(validated.filter_map(|node| Some((node.text()?, node))));
     }
     names
 }
 
-/// What all commands of a tool have in common.
+/// The parts of a tool that all its commands share.
 struct CommandContext<'d> {
     tool: Node<'d>,
+    /// The server of a tool of type `mcp`.
     server: Option<Arc<Server>>,
 }
 
 impl<'d> CommandContext<'d> {
+    /// Reads the shared parts once for all commands.
     fn of(tool: Node<'d>) -> CommandContext<'d> {
-        let server = (kind_of(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
+        let server = (tool_type(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
         CommandContext { tool, server: server.map(Arc::new) }
     }
 
+    /// The draft of one command.
     fn draft(&self, command: &AiosCommand<'_>) -> Draft {
         let mut draft = Draft {
             name: match ToolName::parse(&command.name) {
@@ -243,9 +284,10 @@ impl<'d> CommandContext<'d> {
             ..Draft::default()
         };
         match command.described {
-            Some((described, fields)) => describe(&mut draft, described, fields),
-            None if self.tool.get("id").is_some_and(|id| id.span() == command.place.span()) => {
-                draft.description = take::given_text(self.tool, "description");
+            Some((described, fields)) => apply_description(&mut draft, described, fields),
+            // The command is the tool itself, so it has the tool's description.
+            None if self.tool.get("id").is_some_and(|id| id.span() == command.name_node.span()) => {
+                draft.description = extract::non_blank_text(self.tool, "description");
             }
             None => {}
         }
@@ -255,8 +297,10 @@ impl<'d> CommandContext<'d> {
         draft
     }
 
+    /// The schema of a command that declares none. A program takes any arguments; a server states
+    /// its own schemas when it is connected.
     fn default_input(&self) -> InputSchema {
-        match kind_of(self.tool) {
+        match tool_type(self.tool) {
             Some("cli") => InputSchema::Written(serde_json::json!({
                 "type": "object",
                 "properties": {
@@ -271,34 +315,37 @@ impl<'d> CommandContext<'d> {
         }
     }
 
+    /// How the command is run; unbound if the section of its type is missing or lacks what is
+    /// needed.
     fn binding(&self, command: &AiosCommand<'_>) -> Binding {
-        let section = |name| take::object(self.tool, name);
-        let bound = match kind_of(self.tool) {
+        let section = |name| extract::object(self.tool, name);
+        let bound = match tool_type(self.tool) {
             Some("mcp") => self
                 .server
                 .clone()
                 .map(|server| Binding::Server { server, tool: command.name.clone() }),
             Some("cli") => section("cli_specific").and_then(|cli| {
                 Some(Binding::Command {
-                    executable: take::text(cli, "executable")?,
+                    executable: extract::text(cli, "executable")?,
                     words: command.words.clone(),
-                    install_check: take::text(cli, "install_check"),
-                    install_guide: take::text(cli, "install_guide"),
+                    install_check: extract::text(cli, "install_check"),
+                    install_guide: extract::text(cli, "install_guide"),
                 })
             }),
             Some("local") => section("local_specific").and_then(|local| {
                 Some(Binding::Local {
-                    runtime: take::text(local, "runtime"),
-                    entry_point: take::text(local, "entry_point")?,
+                    runtime: extract::text(local, "runtime"),
+                    entry_point: extract::text(local, "entry_point")?,
                     command: command.name.clone(),
-                    dependencies: take::texts(local, "dependencies"),
+                    dependencies: extract::texts(local, "dependencies"),
                 })
             }),
             Some("meta") => section("meta_specific").and_then(|meta| {
-                let helper = take::text(meta, "orchestration")?;
+                // Both `merge` and `helpers.merge` are in use.
+                let helper = extract::text(meta, "orchestration")?;
                 Some(Binding::Orchestration {
                     helper: helper.strip_prefix("helpers.").unwrap_or(&helper).to_owned(),
-                    aggregates: take::texts(meta, "aggregates"),
+                    aggregates: extract::texts(meta, "aggregates"),
                 })
             }),
             _ => None,
@@ -307,99 +354,103 @@ impl<'d> CommandContext<'d> {
     }
 }
 
-fn describe(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
-    draft.description = take::given_text(described, "description");
+/// Fills the draft from the object that describes the command.
+fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
+    draft.description = extract::non_blank_text(described, "description");
     if let schema @ (FieldValue::Valid(_) | FieldValue::Invalid(_)) =
-        take::input_schema(described, "inputSchema")
+        extract::input_schema(described, "inputSchema")
     {
         draft.input = schema;
     }
-    draft.output = take::output_schema(described, "outputSchema");
+    draft.output = extract::output_schema(described, "outputSchema");
     let mut rest = Rest::default();
-    take::keep(described, fields, &DocumentPath::root(), ID, &mut rest);
+    extract::keep_unknown(described, fields, &DocumentPath::root(), ID, &mut rest);
     if let Some(parameters) = described.get("parameters") {
         rest.keep(ID, "/parameters", parameters.to_json());
     }
     draft.details.rest = rest;
 }
 
+/// The server of a tool of type `mcp`; `None` if the section does not say where it is.
 fn read_server(tool: Node<'_>) -> Option<Server> {
-    let section = take::object(tool, "mcp_specific")?;
-    let remote = take::object(section, "connection");
-    let url = remote.and_then(|c| take::text(c, "url"));
-    let line = take::text(section, "server_command");
+    let section = extract::object(tool, "mcp_specific")?;
+    let remote = extract::object(section, "connection");
+    let url = remote.and_then(|c| extract::text(c, "url"));
+    let line = extract::text(section, "server_command");
     let transport = section.get("transport").or_else(|| remote?.get("type"));
     let transport = transport.and_then(Node::text).unwrap_or("stdio");
+    // Published tools put a URL into `server_command`, or state the transport as `connection.type`.
     let connection = match (transport, url) {
         ("websocket", url) => Connection::WebSocket { url: url.or(line)? },
         ("sse", url) => Connection::Sse { url: url.or(line)? },
         (_, Some(url)) if line.is_none() => Connection::Sse { url },
         _ => {
             let mut command = command_words(&line?);
-            command.extend(take::texts(section, "server_args"));
+            command.extend(extract::texts(section, "server_args"));
             Connection::Stdio { command }
         }
     };
     Some(Server {
         connection,
-        environment: take::objects(section, "environment_variables").map(read_variable).collect(),
+        environment: extract::objects(section, "environment_variables")
+            .map(read_variable)
+            .collect(),
         headers: Vec::new(),
         directory: None,
         health_check: health_check(tool).map(read_health_check),
     })
 }
 
+/// An environment variable of the server.
 fn read_variable(node: Node<'_>) -> Variable {
     Variable {
-        name: take::text(node, "name").unwrap_or_default(),
+        name: extract::text(node, "name").unwrap_or_default(),
         required: node.get("required").and_then(Node::boolean).unwrap_or(false),
-        description: take::text(node, "description"),
-        value: take::text(node, "value"),
+        description: extract::text(node, "description"),
+        value: extract::text(node, "value"),
     }
 }
 
+/// A health check.
 fn read_health_check(node: Node<'_>) -> HealthCheck {
     HealthCheck {
-        method: take::text(node, "method"),
-        command: take::text(node, "command"),
+        method: extract::text(node, "method"),
+        command: extract::text(node, "command"),
         arguments: node.get("arguments").map(Node::to_json),
         expected_response: node.get("expected_response").map(Node::to_json),
         timeout_ms: node
             .get("timeout_ms")
-            .and_then(shape::whole)
+            .and_then(shape::as_integer)
             .and_then(|ms| u64::try_from(ms).ok()),
     }
 }
 
+/// The examples in a list, without items that are not objects. `mitigation` is in the table but not
+/// in the record, so it is kept with the unknown members.
 fn read_examples(list: Node<'_>) -> Vec<Example> {
     let read = |node: Node<'_>| Example {
-        scenario: take::text(node, "scenario"),
-        description: take::text(node, "description"),
+        scenario: extract::text(node, "scenario"),
+        description: extract::text(node, "description"),
         input: node.get("input").map(Node::to_json),
         output: node.get("output").map(Node::to_json),
-        error: take::object(node, "error").map(read_error),
-        rest: take::rest(
-            node,
-            &EXAMPLE.iter().map(|f| f.name).filter(|n| *n != "mitigation").collect::<Vec<_>>(),
-        ),
+        error: extract::object(node, "error").map(read_error),
+        rest: extract::members_outside_and(node, EXAMPLE, "mitigation"),
     };
-    take::items(list).filter(|node| node.kind() == ValueKind::Map).map(read).collect()
+    extract::items(list).filter(|node| node.kind() == ValueKind::Map).map(read).collect()
 }
 
+/// The expected error. `http_status` is kept in the same way.
 fn read_error(node: Node<'_>) -> ExpectedError {
     ExpectedError {
-        code: take::text(node, "code"),
-        message: take::text(node, "message"),
-        validator: take::text(node, "validator"),
-        rest: take::rest(
-            node,
-            &ERROR.iter().map(|f| f.name).filter(|n| *n != "http_status").collect::<Vec<_>>(),
-        ),
+        code: extract::text(node, "code"),
+        message: extract::text(node, "message"),
+        validator: extract::text(node, "validator"),
+        rest: extract::members_outside_and(node, EXPECTED_ERROR, "http_status"),
     }
 }
 
-/// The words of a command line as a shell splits them; one with an open quote is split at its
-/// spaces.
+/// The words of a command line as a shell splits them, without expanding anything. A line with an
+/// unclosed quote is split at its spaces.
 fn command_words(line: &str) -> Vec<String> {
     words::split_words(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect())
 }
@@ -409,7 +460,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_as_a_shell_splits_them() {
+    fn command_lines_are_split_as_a_shell_does() {
         let cases: &[(&str, &[&str])] = &[
             ("npx -y @scope/server", &["npx", "-y", "@scope/server"]),
             ("  a   b ", &["a", "b"]),

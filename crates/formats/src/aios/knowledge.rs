@@ -1,4 +1,8 @@
-//! The knowledge sections of an AIOS tool. Items keep whatever could be read of them.
+//! Reads the knowledge sections of an AIOS tool. Each item becomes part of the record with whatever
+//! could be read of it; `shape` has reported the rest.
+//!
+//! The lists skip items that are not objects, so the positions in the record and in the document
+//! can differ: `note_list` records where each one came from.
 
 use toolwright_model::{
     AntiPattern, FieldMapping, Function, Json, Knowledge, KnowledgeStrategy, PayloadSchema,
@@ -7,59 +11,62 @@ use toolwright_model::{
 use toolwright_source::{Node, Origin, RecordPath, ValueKind};
 
 use super::fields::{
-    ANTI_PATTERN, HELPER, PAYLOAD, PROCESSOR, QUIRK, VALIDATOR, is_group, is_mapping,
+    ANTI_PATTERN, HELPER, PAYLOAD_SCHEMA, PROCESSOR, QUIRK, VALIDATOR, is_group, is_mapping,
 };
-use crate::{Field, take};
+use crate::{Field, extract};
 
+/// The knowledge of a tool, empty if it has none.
 pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     let mut knowledge = Knowledge::default();
     let word = tool.get("knowledge_strategy").and_then(Node::text);
     knowledge.strategy =
         KnowledgeStrategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
-    if let Some(code) = take::object(tool, "executable_knowledge") {
+    if let Some(code) = extract::object(tool, "executable_knowledge") {
         knowledge.helpers =
-            take::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
-        knowledge.processors = take::objects(code, "processors").map(processor).collect();
-        knowledge.validators = take::objects(code, "validators").map(validator).collect();
+            extract::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
+        knowledge.processors = extract::objects(code, "processors").map(processor).collect();
+        knowledge.validators = extract::objects(code, "validators").map(validator).collect();
         for kind in ["helpers", "processors", "validators"] {
             note_list(origin, kind, code.get(kind));
         }
         note_checks(code, origin);
     }
-    if let Some(api) = take::object(tool, "api_complexity") {
+    if let Some(api) = extract::object(tool, "api_complexity") {
         knowledge.payload_schemas =
-            take::objects(api, "payload_schemas").map(payload_schema).collect();
+            extract::objects(api, "payload_schemas").map(payload_schema).collect();
         knowledge.field_mappings =
-            take::object(api, "field_mappings").map(field_mappings).unwrap_or_default();
-        knowledge.quirks = take::objects(api, "api_quirks").map(quirk).collect();
-        take::note(origin, "/knowledge/fieldMappings", api.get("field_mappings"));
+            extract::object(api, "field_mappings").map(field_mappings).unwrap_or_default();
+        knowledge.quirks = extract::objects(api, "api_quirks").map(quirk).collect();
+        extract::note_if_present(origin, "/knowledge/fieldMappings", api.get("field_mappings"));
         note_list(origin, "payloadSchemas", api.get("payload_schemas"));
         note_list(origin, "quirks", api.get("api_quirks"));
     }
-    knowledge.anti_patterns = take::objects(tool, "anti_patterns").map(anti_pattern).collect();
+    knowledge.anti_patterns = extract::objects(tool, "anti_patterns").map(anti_pattern).collect();
     note_list(origin, "antiPatterns", tool.get("anti_patterns"));
     knowledge
 }
 
+/// Notes the origin of a list and, where needed, of its items.
 fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
     let record = RecordPath::root().child("knowledge").child(name);
-    take::note_taken(origin, &record, list, ValueKind::Map);
+    extract::note_filtered_items(origin, &record, list, ValueKind::Map);
     if let Some(list) = list {
         origin.note(record, list);
     }
 }
 
-/// A check of the record is a member of a check of the document.
+/// Notes the origin of the checks of each validator. The document groups checks into objects; the
+/// record has one check for each member.
 fn note_checks(code: Node<'_>, origin: &mut Origin) {
     let validators = RecordPath::root().child("knowledge").child("validators");
-    for (n, validator) in take::objects(code, "validators").enumerate() {
+    for (n, validator) in extract::objects(code, "validators").enumerate() {
         let at = validators.child(n).child("checks");
-        let checks = validator.get("checks").into_iter().flat_map(take::items).flat_map(members);
+        let checks = validator.get("checks").into_iter().flat_map(extract::items).flat_map(members);
         checks.enumerate().for_each(|(n, (_, value))| origin.note(at.child(n), value));
     }
 }
 
-/// What a check of the document consists of; what is no object is one thing without a name.
+/// The members of one item of `checks`. An item that is not an object is a check without a name.
 fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
     match check.kind() {
         ValueKind::Map => {
@@ -69,15 +76,17 @@ fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
     }
 }
 
+/// The part that helpers, processors and validators have in common.
 fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
     Function {
-        id: take::text(node, "id"),
-        description: take::text(node, "description"),
-        code: take::text(node, "function"),
-        rest: take::unclaimed(node, fields),
+        id: extract::text(node, "id"),
+        description: extract::text(node, "description"),
+        code: extract::text(node, "function"),
+        rest: extract::members_outside(node, fields),
     }
 }
 
+/// A processor. The stage is optional, and `response` by default.
 fn processor(node: Node<'_>) -> Processor {
     let stage = if node.get("stage").and_then(Node::text) == Some("request") {
         ProcessorStage::Request
@@ -86,20 +95,23 @@ fn processor(node: Node<'_>) -> Processor {
     };
     Processor {
         function: function(node, PROCESSOR),
-        processes: take::text(node, "processes"),
+        processes: extract::text(node, "processes"),
         stage,
     }
 }
 
+/// A validator with its checks.
 fn validator(node: Node<'_>) -> Validator {
-    let checks = node.get("checks").into_iter().flat_map(take::items).flat_map(members);
+    let checks = node.get("checks").into_iter().flat_map(extract::items).flat_map(members);
     Validator {
         function: function(node, VALIDATOR),
-        validates: take::text(node, "validates"),
+        validates: extract::text(node, "validates"),
         checks: checks.map(|(name, value)| read_check(name, value)).collect(),
     }
 }
 
+/// One check. Only `required_fields` is understood; others are kept and reported by the crate
+/// `check`.
 fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
     match (name, value.kind()) {
         (Some("required_fields"), ValueKind::List) => ValidatorCheck::RequiredFields(
@@ -112,18 +124,21 @@ fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
     }
 }
 
+/// A payload schema. `example` is in the table but not in the record, so it is kept with the
+/// unknown members.
 fn payload_schema(node: Node<'_>) -> PayloadSchema {
-    let mut rest: toolwright_model::Object = take::unclaimed(node, PAYLOAD);
+    let mut rest: toolwright_model::Object = extract::members_outside(node, PAYLOAD_SCHEMA);
     rest.extend(node.get("example").map(|example| ("example".to_owned(), example.to_json())));
     PayloadSchema {
-        kind: take::text(node, "type"),
-        detection: take::text(node, "detection"),
-        payload_path: take::text(node, "payload_path"),
+        kind: extract::text(node, "type"),
+        detection: extract::text(node, "detection"),
+        payload_path: extract::text(node, "payload_path"),
         rest,
     }
 }
 
-/// Mappings at the top and one group deep, each with the names that lead to it.
+/// The mappings at the top level and one group deep, each with the path of names that leads to it.
+/// The notes of a group become a mapping without `structure` and `extraction`.
 fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
     let mut out = Vec::new();
     for entry in node.members() {
@@ -147,33 +162,36 @@ fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
     out
 }
 
+/// One mapping.
 fn field_mapping(path: Vec<String>, node: Node<'_>) -> FieldMapping {
     FieldMapping {
         path,
         structure: node.get("structure").map(Node::to_json),
-        extraction: take::text(node, "extraction"),
-        rest: take::rest(node, &["structure", "extraction"]),
+        extraction: extract::text(node, "extraction"),
+        rest: extract::members_except(node, &["structure", "extraction"]),
     }
 }
 
+/// One quirk.
 fn quirk(node: Node<'_>) -> Quirk {
     Quirk {
-        name: take::text(node, "quirk"),
-        description: take::text(node, "description"),
-        impact: take::text(node, "impact"),
-        mitigation: take::text(node, "mitigation"),
-        rest: take::unclaimed(node, QUIRK),
+        name: extract::text(node, "quirk"),
+        description: extract::text(node, "description"),
+        impact: extract::text(node, "impact"),
+        mitigation: extract::text(node, "mitigation"),
+        rest: extract::members_outside(node, QUIRK),
     }
 }
 
+/// One anti-pattern.
 fn anti_pattern(node: Node<'_>) -> AntiPattern {
     AntiPattern {
-        name: take::text(node, "pattern"),
-        description: take::text(node, "description"),
-        category: take::text(node, "category"),
-        wrong: take::text(node, "wrong"),
-        correct: take::text(node, "correct"),
-        rationale: take::text(node, "rationale"),
-        rest: take::unclaimed(node, ANTI_PATTERN),
+        name: extract::text(node, "pattern"),
+        description: extract::text(node, "description"),
+        category: extract::text(node, "category"),
+        wrong: extract::text(node, "wrong"),
+        correct: extract::text(node, "correct"),
+        rationale: extract::text(node, "rationale"),
+        rest: extract::members_outside(node, ANTI_PATTERN),
     }
 }

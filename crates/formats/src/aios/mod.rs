@@ -1,5 +1,17 @@
-//! AIOS: YAML tools of four types, with commands, and from version 2.0 on with knowledge: code,
-//! payload shapes, quirks, anti-patterns and examples by scenario.
+//! AIOS: one YAML document per tool, of one of four types, with commands that agents call. From
+//! version 2.0 on it also holds knowledge: helper functions, processors and validators in
+//! JavaScript, payload shapes, quirks, anti-patterns, and examples by scenario.
+//!
+//! ```text
+//! fields.rs     the tables
+//! version.rs    1.0 or 2.0: as stated, or by the features in use
+//! read.rs       the tool as a toolset, whose namespace is the tool's id
+//! commands.rs   its commands, one draft each, and how they are run
+//! knowledge.rs  the knowledge sections
+//! ```
+//!
+//! An AIOS "tool" is a toolset in the record, and its commands are the tools: what an agent can
+//! call is a command.
 
 mod commands;
 mod fields;
@@ -14,10 +26,13 @@ use toolwright_source::Document;
 
 use crate::{Field, Format, Reading};
 
+/// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("aios");
 
+/// The format's entry in `crate::FORMATS`.
 pub(crate) struct Aios;
 
+/// Rules in which formats differ, for the checks that apply to all of them.
 static CONVENTIONS: Conventions = Conventions {
     names: NameStyle::KebabCaseIds,
     examples: ExampleKind::Scenarios,

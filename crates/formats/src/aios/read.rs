@@ -1,22 +1,27 @@
-//! AIOS documents into the record: a toolset whose namespace is the tool's id.
+//! Reads AIOS documents into the record: a toolset whose namespace is the id of the tool. The
+//! commands and the knowledge sections have files of their own.
 
 use std::sync::Arc;
 
 use toolwright_model::{Draft, Namespace, Rest, Toolset};
 use toolwright_source::{Document, DocumentPath, Finding, Node, Origin, ValueKind, words};
 
-use super::fields::{CLI, COMPLEXITY, EXECUTABLE, HEALTH, LOCAL, MCP, META, ROOT, TOOL};
+use super::fields::{
+    API_COMPLEXITY, CLI_SECTION, EXECUTABLE_KNOWLEDGE, HEALTH_CHECK, LOCAL_SECTION, MCP_SECTION,
+    META_SECTION, ROOT, TOOL,
+};
 use super::{CONVENTIONS, ID, commands, knowledge, version};
-use crate::findings::Findings;
-use crate::{Reading, codes, shape, take};
+use crate::findings::FindingList;
+use crate::{Reading, codes, extract, shape};
 
+/// Reads a document.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
     let root = document.root();
     let tool = root_tool(root, &mut findings);
-    let version = version::of(tool);
-    shape::object(tool, TOOL, &mut findings);
+    let version = version::detect_version(tool);
+    shape::check_object(tool, TOOL, &mut findings);
     let toolset = read_tool(tool, &mut origin, &mut findings);
     Reading {
         format: ID,
@@ -27,8 +32,9 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     }
 }
 
-/// The value of `tool:`, or the root itself where that is left out.
-fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
+/// The value of `tool:`. Many published files leave out that key and start with its members, so the
+/// root itself is read as the tool then, with a finding that is only a warning with `--compat`.
+fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
     let Some(tool) = root.get("tool") else {
         let message = "the root key `tool` is missing";
         let finding =
@@ -36,32 +42,35 @@ fn root_tool<'d>(root: Node<'d>, out: &mut Findings) -> Node<'d> {
         out.push(finding.help("indent everything under `tool:`").tolerable());
         return root;
     };
-    for entry in
-        root.members().iter().filter(|entry| ROOT.iter().all(|field| field.name != entry.name()))
+    for member in
+        root.members().iter().filter(|member| ROOT.iter().all(|field| field.name != member.name()))
     {
         if out.is_full() {
             break;
         }
-        let message = format!("root key `{}` beside `tool`", words::shorten(entry.name()));
-        let finding = Finding::new(&codes::EXTRA_ROOT_KEY, entry.value.pointer(), message).on_key();
+        let message = format!("root key `{}` beside `tool`", words::shorten(member.name()));
+        let finding =
+            Finding::new(&codes::EXTRA_ROOT_KEY, member.value.pointer(), message).on_key();
         out.push(finding.help("everything but `tool` belongs under it").tolerable());
     }
     tool
 }
 
-fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> Toolset<Draft> {
+/// The toolset, and findings that need a parser and not a table.
+fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset {
-        namespace: take::namespace(tool, "id"),
-        title: take::text(tool, "name"),
-        description: take::text(tool, "description"),
-        version: take::bare_version(tool),
+        namespace: extract::namespace(tool, "id"),
+        title: extract::text(tool, "name"),
+        description: extract::text(tool, "description"),
+        version: extract::bare_version(tool),
         knowledge: knowledge::read(tool, origin),
         conventions: &CONVENTIONS,
         ..Toolset::default()
     };
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
-        take::note(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
+        extract::note_if_present(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
     }
+    // The table accepts any text as an id, but as a namespace it must not have `:` or white space.
     if let Some(id) = tool.get("id").filter(|_| toolset.namespace.is_invalid())
         && let Some(Err(error)) = id.text().map(Namespace::parse)
     {
@@ -71,47 +80,48 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> To
     }
     commands::read(tool, &mut toolset, origin, findings);
     let at = tool.pointer();
-    // Only prose stays behind: everything else of the table is in the record.
+    // In the table but not in the record: kept, so that writing the document back loses nothing.
     for field in ["schema_version", "type", "capabilities"] {
         if let Some(node) = tool.get(field).filter(|node| node.kind() != ValueKind::Null) {
             toolset.rest.keep(ID, at.child(field).as_str(), node.to_json());
         }
     }
-    take::keep(tool, TOOL, &at, ID, &mut toolset.rest);
+    extract::keep_unknown(tool, TOOL, &at, ID, &mut toolset.rest);
     keep_sections(tool, &at, &mut toolset.rest);
     keep_root(tool, &mut toolset.rest);
     toolset
 }
 
-/// What the sections hold beyond their tables, and the sections of other types as they are.
+/// Keeps what the sections hold beyond their tables. A section of another type than the tool's own
+/// does not take effect, and is kept as a whole.
 fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
     let kind = tool.get("type").and_then(Node::text);
     for (own, name, fields) in [
-        ("mcp", "mcp_specific", MCP),
-        ("cli", "cli_specific", CLI),
-        ("local", "local_specific", LOCAL),
-        ("meta", "meta_specific", META),
+        ("mcp", "mcp_specific", MCP_SECTION),
+        ("cli", "cli_specific", CLI_SECTION),
+        ("local", "local_specific", LOCAL_SECTION),
+        ("meta", "meta_specific", META_SECTION),
     ] {
-        match take::object(tool, name) {
+        match extract::object(tool, name) {
             Some(section) if kind == Some(own) => {
-                take::keep_nested(section, fields, &at.child(name), ID, rest)
+                extract::keep_unknown_nested(section, fields, &at.child(name), ID, rest)
             }
             Some(section) => rest.keep(ID, at.child(name).as_str(), section.to_json()),
             None => {}
         }
     }
     for (name, fields) in [
-        ("executable_knowledge", EXECUTABLE),
-        ("api_complexity", COMPLEXITY),
-        ("health_check", HEALTH),
+        ("executable_knowledge", EXECUTABLE_KNOWLEDGE),
+        ("api_complexity", API_COMPLEXITY),
+        ("health_check", HEALTH_CHECK),
     ] {
-        if let Some(section) = take::object(tool, name) {
-            take::keep(section, fields, &at.child(name), ID, rest);
+        if let Some(section) = extract::object(tool, name) {
+            extract::keep_unknown(section, fields, &at.child(name), ID, rest);
         }
     }
 }
 
-/// Keeps the keys beside `tool:`.
+/// Keeps the keys beside `tool:`. A tool without that key has no parent, and nothing beside it.
 fn keep_root(tool: Node<'_>, rest: &mut Rest) {
     let Some(root) = tool.parent() else { return };
     for member in root.members().iter().filter(|member| member.name() != "tool") {

@@ -1,4 +1,6 @@
-//! BTCP: tools that run in a browser, one by one or gathered in a manifest.
+//! BTCP, the Browser Tool Calling Protocol: tools that run in a browser, one by one or gathered in
+//! a manifest. Bounds such as 64 characters or 300,000 milliseconds are the specification's; a test
+//! derives JSON Schemas from these tables and compares them with the published ones.
 
 mod read;
 
@@ -14,10 +16,13 @@ use crate::field::{TEXT, TEXTS};
 use crate::patterns::{BTCP_MANIFEST_NAME, BTCP_PROTOCOL, BTCP_TOOL_NAME, CAPABILITY};
 use crate::{Format, Reading};
 
+/// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("btcp");
 
+/// The format's entry in `crate::FORMATS`.
 pub(crate) struct Btcp;
 
+/// Rules in which formats differ, for the checks that apply to all of them.
 static CONVENTIONS: Conventions = Conventions {
     names: NameStyle::CamelCaseVerbs,
     unique_tools: UniqueTools::ByName,
@@ -44,16 +49,20 @@ impl Format for Btcp {
     }
 }
 
+/// A list of capabilities, which may be empty.
 const CAPABILITIES: FieldKind =
     FieldKind::List { of: &pattern(&CAPABILITY, 0, usize::MAX), min: 0 };
+/// A time-out in milliseconds: 1 second to 5 minutes.
 const TIMEOUT: FieldKind = FieldKind::Integer { min: 1_000, max: 300_000 };
 
+/// An example of a call.
 pub(crate) static EXAMPLE: &[Field] = &[
     optional("description", TEXT, "what the example shows"),
     required("input", FREE, "the arguments of the call"),
     optional("output", FieldKind::Any, "the result that is expected"),
 ];
 
+/// The fields of a tool.
 pub(crate) static TOOL: &[Field] = &[
     required("name", pattern(&BTCP_TOOL_NAME, 1, 64), "what the tool is called by"),
     required("description", length(10, 1_000), "what the tool does, for the agent to read"),
@@ -71,11 +80,13 @@ pub(crate) static TOOL: &[Field] = &[
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
 ];
 
-/// The object around a list of tools that is no manifest.
+/// The object around a list of tools that is not a manifest.
 pub(crate) static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
 
+/// A list of tools, which may be empty; that of a manifest may not.
 pub(crate) const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
+/// The provider of a manifest.
 pub(crate) static PROVIDER: &[Field] = &[
     required("name", length(0, 100), "the provider's display name"),
     optional("url", address(TextFormat::Uri), "the provider's web site"),
@@ -83,16 +94,22 @@ pub(crate) static PROVIDER: &[Field] = &[
     optional("icon", address(TextFormat::Uri), "the URL of an icon"),
 ];
 
+/// Limits that hold for all tools of a manifest.
 pub(crate) static CONFIG: &[Field] = &[
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
     optional("sandbox", choice(&["worker", "iframe", "ses", "wasm"]), "the isolation it prefers"),
     optional("maxConcurrent", FieldKind::Integer { min: 1, max: 10 }, "calls that may run at once"),
 ];
 
+/// The root of a manifest.
 pub(crate) static MANIFEST: &[Field] = &[
     required("btcp", pattern(&BTCP_PROTOCOL, 0, usize::MAX), "the version of the protocol, `1.0`"),
     required("name", pattern(&BTCP_MANIFEST_NAME, 1, 64), "what the manifest is called by"),
-    required("version", FieldKind::Version { v: false }, "the semantic version of the manifest"),
+    required(
+        "version",
+        FieldKind::Version { v_prefix: false },
+        "the semantic version of the manifest",
+    ),
     optional("description", length(0, 500), "what the tools are for"),
     optional("provider", FieldKind::Object(PROVIDER), "who offers them"),
     required(

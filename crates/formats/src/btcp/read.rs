@@ -1,4 +1,6 @@
-//! BTCP documents into the record.
+//! Reads BTCP documents into the record: a manifest, one tool, or a list of tools. Only a manifest
+//! has a namespace, a version and declared capabilities; tools by themselves become a toolset
+//! without any.
 
 use std::sync::Arc;
 
@@ -11,20 +13,23 @@ use toolwright_source::{
 };
 
 use super::{CONFIG, CONVENTIONS, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TOOLS};
-use crate::findings::Findings;
-use crate::{Field, Reading, codes, shape, take};
+use crate::findings::FindingList;
+use crate::{Field, Reading, codes, extract, shape};
 
+/// Reads a document in any of the forms.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
     let (toolset, dialect) = if is_manifest(root) {
-        shape::object(root, MANIFEST, &mut findings);
-        protocol(root, &mut findings);
-        (read_manifest(root, &mut origin), take::text(root, "btcp"))
+        shape::check_object(root, MANIFEST, &mut findings);
+        check_protocol(root, &mut findings);
+        (read_manifest(root, &mut origin), extract::text(root, "btcp"))
     } else {
         (read_tools(root, &mut origin, &mut findings), None)
     };
+    // BTCP has a default for `maxConcurrent`, where other formats leave the number of calls
+    // unlimited.
     let limits = DeclaredLimits {
         default_concurrent: Some(DeclaredLimits::DEFAULT_CONCURRENT),
         ..toolset.limits
@@ -33,18 +38,21 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     Reading { format: ID, dialect, toolset, origin, findings: findings.into_vec() }
 }
 
-/// A manifest that lacks `btcp` is still one, by anything else it says about its tools.
+/// Whether the document is a manifest. One that lacks `btcp` is recognised by any other field that
+/// only manifests have, so that the missing version is reported and not a dozen wrong fields.
 fn is_manifest(root: Node<'_>) -> bool {
     let about_all = |field: &Field| field.name != "tools" && root.has(field.name);
     root.has("btcp") || root.has("tools") && MANIFEST.iter().any(about_all)
 }
 
-/// Which protocol it asks for: 1.x is supported, a higher minor version with a warning.
-fn protocol(root: Node<'_>, out: &mut Findings) {
+/// Reports an unsupported version of the protocol. 1.0 is supported; a higher minor version is only
+/// a warning, because minor versions add optional fields, which are read as unknown ones.
+fn check_protocol(root: Node<'_>, out: &mut FindingList) {
     let Some(node) = root.get("btcp") else { return };
     let Some((major, minor)) = node.text().and_then(|text| text.split_once('.')) else { return };
     let number = |digits: &str| digits.parse::<u64>().ok();
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    // `shape` has reported a value that does not match the pattern.
     if !all_digits(major) || !all_digits(minor) {
         return;
     }
@@ -57,26 +65,27 @@ fn protocol(root: Node<'_>, out: &mut Findings) {
     }
 }
 
+/// The toolset of a manifest.
 fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
     let mut toolset = Toolset {
-        namespace: take::namespace(root, "name"),
-        description: take::text(root, "description"),
-        version: take::bare_version(root),
-        provider: take::object(root, "provider").map(read_provider),
+        namespace: extract::namespace(root, "name"),
+        description: extract::text(root, "description"),
+        version: extract::bare_version(root),
+        provider: extract::object(root, "provider").map(read_provider),
         declares: root
             .get("capabilities")
             .filter(|list| list.kind() == ValueKind::List)
-            .map(take::capabilities),
+            .map(extract::capabilities),
         ..Toolset::default()
     };
-    take::note(origin, "/namespace", root.get("name"));
-    take::note(origin, "/declares", root.get("capabilities"));
-    if let Some(config) = take::object(root, "config") {
+    extract::note_if_present(origin, "/namespace", root.get("name"));
+    extract::note_if_present(origin, "/declares", root.get("capabilities"));
+    if let Some(config) = extract::object(root, "config") {
         toolset.limits = DeclaredLimits {
             timeout_ms: milliseconds(config),
             max_concurrent: config
                 .get("maxConcurrent")
-                .and_then(shape::whole)
+                .and_then(shape::as_integer)
                 .and_then(|n| u32::try_from(n).ok())
                 .filter(|n| (1..=10).contains(n)),
             sandbox: config
@@ -84,13 +93,13 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
                 .and_then(|node| Sandbox::ALL.into_iter().find(|s| node.text() == Some(s.name()))),
             ..DeclaredLimits::default()
         };
-        take::note(origin, "/limits", Some(config));
+        extract::note_if_present(origin, "/limits", Some(config));
         for (field, record) in
             [("timeout", "/limits/timeoutMs"), ("maxConcurrent", "/limits/maxConcurrent")]
         {
-            take::note(origin, record, config.get(field));
+            extract::note_if_present(origin, record, config.get(field));
         }
-        take::keep_nested(
+        extract::keep_unknown_nested(
             config,
             CONFIG,
             &DocumentPath::root().child("config"),
@@ -98,8 +107,8 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             &mut toolset.rest,
         );
     }
-    if let Some(provider) = take::object(root, "provider") {
-        take::keep_nested(
+    if let Some(provider) = extract::object(root, "provider") {
+        extract::keep_unknown_nested(
             provider,
             PROVIDER,
             &DocumentPath::root().child("provider"),
@@ -107,26 +116,27 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             &mut toolset.rest,
         );
     }
-    for tool in take::objects(root, "tools") {
+    for tool in extract::objects(root, "tools") {
         toolset.tools.push(read_tool(tool, toolset.tools.len(), origin));
     }
-    take::keep(root, MANIFEST, &DocumentPath::root(), ID, &mut toolset.rest);
+    extract::keep_unknown(root, MANIFEST, &DocumentPath::root(), ID, &mut toolset.rest);
     toolset
 }
 
-/// One tool, or a list of tools without a manifest around it.
-fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> Toolset<Draft> {
+/// The toolset of one tool, or of a list of tools without a manifest around it.
+fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset::default();
-    let around = take::object(root, "result").filter(|result| result.has("tools")).unwrap_or(root);
+    let around =
+        extract::object(root, "result").filter(|result| result.has("tools")).unwrap_or(root);
     let list: Vec<Node<'_>> = if around.has("tools") {
-        shape::object(around, LIST, findings);
-        take::keep(around, LIST, &around.pointer(), ID, &mut toolset.rest);
-        take::objects(around, "tools").collect()
+        shape::check_object(around, LIST, findings);
+        extract::keep_unknown(around, LIST, &around.pointer(), ID, &mut toolset.rest);
+        extract::objects(around, "tools").collect()
     } else if root.kind() == ValueKind::List {
-        shape::value(root, root, &TOOLS, findings);
-        take::items(root).collect()
+        shape::check_value(root, root, &TOOLS, findings);
+        extract::items(root).collect()
     } else {
-        shape::object(root, TOOL, findings);
+        shape::check_object(root, TOOL, findings);
         vec![root]
     };
     for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
@@ -135,35 +145,42 @@ fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut Findings) -> T
     toolset
 }
 
+/// The provider, without the fields that are not strings.
 fn read_provider(node: Node<'_>) -> Provider {
-    let text = |name| take::text(node, name);
+    let text = |name| extract::text(node, name);
     Provider { name: text("name"), url: text("url"), contact: text("contact"), icon: text("icon") }
 }
 
+/// One tool. `index` is its place in the toolset.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
     if let Some(timeout) = node.get("timeout") {
         origin.note(at.child("limits").child("timeoutMs"), timeout);
     }
-    take::note_taken(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
-    take::note_taken(origin, &at.child("examples"), node.get("examples"), ValueKind::Map);
+    extract::note_filtered_items(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
+    extract::note_filtered_items(
+        origin,
+        &at.child("examples"),
+        node.get("examples"),
+        ValueKind::Map,
+    );
     origin.note(at, node);
     let mut rest = Rest::default();
-    take::keep(node, TOOL, &DocumentPath::root(), ID, &mut rest);
+    extract::keep_unknown(node, TOOL, &DocumentPath::root(), ID, &mut rest);
     Draft {
-        name: take::name(node, "name"),
+        name: extract::name(node, "name"),
         namespace: FieldValue::Missing,
-        description: take::given_text(node, "description"),
+        description: extract::non_blank_text(node, "description"),
         version: FieldValue::Missing,
-        input: take::input_schema(node, "inputSchema"),
-        output: take::output_schema(node, "outputSchema"),
-        needs: node.get("capabilities").map(take::capabilities).unwrap_or_default(),
+        input: extract::input_schema(node, "inputSchema"),
+        output: extract::output_schema(node, "outputSchema"),
+        needs: node.get("capabilities").map(extract::capabilities).unwrap_or_default(),
         details: Details {
-            tags: Tags::new(take::texts(node, "tags")),
-            examples: take::objects(node, "examples").map(read_example).collect(),
+            tags: Tags::new(extract::texts(node, "tags")),
+            examples: extract::objects(node, "examples").map(read_example).collect(),
             deprecation: Deprecation {
                 deprecated: node.get("deprecated").and_then(Node::boolean).unwrap_or(false),
-                message: take::text(node, "deprecationMessage"),
+                message: extract::text(node, "deprecationMessage"),
             },
             limits: DeclaredLimits { timeout_ms: milliseconds(node), ..DeclaredLimits::default() },
             binding: Binding::Script,
@@ -173,18 +190,20 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
 }
 
+/// An example of a call.
 fn read_example(node: Node<'_>) -> Example {
     Example {
-        description: take::text(node, "description"),
+        description: extract::text(node, "description"),
         input: node.get("input").map(Node::to_json),
         output: node.get("output").map(Node::to_json),
-        rest: take::unclaimed(node, EXAMPLE),
+        rest: extract::members_outside(node, EXAMPLE),
         ..Example::default()
     }
 }
 
-/// A time-out within the bounds; what lies outside was reported and does not hold.
+/// A time-out within the bounds. One outside of them has been reported, and the default applies:
+/// clamping it would run the tool with a limit that the author did not choose.
 fn milliseconds(parent: Node<'_>) -> Option<u64> {
-    let ms = u64::try_from(shape::whole(parent.get("timeout")?)?).ok()?;
+    let ms = u64::try_from(shape::as_integer(parent.get("timeout")?)?).ok()?;
     (1_000..=300_000).contains(&ms).then_some(ms)
 }

@@ -1,5 +1,8 @@
-//! ikigai: what an executable tool prints for `--schema`. The call itself goes over its standard
-//! streams.
+//! ikigai: the description that an executable tool prints when it is run with `--schema`. A call of
+//! the tool goes over its standard streams, which is the business of `exec`.
+//!
+//! This is the smallest format and a good template for a new one: a table of fields, the
+//! conventions of the format, and a reader that checks the shape first and then fills the record.
 
 use std::sync::Arc;
 
@@ -7,25 +10,31 @@ use toolwright_model::{Binding, Conventions, Details, Draft, FieldValue, FormatI
 use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
 use crate::field::{Field, FieldKind, TEXT, pattern, required};
-use crate::findings::Findings;
+use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
-use crate::{Format, Reading, shape, take};
+use crate::{Format, Reading, extract, shape};
 
+/// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("ikigai");
 
+/// The format's entry in `crate::FORMATS`.
 pub(crate) struct Ikigai;
 
+/// Rules in which formats differ, for the checks that apply to all of them.
 static CONVENTIONS: Conventions = Conventions { requires_description: true, ..Conventions::NONE };
 
+/// The fields of a tool.
 static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     required("description", TEXT, "what the tool does, for the agent to read"),
     required("parameters", FieldKind::Schema, "the JSON Schema of the arguments"),
 ];
 
-/// The object around a list of tools, for who names this format for it.
+/// The object around a list of tools. Detection never chooses ikigai for a list, which would be
+/// ambiguous, but `--format ikigai` may.
 static LIST: &[Field] = &[required("tools", TOOLS, "the list of tools")];
 
+/// A list of tools.
 const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
 impl Format for Ikigai {
@@ -43,18 +52,18 @@ impl Format for Ikigai {
 
     fn read(&self, document: &Arc<Document>) -> Reading {
         let root = document.root();
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         let mut origin = Origin::whole(document);
         let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
         let list: Vec<Node<'_>> = if root.has("tools") {
-            shape::object(root, LIST, &mut findings);
-            take::keep(root, LIST, &DocumentPath::root(), ID, &mut toolset.rest);
-            take::objects(root, "tools").collect()
+            shape::check_object(root, LIST, &mut findings);
+            extract::keep_unknown(root, LIST, &DocumentPath::root(), ID, &mut toolset.rest);
+            extract::objects(root, "tools").collect()
         } else if root.kind() == ValueKind::List {
-            shape::value(root, root, &TOOLS, &mut findings);
-            take::items(root).collect()
+            shape::check_value(root, root, &TOOLS, &mut findings);
+            extract::items(root).collect()
         } else {
-            shape::object(root, TOOL, &mut findings);
+            shape::check_object(root, TOOL, &mut findings);
             vec![root]
         };
         for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
@@ -64,20 +73,24 @@ impl Format for Ikigai {
     }
 }
 
+/// One tool. `index` is its place in the toolset.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
+    // The key differs from the record's, so the origin must be noted; parts with equal names are
+    // found by walking the tree.
     if let Some(parameters) = node.get("parameters") {
         origin.note(at.child("inputSchema"), parameters);
     }
     origin.note(at, node);
     let mut rest = Rest::default();
-    take::keep(node, TOOL, &DocumentPath::root(), ID, &mut rest);
+    extract::keep_unknown(node, TOOL, &DocumentPath::root(), ID, &mut rest);
     Draft {
-        name: take::name(node, "name"),
-        description: take::given_text(node, "description"),
-        input: take::input_schema(node, "parameters"),
+        name: extract::name(node, "name"),
+        description: extract::non_blank_text(node, "description"),
+        input: extract::input_schema(node, "parameters"),
         output: FieldValue::Missing,
         details: Details {
+            // The document does not name its program. The loader, which ran it, fills in the path.
             binding: Binding::Executable { program: None },
             rest,
             ..Details::default()

@@ -1,5 +1,6 @@
-//! MCP: one tool, a list of tools, or the answer to `tools/list`, with toolfoundation's
-//! `namespace`, `version` and `tags`.
+//! MCP tools: one tool, a list of tools, or the response to `tools/list`, with or without the
+//! JSON-RPC envelope. toolfoundation's definitions are MCP tools with `namespace`, `version` and
+//! `tags`, so they share this table instead of being a format of their own.
 
 mod read;
 
@@ -9,17 +10,20 @@ use toolwright_model::{Conventions, FormatId, Namespace};
 use toolwright_source::{Document, Finding, Node, ValueKind, words};
 
 use crate::field::{
-    FREE, Field, FieldKind, RuleCheck, TEXT, TEXTS, TextFormat, address, choice, optional, pattern,
-    required,
+    CustomCheck, FREE, Field, FieldKind, TEXT, TEXTS, TextFormat, address, choice, optional,
+    pattern, required,
 };
-use crate::findings::Findings;
+use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading, codes, shape};
 
+/// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("mcp");
 
+/// The format's entry in `crate::FORMATS`.
 pub(crate) struct Mcp;
 
+/// MCP requires that the input schema has the type `object`.
 static CONVENTIONS: Conventions = Conventions { requires_object_input: true, ..Conventions::NONE };
 
 impl Format for Mcp {
@@ -40,15 +44,19 @@ impl Format for Mcp {
     }
 }
 
+/// The hints of a tool. Authors often leave out the suffix `Hint`, hence the misspellings.
 pub(crate) static ANNOTATIONS: &[Field] = &[
     optional("title", TEXT, "a display name"),
-    optional("readOnlyHint", FieldKind::Boolean, "it changes nothing").not("readOnly"),
-    optional("destructiveHint", FieldKind::Boolean, "it may destroy something").not("destructive"),
+    optional("readOnlyHint", FieldKind::Boolean, "it changes nothing").misspelled_as("readOnly"),
+    optional("destructiveHint", FieldKind::Boolean, "it may destroy something")
+        .misspelled_as("destructive"),
     optional("idempotentHint", FieldKind::Boolean, "calling it twice is calling it once")
-        .not("idempotent"),
-    optional("openWorldHint", FieldKind::Boolean, "it reaches the outside world").not("openWorld"),
+        .misspelled_as("idempotent"),
+    optional("openWorldHint", FieldKind::Boolean, "it reaches the outside world")
+        .misspelled_as("openWorld"),
 ];
 
+/// An image of a tool.
 pub(crate) static ICON: &[Field] = &[
     required("src", address(TextFormat::Uri), "the URL of the image"),
     optional("mimeType", TEXT, "its media type"),
@@ -56,12 +64,14 @@ pub(crate) static ICON: &[Field] = &[
     optional("theme", choice(&["light", "dark"]), "the background it is made for"),
 ];
 
+/// How a tool can be run. The record does not use it; it is kept for writing back.
 static EXECUTION: &[Field] = &[optional(
     "taskSupport",
     choice(&["forbidden", "optional", "required"]),
     "whether it can run as a task",
 )];
 
+/// The fields of a tool. `since` names the revision of the specification that introduced a field.
 pub(crate) static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     optional("title", TEXT, "a display name"),
@@ -80,39 +90,47 @@ pub(crate) static TOOL: &[Field] = &[
     optional("execution", FieldKind::Object(EXECUTION), "how it can be run").since("2025-11-25"),
     optional("_meta", FREE, "free metadata"),
     optional("namespace", NAMESPACE, "what its id starts with (toolfoundation)"),
-    optional("version", FieldKind::Version { v: true }, "its semantic version (toolfoundation)"),
+    optional(
+        "version",
+        FieldKind::Version { v_prefix: true },
+        "its semantic version (toolfoundation)",
+    ),
     optional("tags", TEXTS, "words to find it by (toolfoundation)"),
 ];
 
+/// A list of tools.
 pub(crate) const TOOLS: FieldKind = FieldKind::List { of: &FieldKind::Object(TOOL), min: 0 };
 
-/// The object around `tools`.
+/// The object around `tools`: the result of `tools/list`.
 pub(crate) static LIST: &[Field] = &[
     required("tools", TOOLS, "the list of tools"),
     optional("nextCursor", TEXT, "where the next page starts"),
     optional("_meta", FREE, "free metadata"),
 ];
 
-/// The JSON-RPC envelope around that.
+/// The JSON-RPC response around that result.
 pub(crate) static ENVELOPE: &[Field] = &[
     optional("jsonrpc", choice(&["2.0"]), "the version of JSON-RPC"),
     optional("id", FieldKind::Any, "the request it answers"),
     required("result", FieldKind::Object(LIST), "the list of tools"),
 ];
 
-const NAMESPACE: FieldKind = FieldKind::Rule {
-    wants: "a text without `:`, white space and control characters",
-    check: RuleCheck(namespace),
+/// toolfoundation prescribes no pattern for namespaces. A tool's id is `namespace:name`, so at
+/// least `:` cannot be part of one.
+const NAMESPACE: FieldKind = FieldKind::Custom {
+    expects: "a text without `:`, white space and control characters",
+    check: CustomCheck(namespace),
 };
 
-fn namespace(_: Node<'_>, node: Node<'_>, out: &mut Findings) {
+/// Checks a namespace. One that only some programs accept is a warning.
+fn namespace(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::String {
-        return shape::wrong_type(node, "a string", out);
+        return shape::report_wrong_type(node, "a string", out);
     }
     match Namespace::parse(node.raw()) {
         Ok(namespace) if namespace.is_portable() => {}
         Ok(_) => out.push(
-            shape::convention(
+            shape::naming_warning(
                 node,
                 format!(
                     "namespace `{}` has characters that other programs refuse",

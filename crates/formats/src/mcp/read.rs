@@ -1,4 +1,13 @@
-//! MCP documents into the record.
+//! Reads MCP documents into the record.
+//!
+//! ```text
+//! {jsonrpc, result: {tools: […]}}  ─ ENVELOPE ─┐
+//! {tools: […], nextCursor}         ─ LIST ─────┼─▶ tool nodes ─ read_tool ─▶ drafts
+//! […]                              ─ TOOLS ────┤
+//! {name, inputSchema}              ─ TOOL ─────┘
+//! ```
+//!
+//! Shape findings come from the first step alone, so `read_tool` ignores what does not fit.
 
 use std::sync::Arc;
 
@@ -6,30 +15,31 @@ use toolwright_model::{Annotations, Details, Draft, Example, Icon, Rest, Tags, T
 use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
 use super::{ANNOTATIONS, CONVENTIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
-use crate::findings::Findings;
-use crate::{Reading, shape, take};
+use crate::findings::FindingList;
+use crate::{Reading, extract, shape};
 
+/// Reads a document in any of the four forms.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
     let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
-    let list: Vec<Node<'_>> = if take::object(root, "result").is_some() {
-        shape::object(root, ENVELOPE, &mut findings);
+    let list: Vec<Node<'_>> = if extract::object(root, "result").is_some() {
+        shape::check_object(root, ENVELOPE, &mut findings);
         keep_list(root.get("result"), &mut toolset.rest);
-        take::keep(root, ENVELOPE, &DocumentPath::root(), ID, &mut toolset.rest);
+        extract::keep_unknown(root, ENVELOPE, &DocumentPath::root(), ID, &mut toolset.rest);
         root.get("result")
-            .map(|result| take::objects(result, "tools").collect())
+            .map(|result| extract::objects(result, "tools").collect())
             .unwrap_or_default()
     } else if root.has("tools") {
-        shape::object(root, LIST, &mut findings);
+        shape::check_object(root, LIST, &mut findings);
         keep_list(Some(root), &mut toolset.rest);
-        take::objects(root, "tools").collect()
+        extract::objects(root, "tools").collect()
     } else if root.kind() == ValueKind::List {
-        shape::value(root, root, &TOOLS, &mut findings);
-        take::items(root).collect()
+        shape::check_value(root, root, &TOOLS, &mut findings);
+        extract::items(root).collect()
     } else {
-        shape::object(root, TOOL, &mut findings);
+        shape::check_object(root, TOOL, &mut findings);
         vec![root]
     };
     for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
@@ -38,7 +48,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
 }
 
-/// Keeps everything around a list of tools.
+/// Keeps everything around a list of tools, known fields included: the record has no place for
+/// `nextCursor` and `_meta`.
 fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
     let members = list.map(Node::members).unwrap_or_default();
     for member in members.iter().filter(|member| member.name() != "tools") {
@@ -47,83 +58,89 @@ fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
     }
 }
 
+/// One tool. `index` is its place in the toolset.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
-    take::note_taken(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
+    extract::note_filtered_items(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
     origin.note(at.clone(), node);
     let mut rest = Rest::default();
     let examples = examples(node);
     if examples.is_some() {
-        take::note_taken(origin, &at.child("examples"), node.get("examples"), ValueKind::Map);
+        extract::note_filtered_items(
+            origin,
+            &at.child("examples"),
+            node.get("examples"),
+            ValueKind::Map,
+        );
     }
-    for (name, value) in take::unclaimed(node, TOOL) {
+    for (name, value) in extract::members_outside(node, TOOL) {
         if name != "examples" || examples.is_none() {
             rest.keep(ID, DocumentPath::root().child(&name).as_str(), value);
         }
     }
+    // In the table, so it is checked, but not in the record.
     if let Some(execution) = node.get("execution") {
         rest.keep(ID, "/execution", execution.to_json());
     }
     Draft {
-        name: take::name(node, "name"),
-        namespace: take::own_namespace(node),
-        description: take::given(node, "description", |n| n.text().map(str::to_owned)),
-        version: take::own_version(node),
-        input: take::input_schema(node, "inputSchema"),
-        output: take::output_schema(node, "outputSchema"),
+        name: extract::name(node, "name"),
+        namespace: extract::optional_namespace(node),
+        description: extract::required_value(node, "description", |n| n.text().map(str::to_owned)),
+        version: extract::optional_version(node),
+        input: extract::input_schema(node, "inputSchema"),
+        output: extract::output_schema(node, "outputSchema"),
         needs: Vec::new(),
         details: Details {
-            title: take::text(node, "title"),
-            tags: Tags::new(take::texts(node, "tags")),
+            title: extract::text(node, "title"),
+            tags: Tags::new(extract::texts(node, "tags")),
             examples: examples.unwrap_or_default(),
-            annotations: take::object(node, "annotations")
+            annotations: extract::object(node, "annotations")
                 .map(read_annotations)
                 .unwrap_or_default(),
-            icons: take::objects(node, "icons").map(read_icon).collect(),
-            meta: take::object(node, "_meta").map(|meta| take::rest(meta, &[])),
+            icons: extract::objects(node, "icons").map(read_icon).collect(),
+            meta: extract::object(node, "_meta").map(|meta| extract::members_except(meta, &[])),
             rest,
             ..Details::default()
         },
     }
 }
 
-/// Calls that show how it is used, written as BTCP writes them. MCP says nothing about the field,
-/// so anything else in it is not ours.
+/// The examples of a tool in the form that BTCP gives them. MCP does not define the field, so this
+/// returns `None`, and the field is kept as unknown, if a single item has another form.
 fn examples(node: Node<'_>) -> Option<Vec<Example>> {
     let list = node.get("examples").filter(|list| list.kind() == ValueKind::List)?;
     let example = |item: Node<'_>| {
         let input = item.get("input").filter(|input| input.kind() == ValueKind::Map)?.to_json();
         Some(Example {
-            description: take::text(item, "description"),
+            description: extract::text(item, "description"),
             input: Some(input),
             output: item.get("output").map(Node::to_json),
-            rest: take::rest(item, &["description", "input", "output"]),
+            rest: extract::members_except(item, &["description", "input", "output"]),
             ..Example::default()
         })
     };
-    take::items(list).map(example).collect()
+    extract::items(list).map(example).collect()
 }
 
+/// The hints, each unset if it is absent or not a boolean.
 fn read_annotations(node: Node<'_>) -> Annotations {
     let hint = |name| node.get(name).and_then(Node::boolean);
     Annotations {
-        title: take::text(node, "title"),
+        title: extract::text(node, "title"),
         read_only: hint("readOnlyHint"),
         destructive: hint("destructiveHint"),
         idempotent: hint("idempotentHint"),
         open_world: hint("openWorldHint"),
-        rest: take::unclaimed(node, ANNOTATIONS),
+        rest: extract::members_outside(node, ANNOTATIONS),
     }
 }
 
+/// An icon. `theme` is in the table but not in the record, so it is kept with the unknown members.
 fn read_icon(node: Node<'_>) -> Icon {
     Icon {
-        src: take::text(node, "src").unwrap_or_default(),
-        mime_type: take::text(node, "mimeType"),
-        sizes: take::texts(node, "sizes"),
-        rest: take::rest(
-            node,
-            &ICON.iter().map(|f| f.name).filter(|n| *n != "theme").collect::<Vec<_>>(),
-        ),
+        src: extract::text(node, "src").unwrap_or_default(),
+        mime_type: extract::text(node, "mimeType"),
+        sizes: extract::texts(node, "sizes"),
+        rest: extract::members_outside_and(node, ICON, "theme"),
     }
 }

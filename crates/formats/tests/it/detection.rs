@@ -1,7 +1,7 @@
 //! Detection of the format: every rule with a document that it matches and a near miss, and the
 //! order of rules where two match.
 
-use toolwright_formats::{FORMATS, LOOKED_FOR};
+use toolwright_formats::{FORMATS, RECOGNISED_KEYS};
 
 use crate::support::{definitions, detected, examples, findings, read_as};
 
@@ -185,12 +185,12 @@ fn an_unknown_document_lists_the_keys_that_were_looked_for() {
         panic!("an empty object is not a definition");
     };
     assert_eq!(finding.at.as_str(), "");
-    assert!(finding.help.iter().any(|help| help.contains(LOOKED_FOR)), "{:?}", finding.help);
+    assert!(finding.help.iter().any(|help| help.contains(RECOGNISED_KEYS)), "{:?}", finding.help);
     assert!(finding.help.iter().any(|help| help.contains("--format")), "{:?}", finding.help);
     for word in
         ["btcp", "tool", "functionDeclarations", "input_schema", "inputSchema", "parameters", "id"]
     {
-        assert!(LOOKED_FOR.contains(&format!("`{word}`")), "{word}");
+        assert!(RECOGNISED_KEYS.contains(&format!("`{word}`")), "{word}");
     }
 }
 
@@ -233,6 +233,6 @@ fn broken_texts_with_keys_of_definitions_are_recognised() {
         ("tools: [a\n", false),
         ("{{ template }}: a: b\n", false),
     ] {
-        assert_eq!(toolwright_formats::speaks_of_tools(text), meant, "{text}");
+        assert_eq!(toolwright_formats::looks_like_definition(text), meant, "{text}");
     }
 }

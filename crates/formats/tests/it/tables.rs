@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
-use toolwright_formats::{FORMATS, Field, FieldKind, Need, TextFormat};
+use toolwright_formats::{FORMATS, Field, FieldKind, FieldPresence, TextFormat};
 
 use crate::support::shared;
 
@@ -74,11 +74,11 @@ fn fields_are_unique_and_described() {
                 field.about
             );
             assert!(
-                field.mistaken.is_none_or(|word| !names.contains(word)),
-                "{at}: its mistaken spelling is a field"
+                field.misspelling.is_none_or(|word| !names.contains(word)),
+                "{at}: its common misspelling is a field"
             );
-            if let FieldKind::Rule { wants, .. } = innermost(field) {
-                assert!(!wants.is_empty(), "{at}");
+            if let FieldKind::Custom { expects, .. } = innermost(field) {
+                assert!(!expects.is_empty(), "{at}");
             }
         }
     }
@@ -94,7 +94,7 @@ fn bounds_patterns_and_words_make_sense() {
                     assert!(min <= max, "{at}");
                     let Some(pattern) = pattern else { continue };
                     regex::Regex::new(pattern.regex).unwrap_or_else(|e| panic!("{at}: {e}"));
-                    assert!(!pattern.means.is_empty(), "{at}");
+                    assert!(!pattern.description.is_empty(), "{at}");
                     for text in pattern.tolerated {
                         assert!(!(pattern.matches)(text), "{at}: `{text}` is fine, not tolerated");
                     }
@@ -114,8 +114,9 @@ fn bounds_patterns_and_words_make_sense() {
 /// The part of a JSON Schema that a table describes.
 fn as_schema(fields: &'static [Field]) -> Json {
     let properties = fields.iter().map(|field| (field.name.to_owned(), kind_schema(&field.kind)));
-    let required =
-        fields.iter().filter(|f| matches!(f.need, Need::Required | Need::RequiredTolerably));
+    let required = fields.iter().filter(|f| {
+        matches!(f.presence, FieldPresence::Required | FieldPresence::RequiredInStrictMode)
+    });
     let mut schema =
         json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()});
     let required: BTreeSet<&str> = required.map(|field| field.name).collect();
@@ -163,7 +164,7 @@ fn kind_schema(kind: &'static FieldKind) -> Json {
         }
         FieldKind::Map(_) => json!({"type": "object"}),
         FieldKind::Object(fields) => as_schema(fields),
-        FieldKind::Rule { .. } => panic!("BTCP has no rules of its own"),
+        FieldKind::Custom { .. } => panic!("BTCP has no rules of its own"),
     }
 }
 

@@ -1,5 +1,8 @@
-//! The keys of the configuration as data, and the checks that follow from them. What relates two
-//! keys is not here.
+//! The keys of the configuration as data, and the checks that follow from the tables: each key
+//! exists, and its value has the right type and range. Rules that relate two keys are in `config`.
+//!
+//! It is the same idea as `formats::field`, for TOML: the two parsers have different trees, and the
+//! configuration has kinds of values (commands, tables of secrets) that no tool format has.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,50 +17,51 @@ use toolwright_model::Namespace;
 use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
 use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
-use super::LEVELS;
+use super::LEVEL_WORDS;
 use crate::codes::UNKNOWN_KEY;
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 
-/// A key and what may stand behind it.
+/// A key and the values it accepts.
 pub(super) struct ConfigKey {
     pub(super) name: &'static str,
+    /// The values it accepts.
     form: KeyForm,
-    /// The kinds of source it belongs to.
+    /// The kinds of source that may have it, by their key in [`KIND_KEYS`].
     pub(super) goes_with: &'static [&'static str],
 }
 
-/// What may stand behind a key.
+/// The values that a key accepts.
 enum KeyForm {
-    /// A text that is not blank.
+    /// A string that is not blank.
     Text,
-    /// A namespace.
-    Name,
-    /// A command: a list of words, or a line.
-    Words,
-    /// Where an MCP server listens.
+    /// A portable namespace.
+    Namespace,
+    /// A command: a list of words, or a line that is split into words.
+    Command,
+    /// The address of an MCP server.
     Url,
     /// `true` or `false`.
     Flag,
-    /// A whole number in a range.
-    Whole(u64, u64),
+    /// A whole number in this range, both ends included.
+    Integer(u64, u64),
     /// One of a few words.
     Choice(fn() -> Vec<&'static str>),
-    /// A table of texts, and what its keys must be.
+    /// A table of strings: a check for its keys, and what the keys are called in messages.
     Texts(fn(&str) -> bool, &'static str),
 }
 
 /// The keys of the file.
-pub(super) const ROOT: &[&str] = &["source", "limits", "levels"];
-/// The keys of a source that say where its tools are; it has one of them.
-pub(super) const KINDS: &[&str] = &["path", "executables", "mcp", "command", "url"];
+pub(super) const ROOT_KEYS: &[&str] = &["source", "limits", "levels"];
+/// The keys that tell where the tools of a source are. Every source has exactly one of them.
+pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
 
-/// The keys of a source.
-pub(super) const SOURCE: &[ConfigKey] = &[
-    key("name", KeyForm::Name),
+/// The keys of `[[source]]`.
+pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
+    key("name", KeyForm::Namespace),
     key("path", KeyForm::Text),
     key("executables", KeyForm::Text),
     key("mcp", KeyForm::Text),
-    key("command", KeyForm::Words),
+    key("command", KeyForm::Command),
     key("url", KeyForm::Url),
     key("env", KeyForm::Texts(can_be_variable, "the name of an environment variable")).with(&[
         "path",
@@ -68,59 +72,63 @@ pub(super) const SOURCE: &[ConfigKey] = &[
     key("headers", KeyForm::Texts(is_header_name, "the name of a header")).with(&["url"]),
     key("directory", KeyForm::Text).with(&["command"]),
     key("compat", KeyForm::Flag),
-    key("format", KeyForm::Choice(formats)).with(&["path"]),
+    key("format", KeyForm::Choice(format_names)).with(&["path"]),
     key("implementations", KeyForm::Text).with(&["path"]),
 ];
 
-/// The keys of `limits`: times in milliseconds, sizes in bytes.
-pub(super) const LIMITS: &[ConfigKey] = &[
-    key("timeout", KeyForm::Whole(1, 300_000)),
-    key("max_timeout", KeyForm::Whole(1, 3_600_000)),
-    key("output", KeyForm::Whole(1 << 10, 64 << 20)),
+/// The keys of `[limits]`. Times are in milliseconds, sizes in bytes.
+pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
+    key("timeout", KeyForm::Integer(1, 300_000)),
+    key("max_timeout", KeyForm::Integer(1, 3_600_000)),
+    key("output", KeyForm::Integer(1 << 10, 64 << 20)),
     key("output_schema", KeyForm::Choice(|| vec!["enforce", "warn", "off"])),
-    key("max_concurrent", KeyForm::Whole(1, 1024)),
-    key("queue", KeyForm::Whole(0, 65_536)),
-    key("startup", KeyForm::Whole(0, 60_000)),
-    key("validator_timeout", KeyForm::Whole(1, 60_000)),
-    key("function_timeout", KeyForm::Whole(1, 60_000)),
-    key("function_memory", KeyForm::Whole(1 << 20, 256 << 20)),
-    key("body_memory", KeyForm::Whole(1 << 20, 256 << 20)),
+    key("max_concurrent", KeyForm::Integer(1, 1024)),
+    key("queue", KeyForm::Integer(0, 65_536)),
+    key("startup", KeyForm::Integer(0, 60_000)),
+    key("validator_timeout", KeyForm::Integer(1, 60_000)),
+    key("function_timeout", KeyForm::Integer(1, 60_000)),
+    key("function_memory", KeyForm::Integer(1 << 20, 256 << 20)),
+    key("body_memory", KeyForm::Integer(1 << 20, 256 << 20)),
 ];
 
-/// A key that goes with every kind of source.
+/// A key that every kind of source may have.
 const fn key(name: &'static str, form: KeyForm) -> ConfigKey {
-    ConfigKey { name, form, goes_with: KINDS }
+    ConfigKey { name, form, goes_with: KIND_KEYS }
 }
 
 impl ConfigKey {
+    /// The same key, for these kinds of source only.
     const fn with(mut self, kinds: &'static [&'static str]) -> ConfigKey {
         self.goes_with = kinds;
         self
     }
 
-    /// Whether the number is in its range.
+    /// Whether the number is in the range of this key.
     pub(super) fn allows(&self, number: u64) -> bool {
-        matches!(self.form, KeyForm::Whole(min, max) if (min..=max).contains(&number))
+        matches!(self.form, KeyForm::Integer(min, max) if (min..=max).contains(&number))
     }
 }
 
-fn formats() -> Vec<&'static str> {
+/// The names that `format` accepts.
+fn format_names() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.id().0).collect()
 }
 
-/// What is wrong with one file.
+/// The diagnostics of one file. There is no bound as for definitions: a configuration is short, and
+/// written by the person who reads them.
 pub(super) struct ConfigProblems<'s> {
     source: &'s Arc<Source>,
     pub(super) list: Vec<Diagnostic>,
 }
 
 impl<'s> ConfigProblems<'s> {
+    /// An empty list for the file `source`.
     pub(super) fn new(source: &'s Arc<Source>) -> ConfigProblems<'s> {
         ConfigProblems { source, list: Vec::new() }
     }
 
-    /// Adds a diagnostic, to which the caller may add help and labels.
-    pub(super) fn tell(
+    /// Adds a diagnostic and returns it, so that the caller can add help and labels.
+    pub(super) fn add(
         &mut self,
         code: &'static DiagnosticCode,
         place: Range<usize>,
@@ -138,107 +146,114 @@ impl<'s> ConfigProblems<'s> {
     }
 }
 
+/// A range of the TOML parser as a span.
 pub(super) fn span(range: &Range<usize>) -> Span {
     Span::new(range.start, range.end)
 }
 
-/// The type of a value with its article.
-pub(super) fn a_type(value: &DeValue<'_>) -> String {
+/// The TOML type of a value with its article, such as "an integer".
+pub(super) fn type_with_article(value: &DeValue<'_>) -> String {
     let name = value.type_str();
     let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
     format!("{article} {name}")
 }
 
+/// A key and its value, both with positions.
 type TomlMember<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
 
-/// The members of a table in the order of the text; the parser sorts them by name.
-pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<TomlMember<'t, 'i>> {
+/// The members of a table in the order of the text. The parser sorts them by name, which would make
+/// the order of diagnostics, and which of two exclusive keys counts as the first, look arbitrary.
+pub(super) fn members_in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<TomlMember<'t, 'i>> {
     let mut members: Vec<TomlMember<'t, 'i>> = table.iter().collect();
     members.sort_by_key(|(key, _)| key.span().start);
     members
 }
 
-/// Checks every member of a table by itself. Returns the keys that misspelled ones were meant to
-/// be.
-pub(super) fn check(
+/// Checks every member of a table by itself. Returns the keys that misspelled ones were probably
+/// meant to be, so that the caller does not report those as missing, too.
+pub(super) fn check_members(
     table: &DeTable<'_>,
     keys: &'static [ConfigKey],
     at: &DocumentPath,
-    report: &mut ConfigProblems<'_>,
+    problems: &mut ConfigProblems<'_>,
 ) -> Vec<&'static str> {
-    let mut meant = Vec::new();
-    for (key, value) in in_order(table) {
+    let mut intended = Vec::new();
+    for (key, value) in members_in_order(table) {
         let name = key.get_ref().as_ref();
         match keys.iter().find(|known| known.name == name) {
-            Some(known) => known.form.check(&KeyValue { name, value, at: at.child(name) }, report),
+            Some(known) => {
+                known.form.check(&KeyValue { name, value, at: at.child(name) }, problems)
+            }
             None => {
+                // A key that is present already cannot be what a misspelled one was meant to be.
                 let others =
                     keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
-                meant.extend(unknown(key, others, at, report));
+                intended.extend(report_unknown_key(key, others, at, problems));
             }
         }
     }
-    meant
+    suggestion
 }
 
-/// Reports a key that does not exist, and returns the one of `known` that it was meant to be.
-pub(super) fn unknown(
+/// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.
+pub(super) fn report_unknown_key(
     key: &Spanned<DeString<'_>>,
     known: impl Iterator<Item = &'static str> + Clone,
     at: &DocumentPath,
-    report: &mut ConfigProblems<'_>,
+    problems: &mut ConfigProblems<'_>,
 ) -> Option<&'static str> {
     let name = key.get_ref().as_ref();
-    let meant = nearest_word(name, known.clone());
-    let help = match (meant, home_of(name)) {
-        (Some(meant), _) => format!("did you mean `{meant}`?"),
-        (None, Some(home)) => format!("it belongs under `{home}`"),
+    let suggestion = nearest_word(name, known.clone());
+    // A similar key of the same table is likelier than the same key in the wrong table.
+    let help = match (suggestion, table_with_key(name)) {
+        (Some(suggestion), _) => format!("did you mean `{suggestion}`?"),
+        (None, Some(table)) => format!("it belongs under `{table}`"),
         (None, None) => format!("expected {}", alternatives(&known.collect::<Vec<_>>())),
     };
     let message = format!("unknown key `{}`", shorten(name));
-    report.tell(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
-    meant
+    problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
+    suggestion
 }
 
-/// The code that a key of `levels` names; one that does not exist is told.
-pub(super) fn code(
+/// The code that a key of `[levels]` names; an unknown one is reported.
+pub(super) fn code_of_key(
     key: &Spanned<DeString<'_>>,
     at: &DocumentPath,
-    report: &mut ConfigProblems<'_>,
+    problems: &mut ConfigProblems<'_>,
 ) -> Option<&'static DiagnosticCode> {
     let name = key.get_ref().as_ref();
     let known = crate::codes::find(name);
     if let Err(help) = &known {
         let message = format!("there is no code `{}`", shorten(name));
-        report.tell(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help.clone());
+        problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help.clone());
     }
     known.ok()
 }
 
-/// The level that stands behind a code.
-pub(super) fn level(
+/// The severity behind a code; an unknown one is reported.
+pub(super) fn level_of_value(
     key: &Spanned<DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
     at: &DocumentPath,
-    report: &mut ConfigProblems<'_>,
+    problems: &mut ConfigProblems<'_>,
 ) -> Option<Option<Severity>> {
     let name = key.get_ref().as_ref();
-    let words: Vec<&'static str> = LEVELS.iter().map(|(word, _)| *word).collect();
-    choice(&KeyValue { name, value, at: at.child(name) }, &words, report);
+    let words: Vec<&'static str> = LEVEL_WORDS.iter().map(|(word, _)| *word).collect();
+    check_choice(&KeyValue { name, value, at: at.child(name) }, &words, problems);
     let word = value.get_ref().as_str()?;
-    LEVELS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
+    LEVEL_WORDS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
 }
 
-/// The table that has such a key.
-fn home_of(name: &str) -> Option<&'static str> {
-    let homes = [(SOURCE, "[[source]]"), (LIMITS, "[limits]")];
-    homes
+/// The table that has a key of this name, for the help "it belongs under …".
+fn table_with_key(name: &str) -> Option<&'static str> {
+    let tables = [(SOURCE_KEYS, "[[source]]"), (LIMIT_KEYS, "[limits]")];
+    tables
         .into_iter()
         .find(|(keys, _)| keys.iter().any(|key| key.name == name))
-        .map(|(_, home)| home)
+        .map(|(_, table)| table)
 }
 
-/// A value to be checked.
+/// A value to be checked, with its key and its path.
 struct KeyValue<'t, 'i> {
     name: &'t str,
     value: &'t Spanned<DeValue<'i>>,
@@ -246,169 +261,187 @@ struct KeyValue<'t, 'i> {
 }
 
 impl KeyValue<'_, '_> {
-    fn tell<'r>(
+    /// Adds a diagnostic at the value.
+    fn add<'r>(
         &self,
         code: &'static DiagnosticCode,
         message: impl Into<String>,
-        report: &'r mut ConfigProblems<'_>,
+        problems: &'r mut ConfigProblems<'_>,
     ) -> &'r mut Diagnostic {
-        report.tell(code, self.value.span(), &self.at, message)
+        problems.add(code, self.value.span(), &self.at, message)
     }
 
-    fn wrong_type(&self, wanted: &str, report: &mut ConfigProblems<'_>) {
+    /// Reports that the value is not `wanted`, a phrase such as "a string".
+    fn report_wrong_type(&self, wanted: &str, problems: &mut ConfigProblems<'_>) {
         let message = format!(
             "`{}` is {}, expected {wanted}",
             shorten(self.name),
-            a_type(self.value.get_ref())
+            type_with_article(self.value.get_ref())
         );
-        self.tell(&INVALID_TYPE, message, report);
+        self.add(&INVALID_TYPE, message, problems);
     }
 
-    /// The text, which must be one and not blank.
-    fn text(&self, report: &mut ConfigProblems<'_>) -> Option<&str> {
+    /// The string; anything else, and a blank one, is reported.
+    fn text(&self, problems: &mut ConfigProblems<'_>) -> Option<&str> {
         let text = self.value.get_ref().as_str();
         match text {
-            None => self.wrong_type("a string", report),
-            Some(text) if text.trim().is_empty() => self.blank(report),
+            None => self.report_wrong_type("a string", problems),
+            Some(text) if text.trim().is_empty() => self.report_blank(problems),
             Some(_) => return text,
         }
         None
     }
 
-    fn blank(&self, report: &mut ConfigProblems<'_>) {
-        self.tell(&MISSING_REQUIRED_FIELD, format!("`{}` is blank", self.name), report);
+    /// Reports a blank value.
+    fn report_blank(&self, problems: &mut ConfigProblems<'_>) {
+        self.add(&MISSING_REQUIRED_FIELD, format!("`{}` is blank", self.name), problems);
     }
 }
 
 impl KeyForm {
-    fn check(&self, value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
+    /// Reports everything that is wrong with the value.
+    fn check(&self, value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
         match self {
             KeyForm::Text => {
-                value.text(report);
+                value.text(problems);
             }
-            KeyForm::Name => name(value, report),
-            KeyForm::Words => words(value, report),
-            KeyForm::Url => url(value, report),
+            KeyForm::Namespace => check_name(value, problems),
+            KeyForm::Command => check_command(value, problems),
+            KeyForm::Url => check_url(value, problems),
             KeyForm::Flag if value.value.get_ref().is_bool() => {}
-            KeyForm::Flag => value.wrong_type("a boolean", report),
-            KeyForm::Whole(min, max) => number(value, *min, *max, report),
-            KeyForm::Choice(words) => choice(value, &words(), report),
-            KeyForm::Texts(allowed, what) => texts(value, *allowed, what, report),
+            KeyForm::Flag => value.report_wrong_type("a boolean", problems),
+            KeyForm::Integer(min, max) => check_integer(value, *min, *max, problems),
+            KeyForm::Choice(words) => check_choice(value, &words(), problems),
+            KeyForm::Texts(allowed, what) => check_texts(value, *allowed, what, problems),
         }
     }
 }
 
-fn name(value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
+/// The name of a source is stricter than a namespace in a definition: users type it on command
+/// lines.
+fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     let Some(text) = value.value.get_ref().as_str() else {
-        return value.wrong_type("a string", report);
+        return value.report_wrong_type("a string", problems);
     };
     let why = match Namespace::parse(text) {
         Ok(name) if name.is_portable() => return,
-        // Ids are written with it, and they know no other characters.
+        // Ids on the command line and in configurations accept these characters only.
         Ok(_) => "it may have letters, digits, `_`, `.` and `-`".to_owned(),
         Err(error) => error.to_string(),
     };
     let message = format!("`{}` cannot be the name of a source: {why}", shorten(text));
-    value.tell(&INVALID_PATTERN, message, report);
+    value.add(&INVALID_PATTERN, message, problems);
 }
 
-fn words(value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
+/// A command needs a program. Its arguments may be blank.
+fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     match value.value.get_ref() {
         DeValue::Array(items) => {
             for (n, item) in items.iter().enumerate() {
                 let message = match item.get_ref() {
                     DeValue::String(word) if n > 0 || !word.trim().is_empty() => continue,
                     DeValue::String(_) => "the program is blank".to_owned(),
-                    other => format!("this word is {}, expected a string", a_type(other)),
+                    other => {
+                        format!("this word is {}, expected a string", type_with_article(other))
+                    }
                 };
+                // A blank program is missing; anything else that is wrong with a word is its type.
                 let code =
                     if item.get_ref().is_str() { &MISSING_REQUIRED_FIELD } else { &INVALID_TYPE };
-                report.tell(code, item.span(), &value.at.child(n), message);
+                problems.add(code, item.span(), &value.at.child(n), message);
             }
             if items.is_empty() {
-                value.blank(report);
+                value.report_blank(problems);
             }
         }
         DeValue::String(_) => {
-            let Some(line) = value.text(report) else { return };
+            let Some(line) = value.text(problems) else { return };
             match split_words(line) {
                 None => {
-                    value.tell(
+                    value.add(
                         &INVALID_PATTERN,
                         "`command` has a quote that is not closed",
-                        report,
+                        problems,
                     );
                 }
                 Some(words) if words.first().is_none_or(|word| word.trim().is_empty()) => {
-                    value.blank(report)
+                    value.report_blank(problems)
                 }
                 Some(_) => {}
             }
         }
-        _ => value.wrong_type("an array of strings or a string", report),
+        _ => value.report_wrong_type("an array of strings or a string", problems),
     }
 }
 
-fn url(value: &KeyValue<'_, '_>, report: &mut ConfigProblems<'_>) {
-    let Some(text) = value.text(report) else { return };
+/// Only HTTP: MCP's other remote transports are read from servers files alone.
+fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
+    let Some(text) = value.text(problems) else { return };
     if !is_address(text, &["http", "https"]) {
         let message = "`url` is not an `http` or `https` address";
         value
-            .tell(&INVALID_PATTERN, message, report)
+            .add(&INVALID_PATTERN, message, problems)
             .help
             .push("write it as `https://host/mcp`".to_owned());
     }
 }
 
-fn number(value: &KeyValue<'_, '_>, min: u64, max: u64, report: &mut ConfigProblems<'_>) {
+/// An integer in its range.
+fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut ConfigProblems<'_>) {
     let DeValue::Integer(integer) = value.value.get_ref() else {
-        return value.wrong_type("an integer", report);
+        return value.report_wrong_type("an integer", problems);
     };
-    if !whole(value.value.get_ref()).is_some_and(|number| (min..=max).contains(&number)) {
+    if !unsigned_integer(value.value.get_ref()).is_some_and(|number| (min..=max).contains(&number))
+    {
         let written = shorten(&integer.to_string());
         let message = format!("`{}` is {written}, expected {min} to {max}", value.name);
-        value.tell(&OUT_OF_RANGE, message, report);
+        value.add(&OUT_OF_RANGE, message, problems);
     }
 }
 
-/// The number, if it is whole and not negative.
-pub(super) fn whole(value: &DeValue<'_>) -> Option<u64> {
+/// The number, if it is whole and not negative. TOML integers may be written as `0x10` or `1_000`.
+pub(super) fn unsigned_integer(value: &DeValue<'_>) -> Option<u64> {
     let integer = value.as_integer()?;
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-fn choice(value: &KeyValue<'_, '_>, words: &[&'static str], report: &mut ConfigProblems<'_>) {
-    let Some(text) = value.text(report) else { return };
+/// One of `words`, with the nearest one as help.
+fn check_choice(
+    value: &KeyValue<'_, '_>,
+    words: &[&'static str],
+    problems: &mut ConfigProblems<'_>,
+) {
+    let Some(text) = value.text(problems) else { return };
     if words.contains(&text) {
         return;
     }
     let message =
         format!("`{}` is `{}`, expected {}", value.name, shorten(text), alternatives(words));
-    let diagnostic = value.tell(&INVALID_ENUM_VALUE, message, report);
-    if let Some(meant) = nearest_word(text, words.iter().copied()) {
-        diagnostic.help.push(format!("did you mean `{meant}`?"));
+    let diagnostic = value.add(&INVALID_ENUM_VALUE, message, problems);
+    if let Some(suggestion) = nearest_word(text, words.iter().copied()) {
+        diagnostic.help.push(format!("did you mean `{suggestion}`?"));
     }
 }
 
-/// A table of texts. They may be secrets, so no message has one.
-fn texts(
+/// A table of strings. The values may be secrets, so no message quotes one.
+fn check_texts(
     value: &KeyValue<'_, '_>,
     allowed: fn(&str) -> bool,
     what: &str,
-    report: &mut ConfigProblems<'_>,
+    problems: &mut ConfigProblems<'_>,
 ) {
     let DeValue::Table(table) = value.value.get_ref() else {
-        return value.wrong_type("a table of strings", report);
+        return value.report_wrong_type("a table of strings", problems);
     };
-    for (key, text) in in_order(table) {
+    for (key, text) in members_in_order(table) {
         let name = key.get_ref().as_ref();
         let at = value.at.child(name);
         if !allowed(name) {
             let message = format!("`{}` cannot be {what}", shorten(name));
-            report.tell(&INVALID_PATTERN, key.span(), &at, message);
+            problems.add(&INVALID_PATTERN, key.span(), &at, message);
         }
         if !text.get_ref().is_str() {
-            KeyValue { name, value: text, at }.wrong_type("a string", report);
+            KeyValue { name, value: text, at }.report_wrong_type("a string", problems);
         }
     }
 }

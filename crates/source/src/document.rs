@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use crate::tree::{Builder, NodeId, Tree};
+use crate::tree::{NodeId, Tree, TreeBuilder};
 use crate::{Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, codes, json, yaml};
 
 /// Which language a text is in.
@@ -34,11 +34,11 @@ impl Syntax {
 
 /// What a parser makes of a text: always a tree, however broken the text is.
 #[derive(Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedText {
     pub(crate) tree: Tree,
     pub(crate) problems: Vec<Diagnostic>,
     /// Whether reading stopped before the end of the text.
-    pub(crate) cut: bool,
+    pub(crate) incomplete: bool,
 }
 
 /// A parsed file. It exists for every input; a broken one has an incomplete tree and problems.
@@ -48,7 +48,7 @@ pub struct Document {
     syntax: Syntax,
     pub(crate) tree: Tree,
     problems: Vec<Diagnostic>,
-    cut: bool,
+    incomplete: bool,
     /// What aliases repeat, looked for when somebody asks.
     anchored: OnceLock<HashSet<NodeId>>,
 }
@@ -84,7 +84,7 @@ impl Document {
             syntax,
             tree: parsed.tree,
             problems: Vec::new(),
-            cut: parsed.cut,
+            incomplete: parsed.incomplete,
             anchored: OnceLock::new(),
         };
         doc.problems = parsed.problems;
@@ -117,14 +117,14 @@ impl Document {
     }
 
     fn without_tree(source: Arc<Source>, syntax: Syntax, problem: Diagnostic) -> Document {
-        let mut builder = Builder::default();
+        let mut builder = TreeBuilder::default();
         builder.add_null(0);
         Document {
             source,
             syntax,
             tree: builder.tree,
             problems: vec![problem],
-            cut: true,
+            incomplete: true,
             anchored: OnceLock::new(),
         }
     }
@@ -153,7 +153,7 @@ impl Document {
     /// further down in the text.
     pub fn is_unfinished(&self, node: Node<'_>) -> bool {
         let last = self.tree.slots.len().saturating_sub(1) as u32;
-        let mut around = self.cut.then_some(Node { doc: self, id: last });
+        let mut around = self.incomplete.then_some(Node { doc: self, id: last });
         while let Some(inner) = around {
             if inner.id == node.id {
                 return true;
@@ -167,7 +167,7 @@ impl Document {
     /// places.
     pub(crate) fn is_shared(&self, node: Node<'_>) -> bool {
         let anchored = self.anchored.get_or_init(|| self.tree.aliased().collect());
-        let mut around = (!anchored.is_empty()).then(|| node.home());
+        let mut around = (!anchored.is_empty()).then(|| node.resolved());
         while let Some(inner) = around {
             if anchored.contains(&inner.id) {
                 return true;

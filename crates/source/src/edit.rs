@@ -5,7 +5,7 @@
 use serde_json::Value as Json;
 
 use crate::tree::NodeId;
-use crate::write::{self, Layout};
+use crate::value_text::{self, JsonLayout};
 use crate::yaml::skip_blank;
 use crate::{
     Document, DocumentPath, InDocument, Member, Node, Pointer, Span, Style, Syntax, ValueKind,
@@ -73,16 +73,18 @@ pub enum EditError {
 }
 
 /// Whether YAML's own idea of lines and characters is the one that everybody has.
-fn has_odd_lines(document: &Document) -> bool {
+fn has_ambiguous_lines(document: &Document) -> bool {
     let text = document.source().text();
     let lone = |(at, _): (usize, _)| text.as_bytes().get(at + 1) != Some(&b'\n');
     document.syntax() == Syntax::Yaml
-        && (text.match_indices('\r').any(lone) || text.contains('\u{feff}') || has_tabs(document))
+        && (text.match_indices('\r').any(lone)
+            || text.contains('\u{feff}')
+            || has_tab_indents(document))
 }
 
 /// Whether a tab stands before the first word of a line: it is white space to some and an indent to
 /// others. In a block of text it is text.
-fn has_tabs(document: &Document) -> bool {
+fn has_tab_indents(document: &Document) -> bool {
     let text = document.source().text();
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let tabbed = |start: &usize| {
@@ -109,11 +111,11 @@ fn collect_blocks(node: Node<'_>, blocks: &mut Vec<Span>) {
 
 /// The edits as changes of bytes, sorted and free of overlap.
 pub fn plan(document: &Document, edits: &[Edit]) -> Result<Vec<TextEdit>, EditError> {
-    if has_odd_lines(document) {
+    if has_ambiguous_lines(document) {
         return Err(EditError::OddLines);
     }
-    let mut page = Page::new(document);
-    let mut out = edits.iter().map(|edit| page.edit(edit)).collect::<Result<Vec<_>, _>>()?;
+    let mut planner = EditPlanner::new(document);
+    let mut out = edits.iter().map(|edit| planner.edit(edit)).collect::<Result<Vec<_>, _>>()?;
     out.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let overlap = out.windows(2).any(|w| w[1].span.start < w[0].span.end);
     if overlap { Err(EditError::Overlap) } else { Ok(out) }
@@ -133,19 +135,24 @@ pub fn splice(text: &str, edits: &[TextEdit]) -> String {
 }
 
 /// A document as something to write on.
-struct Page<'d> {
+struct EditPlanner<'d> {
     document: &'d Document,
     text: &'d str,
     newline: &'static str,
     /// Collections without members that an edit has given one: the next one takes a comma.
-    filled: Vec<NodeId>,
+    no_longer_empty: Vec<NodeId>,
 }
 
-impl<'d> Page<'d> {
-    fn new(document: &'d Document) -> Page<'d> {
+impl<'d> EditPlanner<'d> {
+    fn new(document: &'d Document) -> EditPlanner<'d> {
         let text = document.source().text();
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
-        Page { document, text, newline: if crlf { "\r\n" } else { "\n" }, filled: Vec::new() }
+        EditPlanner {
+            document,
+            text,
+            newline: if crlf { "\r\n" } else { "\n" },
+            no_longer_empty: Vec::new(),
+        }
     }
 
     fn edit(&mut self, edit: &Edit) -> Result<TextEdit, EditError> {
@@ -174,17 +181,25 @@ impl<'d> Page<'d> {
     }
 
     fn key_text(&self, name: &str, style: Style) -> String {
-        if self.is_json() { write::quoted(name) } else { write::yaml_string(name, style) }
+        if self.is_json() { value_text::quoted(name) } else { value_text::yaml_string(name, style) }
     }
 
-    fn value_text(&self, value: &Json, style: Style, layout: Layout<'_>) -> String {
-        if self.is_json() { write::json(value, layout) } else { write::yaml(value, style) }
+    fn value_text(&self, value: &Json, style: Style, layout: JsonLayout<'_>) -> String {
+        if self.is_json() {
+            value_text::json(value, layout)
+        } else {
+            value_text::yaml(value, style)
+        }
     }
 
     fn replace(&self, node: Node<'d>, value: &Json) -> TextEdit {
         let span = node.span();
         let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
-        let lead = if span.start == span.end { self.announce(node) } else { self.deepen(node) };
+        let lead = if span.start == span.end {
+            self.separator_before(node)
+        } else {
+            self.indent_if_flush(node)
+        };
         // Nothing is written at all: not even a stray byte order mark may stay behind a value.
         if node.parent().is_none()
             && self.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty()
@@ -202,7 +217,7 @@ impl<'d> Page<'d> {
     }
 
     /// What must stand before a value where none is written: its `:` may be missing too.
-    fn announce(&self, node: Node<'d>) -> String {
+    fn separator_before(&self, node: Node<'d>) -> String {
         let at = node.span().start as usize;
         let key = node.key().map(|key| key.span().end as usize);
         let block = node.parent().is_some_and(|parent| parent.style() == Style::Block);
@@ -218,7 +233,7 @@ impl<'d> Page<'d> {
     }
 
     /// A list may stand at the column of its key; what comes in its place may not.
-    fn deepen(&self, node: Node<'d>) -> String {
+    fn indent_if_flush(&self, node: Node<'d>) -> String {
         let start = node.span().start as usize;
         let flush = |key: Node<'d>| {
             let key = key.span().start as usize;
@@ -230,7 +245,7 @@ impl<'d> Page<'d> {
 
     fn insert(&mut self, at: &DocumentPath, value: &Json) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(at.clone());
-        let parent = self.node(&at.parent().ok_or_else(missing)?)?.home();
+        let parent = self.node(&at.parent().ok_or_else(missing)?)?.resolved();
         let name = at.last().ok_or_else(missing)?;
         let member = match parent.kind() {
             ValueKind::Map if !parent.has(&name) => Some(name.as_ref()),
@@ -245,13 +260,13 @@ impl<'d> Page<'d> {
     }
 
     /// Where each member or item starts (with its `-` or `?`, its anchor or tag) and ends.
-    fn extents(&self, parent: Node<'d>) -> Vec<(usize, usize)> {
+    fn member_ranges(&self, parent: Node<'d>) -> Vec<(usize, usize)> {
         let block = parent.style() == Style::Block;
         let mut from = parent.span().start as usize;
         if !block && self.text[from..].starts_with(['[', '{']) {
             from += 1;
         }
-        let extent = |member: Node<'d>| {
+        let range = |member: Node<'d>| {
             let mut start = skip_blank(self.text, from);
             if !block && self.text[start..].starts_with(',') {
                 start = skip_blank(self.text, start + 1);
@@ -260,53 +275,59 @@ impl<'d> Page<'d> {
             from = member.span().end as usize;
             (start.min(own), from)
         };
-        parent.child_values().map(extent).collect()
+        parent.child_values().map(range).collect()
     }
 
     fn insert_flow(&mut self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
-        let extents = self.extents(parent);
+        let ranges = self.member_ranges(parent);
         let span = parent.span();
-        let Some(&(start, end)) = extents.last() else {
-            let entry = self.entry_text(parent, member, value, Layout::Inline);
+        let Some(&(start, end)) = ranges.last() else {
+            let member_text = self.member_text(parent, member, value, JsonLayout::Inline);
             let close = span.end as usize - 1;
-            if self.filled.contains(&parent.id) {
-                return TextEdit { span: Span::new(close, close), text: format!(", {entry}") };
+            if self.no_longer_empty.contains(&parent.id) {
+                return TextEdit {
+                    span: Span::new(close, close),
+                    text: format!(", {member_text}"),
+                };
             }
-            self.filled.push(parent.id);
+            self.no_longer_empty.push(parent.id);
             let open = span.start as usize + 1;
             let from = if self.has_comment(open, close) { close } else { open };
-            return TextEdit { span: Span::new(from, close), text: entry };
+            return TextEdit { span: Span::new(from, close), text: member_text };
         };
         let indent = self.indent_before(start);
         let (layout, separator) = match indent {
-            Some(indent) => (self.lines(indent), format!(",{}{indent}", self.newline)),
-            None => (Layout::Inline, ", ".to_owned()),
+            Some(indent) => (self.pretty_at(indent), format!(",{}{indent}", self.newline)),
+            None => (JsonLayout::Inline, ", ".to_owned()),
         };
-        let entry = self.entry_text(parent, member, value, layout);
+        let member_text = self.member_text(parent, member, value, layout);
         if !self.text[span.range()].starts_with(['[', '{']) {
             // `[a: 1]` holds an object without its brackets, which has room for one member only.
-            return TextEdit { span, text: format!("{{{}, {entry}}}", &self.text[span.range()]) };
+            return TextEdit {
+                span,
+                text: format!("{{{}, {member_text}}}", &self.text[span.range()]),
+            };
         }
-        TextEdit { span: Span::new(end, end), text: format!("{separator}{entry}") }
+        TextEdit { span: Span::new(end, end), text: format!("{separator}{member_text}") }
     }
 
-    fn entry_text(
+    fn member_text(
         &self,
         parent: Node<'d>,
         member: Option<&str>,
         value: &Json,
-        layout: Layout<'_>,
+        layout: JsonLayout<'_>,
     ) -> String {
         let sibling = parent.own_members().next();
         let value = self.value_text(value, Style::Plain, layout);
         let Some(name) = member else { return value };
         let style = sibling.map_or(Style::Plain, |e| e.key.style());
-        let colon = sibling.map_or(": ", |e| self.colon(e));
+        let colon = sibling.map_or(": ", |e| self.colon_like(e));
         format!("{}{colon}{value}", self.key_text(name, style))
     }
 
     /// What stands between a sibling's key and its value, to write the same.
-    fn colon(&self, sibling: Member<'d>) -> &'d str {
+    fn colon_like(&self, sibling: Member<'d>) -> &'d str {
         let between = sibling.key.span().end as usize..sibling.value.span().start as usize;
         match self.text.get(between) {
             Some(text)
@@ -321,21 +342,21 @@ impl<'d> Page<'d> {
     }
 
     fn insert_block(&self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
-        let entry = match member {
-            Some(_) => self.entry_text(parent, member, value, Layout::Inline),
-            None => format!("- {}", self.value_text(value, Style::Plain, Layout::Inline)),
+        let member_text = match member {
+            Some(_) => self.member_text(parent, member, value, JsonLayout::Inline),
+            None => format!("- {}", self.value_text(value, Style::Plain, JsonLayout::Inline)),
         };
         let column = self.column(parent.span().start as usize);
-        let at = self.end_of_lines(parent, Blanks::Leave);
-        let text = format!("{}{}{entry}", self.newline, " ".repeat(column));
+        let at = self.end_of_lines(parent, BlankLines::Leave);
+        let text = format!("{}{}{member_text}", self.newline, " ".repeat(column));
         TextEdit { span: Span::new(at, at), text }
     }
 
     /// The end of the line that `node` ends on; the blank lines behind it are passed over if a
     /// block scalar at its end keeps them, or if the caller wants them too.
-    fn end_of_lines(&self, node: Node<'d>, blanks: Blanks) -> usize {
+    fn end_of_lines(&self, node: Node<'d>, blanks: BlankLines) -> usize {
         let mut end = self.line_end(node.span().end as usize);
-        let all = blanks == Blanks::Take || self.keeps_breaks(node);
+        let all = blanks == BlankLines::Take || self.keeps_breaks(node);
         let in_block_scalar =
             matches!(last_leaf(node).slot().style, Style::Literal | Style::Folded);
         while let Some(line) = self.text[end..].find('\n').map(|n| end + n + 1) {
@@ -384,38 +405,41 @@ impl<'d> Page<'d> {
         (line > 0 && before.trim().is_empty()).then_some(before)
     }
 
-    fn layout_at(&self, start: usize) -> Layout<'d> {
+    fn layout_at(&self, start: usize) -> JsonLayout<'d> {
         let line = self.line_start(start);
         let indent = self.text[line..start].len() - self.text[line..start].trim_start().len();
-        self.lines(&self.text[line..line + indent])
+        self.pretty_at(&self.text[line..line + indent])
     }
 
     /// Pretty-printed at `indent`, in steps of the first indent in the file.
-    fn lines(&self, indent: &'d str) -> Layout<'d> {
+    fn pretty_at(&self, indent: &'d str) -> JsonLayout<'d> {
         if !self.text.contains('\n') {
-            return Layout::Inline;
+            return JsonLayout::Inline;
         }
         let steps = self.text.lines().map(|line| &line[..line.len() - line.trim_start().len()]);
         let unit = steps.into_iter().find(|step| !step.is_empty()).unwrap_or("  ");
-        Layout::Lines { newline: self.newline, indent, unit }
+        JsonLayout::Pretty { newline: self.newline, indent, unit }
     }
 
     fn remove(&self, node: Node<'d>) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(node.pointer());
         let parent = node.parent().ok_or_else(missing)?;
-        let extents = self.extents(parent);
+        let ranges = self.member_ranges(parent);
         let index = parent.child_values().position(|n| n.id == node.id).ok_or_else(missing)?;
-        let (start, end) = extents[index];
-        let span = if extents.len() == 1 {
+        let (start, end) = ranges[index];
+        let span = if ranges.len() == 1 {
             let empty = if parent.kind() == ValueKind::Map { "{}" } else { "[]" };
-            return Ok(TextEdit { span: parent.span(), text: self.deepen(parent) + empty });
+            return Ok(TextEdit {
+                span: parent.span(),
+                text: self.indent_if_flush(parent) + empty,
+            });
         } else if parent.style() == Style::Block {
-            self.block_extent(parent, &extents, index)
-        } else if let Some(next) = extents.get(index + 1) {
+            self.lines_of_member(parent, &ranges, index)
+        } else if let Some(next) = ranges.get(index + 1) {
             let comma = skip_blank(self.text, end) + 1;
             Span::new(start, if self.has_comment(end, next.0) { comma } else { next.0 })
         } else {
-            let before = extents[index - 1].1;
+            let before = ranges[index - 1].1;
             let comma = skip_blank(self.text, end);
             // The comma before it stays where a comment stands between; YAML takes one at the end.
             match self.has_comment(before, start) {
@@ -433,16 +457,17 @@ impl<'d> Page<'d> {
 
     /// The lines of a member or item; the first of an item's members shares its line with the `-`,
     /// so there the next one moves up.
-    fn block_extent(&self, parent: Node<'d>, extents: &[(usize, usize)], index: usize) -> Span {
-        let (from, end) = extents[index];
+    fn lines_of_member(&self, parent: Node<'d>, ranges: &[(usize, usize)], index: usize) -> Span {
+        let (from, end) = ranges[index];
         let alone = self.text[self.line_start(from)..from].trim().is_empty();
-        if let Some(next) = extents.get(index + 1).filter(|_| !alone) {
+        if let Some(next) = ranges.get(index + 1).filter(|_| !alone) {
             return Span::new(from, if self.has_comment(end, next.0) { end } else { next.0 });
         }
         let node = |n: usize| parent.child_values().nth(n).unwrap_or(parent);
         // Blank lines left behind would become text of a block scalar that keeps them.
         let greedy = index > 0 && self.keeps_breaks(node(index - 1));
-        let end = self.end_of_lines(node(index), if greedy { Blanks::Take } else { Blanks::Leave });
+        let end = self
+            .end_of_lines(node(index), if greedy { BlankLines::Take } else { BlankLines::Leave });
         let break_len = match &self.text.as_bytes()[end..] {
             [b'\r', b'\n', ..] => 2,
             [b'\r' | b'\n', ..] => 1,
@@ -454,7 +479,7 @@ impl<'d> Page<'d> {
 
 /// What to do with the blank lines behind a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Blanks {
+enum BlankLines {
     Leave,
     Take,
 }

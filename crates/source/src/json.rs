@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use crate::document::Parsed;
-use crate::problems::{Problems, shorten};
-use crate::tree::{Builder, Data, Style, ValueKind};
+use crate::document::ParsedText;
+use crate::problems::{ProblemCollector, excerpt};
+use crate::tree::{NodeData, Style, TreeBuilder, ValueKind};
 use crate::{Label, MAX_DEPTH, Source, Span, codes};
 
 /// What may come next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Expect {
+enum ExpectedNext {
     Value,
     /// A value or `]`, right after `[`.
     FirstValue,
@@ -27,40 +27,44 @@ enum Expect {
     End,
 }
 
-struct Parser<'s> {
+struct JsonParser<'s> {
     text: &'s str,
     bytes: &'s [u8],
     at: usize,
-    builder: Builder,
-    problems: Problems<'s>,
+    builder: TreeBuilder,
+    problems: ProblemCollector<'s>,
     /// Where the last comma stands: a trailing one is reported there.
     comma: usize,
     /// Where the last value ended: a missing comma is reported there.
     value_end: usize,
     /// Whether the text ended, or reading stopped, inside a container.
-    cut: bool,
+    incomplete: bool,
 }
 
-pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
+pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
     let text = source.text();
-    let mut parser = Parser {
+    let mut parser = JsonParser {
         text,
         bytes: text.as_bytes(),
         at: 0,
         // Real definitions have a value every 14 bytes or so.
-        builder: Builder::with_capacity((text.len() / 14).min(crate::MAX_NODES) + 1),
-        problems: Problems::new(source),
+        builder: TreeBuilder::with_capacity((text.len() / 14).min(crate::MAX_NODES) + 1),
+        problems: ProblemCollector::new(source),
         comma: 0,
         value_end: 0,
-        cut: false,
+        incomplete: false,
     };
     parser.run();
-    Parsed { tree: parser.builder.tree, problems: parser.problems.into_vec(), cut: parser.cut }
+    ParsedText {
+        tree: parser.builder.tree,
+        problems: parser.problems.into_vec(),
+        incomplete: parser.incomplete,
+    }
 }
 
-impl Parser<'_> {
+impl JsonParser<'_> {
     fn run(&mut self) {
-        let mut expect = Expect::Value;
+        let mut expect = ExpectedNext::Value;
         while !self.problems.stopped {
             self.skip_space();
             let Some(&byte) = self.bytes.get(self.at) else {
@@ -68,17 +72,17 @@ impl Parser<'_> {
                 break;
             };
             expect = match expect {
-                Expect::Value | Expect::FirstValue => self.value(byte, expect),
-                Expect::Key | Expect::FirstKey => self.key(byte, expect),
-                Expect::Colon => self.colon(byte),
-                Expect::Comma => self.comma(byte),
-                Expect::End => {
+                ExpectedNext::Value | ExpectedNext::FirstValue => self.value(byte, expect),
+                ExpectedNext::Key | ExpectedNext::FirstKey => self.key(byte, expect),
+                ExpectedNext::Colon => self.colon(byte),
+                ExpectedNext::Comma => self.comma(byte),
+                ExpectedNext::End => {
                     self.report(self.at..self.next_char(), "text after the end of the document");
                     break;
                 }
             };
         }
-        self.cut = self.builder.depth() > 0;
+        self.incomplete = self.builder.depth() > 0;
         // A map that was left between key and value, then every container that is still open.
         while let Some((_, kind, count)) = self.builder.top() {
             if kind == ValueKind::Map && count % 2 == 1 {
@@ -116,20 +120,20 @@ impl Parser<'_> {
         self.builder.tree.comments.push(Span::new(start, self.at));
     }
 
-    fn value(&mut self, byte: u8, expect: Expect) -> Expect {
+    fn value(&mut self, byte: u8, expect: ExpectedNext) -> ExpectedNext {
         match byte {
             b'"' => self.string(b'"'),
             b'{' => return self.open(ValueKind::Map),
             b'[' => return self.open(ValueKind::List),
             b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
             b']' if self.in_list() => {
-                if expect == Expect::Value {
+                if expect == ExpectedNext::Value {
                     self.trailing_comma();
                 }
                 return self.end_container();
             }
             // The wrong bracket is reported by whoever meets it next.
-            b'}' if self.in_list() => return Expect::Comma,
+            b'}' if self.in_list() => return ExpectedNext::Comma,
             b'}' | b']' | b',' if self.builder.depth() > 0 => {
                 self.report(self.at..self.at + 1, "a value is missing here");
                 if self.in_list() {
@@ -137,7 +141,7 @@ impl Parser<'_> {
                     return expect;
                 }
                 self.builder.add_null(self.at);
-                return Expect::Comma;
+                return ExpectedNext::Comma;
             }
             b'\'' => {
                 self.report(self.at..self.at + 1, "JSON strings stand in double quotes");
@@ -152,7 +156,7 @@ impl Parser<'_> {
         self.after_value()
     }
 
-    fn after_value(&mut self) -> Expect {
+    fn after_value(&mut self) -> ExpectedNext {
         self.value_end = self.at;
         if self.builder.is_full() {
             self.problems.stop(
@@ -161,23 +165,23 @@ impl Parser<'_> {
                 format!("the document has more than {} values", crate::MAX_NODES),
             );
         }
-        if self.builder.depth() == 0 { Expect::End } else { Expect::Comma }
+        if self.builder.depth() == 0 { ExpectedNext::End } else { ExpectedNext::Comma }
     }
 
-    fn open(&mut self, kind: ValueKind) -> Expect {
+    fn open(&mut self, kind: ValueKind) -> ExpectedNext {
         let span = Span::new(self.at, self.at + 1);
         if self.builder.depth() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
             self.problems.stop(&codes::TOO_DEEP, span, message);
-            return Expect::End;
+            return ExpectedNext::End;
         }
         self.builder.open(kind, Style::Flow, span);
         self.at += 1;
-        if kind == ValueKind::Map { Expect::FirstKey } else { Expect::FirstValue }
+        if kind == ValueKind::Map { ExpectedNext::FirstKey } else { ExpectedNext::FirstValue }
     }
 
     /// Consumes the closing bracket of the innermost container.
-    fn end_container(&mut self) -> Expect {
+    fn end_container(&mut self) -> ExpectedNext {
         self.at += 1;
         self.close();
         self.after_value()
@@ -188,11 +192,11 @@ impl Parser<'_> {
         self.problems.check_keys(&self.builder, id);
     }
 
-    fn key(&mut self, byte: u8, expect: Expect) -> Expect {
+    fn key(&mut self, byte: u8, expect: ExpectedNext) -> ExpectedNext {
         match byte {
             b'"' => self.string(b'"'),
             b'}' => {
-                if expect == Expect::Key {
+                if expect == ExpectedNext::Key {
                     self.trailing_comma();
                 }
                 return self.end_container();
@@ -209,7 +213,7 @@ impl Parser<'_> {
             }
             b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' | b'0'..=b'9' | b'-' => {
                 let end = self.token_end();
-                let name = shorten(&self.text[self.at..end]);
+                let name = excerpt(&self.text[self.at..end]);
                 self.report(self.at..end, &format!("key `{name}` must stand in double quotes"));
                 self.add_scalar(ValueKind::String, end);
             }
@@ -222,24 +226,24 @@ impl Parser<'_> {
                 return expect;
             }
         }
-        Expect::Colon
+        ExpectedNext::Colon
     }
 
-    fn colon(&mut self, byte: u8) -> Expect {
+    fn colon(&mut self, byte: u8) -> ExpectedNext {
         if byte == b':' {
             self.at += 1;
-            return Expect::Value;
+            return ExpectedNext::Value;
         }
         self.report(self.at..self.next_char(), "`:` is missing after the key");
         if matches!(byte, b',' | b'}' | b']') {
             self.builder.add_null(self.at);
-            return Expect::Comma;
+            return ExpectedNext::Comma;
         }
-        Expect::Value
+        ExpectedNext::Value
     }
 
-    fn comma(&mut self, byte: u8) -> Expect {
-        let next = if self.in_list() { Expect::Value } else { Expect::Key };
+    fn comma(&mut self, byte: u8) -> ExpectedNext {
+        let next = if self.in_list() { ExpectedNext::Value } else { ExpectedNext::Key };
         match byte {
             b',' => {
                 self.comma = self.at;
@@ -248,10 +252,10 @@ impl Parser<'_> {
             }
             b'}' if !self.in_list() => self.end_container(),
             b']' if self.in_list() => self.end_container(),
-            b'}' | b']' => self.wrong_bracket(Expect::Comma),
+            b'}' | b']' => self.wrong_bracket(ExpectedNext::Comma),
             b':' => {
                 self.unexpected();
-                Expect::Comma
+                ExpectedNext::Comma
             }
             _ => {
                 self.report(self.value_end..self.value_end, "`,` is missing here");
@@ -262,7 +266,7 @@ impl Parser<'_> {
 
     /// A bracket that does not fit the innermost container: the container was left open, or the
     /// bracket is one too many.
-    fn wrong_bracket(&mut self, expect: Expect) -> Expect {
+    fn wrong_bracket(&mut self, expect: ExpectedNext) -> ExpectedNext {
         let bracket = self.bytes[self.at];
         let fits = if bracket == b']' { ValueKind::List } else { ValueKind::Map };
         let open = if fits == ValueKind::List { "{" } else { "[" };
@@ -279,9 +283,9 @@ impl Parser<'_> {
         if self.builder.has_open(fits) && rest.is_empty() {
             self.close();
             self.value_end = self.at;
-            return Expect::Comma;
+            return ExpectedNext::Comma;
         }
-        if expect == Expect::Comma {
+        if expect == ExpectedNext::Comma {
             return self.end_container();
         }
         self.at += 1;
@@ -303,7 +307,7 @@ impl Parser<'_> {
 
     fn add_scalar(&mut self, kind: ValueKind, end: usize) {
         let span = Span::new(self.at, end);
-        let data = Data::Scalar { start: span.start, end: span.end, owned: false };
+        let data = NodeData::Scalar { start: span.start, end: span.end, owned: false };
         self.builder.add(kind, Style::Plain, span, data);
         self.at = end;
     }
@@ -323,7 +327,7 @@ impl Parser<'_> {
             "true" | "false" => ValueKind::Bool,
             "null" => ValueKind::Null,
             _ => {
-                let message = format!("`{}` is not a JSON value", shorten(word));
+                let message = format!("`{}` is not a JSON value", excerpt(word));
                 self.report(self.at..end, &message);
                 ValueKind::String
             }
@@ -335,7 +339,7 @@ impl Parser<'_> {
         let end = self.token_end();
         let token = &self.text[self.at..end];
         if !is_json_number(token.as_bytes()) {
-            let message = format!("`{}` is not a JSON number", shorten(token));
+            let message = format!("`{}` is not a JSON number", excerpt(token));
             self.report(self.at..end, &message);
         } else if token.len() > 15 || token.contains(['e', 'E']) {
             self.problems.check_number(Span::new(self.at, end), token);
@@ -347,10 +351,10 @@ impl Parser<'_> {
         let open = self.at;
         self.at += 1;
         let start = self.at;
-        self.at += plain_run(&self.bytes[start..], quote);
+        self.at += unescaped_run(&self.bytes[start..], quote);
         if self.bytes.get(self.at) == Some(&quote) {
             let span = Span::new(open, self.at + 1);
-            let data = Data::Scalar { start: span.start + 1, end: span.end - 1, owned: false };
+            let data = NodeData::Scalar { start: span.start + 1, end: span.end - 1, owned: false };
             self.builder.add(ValueKind::String, Style::Double, span, data);
             self.at += 1;
             return;
@@ -362,7 +366,7 @@ impl Parser<'_> {
         let decoded = self.builder.tree.decoded.len();
         let mut copied = start;
         loop {
-            self.at += plain_run(&self.bytes[self.at..], quote);
+            self.at += unescaped_run(&self.bytes[self.at..], quote);
             let (upto, byte) = (self.at, self.bytes.get(self.at).copied());
             match byte {
                 Some(b'\\') => {
@@ -418,7 +422,7 @@ impl Parser<'_> {
                 let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
                 self.at = start + 1;
                 let message =
-                    format!("`\\{}` is not a JSON escape", shorten(&self.text[start + 1..end]));
+                    format!("`\\{}` is not a JSON escape", excerpt(&self.text[start + 1..end]));
                 self.report(start..end, &message);
                 '\\'
             }
@@ -457,12 +461,12 @@ impl Parser<'_> {
         u32::from_str_radix(text, 16).ok()
     }
 
-    fn end_of_text(&mut self, expect: Expect) {
+    fn end_of_text(&mut self, expect: ExpectedNext) {
         if let Some((id, kind, _)) = self.builder.top() {
             let start = self.builder.tree.slot(id).span.start as usize;
             let bracket = if kind == ValueKind::Map { '{' } else { '[' };
             self.report(start..start + 1, &format!("this `{bracket}` is never closed"));
-        } else if expect == Expect::Value {
+        } else if expect == ExpectedNext::Value {
             self.report(self.at..self.at, "the document is empty");
         }
     }
@@ -516,7 +520,7 @@ fn is_json_number(token: &[u8]) -> bool {
 
 /// How many bytes at the start of `bytes` are neither `quote`, nor `\`, nor control characters.
 /// Eight at a time: strings are most of a definition, and this loop most of the parser's time.
-fn plain_run(bytes: &[u8], quote: u8) -> usize {
+fn unescaped_run(bytes: &[u8], quote: u8) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = ONES << 7;
     let zero_byte = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;

@@ -16,6 +16,8 @@
 //! ```
 
 pub mod codes;
+mod core_schema;
+mod decoded_offset;
 mod diagnostic;
 mod document;
 mod edit;
@@ -27,12 +29,10 @@ mod origin;
 mod pointer;
 mod problems;
 pub mod render;
-mod scalar;
 mod text;
-mod textmap;
 mod tree;
+mod value_text;
 pub mod words;
-mod write;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Fix, Label};
@@ -56,5 +56,5 @@ pub const MAX_BYTES: usize = 16 << 20;
 pub const MAX_NODES: usize = 1_000_000;
 /// Values that YAML aliases may add by repetition (a billion laughs stops here).
 pub const MAX_ALIASED_NODES: usize = 250_000;
-/// Problems of the text that are kept per document; a file with more is not worth reading on.
+/// ProblemCollector of the text that are kept per document; a file with more is not worth reading on.
 pub const MAX_PROBLEMS: usize = 100;

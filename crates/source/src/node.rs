@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::document::Document;
 use crate::pointer::unescape;
-use crate::tree::{Data, NONE, NodeId, Slot, Style, Tree, ValueKind};
+use crate::tree::{NONE, NodeData, NodeId, NodeSlot, Style, Tree, ValueKind};
 use crate::{DocumentPath, Span, number};
 
 /// Above this an object's members are found by index.
@@ -41,14 +41,14 @@ impl<'d> Member<'d> {
     /// keys already differ in length.
     pub fn is(&self, name: &str) -> bool {
         match self.key.slot().data {
-            Data::Scalar { start, end, .. } if (end - start) as usize != name.len() => false,
+            NodeData::Scalar { start, end, .. } if (end - start) as usize != name.len() => false,
             _ => self.name() == name,
         }
     }
 }
 
 impl<'d> Node<'d> {
-    fn with(self, id: NodeId) -> Node<'d> {
+    fn at_id(self, id: NodeId) -> Node<'d> {
         Node { doc: self.doc, id }
     }
 
@@ -56,27 +56,27 @@ impl<'d> Node<'d> {
         &self.doc.tree
     }
 
-    pub(crate) fn slot(self) -> &'d Slot {
+    pub(crate) fn slot(self) -> &'d NodeSlot {
         self.tree().slot(self.id)
     }
 
-    fn target(self) -> &'d Slot {
+    fn target_slot(self) -> &'d NodeSlot {
         self.tree().slot(self.tree().resolve(self.id))
     }
 
     /// The value itself, which for an alias is the anchored one.
-    pub(crate) fn home(self) -> Node<'d> {
-        self.with(self.tree().resolve(self.id))
+    pub(crate) fn resolved(self) -> Node<'d> {
+        self.at_id(self.tree().resolve(self.id))
     }
 
     /// What it is; an alias is what it refers to.
     pub fn kind(self) -> ValueKind {
-        self.target().kind
+        self.target_slot().kind
     }
 
     /// How it is written.
     pub fn style(self) -> Style {
-        self.target().style
+        self.target_slot().style
     }
 
     /// Where it stands; an alias stands where `*name` does.
@@ -104,7 +104,7 @@ impl<'d> Node<'d> {
         let id = self.tree().resolve(self.id);
         let list = self.tree().slot(id).kind == ValueKind::List;
         let children = list.then(|| self.tree().children(id));
-        children.into_iter().flatten().map(move |id| self.with(id))
+        children.into_iter().flatten().map(move |id| self.at_id(id))
     }
 
     /// Members of an object in order, duplicates included; none for anything else. Members that
@@ -112,8 +112,8 @@ impl<'d> Node<'d> {
     pub fn members(self) -> Vec<Member<'d>> {
         let mut out = Vec::with_capacity(self.len());
         out.extend(self.own_members());
-        if self.merges() {
-            let merged = self.merged();
+        if self.has_merge_key() {
+            let merged = self.merge_sources();
             out.retain(|e| !e.is_merge());
             let mut seen: HashSet<&str> = out.iter().map(Member::name).collect();
             out.extend(
@@ -126,12 +126,12 @@ impl<'d> Node<'d> {
     /// Members that are written in the object itself: none that a merge key brings in, nor the
     /// merge key.
     pub fn written_members(self) -> impl Iterator<Item = Member<'d>> {
-        let merges = self.merges();
+        let merges = self.has_merge_key();
         self.own_members().filter(move |entry| !(merges && entry.is_merge()))
     }
 
-    fn merges(self) -> bool {
-        matches!(self.target().data, Data::Container { merges: true, .. })
+    fn has_merge_key(self) -> bool {
+        matches!(self.target_slot().data, NodeData::Container { merges: true, .. })
     }
 
     pub(crate) fn own_members(self) -> impl Iterator<Item = Member<'d>> {
@@ -141,18 +141,18 @@ impl<'d> Node<'d> {
         std::iter::from_fn(move || {
             let children = children.as_mut()?;
             let (key, value) = (children.next()?, children.next()?);
-            Some(Member { key: self.with(key), value: self.with(value) })
+            Some(Member { key: self.at_id(key), value: self.at_id(value) })
         })
     }
 
     /// The values directly inside it in the text; aliases are not followed.
     pub(crate) fn child_values(self) -> impl Iterator<Item = Node<'d>> {
         let step = if self.slot().kind == ValueKind::Map { 2 } else { 1 };
-        self.tree().children(self.id).skip(step - 1).step_by(step).map(move |id| self.with(id))
+        self.tree().children(self.id).skip(step - 1).step_by(step).map(move |id| self.at_id(id))
     }
 
     /// The maps that `<<` names, nearest first.
-    fn merged(self) -> Vec<Node<'d>> {
+    fn merge_sources(self) -> Vec<Node<'d>> {
         let values = self.own_members().filter(Member::is_merge).map(|e| e.value);
         values
             .flat_map(|value| match value.kind() {
@@ -174,17 +174,17 @@ impl<'d> Node<'d> {
         } else {
             self.last_member(name)
         };
-        if own.is_some() || !self.merges() {
+        if own.is_some() || !self.has_merge_key() {
             return own;
         }
-        self.merged().into_iter().find_map(|map| map.member(name))
+        self.merge_sources().into_iter().find_map(|map| map.member(name))
     }
 
     /// The last member of a name. Readers look for hundreds of members in every document.
     fn last_member(self, name: &str) -> Option<Member<'d>> {
         let slots = self.tree().slots.as_slice();
-        let target = self.target();
-        let (ValueKind::Map, Data::Container { first, .. }) = (target.kind, target.data) else {
+        let target = self.target_slot();
+        let (ValueKind::Map, NodeData::Container { first, .. }) = (target.kind, target.data) else {
             return None;
         };
         let (mut id, mut found) = (first, None);
@@ -192,9 +192,9 @@ impl<'d> Node<'d> {
         while let Some(key) = slots.get(id as usize)
             && let Some(value) = slots.get(key.next as usize)
         {
-            let differs = matches!(key.data, Data::Scalar { start, end, .. } if (end - start) as usize != name.len());
-            if !differs && self.with(id).raw() == name {
-                found = Some(Member { key: self.with(id), value: self.with(key.next) });
+            let differs = matches!(key.data, NodeData::Scalar { start, end, .. } if (end - start) as usize != name.len());
+            if !differs && self.at_id(id).raw() == name {
+                found = Some(Member { key: self.at_id(id), value: self.at_id(key.next) });
             }
             id = value.next;
         }
@@ -211,7 +211,7 @@ impl<'d> Node<'d> {
                 .collect()
         });
         let (key, value) = *index.get(name)?;
-        Some(Member { key: self.with(key), value: self.with(value) })
+        Some(Member { key: self.at_id(key), value: self.at_id(value) })
     }
 
     /// Whether it has member `name`.
@@ -267,13 +267,13 @@ impl<'d> Node<'d> {
 
     /// The value of the member whose key this is, or itself.
     pub(crate) fn value(self) -> Node<'d> {
-        if self.slot().is_key { self.with(self.slot().next) } else { self }
+        if self.slot().is_key { self.at_id(self.slot().next) } else { self }
     }
 
     /// The container it stands in.
     pub fn parent(self) -> Option<Node<'d>> {
         let parent = self.slot().parent;
-        (parent != NONE).then(|| self.with(parent))
+        (parent != NONE).then(|| self.at_id(parent))
     }
 
     /// The key of the member whose value this is; `None` for keys and items. Keys are scalars, so a
@@ -281,7 +281,7 @@ impl<'d> Node<'d> {
     pub fn key(self) -> Option<Node<'d>> {
         let parent = self.parent()?;
         let is_value = parent.slot().kind == ValueKind::Map && !self.slot().is_key;
-        is_value.then(|| self.with(self.id.saturating_sub(1)))
+        is_value.then(|| self.at_id(self.id.saturating_sub(1)))
     }
 
     /// The value as JSON, aliases followed. A number that no machine type holds becomes the
@@ -295,7 +295,7 @@ impl<'d> Node<'d> {
             ValueKind::List => Json::Array(self.items().map(Node::to_json).collect()),
             ValueKind::Map => {
                 let mut map = serde_json::Map::with_capacity(self.len());
-                if self.merges() {
+                if self.has_merge_key() {
                     let entries = self.members();
                     map.extend(entries.iter().map(|e| (e.name().to_owned(), e.value.to_json())));
                 } else {
@@ -310,9 +310,9 @@ impl<'d> Node<'d> {
 
     /// How many items or members it has.
     pub fn len(self) -> usize {
-        match (self.target().data, self.kind()) {
-            (Data::Container { count, .. }, ValueKind::Map) => count as usize / 2,
-            (Data::Container { count, .. }, _) => count as usize,
+        match (self.target_slot().data, self.kind()) {
+            (NodeData::Container { count, .. }, ValueKind::Map) => count as usize / 2,
+            (NodeData::Container { count, .. }, _) => count as usize,
             _ => 0,
         }
     }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::tree::{Builder, NodeId, ValueKind};
+use crate::tree::{NodeId, TreeBuilder, ValueKind};
 use crate::{Diagnostic, DiagnosticCode, Label, MAX_PROBLEMS, Source, Span, codes, number};
 
 /// The problems found so far, and whether it is of any use to look for more.
-pub(crate) struct Problems<'s> {
+pub(crate) struct ProblemCollector<'s> {
     source: &'s Arc<Source>,
     list: Vec<Diagnostic>,
     /// Set when a limit is reached; the parser ends then.
     pub(crate) stopped: bool,
 }
 
-impl<'s> Problems<'s> {
-    pub(crate) fn new(source: &'s Arc<Source>) -> Problems<'s> {
-        Problems { source, list: Vec::new(), stopped: false }
+impl<'s> ProblemCollector<'s> {
+    pub(crate) fn new(source: &'s Arc<Source>) -> ProblemCollector<'s> {
+        ProblemCollector { source, list: Vec::new(), stopped: false }
     }
 
     pub(crate) fn into_vec(self) -> Vec<Diagnostic> {
@@ -60,21 +60,21 @@ impl<'s> Problems<'s> {
             return;
         }
         let message = match number::to_json(text) {
-            serde_json::Value::Null => format!("`{}` is beyond every number type", shorten(text)),
-            read => format!("`{}` is read as {read}", shorten(text)),
+            serde_json::Value::Null => format!("`{}` is beyond every number type", excerpt(text)),
+            read => format!("`{}` is read as {read}", excerpt(text)),
         };
         let problem = Diagnostic::at(&codes::NUMBER_PRECISION, self.source, span, message);
         self.push(problem.help("write it as a string if every digit matters"));
     }
 
     /// Reports the keys that stand twice in the container `id`, if it is a map.
-    pub(crate) fn check_keys(&mut self, builder: &Builder, id: NodeId) {
+    pub(crate) fn check_keys(&mut self, builder: &TreeBuilder, id: NodeId) {
         if builder.tree.slot(id).kind != ValueKind::Map {
             return;
         }
         let text = self.source.text();
         for (first, again) in builder.duplicates(id, text) {
-            let name = shorten(builder.tree.raw(again, text));
+            let name = excerpt(builder.tree.raw(again, text));
             let span = builder.tree.slot(again).span;
             let message = format!("key `{name}` is used twice in one object");
             let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
@@ -89,7 +89,7 @@ impl<'s> Problems<'s> {
 }
 
 /// Text for a message: at most 40 characters of it, nothing that could move the cursor.
-pub(crate) fn shorten(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars().take(40) {
         match c {

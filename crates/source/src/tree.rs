@@ -1,4 +1,4 @@
-//! One tree for JSON and YAML: an arena of slots, filled by a [`Builder`], read through
+//! One tree for JSON and YAML: an arena of slots, filled by a [`TreeBuilder`], read through
 //! [`Node`](crate::Node) handles.
 //!
 //! The tree keeps what a value-only parser loses: spans, key nodes, order, duplicates, raw scalar
@@ -63,14 +63,14 @@ pub enum Style {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Data {
+pub(crate) enum NodeData {
     /// Text range: in the source, or in `Tree::decoded` when `owned`.
     Scalar {
         start: u32,
         end: u32,
         owned: bool,
     },
-    /// Children are linked through `next`; a map's alternate key and value.
+    /// ChildIds are linked through `next`; a map's alternate key and value.
     Container {
         first: NodeId,
         count: u32,
@@ -82,46 +82,46 @@ pub(crate) enum Data {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct NodeSlot {
     pub(crate) span: Span,
     pub(crate) parent: NodeId,
     pub(crate) next: NodeId,
     pub(crate) kind: ValueKind,
     pub(crate) style: Style,
     pub(crate) is_key: bool,
-    pub(crate) data: Data,
+    pub(crate) data: NodeData,
 }
 
-/// The arena. Slot 0 is the root.
+/// The arena. NodeSlot 0 is the root.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) slots: Vec<NodeSlot>,
     pub(crate) decoded: String,
     pub(crate) comments: Vec<Span>,
     /// Members of large objects by name: a thousand findings in an object of a million keys must
     /// not be a thousand walks over it.
-    pub(crate) indexes: Mutex<HashMap<NodeId, Index>>,
+    pub(crate) indexes: Mutex<HashMap<NodeId, MemberIndex>>,
 }
 
 /// Key and value of the last member of each name.
-pub(crate) type Index = HashMap<Box<str>, (NodeId, NodeId)>;
+pub(crate) type MemberIndex = HashMap<Box<str>, (NodeId, NodeId)>;
 
 /// A container that is still being filled.
-struct Open {
+struct OpenContainer {
     id: NodeId,
     last: NodeId,
 }
 
 /// Fills a [`Tree`] in document order.
 #[derive(Default)]
-pub(crate) struct Builder {
+pub(crate) struct TreeBuilder {
     pub(crate) tree: Tree,
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
 }
 
-impl Builder {
-    pub(crate) fn with_capacity(slots: usize) -> Builder {
-        let mut builder = Builder::default();
+impl TreeBuilder {
+    pub(crate) fn with_capacity(slots: usize) -> TreeBuilder {
+        let mut builder = TreeBuilder::default();
         builder.tree.slots.reserve(slots);
         builder
     }
@@ -139,13 +139,13 @@ impl Builder {
         let id = self.open.last()?.id;
         let slot = &self.tree.slots[id as usize];
         match slot.data {
-            Data::Container { count, .. } => Some((id, slot.kind, count)),
+            NodeData::Container { count, .. } => Some((id, slot.kind, count)),
             _ => None,
         }
     }
 
     /// The last child of the innermost open container.
-    pub(crate) fn last_child(&self) -> Option<&Slot> {
+    pub(crate) fn last_child(&self) -> Option<&NodeSlot> {
         let last = self.open.last()?.last;
         self.tree.slots.get(last as usize)
     }
@@ -155,7 +155,13 @@ impl Builder {
         self.open.iter().any(|o| self.tree.slots[o.id as usize].kind == kind)
     }
 
-    pub(crate) fn add(&mut self, kind: ValueKind, style: Style, span: Span, data: Data) -> NodeId {
+    pub(crate) fn add(
+        &mut self,
+        kind: ValueKind,
+        style: Style,
+        span: Span,
+        data: NodeData,
+    ) -> NodeId {
         let id = NodeId::try_from(self.tree.slots.len()).unwrap_or(NONE);
         let (mut parent, mut is_key) = (NONE, false);
         if let Some(open) = self.open.last_mut() {
@@ -165,7 +171,7 @@ impl Builder {
                 self.tree.slots[last as usize].next = id;
             }
             let slot = &mut self.tree.slots[parent as usize];
-            if let Data::Container { first, count, .. } = &mut slot.data {
+            if let NodeData::Container { first, count, .. } = &mut slot.data {
                 is_key = slot.kind == ValueKind::Map && *count % 2 == 0;
                 if last == NONE {
                     *first = id;
@@ -173,14 +179,14 @@ impl Builder {
                 *count += 1;
             }
         }
-        self.tree.slots.push(Slot { span, parent, next: NONE, kind, style, is_key, data });
+        self.tree.slots.push(NodeSlot { span, parent, next: NONE, kind, style, is_key, data });
         id
     }
 
     pub(crate) fn open(&mut self, kind: ValueKind, style: Style, span: Span) -> NodeId {
-        let data = Data::Container { first: NONE, count: 0, merges: false };
+        let data = NodeData::Container { first: NONE, count: 0, merges: false };
         let id = self.add(kind, style, span, data);
-        self.open.push(Open { id, last: NONE });
+        self.open.push(OpenContainer { id, last: NONE });
         id
     }
 
@@ -193,32 +199,32 @@ impl Builder {
     }
 
     /// Stores decoded text and returns where.
-    pub(crate) fn intern(&mut self, text: &str) -> Data {
+    pub(crate) fn intern(&mut self, text: &str) -> NodeData {
         let start = self.tree.decoded.len();
         self.tree.decoded.push_str(text);
         self.interned_from(start)
     }
 
     /// The text that was pushed to `decoded` since `start`.
-    pub(crate) fn interned_from(&self, start: usize) -> Data {
+    pub(crate) fn interned_from(&self, start: usize) -> NodeData {
         let span = Span::new(start, self.tree.decoded.len());
-        Data::Scalar { start: span.start, end: span.end, owned: true }
+        NodeData::Scalar { start: span.start, end: span.end, owned: true }
     }
 
     /// A value that stands where one is missing.
     pub(crate) fn add_null(&mut self, at: usize) -> NodeId {
         let span = Span::new(at, at);
-        let data = Data::Scalar { start: span.start, end: span.start, owned: false };
+        let data = NodeData::Scalar { start: span.start, end: span.start, owned: false };
         self.add(ValueKind::Null, Style::Plain, span, data)
     }
 
     /// Pairs of key slots in the map `id` where the second repeats the first.
     pub(crate) fn duplicates(&self, id: NodeId, text: &str) -> Vec<(NodeId, NodeId)> {
-        let Data::Container { count, .. } = self.tree.slots[id as usize].data else {
+        let NodeData::Container { count, .. } = self.tree.slots[id as usize].data else {
             return Vec::new();
         };
         if count <= 2 * 16 {
-            return self.tree.few_duplicates(id, text);
+            return self.tree.duplicates_among_few(id, text);
         }
         let keys = self.tree.children(id).step_by(2);
         let mut keys: Vec<(&str, NodeId)> = keys.map(|k| (self.tree.raw(k, text), k)).collect();
@@ -233,7 +239,7 @@ impl Builder {
 }
 
 impl Tree {
-    fn few_duplicates(&self, id: NodeId, text: &str) -> Vec<(NodeId, NodeId)> {
+    fn duplicates_among_few(&self, id: NodeId, text: &str) -> Vec<(NodeId, NodeId)> {
         let mut seen: [(&str, NodeId); 16] = [("", NONE); 16];
         let mut found = Vec::new();
         for (n, key) in self.children(id).step_by(2).enumerate() {
@@ -248,14 +254,14 @@ impl Tree {
         found
     }
 
-    pub(crate) fn slot(&self, id: NodeId) -> &Slot {
+    pub(crate) fn slot(&self, id: NodeId) -> &NodeSlot {
         &self.slots[id as usize]
     }
 
     /// The slots that aliases lead to.
     pub(crate) fn aliased(&self) -> impl Iterator<Item = NodeId> + '_ {
         let targets = self.slots.iter().filter_map(|slot| match slot.data {
-            Data::Alias { target } => Some(target),
+            NodeData::Alias { target } => Some(target),
             _ => None,
         });
         targets.map(|target| self.resolve(target))
@@ -263,24 +269,24 @@ impl Tree {
 
     /// The slot behind any chain of aliases.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
-        while let Data::Alias { target } = self.slot(id).data {
+        while let NodeData::Alias { target } = self.slot(id).data {
             id = target;
         }
         id
     }
 
-    pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
+    pub(crate) fn children(&self, id: NodeId) -> ChildIds<'_> {
         let next = match self.slot(id).data {
-            Data::Container { first, .. } => first,
+            NodeData::Container { first, .. } => first,
             _ => NONE,
         };
-        Children { tree: self, next }
+        ChildIds { tree: self, next }
     }
 
     /// The text of a scalar, decoded but not typed; empty for containers.
     pub(crate) fn raw<'t>(&'t self, id: NodeId, text: &'t str) -> &'t str {
         match self.slot(self.resolve(id)).data {
-            Data::Scalar { start, end, owned } => {
+            NodeData::Scalar { start, end, owned } => {
                 let from = if owned { self.decoded.as_str() } else { text };
                 from.get(start as usize..end as usize).unwrap_or("")
             }
@@ -289,12 +295,12 @@ impl Tree {
     }
 }
 
-pub(crate) struct Children<'t> {
+pub(crate) struct ChildIds<'t> {
     tree: &'t Tree,
     next: NodeId,
 }
 
-impl Iterator for Children<'_> {
+impl Iterator for ChildIds<'_> {
     type Item = NodeId;
 
     fn next(&mut self) -> Option<NodeId> {

@@ -1,7 +1,7 @@
 //! Words for messages, and words taken apart: what everybody needs who reads what a person wrote
 //! and tells them what is wrong with it.
 
-use crate::render::is_plain;
+use crate::render::is_printable_ascii;
 
 /// A command line taken apart as a shell would: white space, both quotes, backslashes. No
 /// variables, no operators. `None` if a quote is open at the end.
@@ -73,7 +73,7 @@ pub fn alternatives(words: &[&str]) -> String {
 
 /// Text for a message: at most 60 characters, control characters escaped.
 pub fn shorten(text: &str) -> String {
-    if text.len() <= 60 && is_plain(text) && !text.contains('\\') {
+    if text.len() <= 60 && is_printable_ascii(text) && !text.contains('\\') {
         return text.to_owned();
     }
     let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();

@@ -3,20 +3,20 @@
 //! Aliases stay references and are counted, so that a few hundred bytes cannot grow into
 //! gigabytes. What JSON cannot say (non-scalar keys, foreign tags, a second document) is reported.
 
-mod plain;
+mod simple_blocks;
 
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
 
-use crate::document::Parsed;
-use crate::problems::{Problems, shorten};
-use crate::tree::{Builder, Data, NodeId, Style, ValueKind};
-use crate::{MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, scalar};
+use crate::document::ParsedText;
+use crate::problems::{ProblemCollector, excerpt};
+use crate::tree::{NodeData, NodeId, Style, TreeBuilder, ValueKind};
+use crate::{MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, core_schema};
 
 /// How large and how deep a value is, aliases counted as if written out.
 #[derive(Clone, Copy)]
-struct Extent {
+struct ExpandedSize {
     size: usize,
     height: usize,
 }
@@ -26,28 +26,28 @@ struct Extent {
 const MAX_COMMENT_LINES: usize = 50_000;
 const MAX_COMMENTS: usize = MAX_NODES;
 
-const LEAF: Extent = Extent { size: 1, height: 0 };
-const EMPTY: Extent = Extent { size: 1, height: 1 };
+const LEAF: ExpandedSize = ExpandedSize { size: 1, height: 0 };
+const EMPTY: ExpandedSize = ExpandedSize { size: 1, height: 1 };
 
-struct Anchor {
+struct YamlAnchor {
     id: NodeId,
     /// `None` while the anchored collection is still open.
-    extent: Option<Extent>,
+    expanded: Option<ExpandedSize>,
 }
 
 /// What the parser is inside of, beside the builder's own stack.
-struct Frame {
+struct OpenCollection {
     anchor: usize,
-    extent: Extent,
+    expanded: ExpandedSize,
 }
 
-struct Reader<'s> {
+struct YamlEventReader<'s> {
     text: &'s str,
-    builder: Builder,
-    problems: Problems<'s>,
+    builder: TreeBuilder,
+    problems: ProblemCollector<'s>,
     /// By the parser's number, which counts from one.
-    anchors: Vec<Option<Anchor>>,
-    frames: Vec<Frame>,
+    anchors: Vec<Option<YamlAnchor>>,
+    open_collections: Vec<OpenCollection>,
     aliased: usize,
     /// Collections open inside a key that is not a scalar; such keys are skipped.
     skipping: usize,
@@ -58,20 +58,20 @@ struct Reader<'s> {
     documents: usize,
 }
 
-pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
-    let plain = plain::read(source);
+pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
+    let plain = simple_blocks::read(source);
     if cfg!(debug_assertions)
         && let Some(plain) = &plain
     {
-        let parsed = parse_all(source);
+        let parsed = parse_events(source);
         assert_eq!(format!("{plain:?}"), format!("{parsed:?}"), "{}", source.text());
     }
-    plain.unwrap_or_else(|| parse_all(source))
+    plain.unwrap_or_else(|| parse_events(source))
 }
 
 /// What the parser makes of it.
-fn parse_all(source: &Arc<Source>) -> Parsed {
-    let mut reader = Reader::new(source);
+fn parse_events(source: &Arc<Source>) -> ParsedText {
+    let mut reader = YamlEventReader::new(source);
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
         max_buffered_comment_events: MAX_COMMENT_LINES,
@@ -98,15 +98,15 @@ fn style_of(style: StructureStyle) -> Style {
     }
 }
 
-impl<'s> Reader<'s> {
-    fn new(source: &'s Arc<Source>) -> Reader<'s> {
+impl<'s> YamlEventReader<'s> {
+    fn new(source: &'s Arc<Source>) -> YamlEventReader<'s> {
         let text = source.text();
-        Reader {
+        YamlEventReader {
             text,
-            builder: Builder::with_capacity((text.len() / 16).min(MAX_NODES) + 1),
-            problems: Problems::new(source),
+            builder: TreeBuilder::with_capacity((text.len() / 16).min(MAX_NODES) + 1),
+            problems: ProblemCollector::new(source),
             anchors: Vec::new(),
-            frames: Vec::new(),
+            open_collections: Vec::new(),
             aliased: 0,
             skipping: 0,
             skipped_from: 0,
@@ -115,10 +115,10 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn into_parsed(mut self) -> Parsed {
+    fn into_parsed(mut self) -> ParsedText {
         self.finish();
-        let cut = self.problems.stopped;
-        Parsed { tree: self.builder.tree, problems: self.problems.into_vec(), cut }
+        let incomplete = self.problems.stopped;
+        ParsedText { tree: self.builder.tree, problems: self.problems.into_vec(), incomplete }
     }
 
     fn span(&self, span: granit_parser::Span) -> Span {
@@ -133,12 +133,12 @@ impl<'s> Reader<'s> {
             return self.comment(place);
         }
         if self.skipping > 0 {
-            return self.skip(&event, place);
+            return self.skip_key_event(&event, place);
         }
         let tag_place = span.tag_span().map_or(place, |s| self.span(s));
         let tagged = |tag| (tag, tag_place);
         match event {
-            Event::DocumentStart(..) => self.document(place),
+            Event::DocumentStart(..) => self.start_document(place),
             Event::Scalar(text, style, anchor, tag) => {
                 self.scalar(&text, style, anchor, tag.as_deref().map(tagged), place);
             }
@@ -164,7 +164,7 @@ impl<'s> Reader<'s> {
             Event::Alias(anchor) => self.alias(anchor, place),
             Event::UnresolvedAlias(name) => {
                 self.problems
-                    .report(place, format!("no anchor `&{}` before this alias", shorten(&name)));
+                    .report(place, format!("no anchor `&{}` before this alias", excerpt(&name)));
                 self.add_null(place);
             }
             _ => {}
@@ -183,7 +183,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn document(&mut self, place: Span) {
+    fn start_document(&mut self, place: Span) {
         self.documents += 1;
         // Without a `---` the event may come as late as the text of a block scalar.
         let marked = self.text[place.start as usize..].starts_with("---");
@@ -199,19 +199,19 @@ impl<'s> Reader<'s> {
     }
 
     /// Accounts for a value that was just added to the innermost collection.
-    fn count(&mut self, extent: Extent) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.extent.size = frame.extent.size.saturating_add(extent.size);
-            frame.extent.height = frame.extent.height.max(extent.height + 1);
+    fn add_to_parent(&mut self, expanded: ExpandedSize) {
+        if let Some(collection) = self.open_collections.last_mut() {
+            collection.expanded.size = collection.expanded.size.saturating_add(expanded.size);
+            collection.expanded.height = collection.expanded.height.max(expanded.height + 1);
         }
     }
 
     /// A `null` for what cannot be read; as a key it goes by the name that is written there.
     fn add_null(&mut self, place: Span) {
         let end = if self.expects_key() { place.end } else { place.start };
-        let data = Data::Scalar { start: place.start, end, owned: false };
+        let data = NodeData::Scalar { start: place.start, end, owned: false };
         self.builder.add(ValueKind::Null, Style::Plain, place, data);
-        self.count(LEAF);
+        self.add_to_parent(LEAF);
     }
 
     fn scalar(
@@ -248,12 +248,12 @@ impl<'s> Reader<'s> {
         if is_key && style == Style::Plain && text == "<<" {
             self.mark_merge(id);
         }
-        self.count(LEAF);
-        self.anchor(anchor, id, Some(LEAF));
+        self.add_to_parent(LEAF);
+        self.record_anchor(anchor, id, Some(LEAF));
     }
 
     /// Points into the source where the text stands there as it is, copies it where it does not.
-    fn text_data(&mut self, text: &str, style: Style, place: Span) -> Data {
+    fn text_data(&mut self, text: &str, style: Style, place: Span) -> NodeData {
         let quotes = match style {
             Style::Single | Style::Double => 1,
             _ => 0,
@@ -262,7 +262,7 @@ impl<'s> Reader<'s> {
         let inner = self.text.get(range.start + quotes..range.end.saturating_sub(quotes));
         if inner == Some(text) {
             let span = Span::new(range.start + quotes, range.end - quotes);
-            return Data::Scalar { start: span.start, end: span.end, owned: false };
+            return NodeData::Scalar { start: span.start, end: span.end, owned: false };
         }
         self.builder.intern(text)
     }
@@ -272,7 +272,8 @@ impl<'s> Reader<'s> {
     fn block_scalar(&self, place: Span, properties: usize) -> Span {
         let is_break = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
         let text = self.text[place.range()].trim_end_matches(is_break).len();
-        let start = self.gap_end().map_or(0, |at| skip_properties(self.text, at, properties));
+        let start =
+            self.after_indicator().map_or(0, |at| skip_properties(self.text, at, properties));
         let start = skip_blank(self.text, start);
         if text == 0 && self.text[start..].starts_with(['|', '>']) {
             let header = self.text[start..].lines().next().unwrap_or("");
@@ -286,12 +287,12 @@ impl<'s> Reader<'s> {
     /// A value that is not written stands right behind its `:` or `-` (or behind the anchor or
     /// tag it has), wherever the parser noticed that.
     fn empty_value(&self, place: Span, properties: usize) -> Span {
-        let at = self.gap_end().map(|at| skip_properties(self.text, at, properties));
+        let at = self.after_indicator().map(|at| skip_properties(self.text, at, properties));
         at.map_or(place, |at| Span::new(at, at))
     }
 
     /// Where the text of the next value may begin: behind the `:`, `-` or `?` that announces it.
-    fn gap_end(&self) -> Option<usize> {
+    fn after_indicator(&self) -> Option<usize> {
         let Some((id, kind, count)) = self.builder.top() else { return Some(self.start) };
         let before = self.builder.last_child().map(|last| last.span.end as usize);
         let from = before.unwrap_or(self.builder.tree.slot(id).span.start as usize);
@@ -306,9 +307,13 @@ impl<'s> Reader<'s> {
 
     fn kind_of(&mut self, text: &str, style: Style, tag: Option<(&Tag, Span)>) -> ValueKind {
         let Some((tag, place)) = tag else {
-            return if style == Style::Plain { scalar::resolve(text) } else { ValueKind::String };
+            return if style == Style::Plain {
+                core_schema::kind_of(text)
+            } else {
+                ValueKind::String
+            };
         };
-        let resolved = scalar::resolve(text);
+        let resolved = core_schema::kind_of(text);
         let wanted = match tag.core_suffix() {
             Some("str") => return ValueKind::String,
             Some("int" | "float") => ValueKind::Number,
@@ -322,22 +327,22 @@ impl<'s> Reader<'s> {
         };
         let whole = !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
         if wanted != resolved {
-            self.problems.report(place, format!("`{}` is not {}", shorten(text), wanted.name()));
+            self.problems.report(place, format!("`{}` is not {}", excerpt(text), wanted.name()));
         } else if tag.core_suffix() == Some("int") && !whole {
-            self.problems.report(place, format!("`{}` is not a whole number", shorten(text)));
+            self.problems.report(place, format!("`{}` is not a whole number", excerpt(text)));
         }
         resolved
     }
 
     fn unknown_tag(&mut self, tag: &Tag, place: Span) {
         let name = format!("{}{}", tag.original_handle(), tag.suffix());
-        self.problems.report(place, format!("tag `{}` has no meaning here", shorten(&name)));
+        self.problems.report(place, format!("tag `{}` has no meaning here", excerpt(&name)));
     }
 
     fn mark_merge(&mut self, key: NodeId) {
         let parent = self.builder.tree.slot(key).parent;
         let slot = self.builder.tree.slots.get_mut(parent as usize);
-        if let Some(Data::Container { merges, .. }) = slot.map(|slot| &mut slot.data) {
+        if let Some(NodeData::Container { merges, .. }) = slot.map(|slot| &mut slot.data) {
             *merges = true;
         }
     }
@@ -376,20 +381,20 @@ impl<'s> Reader<'s> {
             _ => place,
         };
         let id = self.builder.open(kind, style, place);
-        self.anchor(anchor, id, None);
-        self.frames.push(Frame { anchor, extent: EMPTY });
+        self.record_anchor(anchor, id, None);
+        self.open_collections.push(OpenCollection { anchor, expanded: EMPTY });
     }
 
     /// A block list starts at its first `-`; the event is behind it where the list is not indented.
     fn first_dash(&self, place: Span, properties: usize) -> Span {
         let from = self
-            .gap_end()
+            .after_indicator()
             .map_or(place.start as usize, |at| skip_properties(self.text, at, properties));
         let at = skip_blank(self.text, from);
         if self.text[at..].starts_with('-') { Span::new(at, place.end as usize) } else { place }
     }
 
-    fn skip(&mut self, event: &Event<'_>, place: Span) {
+    fn skip_key_event(&mut self, event: &Event<'_>, place: Span) {
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => self.skipping += 1,
             Event::SequenceEnd | Event::MappingEnd => self.skipping -= 1,
@@ -414,19 +419,19 @@ impl<'s> Reader<'s> {
         self.builder.close(end);
         self.builder.tree.slots[id as usize].span = Span::new(start, end);
         self.problems.check_keys(&self.builder, id);
-        self.report_merges(id);
-        if let Some(frame) = self.frames.pop() {
-            if let Some(Some(anchor)) = self.anchors.get_mut(frame.anchor) {
-                anchor.extent = Some(frame.extent);
+        self.check_merge_values(id);
+        if let Some(collection) = self.open_collections.pop() {
+            if let Some(Some(anchor)) = self.anchors.get_mut(collection.anchor) {
+                anchor.expanded = Some(collection.expanded);
             }
-            self.count(frame.extent);
+            self.add_to_parent(collection.expanded);
         }
     }
 
     /// `<<` brings in the members of maps; anything else under it would be lost without a word.
-    fn report_merges(&mut self, id: NodeId) {
+    fn check_merge_values(&mut self, id: NodeId) {
         let tree = &self.builder.tree;
-        if !matches!(tree.slot(id).data, Data::Container { merges: true, .. }) {
+        if !matches!(tree.slot(id).data, NodeData::Container { merges: true, .. }) {
             return;
         }
         let mut wrong = Vec::new();
@@ -448,40 +453,40 @@ impl<'s> Reader<'s> {
         });
     }
 
-    fn anchor(&mut self, anchor: usize, id: NodeId, extent: Option<Extent>) {
+    fn record_anchor(&mut self, anchor: usize, id: NodeId, expanded: Option<ExpandedSize>) {
         if anchor > 0 {
             let known = self.anchors.len().max(anchor + 1);
             self.anchors.resize_with(known, || None);
-            self.anchors[anchor] = Some(Anchor { id, extent });
+            self.anchors[anchor] = Some(YamlAnchor { id, expanded });
         }
     }
 
     fn alias(&mut self, anchor: usize, place: Span) {
-        let target = self.anchors.get(anchor).and_then(Option::as_ref).map(|a| (a.id, a.extent));
-        let (id, extent) = match target {
-            Some((id, Some(extent))) => (id, extent),
+        let target = self.anchors.get(anchor).and_then(Option::as_ref).map(|a| (a.id, a.expanded));
+        let (id, expanded) = match target {
+            Some((id, Some(expanded))) => (id, expanded),
             Some((_, None)) => {
                 self.problems.report(place, "this alias stands inside its own anchor");
                 return self.add_null(place);
             }
             None => return self.add_null(place),
         };
-        if self.expects_key() && extent.height > 0 {
+        if self.expects_key() && expanded.height > 0 {
             self.problems.report(place, "a key must be a scalar");
             return self.add_null(place);
         }
-        self.aliased = self.aliased.saturating_add(extent.size);
+        self.aliased = self.aliased.saturating_add(expanded.size);
         if self.aliased > MAX_ALIASED_NODES {
             let message = format!("aliases repeat more than {MAX_ALIASED_NODES} values");
             return self.problems.stop(&codes::TOO_LARGE, place, message);
         }
-        if self.builder.depth() + extent.height > MAX_DEPTH {
+        if self.builder.depth() + expanded.height > MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep through this alias");
             return self.problems.stop(&codes::TOO_DEEP, place, message);
         }
         let kind = self.builder.tree.slot(id).kind;
-        self.builder.add(kind, Style::Plain, place, Data::Alias { target: id });
-        self.count(extent);
+        self.builder.add(kind, Style::Plain, place, NodeData::Alias { target: id });
+        self.add_to_parent(expanded);
     }
 
     fn syntax_error(&mut self, error: &ScanError) {

@@ -15,9 +15,9 @@ pub enum Colour {
 }
 
 /// Lines longer than this are shown as a window around the place.
-const WIDE: usize = 160;
+const MAX_LINE_BYTES: usize = 160;
 /// A span over more lines than this is shown by its first line.
-const TALL: usize = 8;
+const MAX_LINES: usize = 8;
 
 /// The diagnostic with its lines, its help and its fix.
 pub fn full(d: &Diagnostic, colour: Colour) -> String {
@@ -29,7 +29,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     let (message, file) = (visible(&d.message), visible(d.source.name()));
     let title = level.primary_title(&message).id(d.code.name);
     let mut group = Group::with_title(title);
-    let windows: Vec<Window<'_>> = windows(d);
+    let windows: Vec<SnippetWindow<'_>> = windows(d);
     for window in &windows {
         let snippet = Snippet::source(window.text.as_str())
             .path(file.as_str())
@@ -62,7 +62,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         Colour::On => Renderer::styled(),
         Colour::Off => Renderer::plain(),
     };
-    let mut out = renderer.term_width(WIDE + 40).render(&[group]).to_string();
+    let mut out = renderer.term_width(MAX_LINE_BYTES + 40).render(&[group]).to_string();
     // Of a line that is cut the renderer counts columns from the cut.
     for (line, shown, column) in
         windows.iter().filter_map(|w| Some((w.line, w.shown_column(), w.column?)))
@@ -73,18 +73,18 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     out
 }
 
-type Mark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
+type SnippetMark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
 
 /// A piece of the file to show, starting at the start of a line or inside a long one.
-struct Window<'d> {
+struct SnippetWindow<'d> {
     line: usize,
     /// The column of the place in the whole line, if the window starts inside it.
     column: Option<usize>,
     text: String,
-    marks: Vec<Mark<'d>>,
+    marks: Vec<SnippetMark<'d>>,
 }
 
-impl Window<'_> {
+impl SnippetWindow<'_> {
     fn shown_column(&self) -> usize {
         let before = self.marks.first().and_then(|mark| self.text.get(..mark.0.start));
         before.map_or(0, |text| text.chars().count()) + 1
@@ -92,7 +92,7 @@ impl Window<'_> {
 }
 
 /// One window if all places fit into a few lines, otherwise one per place.
-fn windows(d: &Diagnostic) -> Vec<Window<'_>> {
+fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     let Some(span) = d.span else { return Vec::new() };
     if d.source.text().is_empty() {
         return Vec::new();
@@ -103,10 +103,10 @@ fn windows(d: &Diagnostic) -> Vec<Window<'_>> {
     let lines = |s: Span| (line_of(&d.source, s.start), line_of(&d.source, s.end));
     let first = places.iter().map(|p| lines(p.0).0).min().unwrap_or(1);
     let last = places.iter().map(|p| lines(p.0).1).max().unwrap_or(1);
-    if last - first < TALL && (first..=last).all(|n| !is_wide(&d.source, n)) {
+    if last - first < MAX_LINES && (first..=last).all(|n| !is_wide(&d.source, n)) {
         return vec![window(&d.source, first, last, &places)];
     }
-    places.iter().map(|place| narrow(&d.source, *place)).collect()
+    places.iter().map(|place| window_around(&d.source, *place)).collect()
 }
 
 fn line_of(source: &Source, byte: u32) -> usize {
@@ -114,7 +114,7 @@ fn line_of(source: &Source, byte: u32) -> usize {
 }
 
 fn is_wide(source: &Source, line: usize) -> bool {
-    source.line(line).is_some_and(|(_, text)| text.len() > WIDE)
+    source.line(line).is_some_and(|(_, text)| text.len() > MAX_LINE_BYTES)
 }
 
 fn window<'d>(
@@ -122,30 +122,33 @@ fn window<'d>(
     first: usize,
     last: usize,
     places: &[(Span, AnnotationKind, &'d str)],
-) -> Window<'d> {
+) -> SnippetWindow<'d> {
     let start = source.line(first).map_or(0, |(start, _)| start);
     let end = source.line(last).map_or(start, |(start, text)| start + text.len());
     let text = &source.text()[start..end];
     let marks =
         places.iter().map(|(span, kind, label)| (clip(source, *span, start, end), *kind, *label));
-    Window { line: first, column: None, text: keep_width(text), marks: marks.collect() }
+    SnippetWindow { line: first, column: None, text: keep_width(text), marks: marks.collect() }
 }
 
 /// One place by itself: its first line only, and of a long line only the part around it.
-fn narrow<'d>(source: &Source, (span, kind, label): (Span, AnnotationKind, &'d str)) -> Window<'d> {
+fn window_around<'d>(
+    source: &Source,
+    (span, kind, label): (Span, AnnotationKind, &'d str),
+) -> SnippetWindow<'d> {
     let line = line_of(source, span.start);
     let (start, text) = source.line(line).unwrap_or((0, ""));
     let at = (span.start as usize).clamp(start, start + text.len());
-    let (from, to) = if text.len() > WIDE {
+    let (from, to) = if text.len() > MAX_LINE_BYTES {
         let whole = source.text();
-        let from = whole.floor_char_boundary(at.saturating_sub(WIDE / 2).max(start));
-        (from, whole.floor_char_boundary((at + WIDE / 2).min(start + text.len())))
+        let from = whole.floor_char_boundary(at.saturating_sub(MAX_LINE_BYTES / 2).max(start));
+        (from, whole.floor_char_boundary((at + MAX_LINE_BYTES / 2).min(start + text.len())))
     } else {
         (start, start + text.len())
     };
     let text = keep_width(&source.text()[from..to]);
     let column = (from > start).then(|| source.line_column(at).column);
-    Window { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }
+    SnippetWindow { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }
 }
 
 /// The part of `span` between `start` and `end`, counted from `start`, in whole characters.

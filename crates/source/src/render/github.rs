@@ -5,7 +5,7 @@
 //! UTF-16 code units, as the browser that shows the annotation does, and ends behind the last one,
 //! as SARIF does.
 
-use super::sarif::{Region, explained};
+use super::sarif::{Utf16Region, message_with_help};
 use super::visible;
 use crate::{Diagnostic, Severity};
 
@@ -17,17 +17,17 @@ pub fn github(d: &Diagnostic) -> String {
         Severity::Info => "notice",
     };
     let file = property(&visible(d.source.name()));
-    let place = d.span.map_or(String::new(), |span| place(&Region::of(&d.source, span)));
+    let place = d.span.map_or(String::new(), |span| place(&Utf16Region::of(&d.source, span)));
     format!(
         "::{command} file={file}{place},title={}::{}",
         property(d.code.name),
-        data(&explained(d))
+        data(&message_with_help(d))
     )
 }
 
 /// The lines, and the columns if it is one line: the runner drops a place with columns in two
 /// lines.
-fn place(region: &Region) -> String {
+fn place(region: &Utf16Region) -> String {
     let ((line, column), (end_line, end_column)) = (region.start, region.end);
     // What ends with a line break ends in the line that it breaks.
     let last = if end_column == 1 && end_line > line { end_line - 1 } else { end_line };

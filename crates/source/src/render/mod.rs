@@ -24,7 +24,7 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
 }
 
 /// Whether a text is printable ASCII: most are, and that is seen many bytes at a time.
-pub(crate) fn is_plain(text: &str) -> bool {
+pub(crate) fn is_printable_ascii(text: &str) -> bool {
     text.as_bytes()
         .chunks(32)
         .all(|chunk| chunk.iter().fold(true, |plain, b| plain & matches!(b, b' '..=b'~')))
@@ -39,7 +39,7 @@ pub fn visible(text: &str) -> String {
                 '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
             )
     };
-    if is_plain(text) {
+    if is_printable_ascii(text) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());

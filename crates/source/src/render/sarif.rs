@@ -70,7 +70,7 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
         "ruleId": d.code.name,
         "ruleIndex": rule,
         "level": level(d.severity),
-        "message": {"text": without_links(&explained(d))},
+        "message": {"text": without_links(&message_with_help(d))},
         "locations": [location(d)],
         "partialFingerprints": {"toolwright/v1": fingerprint(d)},
     });
@@ -78,7 +78,7 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
         let labels = d.labels.iter().map(|label| {
             json!({
                 "message": {"text": without_links(&visible(&label.text))},
-                "physicalLocation": physical(&d.source, Some(label.span)),
+                "physicalLocation": physical_location(&d.source, Some(label.span)),
             })
         });
         result["relatedLocations"] = labels.collect();
@@ -90,7 +90,7 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
 }
 
 /// The message and below it each sentence of help, with nothing hidden.
-pub(super) fn explained(d: &Diagnostic) -> String {
+pub(super) fn message_with_help(d: &Diagnostic) -> String {
     let help = d.help.iter().map(|help| format!("\nhelp: {}", visible(help)));
     std::iter::once(visible(&d.message)).chain(help).collect()
 }
@@ -101,24 +101,24 @@ fn without_links(text: &str) -> String {
 }
 
 fn location(d: &Diagnostic) -> Json {
-    let mut location = json!({"physicalLocation": physical(&d.source, d.span)});
+    let mut location = json!({"physicalLocation": physical_location(&d.source, d.span)});
     if d.path != DocumentPath::root() {
         location["logicalLocations"] = json!([{"fullyQualifiedName": d.path.as_str()}]);
     }
     location
 }
 
-fn physical(source: &Source, span: Option<Span>) -> Json {
+fn physical_location(source: &Source, span: Option<Span>) -> Json {
     let mut physical = json!({"artifactLocation": {"uri": uri(source.name())}});
     if let Some(span) = span {
-        physical["region"] = Region::of(source, span).json();
+        physical["region"] = Utf16Region::of(source, span).json();
     }
     physical
 }
 
 fn fix_json(fix: &Fix, source: &Source) -> Json {
     let replacements = fix.edits.iter().map(|edit| {
-        let region = Region::of(source, edit.span).json();
+        let region = Utf16Region::of(source, edit.span).json();
         json!({"deletedRegion": region, "insertedContent": {"text": edit.text}})
     });
     json!({
@@ -132,15 +132,15 @@ fn fix_json(fix: &Fix, source: &Source) -> Json {
 }
 
 /// A span in whole characters, as line and column, both from 1, and in bytes of the file.
-pub(super) struct Region {
+pub(super) struct Utf16Region {
     pub(super) start: (usize, usize),
     pub(super) end: (usize, usize),
     byte: usize,
     length: usize,
 }
 
-impl Region {
-    pub(super) fn of(source: &Source, span: Span) -> Region {
+impl Utf16Region {
+    pub(super) fn of(source: &Source, span: Span) -> Utf16Region {
         let text = source.text();
         let start = text.floor_char_boundary(span.start as usize);
         let end = text.ceil_char_boundary(span.end as usize).max(start);
@@ -149,7 +149,7 @@ impl Region {
             let line_start = source.line(at.line).map_or(byte, |(start, _)| start);
             (at.line, at.column + surrogate_pairs(&text[line_start..byte]))
         };
-        Region {
+        Utf16Region {
             start: place(start),
             end: place(end),
             byte: source.offset() + start,
@@ -213,7 +213,7 @@ fn uri(name: &str) -> String {
 
 fn push_encoded(out: &mut String, segment: &str) {
     for byte in segment.bytes() {
-        if is_plain(byte) || byte == b'@' {
+        if is_url_byte(byte) || byte == b'@' {
             out.push(char::from(byte));
         } else {
             out.push_str(&format!("%{byte:02X}"));
@@ -222,7 +222,7 @@ fn push_encoded(out: &mut String, segment: &str) {
 }
 
 /// `unreserved` and `sub-delims` of RFC 3986, which every part of a URL may hold.
-fn is_plain(byte: u8) -> bool {
+fn is_url_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
 }
 
@@ -246,6 +246,6 @@ fn is_made_of(text: &str, others: &[u8]) -> bool {
     let is_hex = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
     text.bytes().enumerate().all(|(at, byte)| match byte {
         b'%' => is_hex(at + 1) && is_hex(at + 2),
-        _ => is_plain(byte) || others.contains(&byte),
+        _ => is_url_byte(byte) || others.contains(&byte),
     })
 }

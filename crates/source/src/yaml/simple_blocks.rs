@@ -12,37 +12,40 @@ use std::sync::Arc;
 
 use granit_parser::ScalarStyle;
 
-use super::Reader;
-use crate::document::Parsed;
+use super::YamlEventReader;
+use crate::document::ParsedText;
 use crate::tree::{Style, ValueKind};
 use crate::{Source, Span};
 
 /// Longer texts are the parser's, which knows the limits.
-const LONGEST: usize = 64 << 10;
+const MAX_SIMPLE_BYTES: usize = 64 << 10;
 /// Deeper nesting, too: far below its limit there is nothing to get wrong.
-const DEEPEST: usize = 64;
+const MAX_SIMPLE_DEPTH: usize = 64;
 
 /// What the text says; nothing if that takes a parser.
-pub(super) fn read(source: &Arc<Source>) -> Option<Parsed> {
+pub(super) fn read(source: &Arc<Source>) -> Option<ParsedText> {
     let text = source.text();
-    if text.len() > LONGEST || !is_ordinary(text) {
+    if text.len() > MAX_SIMPLE_BYTES || !has_only_plain_characters(text) {
         return None;
     }
-    let mut reader = Reader::new(source);
-    reader.document(Span::default());
-    let mut lines = Lines { reader, text, next: 0, blocks: Vec::new(), started: false };
-    while lines.next < text.len() {
-        lines.line()?;
+    let mut tree_reader = YamlEventReader::new(source);
+    tree_reader.start_document(Span::default());
+    let mut reader =
+        SimpleBlockReader { tree_reader, text, next: 0, blocks: Vec::new(), started: false };
+    while reader.next < text.len() {
+        reader.read_line()?;
     }
-    while !lines.blocks.is_empty() {
-        lines.close();
+    while !reader.blocks.is_empty() {
+        reader.close();
     }
-    (lines.started && !lines.reader.problems.stopped).then(|| lines.reader.into_parsed())
+    // A problem that stops the reading (a limit) is reported by the parser, in its own words.
+    let finished = reader.started && !reader.tree_reader.problems.stopped;
+    finished.then(|| reader.tree_reader.into_parsed())
 }
 
 /// Whether every character is one that YAML prints and no tab, so that the indent of a line is the
 /// number of its spaces.
-fn is_ordinary(text: &str) -> bool {
+fn has_only_plain_characters(text: &str) -> bool {
     let plain = |b: u8| (0x20..0x7F).contains(&b) || b == b'\n';
     let printed = |c: char| {
         c >= '\u{A0}'
@@ -52,23 +55,23 @@ fn is_ordinary(text: &str) -> bool {
 }
 
 /// A map or a list that is still open.
-struct Block {
+struct OpenBlock {
     kind: ValueKind,
     indent: usize,
-    /// Whether a key or a dash waits for its value.
-    waits: bool,
+    /// Whether a key or a dash expects_value for its value.
+    expects_value: bool,
 }
 
-struct Lines<'s> {
-    reader: Reader<'s>,
+struct SimpleBlockReader<'s> {
+    tree_reader: YamlEventReader<'s>,
     text: &'s str,
     /// Where the next line begins.
     next: usize,
-    blocks: Vec<Block>,
+    blocks: Vec<OpenBlock>,
     started: bool,
 }
 
-impl<'s> Lines<'s> {
+impl<'s> SimpleBlockReader<'s> {
     /// The next line, from its start to its end, and what follows it becomes the next one.
     fn take_line(&mut self) -> (usize, usize) {
         let start = self.next;
@@ -77,14 +80,14 @@ impl<'s> Lines<'s> {
         (start, end)
     }
 
-    fn line(&mut self) -> Option<()> {
+    fn read_line(&mut self) -> Option<()> {
         let (line, end) = self.take_line();
         let start = self.skip_spaces(line, end);
         let indent = start - line;
         match &self.text.as_bytes()[start..end] {
             [] => return Some(()),
             [b'#', ..] => {
-                self.reader.comment(Span::new(start, end));
+                self.tree_reader.comment(Span::new(start, end));
                 return Some(());
             }
             // Marks of documents and directives.
@@ -93,22 +96,22 @@ impl<'s> Lines<'s> {
             }
             _ => {}
         }
-        self.settle(indent, self.is_dash(start, end))?;
-        self.entry(start, end, indent)
+        self.close_ended_blocks(indent, self.is_dash(start, end))?;
+        self.read_entry(start, end, indent)
     }
 
-    /// Closes what ends before a line that is indented so. What waits gets the line if it is
+    /// Closes what ends before a line that is indented so. What expects_value gets the line if it is
     /// deeper, or nothing; what does not wait goes on if it is of this indent and kind, ends if it
     /// is deeper, and anything else is a mistake.
-    fn settle(&mut self, indent: usize, dash: bool) -> Option<()> {
+    fn close_ended_blocks(&mut self, indent: usize, dash: bool) -> Option<()> {
         while let Some(top) = self.blocks.last_mut() {
             let (list, same) = (top.kind == ValueKind::List, indent == top.indent);
-            if top.waits {
+            if top.expects_value {
                 // The list of a key may stand where the key does.
                 if indent > top.indent || same && dash && !list {
                     return Some(());
                 }
-                self.nothing();
+                self.add_empty_value();
             } else if same && list == dash {
                 return Some(());
             } else if indent < top.indent || same && list {
@@ -121,9 +124,9 @@ impl<'s> Lines<'s> {
     }
 
     /// What stands from `start` to the end of its line: dashes, a key, a value.
-    fn entry(&mut self, mut start: usize, end: usize, mut indent: usize) -> Option<()> {
+    fn read_entry(&mut self, mut start: usize, end: usize, mut indent: usize) -> Option<()> {
         while self.is_dash(start, end) {
-            self.enter(ValueKind::List, start, indent)?;
+            self.begin_entry(ValueKind::List, start, indent)?;
             let after = self.skip_spaces(start + 1, end);
             if self.end_line(after, end) {
                 return Some(());
@@ -133,77 +136,79 @@ impl<'s> Lines<'s> {
         }
         let Some((key, style, colon)) = self.key(start, end) else {
             // Only a dash has its value where a line or an item begins.
-            let waits =
-                self.blocks.last().is_some_and(|top| top.kind == ValueKind::List && top.waits);
-            return if waits { self.value(start, end) } else { None };
+            let expects_value = self
+                .blocks
+                .last()
+                .is_some_and(|top| top.kind == ValueKind::List && top.expects_value);
+            return if expects_value { self.read_value(start, end) } else { None };
         };
-        self.enter(ValueKind::Map, start, indent)?;
+        self.begin_entry(ValueKind::Map, start, indent)?;
         self.scalar(&key, style, start, colon);
         let after = self.skip_spaces(colon + 1, end);
-        if self.end_line(after, end) { Some(()) } else { self.value(after, end) }
+        if self.end_line(after, end) { Some(()) } else { self.read_value(after, end) }
     }
 
     /// The next entry of the innermost block, or the first of a new one.
-    fn enter(&mut self, kind: ValueKind, start: usize, indent: usize) -> Option<()> {
+    fn begin_entry(&mut self, kind: ValueKind, start: usize, indent: usize) -> Option<()> {
         match self.blocks.last_mut() {
-            Some(top) if !top.waits => {
+            Some(top) if !top.expects_value => {
                 if top.kind != kind || top.indent != indent {
                     return None;
                 }
-                top.waits = true;
+                top.expects_value = true;
                 return Some(());
             }
-            Some(top) => top.waits = false,
+            Some(top) => top.expects_value = false,
             None => self.started = true,
         }
-        if self.reader.builder.depth() >= DEEPEST {
+        if self.tree_reader.builder.depth() >= MAX_SIMPLE_DEPTH {
             return None;
         }
-        self.reader.open(kind, Style::Block, 0, None, Span::new(start, start));
-        self.blocks.push(Block { kind, indent, waits: true });
+        self.tree_reader.open(kind, Style::Block, 0, None, Span::new(start, start));
+        self.blocks.push(OpenBlock { kind, indent, expects_value: true });
         Some(())
     }
 
     fn close(&mut self) {
-        if self.blocks.last().is_some_and(|top| top.waits) {
-            self.nothing();
+        if self.blocks.last().is_some_and(|top| top.expects_value) {
+            self.add_empty_value();
         }
         let end = self.text.len();
         self.blocks.pop();
-        self.reader.close(Span::new(end, end));
+        self.tree_reader.close(Span::new(end, end));
     }
 
-    /// The value that waits is not written: the reader knows by the empty span, and finds its
+    /// The value that expects_value is not written: the reader knows by the empty span, and finds its
     /// place.
-    fn nothing(&mut self) {
+    fn add_empty_value(&mut self) {
         self.scalar("~", ScalarStyle::Plain, 0, 0);
-        self.blocks.last_mut().into_iter().for_each(|top| top.waits = false);
+        self.blocks.last_mut().into_iter().for_each(|top| top.expects_value = false);
     }
 
     fn scalar(&mut self, text: &str, style: ScalarStyle, start: usize, end: usize) {
-        self.reader.scalar(text, style, 0, None, Span::new(start, end));
+        self.tree_reader.scalar(text, style, 0, None, Span::new(start, end));
     }
 
-    /// The value that waits, to the end of its line or, of a `|`, of its text.
-    fn value(&mut self, start: usize, end: usize) -> Option<()> {
+    /// The value that expects_value, to the end of its line or, of a `|`, of its text.
+    fn read_value(&mut self, start: usize, end: usize) -> Option<()> {
         let after = match self.text.as_bytes()[start] {
             b'"' | b'\'' => {
                 let (text, style, after) = self.quoted(start, end)?;
                 self.scalar(&text, style, start, after);
                 after
             }
-            b'[' | b'{' => self.flow(start, end)?,
+            b'[' | b'{' => self.flow_collection(start, end)?,
             b'|' => {
-                self.literal(start, end)?;
+                self.literal_block(start, end)?;
                 end
             }
             _ => {
-                let text = self.plain(start, end)?;
+                let text = self.plain_scalar(start, end)?;
                 self.scalar(text, ScalarStyle::Plain, start, start + text.len());
                 start + text.len()
             }
         };
-        self.blocks.last_mut()?.waits = false;
+        self.blocks.last_mut()?.expects_value = false;
         let rest = self.skip_spaces(after, end);
         // A comment needs a space before it.
         ((rest > after || rest == end) && self.end_line(rest, end)).then_some(())
@@ -213,7 +218,7 @@ impl<'s> Lines<'s> {
     fn end_line(&mut self, at: usize, end: usize) -> bool {
         let comment = self.text[at..end].starts_with('#');
         if comment {
-            self.reader.comment(Span::new(at, end));
+            self.tree_reader.comment(Span::new(at, end));
         }
         comment || at == end
     }
@@ -232,7 +237,7 @@ impl<'s> Lines<'s> {
             b'"' | b'\'' => self.quoted(start, end)?,
             first if first.is_ascii_alphanumeric() || matches!(first, b'_' | b'$') => {
                 let line = &self.text[start..end];
-                let len = line.bytes().take_while(|b| is_name(*b)).count();
+                let len = line.bytes().take_while(|b| is_bare_name_byte(*b)).count();
                 (line[..len].into(), ScalarStyle::Plain, start + len)
             }
             _ => return None,
@@ -274,7 +279,7 @@ impl<'s> Lines<'s> {
     }
 
     /// A text without quotes in a block.
-    fn plain(&self, start: usize, end: usize) -> Option<&'s str> {
+    fn plain_scalar(&self, start: usize, end: usize) -> Option<&'s str> {
         let line = &self.text[start..end];
         let bytes = line.as_bytes();
         let begins = match bytes[0] {
@@ -298,14 +303,14 @@ impl<'s> Lines<'s> {
     }
 
     /// A flow collection of one line; returns where it ends.
-    fn flow(&mut self, start: usize, end: usize) -> Option<usize> {
+    fn flow_collection(&mut self, start: usize, end: usize) -> Option<usize> {
         let text = self.text.as_bytes();
         let (kind, bracket) =
             if text[start] == b'{' { (ValueKind::Map, b'}') } else { (ValueKind::List, b']') };
-        if self.reader.builder.depth() >= DEEPEST {
+        if self.tree_reader.builder.depth() >= MAX_SIMPLE_DEPTH {
             return None;
         }
-        self.reader.open(kind, Style::Flow, 0, None, Span::new(start, start + 1));
+        self.tree_reader.open(kind, Style::Flow, 0, None, Span::new(start, start + 1));
         let mut at = self.skip_spaces(start + 1, end);
         let mut empty = true;
         loop {
@@ -318,7 +323,7 @@ impl<'s> Lines<'s> {
                 self.scalar(&key, style, at, colon);
                 at = self.skip_spaces(colon + 1, end);
             }
-            at = (at < end).then(|| self.item(at, end))??;
+            at = (at < end).then(|| self.flow_item(at, end))??;
             at = self.skip_spaces(at, end);
             match text[at..end].first()? {
                 b',' => at = self.skip_spaces(at + 1, end),
@@ -326,14 +331,14 @@ impl<'s> Lines<'s> {
                 _ => return None,
             }
         }
-        self.reader.close(Span::new(at, at + 1));
+        self.tree_reader.close(Span::new(at, at + 1));
         Some(at + 1)
     }
 
     /// A value in a flow collection; returns where it ends.
-    fn item(&mut self, start: usize, end: usize) -> Option<usize> {
+    fn flow_item(&mut self, start: usize, end: usize) -> Option<usize> {
         match self.text.as_bytes()[start] {
-            b'[' | b'{' => self.flow(start, end),
+            b'[' | b'{' => self.flow_collection(start, end),
             b'"' | b'\'' => {
                 let (text, style, after) = self.quoted(start, end)?;
                 self.scalar(&text, style, start, after);
@@ -341,7 +346,7 @@ impl<'s> Lines<'s> {
             }
             first if first.is_ascii_alphanumeric() || matches!(first, b'_' | b'$') => {
                 let line = &self.text[start..end];
-                let len = line.bytes().take_while(|b| is_name(*b) || *b == b' ').count();
+                let len = line.bytes().take_while(|b| is_bare_name_byte(*b) || *b == b' ').count();
                 let text = line[..len].trim_end_matches(' ');
                 self.scalar(text, ScalarStyle::Plain, start, start + text.len());
                 Some(start + text.len())
@@ -351,7 +356,7 @@ impl<'s> Lines<'s> {
     }
 
     /// A `|` or `|-` and the lines that are indented below it.
-    fn literal(&mut self, start: usize, end: usize) -> Option<()> {
+    fn literal_block(&mut self, start: usize, end: usize) -> Option<()> {
         let strip = match &self.text[start..end] {
             "|" => false,
             "|-" => true,
@@ -398,7 +403,7 @@ impl<'s> Lines<'s> {
 }
 
 /// What a key may have without quotes, and an item of a flow collection.
-fn is_name(byte: u8) -> bool {
+fn is_bare_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$')
 }
 
@@ -407,17 +412,17 @@ mod tests {
     use std::sync::Arc;
 
     use crate::Source;
-    use crate::yaml::{parse, plain};
+    use crate::yaml::{parse, simple_blocks};
 
     /// Whether it needs no parser. If so, `parse` has compared what both make of it.
-    fn is_plain(text: &str) -> bool {
+    fn reads_without_parser(text: &str) -> bool {
         let source = Arc::new(Source::new("t", text.to_owned()));
         parse(&source);
-        plain::read(&source).is_some()
+        simple_blocks::read(&source).is_some()
     }
 
     #[test]
-    fn what_needs_no_parser() {
+    fn simple_documents_are_read_without_the_parser() {
         for text in [
             "a: 1",
             "# one\na: b c # two\n\nd:\n  e: -1\n  f: 'it''s'\n# three\n",
@@ -429,16 +434,19 @@ mod tests {
             "a: b — c\nd: é\n",
             "a: b\na: c\n",
         ] {
-            assert!(is_plain(text), "{text}");
+            assert!(reads_without_parser(text), "{text}");
         }
         for example in ["git", "slugs", "tickets", "triage"] {
             let path = format!("{}/../../examples/aios/{example}.yaml", env!("CARGO_MANIFEST_DIR"));
-            assert!(is_plain(&std::fs::read_to_string(&path).expect("an example")), "{path}");
+            assert!(
+                reads_without_parser(&std::fs::read_to_string(&path).expect("an example")),
+                "{path}"
+            );
         }
     }
 
     #[test]
-    fn what_is_the_parsers() {
+    fn everything_else_is_left_to_the_parser() {
         for text in [
             "",
             "# a\n",
@@ -492,7 +500,7 @@ mod tests {
             "a b: c\n",
             ": a\n",
         ] {
-            assert!(!is_plain(text), "{text}");
+            assert!(!reads_without_parser(text), "{text}");
         }
     }
 }

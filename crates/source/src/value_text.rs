@@ -2,26 +2,26 @@
 
 use serde_json::Value as Json;
 
-use crate::scalar;
+use crate::core_schema;
 use crate::tree::{Style, ValueKind};
 
 /// How a written value is laid out.
 #[derive(Clone, Copy)]
-pub(crate) enum Layout<'t> {
+pub(crate) enum JsonLayout<'t> {
     /// On one line.
     Inline,
     /// One member a line, as pretty-printed JSON has it.
-    Lines { newline: &'t str, indent: &'t str, unit: &'t str },
+    Pretty { newline: &'t str, indent: &'t str, unit: &'t str },
 }
 
 /// The value as JSON text.
-pub(crate) fn json(value: &Json, layout: Layout<'_>) -> String {
+pub(crate) fn json(value: &Json, layout: JsonLayout<'_>) -> String {
     let mut out = String::new();
     write_json(&mut out, value, layout, 0);
     out
 }
 
-fn write_json(out: &mut String, value: &Json, layout: Layout<'_>, depth: usize) {
+fn write_json(out: &mut String, value: &Json, layout: JsonLayout<'_>, depth: usize) {
     let (open, close, len) = match value {
         Json::Array(items) => ('[', ']', items.len()),
         Json::Object(map) => ('{', '}', map.len()),
@@ -33,9 +33,9 @@ fn write_json(out: &mut String, value: &Json, layout: Layout<'_>, depth: usize) 
             out.push(',');
         }
         match layout {
-            Layout::Inline if n > 0 => out.push(' '),
-            Layout::Inline => {}
-            Layout::Lines { .. } => break_line(out, layout, depth + 1),
+            JsonLayout::Inline if n > 0 => out.push(' '),
+            JsonLayout::Inline => {}
+            JsonLayout::Pretty { .. } => break_line(out, layout, depth + 1),
         }
     };
     match value {
@@ -61,8 +61,8 @@ fn write_json(out: &mut String, value: &Json, layout: Layout<'_>, depth: usize) 
     out.push(close);
 }
 
-fn break_line(out: &mut String, layout: Layout<'_>, depth: usize) {
-    if let Layout::Lines { newline, indent, unit } = layout {
+fn break_line(out: &mut String, layout: JsonLayout<'_>, depth: usize) {
+    if let JsonLayout::Pretty { newline, indent, unit } = layout {
         out.push_str(newline);
         out.push_str(indent);
         (0..depth).for_each(|_| out.push_str(unit));
@@ -78,7 +78,7 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn yaml(value: &Json, style: Style) -> String {
     match value {
         Json::String(text) => yaml_string(text, style),
-        other => printable(json(other, Layout::Inline)),
+        other => printable(json(other, JsonLayout::Inline)),
     }
 }
 
@@ -104,7 +104,7 @@ fn is_unprintable(c: char) -> bool {
 /// A string or key as YAML on one line.
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
-        Style::Plain if is_plain(text) => text.to_owned(),
+        Style::Plain if is_safe_unquoted(text) => text.to_owned(),
         Style::Single if !text.chars().any(is_unprintable) => {
             format!("'{}'", text.replace('\'', "''"))
         }
@@ -113,7 +113,7 @@ pub(crate) fn yaml_string(text: &str, style: Style) -> String {
 }
 
 /// Whether YAML reads the bare text as this very string, in block and in flow style.
-fn is_plain(text: &str) -> bool {
+fn is_safe_unquoted(text: &str) -> bool {
     let first =
         text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
@@ -122,7 +122,7 @@ fn is_plain(text: &str) -> bool {
     first
         && text.chars().all(inside)
         && !(text.ends_with(' ') || text.starts_with("...") || taken)
-        && scalar::resolve(text) == ValueKind::String
+        && core_schema::kind_of(text) == ValueKind::String
 }
 
 #[cfg(test)]
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn json_inline_and_in_lines() {
         let value = json!({"a": [1, "x"], "b": {}});
-        assert_eq!(json(&value, Layout::Inline), r#"{"a": [1, "x"], "b": {}}"#);
-        let lines = Layout::Lines { newline: "\n", indent: "  ", unit: "  " };
+        assert_eq!(json(&value, JsonLayout::Inline), r#"{"a": [1, "x"], "b": {}}"#);
+        let lines = JsonLayout::Pretty { newline: "\n", indent: "  ", unit: "  " };
         assert_eq!(
             json(&value, lines),
             "{\n    \"a\": [\n      1,\n      \"x\"\n    ],\n    \"b\": {}\n  }"

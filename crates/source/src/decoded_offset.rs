@@ -5,7 +5,7 @@
 
 use crate::Node;
 use crate::Syntax;
-use crate::tree::{Data, Style};
+use crate::tree::{NodeData, Style};
 
 impl Node<'_> {
     /// The byte of the file behind byte `offset` of [`Node::raw`].
@@ -16,30 +16,33 @@ impl Node<'_> {
         let written = &self.doc.source().text()[span.clone()];
         let decoded = self.raw();
         let offset = decoded.floor_char_boundary(offset.min(decoded.len()));
-        if let Data::Scalar { start, owned: false, .. } = slot.data {
+        if let NodeData::Scalar { start, owned: false, .. } = slot.data {
             return start as usize + offset;
         }
-        let double = if self.doc.syntax() == Syntax::Json { Escapes::Json } else { Escapes::Yaml };
+        let double =
+            if self.doc.syntax() == Syntax::Json { EscapeSyntax::Json } else { EscapeSyntax::Yaml };
         let (body, inside) = match slot.style {
-            Style::Literal => (0, literal(written, decoded, offset)),
+            Style::Literal => (0, offset_in_literal(written, decoded, offset)),
             Style::Folded => {
                 let body = after_header(written);
-                (body, words(&written[body..], decoded, offset, Escapes::None))
+                (body, offset_by_words(&written[body..], decoded, offset, EscapeSyntax::None))
             }
-            Style::Double => (1, words(&written[1..], decoded, offset, double)),
-            Style::Single => (1, words(&written[1..], decoded, offset, Escapes::DoubledQuote)),
-            _ => (0, words(written, decoded, offset, Escapes::None)),
+            Style::Double => (1, offset_by_words(&written[1..], decoded, offset, double)),
+            Style::Single => {
+                (1, offset_by_words(&written[1..], decoded, offset, EscapeSyntax::DoubledQuote))
+            }
+            _ => (0, offset_by_words(written, decoded, offset, EscapeSyntax::None)),
         };
         span.start + written.floor_char_boundary((body + inside).min(written.len()))
     }
 }
 
 fn after_header(written: &str) -> usize {
-    lines(written).nth(1).map_or(written.len(), |(start, _)| start)
+    lines_of(written).nth(1).map_or(written.len(), |(start, _)| start)
 }
 
 /// Where each line starts, and its text; YAML takes a lone carriage return for a line break too.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn lines_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
         let start = next?;
@@ -51,20 +54,20 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// A literal block: line by line, the indent of the block stripped.
-fn literal(written: &str, decoded: &str, offset: usize) -> usize {
+fn offset_in_literal(written: &str, decoded: &str, offset: usize) -> usize {
     let line = decoded[..offset].matches('\n').count();
     let column = offset - decoded[..offset].rfind('\n').map_or(0, |n| n + 1);
     // The block's indent is what the first line with text has more in the file than decoded.
     let leading = |s: &str| s.len() - s.trim_start().len();
-    let pairs = lines(written).skip(1).zip(decoded.split('\n'));
+    let pairs = lines_of(written).skip(1).zip(decoded.split('\n'));
     let mut with_text = pairs.filter(|(_, d)| !d.trim().is_empty());
     let indent = with_text.next().map_or(0, |((_, w), d)| leading(w).saturating_sub(leading(d)));
-    let at = lines(written).nth(line + 1);
+    let at = lines_of(written).nth(line + 1);
     at.map_or(written.len(), |(start, text)| start + (indent + column).min(text.len()))
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Escapes {
+enum EscapeSyntax {
     None,
     DoubledQuote,
     Json,
@@ -73,14 +76,14 @@ enum Escapes {
 
 /// Where folding is at work only white space changes: the n-th character that is not white space
 /// in the decoded text is the n-th in the file.
-fn words(written: &str, decoded: &str, offset: usize, escapes: Escapes) -> usize {
+fn offset_by_words(written: &str, decoded: &str, offset: usize, escapes: EscapeSyntax) -> usize {
     let before = &decoded[..offset];
     let mut at = 0;
     for _ in before.chars().filter(|c| !c.is_whitespace()) {
-        at += blanks(&written[at..], escapes);
-        at += unit(&written[at..], escapes).0;
+        at += blank_run(&written[at..], escapes);
+        at += written_unit(&written[at..], escapes).0;
     }
-    let run = blanks(&written[at..], escapes);
+    let run = blank_run(&written[at..], escapes);
     if decoded[offset..].starts_with(|c: char| !c.is_whitespace()) {
         return at + run;
     }
@@ -89,48 +92,48 @@ fn words(written: &str, decoded: &str, offset: usize, escapes: Escapes) -> usize
     let steps = before.chars().rev().take_while(|c| c.is_whitespace()).count();
     let upto = at + run;
     for _ in 0..if folded { 0 } else { steps } {
-        at += unit(&written[at..upto], escapes).0;
+        at += written_unit(&written[at..upto], escapes).0;
     }
     at
 }
 
 /// How much of the start of `written` stands for white space, or for nothing.
-fn blanks(written: &str, escapes: Escapes) -> usize {
+fn blank_run(written: &str, escapes: EscapeSyntax) -> usize {
     let mut at = 0;
-    while let (len, Some(' ')) = unit(&written[at..], escapes) {
+    while let (len, Some(' ')) = written_unit(&written[at..], escapes) {
         at += len;
     }
     at
 }
 
 /// The length of what is written for one decoded character, and `' '` if that is white space.
-fn unit(written: &str, escapes: Escapes) -> (usize, Option<char>) {
+fn written_unit(written: &str, escapes: EscapeSyntax) -> (usize, Option<char>) {
     let mut chars = written.chars();
     let Some(c) = chars.next() else { return (0, None) };
     let blank = |c: char| c.is_whitespace().then_some(' ');
     match (c, escapes, chars.next()) {
-        ('\\', Escapes::Json, Some(kind)) => match kind {
+        ('\\', EscapeSyntax::Json, Some(kind)) => match kind {
             '"' | '\\' | '/' | 'b' => (2, None),
             'f' | 'n' | 'r' | 't' => (2, Some(' ')),
-            'u' => hex(written, 4),
+            'u' => hex_escape(written, 4),
             // Not an escape: the reader takes the backslash for itself.
             _ => (1, None),
         },
-        ('\\', Escapes::Yaml, Some(kind)) => match kind {
-            'x' => hex(written, 2),
-            'u' => hex(written, 4),
-            'U' => hex(written, 8),
+        ('\\', EscapeSyntax::Yaml, Some(kind)) => match kind {
+            'x' => hex_escape(written, 2),
+            'u' => hex_escape(written, 4),
+            'U' => hex_escape(written, 8),
             '\r' if written[2..].starts_with('\n') => (3, Some(' ')),
             't' | 'n' | 'v' | 'f' | 'r' | 'N' | '_' | 'L' | 'P' => (2, Some(' ')),
             kind => (1 + kind.len_utf8(), blank(kind)),
         },
-        ('\'', Escapes::DoubledQuote, Some('\'')) => (2, None),
+        ('\'', EscapeSyntax::DoubledQuote, Some('\'')) => (2, None),
         _ => (c.len_utf8(), blank(c)),
     }
 }
 
 /// An escape of `digits` hexadecimal digits; two that are halves of a pair are one character.
-fn hex(written: &str, digits: usize) -> (usize, Option<char>) {
+fn hex_escape(written: &str, digits: usize) -> (usize, Option<char>) {
     let code = |at: usize| {
         let digits = written.get(at..at + digits)?;
         let all = digits.bytes().all(|b| b.is_ascii_hexdigit());

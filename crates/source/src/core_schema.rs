@@ -3,7 +3,7 @@
 use crate::tree::ValueKind;
 
 /// The type of an unquoted, untagged scalar.
-pub(crate) fn resolve(text: &str) -> ValueKind {
+pub(crate) fn kind_of(text: &str) -> ValueKind {
     let bytes = text.as_bytes();
     match bytes.first() {
         None => ValueKind::Null,
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn core_schema() {
+    fn plain_scalars_get_the_kind_of_the_core_schema() {
         let cases: [(ValueKind, &[&str]); 4] = [
             (ValueKind::Null, &["", "~", "null", "Null", "NULL"]),
             (ValueKind::Bool, &["true", "False", "TRUE"]),
@@ -90,7 +90,7 @@ mod tests {
         ];
         for (kind, texts) in cases {
             for text in texts {
-                assert_eq!(resolve(text), kind, "{text:?}");
+                assert_eq!(kind_of(text), kind, "{text:?}");
             }
         }
     }

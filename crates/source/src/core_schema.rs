@@ -1,8 +1,13 @@
-//! What a plain YAML scalar is, by the core schema of YAML 1.2.
+//! The type of a plain YAML scalar, by the core schema of YAML 1.2 (section 10.3).
+//!
+//! Deliberately not YAML 1.1: `yes`, `no`, `on`, `off`, `12:30` and `1_000` are strings, `0o17` is
+//! octal and `017` is decimal. The patterns of the specification are written as small functions,
+//! because this runs for every scalar and readers contain no regex engine.
 
 use crate::tree::ValueKind;
 
-/// The type of an unquoted, untagged scalar.
+/// The kind of an unquoted, untagged scalar. The first byte rules out most candidates, so that
+/// ordinary words cost one comparison.
 pub(crate) fn kind_of(text: &str) -> ValueKind {
     let bytes = text.as_bytes();
     match bytes.first() {
@@ -17,6 +22,8 @@ pub(crate) fn kind_of(text: &str) -> ValueKind {
     }
 }
 
+/// Whether the text is an integer or a float of the core schema: decimal, octal, hexadecimal, with
+/// a fraction or an exponent, infinite, or not a number.
 fn is_number(text: &str) -> bool {
     let all =
         |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));

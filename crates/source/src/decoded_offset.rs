@@ -1,14 +1,27 @@
 //! From an offset inside a decoded string back to the byte of the file.
 //!
 //! A mistake inside a long string (a script in a YAML block, say) is known by its offset in the
-//! decoded text. Quoting, escapes, folding and indentation stand between that and the file.
+//! decoded text. Quotes, escapes, folded lines and indentation stand between that and the file:
+//!
+//! ```text
+//! file      run: >                       decoded   "let a = 1; a +\n"
+//!             let a = 1;                                        ▲ offset 11 is
+//!             a +  ◀──────────────────────────────────────────┘ this `a`
+//! ```
+//!
+//! The tree does not keep a map of offsets for every string, because nearly none is ever asked for.
+//! Instead the written form is walked again, for the one offset that a finding has. Each style of
+//! scalar has its own walk. The result is exact for every character that is not white space; inside
+//! white space that was folded it is the start of the gap. Nothing here can fail: an offset that
+//! cannot be mapped ends at the end of the scalar.
 
 use crate::Node;
 use crate::Syntax;
 use crate::tree::{NodeData, Style};
 
 impl Node<'_> {
-    /// The byte of the file behind byte `offset` of [`Node::raw`].
+    /// The byte of the file for byte `offset` of [`Node::raw`]. For an alias it is in the anchored
+    /// text.
     pub fn byte_at(self, offset: usize) -> usize {
         let id = self.doc.tree.resolve(self.id);
         let slot = self.doc.tree.slot(id);
@@ -16,6 +29,7 @@ impl Node<'_> {
         let written = &self.doc.source().text()[span.clone()];
         let decoded = self.raw();
         let offset = decoded.floor_char_boundary(offset.min(decoded.len()));
+        // Text that stands in the file unchanged needs no walk.
         if let NodeData::Scalar { start, owned: false, .. } = slot.data {
             return start as usize + offset;
         }
@@ -37,11 +51,13 @@ impl Node<'_> {
     }
 }
 
+/// The start of the text of a block scalar: behind the line of its `|` or `>`.
 fn after_header(written: &str) -> usize {
     lines_of(written).nth(1).map_or(written.len(), |(start, _)| start)
 }
 
-/// Where each line starts, and its text; YAML takes a lone carriage return for a line break too.
+/// Where each line starts, and its text without the break. YAML takes a lone carriage return for a
+/// line break, too.
 fn lines_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
@@ -53,11 +69,13 @@ fn lines_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A literal block: line by line, the indent of the block stripped.
+/// The offset in a literal block (`|`): its lines are those of the decoded text, each behind the
+/// indent of the block.
 fn offset_in_literal(written: &str, decoded: &str, offset: usize) -> usize {
     let line = decoded[..offset].matches('\n').count();
     let column = offset - decoded[..offset].rfind('\n').map_or(0, |n| n + 1);
-    // The block's indent is what the first line with text has more in the file than decoded.
+    // The block's indent is not in the tree. It is the number of spaces that the first line with
+    // text has in the file and lacks in the decoded text.
     let leading = |s: &str| s.len() - s.trim_start().len();
     let pairs = lines_of(written).skip(1).zip(decoded.split('\n'));
     let mut with_text = pairs.filter(|(_, d)| !d.trim().is_empty());
@@ -66,16 +84,21 @@ fn offset_in_literal(written: &str, decoded: &str, offset: usize) -> usize {
     at.map_or(written.len(), |(start, text)| start + (indent + column).min(text.len()))
 }
 
+/// How characters are escaped in a scalar.
 #[derive(Clone, Copy, PartialEq)]
 enum EscapeSyntax {
+    /// Not at all: plain and folded scalars.
     None,
+    /// `''` for a quote: YAML's single-quoted scalars.
     DoubledQuote,
+    /// Backslashes, as in RFC 8259.
     Json,
+    /// Backslashes, as in YAML's double-quoted scalars; one before a line break joins the lines.
     Yaml,
 }
 
-/// Where folding is at work only white space changes: the n-th character that is not white space
-/// in the decoded text is the n-th in the file.
+/// The offset in a scalar whose lines may be folded. Folding changes white space only, so the n-th
+/// character that is not white space in the decoded text is the n-th one in the file.
 fn offset_by_words(written: &str, decoded: &str, offset: usize, escapes: EscapeSyntax) -> usize {
     let before = &decoded[..offset];
     let mut at = 0;
@@ -87,7 +110,7 @@ fn offset_by_words(written: &str, decoded: &str, offset: usize, escapes: EscapeS
     if decoded[offset..].starts_with(|c: char| !c.is_whitespace()) {
         return at + run;
     }
-    // White space itself: exact where nothing is folded, otherwise the start of the gap.
+    // The offset is in white space: exact where the gap is not folded, otherwise its start.
     let folded = written[at..at + run].contains(['\n', '\r']);
     let steps = before.chars().rev().take_while(|c| c.is_whitespace()).count();
     let upto = at + run;
@@ -97,7 +120,8 @@ fn offset_by_words(written: &str, decoded: &str, offset: usize, escapes: EscapeS
     at
 }
 
-/// How much of the start of `written` stands for white space, or for nothing.
+/// How many bytes at the start of `written` stand for white space, escapes and line breaks
+/// included.
 fn blank_run(written: &str, escapes: EscapeSyntax) -> usize {
     let mut at = 0;
     while let (len, Some(' ')) = written_unit(&written[at..], escapes) {
@@ -132,7 +156,8 @@ fn written_unit(written: &str, escapes: EscapeSyntax) -> (usize, Option<char>) {
     }
 }
 
-/// An escape of `digits` hexadecimal digits; two that are halves of a pair are one character.
+/// The length of an escape of `digits` hexadecimal digits, and `' '` if it is white space. Two
+/// escapes that form a surrogate pair are one character.
 fn hex_escape(written: &str, digits: usize) -> (usize, Option<char>) {
     let code = |at: usize| {
         let digits = written.get(at..at + digits)?;

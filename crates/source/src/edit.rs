@@ -1,6 +1,17 @@
 //! Edits by pointer into edits of bytes, for JSON and for YAML in block and flow style.
 //!
-//! Everything that is not edited stays as it is, to the byte: comments, indents, line ends.
+//! ```text
+//! Edit (pointer, value) ─ plan ─▶ TextEdit (span, text) ─ splice ─▶ the new text
+//! ```
+//!
+//! Everything that is not edited stays as it is, to the byte: comments, indents, line ends. That is
+//! why a document is never written from its tree. New text imitates its surroundings instead: the
+//! newline of the file, the indent of the siblings, the quotes of the value it replaces, the colon
+//! of the member beside it.
+//!
+//! Property tests and a fuzz target hold the rule that makes this safe: after any edit, the text
+//! parses to the value that the same edit makes of the parsed document. Where that cannot be
+//! promised, an edit is refused ([`EditError`]), and the finding is shown without a fix.
 
 use serde_json::Value as Json;
 
@@ -15,13 +26,13 @@ use crate::{
 /// [`crate::Origin::in_document`] turns these into paths into the document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit<Space = InDocument> {
-    /// Another value in place of the one at the pointer.
+    /// Puts another value in place of the one at the pointer.
     Replace(Pointer<Space>, Json),
-    /// A new member (`/config/timeout`) or a new last item (`/tags/-`).
+    /// Adds a member (`/config/timeout`) or a last item (`/tags/-`).
     Insert(Pointer<Space>, Json),
     /// Removes the member or item at the pointer.
     Remove(Pointer<Space>),
-    /// Another key for the member at the pointer.
+    /// Gives another key to the member at the pointer.
     RenameKey(Pointer<Space>, String),
 }
 
@@ -47,32 +58,35 @@ impl<Space> Edit<Space> {
     }
 }
 
-/// Another text for a range of bytes.
+/// Replaces a range of bytes by another text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextEdit {
-    /// What is replaced; empty for an insertion.
+    /// The bytes to replace; empty for an insertion.
     pub span: Span,
-    /// What comes in its place.
+    /// The text to put there; empty for a removal.
     pub text: String,
 }
 
 /// Why an edit cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The document has no such place.
+    /// The document has no value at the path (or already has one, for an insertion).
     #[error("there is nothing at `{0}` to edit")]
     NoSuchPlace(DocumentPath),
     /// Two edits touch the same text.
     #[error("two edits touch the same text")]
     Overlap,
-    /// YAML counts lines that no editor shows, and what stands on one line is not sure.
+    /// YAML and editors disagree about where lines or indents begin, so "the line of a member" has
+    /// no certain meaning.
     #[error(
-        "the text has a lone carriage return, a byte order mark in its middle, or a tab before a line's first word"
+        "the text has a lone carriage return, a byte order mark in its middle, \
+         or a tab before a line's first word"
     )]
     OddLines,
 }
 
-/// Whether YAML's own idea of lines and characters is the one that everybody has.
+/// Whether the lines and indents of a YAML text depend on who reads it. YAML breaks a line at a
+/// lone carriage return, and parsers disagree about byte order marks and tabs.
 fn has_ambiguous_lines(document: &Document) -> bool {
     let text = document.source().text();
     let lone = |(at, _): (usize, _)| text.as_bytes().get(at + 1) != Some(&b'\n');
@@ -82,8 +96,8 @@ fn has_ambiguous_lines(document: &Document) -> bool {
             || has_tab_indents(document))
 }
 
-/// Whether a tab stands before the first word of a line: it is white space to some and an indent to
-/// others. In a block of text it is text.
+/// Whether a tab stands before the first word of a line: some parsers take it for white space,
+/// others for an indent. Inside a block scalar it is text and does no harm.
 fn has_tab_indents(document: &Document) -> bool {
     let text = document.source().text();
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
@@ -102,6 +116,7 @@ fn has_tab_indents(document: &Document) -> bool {
     })
 }
 
+/// The spans of all block scalars.
 fn collect_blocks(node: Node<'_>, blocks: &mut Vec<Span>) {
     if matches!(node.slot().style, Style::Literal | Style::Folded) {
         blocks.push(node.span());
@@ -109,7 +124,9 @@ fn collect_blocks(node: Node<'_>, blocks: &mut Vec<Span>) {
     node.child_values().for_each(|member| collect_blocks(member, blocks));
 }
 
-/// The edits as changes of bytes, sorted and free of overlap.
+/// Turns edits by pointer into edits of bytes, sorted and free of overlap. Every pointer is meant
+/// as of the text before all edits, so the order of `edits` only matters for two insertions at one
+/// place. All or nothing: one impossible edit refuses them all.
 pub fn plan(document: &Document, edits: &[Edit]) -> Result<Vec<TextEdit>, EditError> {
     if has_ambiguous_lines(document) {
         return Err(EditError::OddLines);
@@ -121,7 +138,7 @@ pub fn plan(document: &Document, edits: &[Edit]) -> Result<Vec<TextEdit>, EditEr
     if overlap { Err(EditError::Overlap) } else { Ok(out) }
 }
 
-/// The text with planned edits applied.
+/// Applies planned edits to the text they were planned for.
 pub fn splice(text: &str, edits: &[TextEdit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -134,12 +151,14 @@ pub fn splice(text: &str, edits: &[TextEdit]) -> String {
     out
 }
 
-/// A document as something to write on.
+/// The document that is edited, and what earlier edits of the same plan did to it.
 struct EditPlanner<'d> {
     document: &'d Document,
     text: &'d str,
+    /// The line break of the file, taken from its first line.
     newline: &'static str,
-    /// Collections without members that an edit has given one: the next one takes a comma.
+    /// Empty flow collections that got their first member from an earlier edit of this plan: the
+    /// next one needs a comma.
     no_longer_empty: Vec<NodeId>,
 }
 
@@ -155,6 +174,7 @@ impl<'d> EditPlanner<'d> {
         }
     }
 
+    /// Plans one edit.
     fn edit(&mut self, edit: &Edit) -> Result<TextEdit, EditError> {
         match edit {
             Edit::Replace(at, value) => Ok(self.replace(self.node(at)?, value)),
@@ -172,6 +192,7 @@ impl<'d> EditPlanner<'d> {
         }
     }
 
+    /// The value at a path, or the error that there is none.
     fn node(&self, at: &DocumentPath) -> Result<Node<'d>, EditError> {
         self.document.root().find(at).ok_or_else(|| EditError::NoSuchPlace(at.clone()))
     }
@@ -180,10 +201,13 @@ impl<'d> EditPlanner<'d> {
         self.document.syntax() == Syntax::Json
     }
 
+    /// A key in the syntax of the document, in the style of its neighbour where possible.
     fn key_text(&self, name: &str, style: Style) -> String {
         if self.is_json() { value_text::quoted(name) } else { value_text::yaml_string(name, style) }
     }
 
+    /// A value in the syntax of the document. YAML gets flow style on one line: correct at every
+    /// indent.
     fn value_text(&self, value: &Json, style: Style, layout: JsonLayout<'_>) -> String {
         if self.is_json() {
             value_text::json(value, layout)
@@ -192,6 +216,7 @@ impl<'d> EditPlanner<'d> {
         }
     }
 
+    /// Plans a value in place of another one, or in place of a missing one.
     fn replace(&self, node: Node<'d>, value: &Json) -> TextEdit {
         let span = node.span();
         let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
@@ -216,13 +241,16 @@ impl<'d> EditPlanner<'d> {
         TextEdit { span, text: lead + &text + tail }
     }
 
-    /// What must stand before a value where none is written: its `:` may be missing too.
+    /// The text that must stand before a new value where none is written: a space, or a colon with
+    /// its space for a key whose `:` is missing too (`? key`).
     fn separator_before(&self, node: Node<'d>) -> String {
         let at = node.span().start as usize;
         let key = node.key().map(|key| key.span().end as usize);
         let block = node.parent().is_some_and(|parent| parent.style() == Style::Block);
         match key {
             Some(key) if key == at && block => {
+                // The key was written as `? key`, and its `:` must begin a line at the column of
+                // the `?`.
                 let column = self.column(self.line_start(at)) + self.indent_of(at);
                 format!("{}{}: ", self.newline, " ".repeat(column))
             }
@@ -232,7 +260,13 @@ impl<'d> EditPlanner<'d> {
         }
     }
 
-    /// A list may stand at the column of its key; what comes in its place may not.
+    /// Two spaces, if the value is a list at the column of its key. Only a block list may stand
+    /// there; the flow collection or scalar that replaces it must be indented:
+    ///
+    /// ```text
+    /// tags:          tags:
+    /// - a       ─▶     []
+    /// ```
     fn indent_if_flush(&self, node: Node<'d>) -> String {
         let start = node.span().start as usize;
         let flush = |key: Node<'d>| {
@@ -243,6 +277,8 @@ impl<'d> EditPlanner<'d> {
         if flush { "  ".to_owned() } else { String::new() }
     }
 
+    /// Plans a new member or item. The path of an insertion ends in a name that the object does not
+    /// have, or in `-` (RFC 6901) for a list.
     fn insert(&mut self, at: &DocumentPath, value: &Json) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(at.clone());
         let parent = self.node(&at.parent().ok_or_else(missing)?)?.resolved();
@@ -259,7 +295,9 @@ impl<'d> EditPlanner<'d> {
         }
     }
 
-    /// Where each member or item starts (with its `-` or `?`, its anchor or tag) and ends.
+    /// The bytes of each member or item, from its `-`, `?`, anchor or tag to the end of its value.
+    /// The tree has the spans of keys and values only; what stands before them is found by scanning
+    /// from the end of the previous member.
     fn member_ranges(&self, parent: Node<'d>) -> Vec<(usize, usize)> {
         let block = parent.style() == Style::Block;
         let mut from = parent.span().start as usize;
@@ -278,6 +316,8 @@ impl<'d> EditPlanner<'d> {
         parent.child_values().map(range).collect()
     }
 
+    /// Plans a new last member of a flow collection: behind the last one, on a line of its own if
+    /// that one has a line of its own.
     fn insert_flow(&mut self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
         let ranges = self.member_ranges(parent);
         let span = parent.span();
@@ -292,6 +332,7 @@ impl<'d> EditPlanner<'d> {
             }
             self.no_longer_empty.push(parent.id);
             let open = span.start as usize + 1;
+            // White space between empty brackets is replaced, a comment there is kept.
             let from = if self.has_comment(open, close) { close } else { open };
             return TextEdit { span: Span::new(from, close), text: member_text };
         };
@@ -311,6 +352,7 @@ impl<'d> EditPlanner<'d> {
         TextEdit { span: Span::new(end, end), text: format!("{separator}{member_text}") }
     }
 
+    /// The text of a new member or item, in the style of the first member.
     fn member_text(
         &self,
         parent: Node<'d>,
@@ -326,7 +368,8 @@ impl<'d> EditPlanner<'d> {
         format!("{}{colon}{value}", self.key_text(name, style))
     }
 
-    /// What stands between a sibling's key and its value, to write the same.
+    /// The colon and white space between a sibling's key and its value, to write the same. A line
+    /// break or comment between them is not imitated, and in YAML a colon needs a space behind it.
     fn colon_like(&self, sibling: Member<'d>) -> &'d str {
         let between = sibling.key.span().end as usize..sibling.value.span().start as usize;
         match self.text.get(between) {
@@ -341,6 +384,7 @@ impl<'d> EditPlanner<'d> {
         }
     }
 
+    /// Plans a new last member or item of a block collection, on a line of its own.
     fn insert_block(&self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
         let member_text = match member {
             Some(_) => self.member_text(parent, member, value, JsonLayout::Inline),
@@ -352,8 +396,8 @@ impl<'d> EditPlanner<'d> {
         TextEdit { span: Span::new(at, at), text }
     }
 
-    /// The end of the line that `node` ends on; the blank lines behind it are passed over if a
-    /// block scalar at its end keeps them, or if the caller wants them too.
+    /// The end of the line that `node` ends on. Blank lines behind it are skipped as well if a
+    /// block scalar at its end owns them, or if `blanks` is [`BlankLines::Take`].
     fn end_of_lines(&self, node: Node<'d>, blanks: BlankLines) -> usize {
         let mut end = self.line_end(node.span().end as usize);
         let all = blanks == BlankLines::Take || self.keeps_breaks(node);
@@ -379,15 +423,18 @@ impl<'d> EditPlanner<'d> {
         matches!(leaf.slot().style, Style::Literal | Style::Folded) && header.contains('+')
     }
 
+    /// The byte of the line break behind `at`, or the end of the text.
     fn line_end(&self, at: usize) -> usize {
         let rest = &self.text[at..];
         at + rest.find(['\n', '\r']).unwrap_or(rest.len())
     }
 
+    /// The byte behind the line break before `at`.
     fn line_start(&self, at: usize) -> usize {
         self.text[..at].rfind(['\n', '\r']).map_or(0, |n| n + 1)
     }
 
+    /// How many characters stand before `at` on its line.
     fn column(&self, at: usize) -> usize {
         self.text[self.line_start(at)..at].chars().count()
     }
@@ -405,13 +452,15 @@ impl<'d> EditPlanner<'d> {
         (line > 0 && before.trim().is_empty()).then_some(before)
     }
 
+    /// The layout for a value that begins at `start`: pretty-printed at the indent of its line.
     fn layout_at(&self, start: usize) -> JsonLayout<'d> {
         let line = self.line_start(start);
         let indent = self.text[line..start].len() - self.text[line..start].trim_start().len();
         self.pretty_at(&self.text[line..line + indent])
     }
 
-    /// Pretty-printed at `indent`, in steps of the first indent in the file.
+    /// Pretty-printed at `indent`, in steps of the first indent in the file; on one line if the
+    /// whole file is one line.
     fn pretty_at(&self, indent: &'d str) -> JsonLayout<'d> {
         if !self.text.contains('\n') {
             return JsonLayout::Inline;
@@ -421,6 +470,8 @@ impl<'d> EditPlanner<'d> {
         JsonLayout::Pretty { newline: self.newline, indent, unit }
     }
 
+    /// Plans the removal of a member or item, with its comma or its lines. The last one leaves `{}`
+    /// or `[]` behind, because a block collection without entries would be `null`.
     fn remove(&self, node: Node<'d>) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(node.pointer());
         let parent = node.parent().ok_or_else(missing)?;
@@ -441,7 +492,8 @@ impl<'d> EditPlanner<'d> {
         } else {
             let before = ranges[index - 1].1;
             let comma = skip_blank(self.text, end);
-            // The comma before it stays where a comment stands between; YAML takes one at the end.
+            // The comma before the member is removed with it, unless a comment stands between the
+            // two: then it stays, which YAML allows before a closing bracket.
             match self.has_comment(before, start) {
                 true if self.text[comma..].starts_with(',') => Span::new(start, comma + 1),
                 true => Span::new(start, end),
@@ -451,12 +503,15 @@ impl<'d> EditPlanner<'d> {
         Ok(TextEdit { span, text: String::new() })
     }
 
+    /// Whether the text between two members may hold a comment. A `#` inside a tag or anchor counts
+    /// too, which only makes the edit more careful. JSON has no comments; where a file has some
+    /// anyway, `origin` marks a fix that touches one as unsafe.
     fn has_comment(&self, from: usize, to: usize) -> bool {
         !self.is_json() && self.text[from..to].contains('#')
     }
 
-    /// The lines of a member or item; the first of an item's members shares its line with the `-`,
-    /// so there the next one moves up.
+    /// The lines of a member or item. The first member of an item shares its line with the `-`;
+    /// when it is removed, the next member moves up to the dash.
     fn lines_of_member(&self, parent: Node<'d>, ranges: &[(usize, usize)], index: usize) -> Span {
         let (from, end) = ranges[index];
         let alone = self.text[self.line_start(from)..from].trim().is_empty();
@@ -480,11 +535,13 @@ impl<'d> EditPlanner<'d> {
 /// What to do with the blank lines behind a value.
 #[derive(Clone, Copy, PartialEq)]
 enum BlankLines {
+    /// They stay: they separate the next member from the one before.
     Leave,
+    /// They go with the value.
     Take,
 }
 
-/// The value whose text ends where `node` ends.
+/// The innermost value whose text ends where `node` ends.
 fn last_leaf(mut node: Node<'_>) -> Node<'_> {
     while let Some(last) = node.child_values().last() {
         node = last;

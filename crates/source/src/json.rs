@@ -1,8 +1,22 @@
 //! JSON text into the tree, in one pass and without recursion.
 //!
-//! Written by hand because it goes on after a mistake: a missing comma is reported, and the rest
-//! of the file is still read. On text without mistakes it accepts what `serde_json` accepts (a
-//! property test and a fuzz target hold the two together), at a depth of up to [`MAX_DEPTH`].
+//! Written by hand because it continues after a mistake: a missing comma is reported, and the rest
+//! of the file is still read. `serde_json` stops at the first one. On text without mistakes both
+//! accept the same (a property test and a fuzz target compare them), up to a depth of
+//! [`MAX_DEPTH`].
+//!
+//! The parser is a small state machine. [`ExpectedNext`] is its state, the stack of containers is
+//! in the [`TreeBuilder`], and each method reads one token and returns the next state:
+//!
+//! ```text
+//! Value ─ scalar ─▶ Comma ─ "," ─▶ Value | Key      Key ─ string ─▶ Colon ─ ":" ─▶ Value
+//!   └──── "{" | "[" ─▶ FirstKey | FirstValue        Comma ─ "}" | "]" ─▶ Comma (around it) | End
+//! ```
+//!
+//! Recovery follows two rules. Every step consumes text or changes to a state that will, so the
+//! loop ends. And the tree stays whole: a value that is missing becomes `null`, so keys and values
+//! always alternate. Comments, trailing commas, single quotes and bare keys have a clear
+//! meaning; they are reported and read as their author meant them.
 
 use std::sync::Arc;
 
@@ -11,25 +25,32 @@ use crate::problems::{ProblemCollector, excerpt};
 use crate::tree::{NodeData, Style, TreeBuilder, ValueKind};
 use crate::{Label, MAX_DEPTH, Source, Span, codes};
 
-/// What may come next.
+/// What may come next: the state of the parser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExpectedNext {
+    /// A value; in a list after a comma, where `]` means that the comma is one too many.
     Value,
     /// A value or `]`, right after `[`.
     FirstValue,
+    /// A key after a comma, where `}` means that the comma is one too many.
     Key,
     /// A key or `}`, right after `{`.
     FirstKey,
+    /// The `:` between a key and its value.
     Colon,
     /// `,` or the end of the container.
     Comma,
-    /// Nothing but white space.
+    /// Nothing but white space: the root is complete.
     End,
 }
 
+/// The text, the position in it, and what was read so far.
 struct JsonParser<'s> {
+    /// The whole text, for slices that are known to lie on character boundaries.
     text: &'s str,
+    /// The same bytes, for looking at single ones without decoding.
     bytes: &'s [u8],
+    /// The next byte to read. Always on a character boundary between tokens.
     at: usize,
     builder: TreeBuilder,
     problems: ProblemCollector<'s>,
@@ -41,13 +62,14 @@ struct JsonParser<'s> {
     incomplete: bool,
 }
 
+/// Parses the whole text of `source`. Never fails; mistakes are in the problems of the result.
 pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
     let text = source.text();
     let mut parser = JsonParser {
         text,
         bytes: text.as_bytes(),
         at: 0,
-        // Real definitions have a value every 14 bytes or so.
+        // Real definitions have a value every 14 bytes or so. Unused room is given back later.
         builder: TreeBuilder::with_capacity((text.len() / 14).min(crate::MAX_NODES) + 1),
         problems: ProblemCollector::new(source),
         comma: 0,
@@ -63,6 +85,7 @@ pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
 }
 
 impl JsonParser<'_> {
+    /// Reads tokens until the end of the text or a limit, then closes what is still open.
     fn run(&mut self) {
         let mut expect = ExpectedNext::Value;
         while !self.problems.stopped {
@@ -95,6 +118,8 @@ impl JsonParser<'_> {
         }
     }
 
+    /// Skips white space and comments. JSON has four white space characters; others are reported as
+    /// unexpected where they stand.
     fn skip_space(&mut self) {
         while let Some(byte) = self.bytes.get(self.at) {
             match byte {
@@ -105,6 +130,8 @@ impl JsonParser<'_> {
         }
     }
 
+    /// Skips a `//` or `/* */` comment. Only the first one of a file is reported: in a file with
+    /// comments the author meant a dialect with comments, and one message says that.
     fn comment(&mut self) {
         let start = self.at;
         let rest = &self.text[start..];
@@ -120,6 +147,7 @@ impl JsonParser<'_> {
         self.builder.tree.comments.push(Span::new(start, self.at));
     }
 
+    /// Reads a value, or reports what stands in its place.
     fn value(&mut self, byte: u8, expect: ExpectedNext) -> ExpectedNext {
         match byte {
             b'"' => self.string(b'"'),
@@ -132,7 +160,7 @@ impl JsonParser<'_> {
                 }
                 return self.end_container();
             }
-            // The wrong bracket is reported by whoever meets it next.
+            // `ExpectedNext::Comma` reports the wrong bracket, with the place of the right one.
             b'}' if self.in_list() => return ExpectedNext::Comma,
             b'}' | b']' | b',' if self.builder.depth() > 0 => {
                 self.report(self.at..self.at + 1, "a value is missing here");
@@ -147,6 +175,7 @@ impl JsonParser<'_> {
                 self.report(self.at..self.at + 1, "JSON strings stand in double quotes");
                 self.string(b'\'');
             }
+            // A bare word: `true`, `false`, `null`, or a string whose quotes were forgotten.
             b'A'..=b'Z' | b'a'..=b'z' | b'_' => self.word(),
             _ => {
                 self.unexpected();
@@ -156,6 +185,8 @@ impl JsonParser<'_> {
         self.after_value()
     }
 
+    /// The state behind a complete value. Also the one place that checks the number of values,
+    /// since every value ends here.
     fn after_value(&mut self) -> ExpectedNext {
         self.value_end = self.at;
         if self.builder.is_full() {
@@ -168,6 +199,7 @@ impl JsonParser<'_> {
         if self.builder.depth() == 0 { ExpectedNext::End } else { ExpectedNext::Comma }
     }
 
+    /// Opens a container, unless it would be nested too deep; then reading ends.
     fn open(&mut self, kind: ValueKind) -> ExpectedNext {
         let span = Span::new(self.at, self.at + 1);
         if self.builder.depth() >= MAX_DEPTH {
@@ -187,11 +219,13 @@ impl JsonParser<'_> {
         self.after_value()
     }
 
+    /// Ends the innermost container here and reports the keys it has twice.
     fn close(&mut self) {
         let Some(id) = self.builder.close(self.at) else { return };
         self.problems.check_keys(&self.builder, id);
     }
 
+    /// Reads a key, or reports what stands in its place.
     fn key(&mut self, byte: u8, expect: ExpectedNext) -> ExpectedNext {
         match byte {
             b'"' => self.string(b'"'),
@@ -211,6 +245,7 @@ impl JsonParser<'_> {
                 self.report(self.at..self.at + 1, "JSON strings stand in double quotes");
                 self.string(b'\'');
             }
+            // A key as JavaScript or YAML writes it, with a clear meaning.
             b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' | b'0'..=b'9' | b'-' => {
                 let end = self.token_end();
                 let name = excerpt(&self.text[self.at..end]);
@@ -229,12 +264,14 @@ impl JsonParser<'_> {
         ExpectedNext::Colon
     }
 
+    /// Reads the colon behind a key.
     fn colon(&mut self, byte: u8) -> ExpectedNext {
         if byte == b':' {
             self.at += 1;
             return ExpectedNext::Value;
         }
         self.report(self.at..self.next_char(), "`:` is missing after the key");
+        // `{"a", …` and `{"a"}`: the value is missing together with the colon.
         if matches!(byte, b',' | b'}' | b']') {
             self.builder.add_null(self.at);
             return ExpectedNext::Comma;
@@ -242,6 +279,7 @@ impl JsonParser<'_> {
         ExpectedNext::Value
     }
 
+    /// Reads the comma or the closing bracket behind a value.
     fn comma(&mut self, byte: u8) -> ExpectedNext {
         let next = if self.in_list() { ExpectedNext::Value } else { ExpectedNext::Key };
         match byte {
@@ -258,14 +296,16 @@ impl JsonParser<'_> {
                 ExpectedNext::Comma
             }
             _ => {
+                // Reported right behind the last value, where the comma belongs, and not at the
+                // start of the next one, which may stand lines below.
                 self.report(self.value_end..self.value_end, "`,` is missing here");
                 next
             }
         }
     }
 
-    /// A bracket that does not fit the innermost container: the container was left open, or the
-    /// bracket is one too many.
+    /// A bracket that does not fit the innermost container. Either the container was left open, or
+    /// the bracket is one too many; what follows in the text decides which is more likely.
     fn wrong_bracket(&mut self, expect: ExpectedNext) -> ExpectedNext {
         let bracket = self.bytes[self.at];
         let fits = if bracket == b']' { ValueKind::List } else { ValueKind::Map };
@@ -278,7 +318,9 @@ impl JsonParser<'_> {
             problem.labels.push(Label { span: Span::new(at, at + 1), text: "opened here".into() });
         }
         self.problems.push(problem);
-        // At the very end the right bracket was forgotten; elsewhere this one is taken for it.
+        // Before the end of the text the right bracket was forgotten: close the inner container and
+        // read this bracket again for the one it fits. Elsewhere it is a typing mistake for the
+        // right bracket, and closing more than one container would misread all that follows.
         let rest = self.text[self.at + 1..].trim_start();
         if self.builder.has_open(fits) && rest.is_empty() {
             self.close();
@@ -296,8 +338,10 @@ impl JsonParser<'_> {
         matches!(self.builder.top(), Some((_, ValueKind::List, _)))
     }
 
+    /// Reports the comma before a closing bracket.
     fn trailing_comma(&mut self) {
-        // Without a comma since the last value its absence has been reported already.
+        // The last comma stands before the last value: this state was reached without a comma, and
+        // its absence has been reported already.
         if self.comma < self.value_end {
             return;
         }
@@ -305,6 +349,7 @@ impl JsonParser<'_> {
         self.report(self.comma..self.comma + 1, &format!("trailing `,` before `{bracket}`"));
     }
 
+    /// Adds the text up to `end` as a scalar without quotes.
     fn add_scalar(&mut self, kind: ValueKind, end: usize) {
         let span = Span::new(self.at, end);
         let data = NodeData::Scalar { start: span.start, end: span.end, owned: false };
@@ -312,6 +357,8 @@ impl JsonParser<'_> {
         self.at = end;
     }
 
+    /// The end of a bare word or number. Generous about what belongs to it (any character outside
+    /// of ASCII, signs, dots), so that a bad token is reported once and as a whole.
     fn token_end(&self) -> usize {
         let word = |b: &u8| {
             b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-' | b'+' | b'.') || *b >= 0x80
@@ -320,6 +367,7 @@ impl JsonParser<'_> {
         self.at + rest.iter().position(|b| !word(b)).unwrap_or(rest.len())
     }
 
+    /// Reads a bare word. One that JSON does not have is reported and read as a string.
     fn word(&mut self) {
         let end = self.token_end();
         let word = &self.text[self.at..end];
@@ -335,18 +383,23 @@ impl JsonParser<'_> {
         self.add_scalar(kind, end);
     }
 
+    /// Reads a number. A malformed one keeps its kind, so that no second finding complains about
+    /// the type.
     fn number(&mut self) {
         let end = self.token_end();
         let token = &self.text[self.at..end];
         if !is_json_number(token.as_bytes()) {
             let message = format!("`{}` is not a JSON number", excerpt(token));
             self.report(self.at..end, &message);
+        // Shorter numbers without an exponent are always exact; the check is skipped for nearly
+        // all.
         } else if token.len() > 15 || token.contains(['e', 'E']) {
             self.problems.check_number(Span::new(self.at, end), token);
         }
         self.add_scalar(ValueKind::Number, end);
     }
 
+    /// Reads a string. Without escapes, as nearly all are, it stays in the source text.
     fn string(&mut self, quote: u8) {
         let open = self.at;
         self.at += 1;
@@ -362,6 +415,7 @@ impl JsonParser<'_> {
         self.string_with_escapes(open, start, quote);
     }
 
+    /// The rest of a string from its first escape or mistake on, decoded into `Tree::decoded`.
     fn string_with_escapes(&mut self, open: usize, start: usize, quote: u8) {
         let decoded = self.builder.tree.decoded.len();
         let mut copied = start;
@@ -379,6 +433,8 @@ impl JsonParser<'_> {
                     self.at += 1;
                     break;
                 }
+                // A string ends with its line: without this rule, one forgotten quote would turn
+                // the rest of the file inside out.
                 Some(b'\n' | b'\r') | None => {
                     self.copy(copied, upto);
                     self.report(open..upto, "the string is not closed on its line");
@@ -391,6 +447,7 @@ impl JsonParser<'_> {
                     self.at += 1;
                 }
             }
+            // A string of control characters reports one problem each, and the limit must end it.
             if self.problems.stopped {
                 break;
             }
@@ -400,10 +457,12 @@ impl JsonParser<'_> {
         self.builder.add(ValueKind::String, Style::Double, span, data);
     }
 
+    /// Copies text without escapes to the decoded string.
     fn copy(&mut self, from: usize, to: usize) {
         self.builder.tree.decoded.push_str(&self.text[from..to]);
     }
 
+    /// Decodes the escape at the backslash. An unknown one is reported and its backslash kept.
     fn escape(&mut self) {
         let start = self.at;
         let escaped = self.bytes.get(start + 1).copied();
@@ -430,6 +489,8 @@ impl JsonParser<'_> {
         self.builder.tree.decoded.push(c);
     }
 
+    /// Decodes `\uXXXX`, and a surrogate pair of two of them. Half a pair is not a character: it is
+    /// reported and becomes U+FFFD.
     fn unicode_escape(&mut self, start: usize) -> char {
         let Some(high) = self.hex4(start + 2) else {
             self.report(
@@ -454,6 +515,7 @@ impl JsonParser<'_> {
         })
     }
 
+    /// Four hexadecimal digits at byte `at`. `from_str_radix` alone would accept a sign.
     fn hex4(&self, at: usize) -> Option<u32> {
         let digits = self.bytes.get(at..at + 4)?;
         let hex = digits.iter().all(u8::is_ascii_hexdigit);
@@ -461,6 +523,8 @@ impl JsonParser<'_> {
         u32::from_str_radix(text, 16).ok()
     }
 
+    /// Reports what the text lacks at its end: the innermost open bracket (one report is enough),
+    /// or any value at all.
     fn end_of_text(&mut self, expect: ExpectedNext) {
         if let Some((id, kind, _)) = self.builder.top() {
             let start = self.builder.tree.slot(id).span.start as usize;
@@ -476,6 +540,7 @@ impl JsonParser<'_> {
         self.text.ceil_char_boundary((self.at + 1).min(self.text.len()))
     }
 
+    /// Reports and skips one character, so that reading goes on behind it.
     fn unexpected(&mut self) {
         let c = self.text[self.at..].chars().next().unwrap_or(' ');
         let end = self.next_char();
@@ -492,6 +557,7 @@ impl JsonParser<'_> {
     }
 }
 
+/// Whether a token is a number by the grammar of RFC 8259.
 fn is_json_number(token: &[u8]) -> bool {
     let digits = |t: &[u8]| t.iter().take_while(|b| b.is_ascii_digit()).count();
     let mut rest = token.strip_prefix(b"-").unwrap_or(token);
@@ -519,7 +585,11 @@ fn is_json_number(token: &[u8]) -> bool {
 }
 
 /// How many bytes at the start of `bytes` are neither `quote`, nor `\`, nor control characters.
-/// Eight at a time: strings are most of a definition, and this loop most of the parser's time.
+///
+/// Eight bytes at a time, because strings are most of a definition and this loop is most of the
+/// parser's time. It uses the "has zero byte" trick (Hacker's Delight, 6-1): `v - 0x01…01 & !v &
+/// 0x80…80` has the high bit set in the lowest byte of `v` that is zero; xor with a repeated byte
+/// turns "equals" into "is zero", and subtracting `0x20` instead of one finds bytes below a space.
 fn unescaped_run(bytes: &[u8], quote: u8) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = ONES << 7;

@@ -37,13 +37,14 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a record that is the document itself.
+    /// The origin of a record that is the document itself: every path is the same in both.
     pub fn whole(document: &Arc<Document>) -> Origin {
         let parts = BTreeMap::from([(RecordPath::root(), 0)]);
         Origin { document: Arc::clone(document), parts }
     }
 
-    /// Notes that the part of the record at `path` was read from `node`.
+    /// Notes that the part of the record at `path` was read from `node`. Everything below `path` is
+    /// then found below `node`, unless a longer path is noted as well.
     pub fn note(&mut self, path: RecordPath, node: Node<'_>) {
         self.parts.insert(path, node.id);
     }
@@ -58,6 +59,7 @@ impl Origin {
         self.parts.iter().map(|(path, id)| (path, self.node(*id)))
     }
 
+    /// The handle of a noted slot.
     fn node(&self, id: NodeId) -> Node<'_> {
         Node { doc: &self.document, id }
     }
@@ -71,6 +73,7 @@ impl Origin {
             if let Some(id) = self.parts.get(base) {
                 return self.node(*id).walk(&whole[base.len()..]);
             }
+            // Cut one token after another from the end: the longest noted prefix wins.
             match base.rfind('/') {
                 Some(end) => base = &base[..end],
                 None => return (self.document.root(), whole),
@@ -113,7 +116,8 @@ impl Origin {
         left.is_empty().then_some(node)
     }
 
-    /// The path into the document of what is at `path` of the record.
+    /// The path into the document of what is at `path` of the record. Tokens that lead nowhere are
+    /// appended as they are, so that an absent field is named under the value that lacks it.
     pub fn document_path(&self, path: &RecordPath) -> DocumentPath {
         let (node, left) = self.find(path);
         node.pointer().join_text(left)
@@ -163,6 +167,8 @@ fn opening(node: Node<'_>) -> Span {
     Span::new(start, (start + width).min(node.span().end as usize))
 }
 
+/// Plans a repair in the text; `None` if an edit is not possible there, and the finding is then
+/// shown without a fix.
 fn fix(document: &Arc<Document>, repair: Repair) -> Option<Fix> {
     // Changing what an alias repeats changes all places at once, and a comment inside the edited
     // text is an author's words: in both cases a person should look first.

@@ -1,15 +1,27 @@
 //! One tree for JSON and YAML: an arena of slots, filled by a [`TreeBuilder`], read through
 //! [`Node`](crate::Node) handles.
 //!
-//! The tree keeps what a value-only parser loses: spans, key nodes, order, duplicates, raw scalar
-//! text and style. Aliases are stored as references, never copied, and followed on the way.
+//! The tree keeps what a value-only parser loses: spans, key nodes, order, duplicates, the raw text
+//! of scalars and their style. `{"a": [1, 2]}` becomes five slots, in the order of the text:
+//!
+//! ```text
+//! id     0: map ──first──▶ 1: key "a" ──next──▶ 2: list ──first──▶ 3: 1 ──next──▶ 4: 2
+//! parent    –                 0                    0                  2              2
+//! ```
+//!
+//! Keys and values of a map alternate in one chain of siblings. A key is a scalar and has no
+//! children, so its slot is always the one right before its value's; `Node::key` relies on that. An
+//! alias is stored as a reference to the anchored slot and never copied, which keeps a tree as
+//! small as its text. Nothing here parses, and no slot is removed or moved once it is added.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use crate::Span;
 
+/// An index into [`Tree::slots`]. Four bytes instead of eight, because a slot holds several.
 pub(crate) type NodeId = u32;
+/// Stands for "no slot" (no parent, no next sibling, no child); [`crate::MAX_NODES`] is far below.
 pub(crate) const NONE: NodeId = NodeId::MAX;
 
 /// What a value is, by the rules of JSON or YAML's core schema.
@@ -43,7 +55,7 @@ impl ValueKind {
     }
 }
 
-/// How a value is written.
+/// How a value is written. Edits keep the style of the value or key that they replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Without quotes.
@@ -62,57 +74,63 @@ pub enum Style {
     Block,
 }
 
+/// What a slot holds besides its place. Small on purpose, see [`NodeSlot`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NodeData {
-    /// Text range: in the source, or in `Tree::decoded` when `owned`.
-    Scalar {
-        start: u32,
-        end: u32,
-        owned: bool,
-    },
-    /// ChildIds are linked through `next`; a map's alternate key and value.
-    Container {
-        first: NodeId,
-        count: u32,
-        merges: bool,
-    },
-    Alias {
-        target: NodeId,
-    },
+    /// A range of text: in the source, or in [`Tree::decoded`] when `owned`. Text without escapes
+    /// stays in the source, so most strings are never copied.
+    Scalar { start: u32, end: u32, owned: bool },
+    /// A map or a list. Its children are linked through `next`; `count` counts keys and values of a
+    /// map separately. `merges` is set if one of its keys is YAML's `<<`.
+    Container { first: NodeId, count: u32, merges: bool },
+    /// A YAML alias; `target` is the slot of the anchored value.
+    Alias { target: NodeId },
 }
 
+/// One value or key. 32 bytes: the size of a slot decides how many documents fit into memory when
+/// `check` holds thousands of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeSlot {
     pub(crate) span: Span,
+    /// The container it is in; [`NONE`] for the root.
     pub(crate) parent: NodeId,
+    /// The next sibling; [`NONE`] for the last one.
     pub(crate) next: NodeId,
+    /// For an alias, the kind of its target.
     pub(crate) kind: ValueKind,
     pub(crate) style: Style,
+    /// Whether it is the key of a member rather than a value.
     pub(crate) is_key: bool,
     pub(crate) data: NodeData,
 }
 
-/// The arena. NodeSlot 0 is the root.
+/// The arena. Slot 0 is the root, and the slots are in the order of the text.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) slots: Vec<NodeSlot>,
+    /// The text of all scalars that had escapes, quotes inside or folded lines, one after another.
     pub(crate) decoded: String,
+    /// Where comments stand, in order. Fixes that touch one are unsafe, and `check` reads its
+    /// silences from them.
     pub(crate) comments: Vec<Span>,
-    /// Members of large objects by name: a thousand findings in an object of a million keys must
-    /// not be a thousand walks over it.
+    /// Members of large objects by name, made on first use: a thousand findings in an object of a
+    /// million keys must not become a thousand walks over it. Behind a lock because documents are
+    /// read from several threads.
     pub(crate) indexes: Mutex<HashMap<NodeId, MemberIndex>>,
 }
 
-/// Key and value of the last member of each name.
+/// The key and the value of the last member of each name.
 pub(crate) type MemberIndex = HashMap<Box<str>, (NodeId, NodeId)>;
 
-/// A container that is still being filled.
+/// A container that is still being filled. `last` is its last child so far, to which the next one
+/// is linked; [`NONE`] while it has no children.
 struct OpenContainer {
     id: NodeId,
     last: NodeId,
 }
 
-/// Fills a [`Tree`] in document order.
+/// Fills a [`Tree`] in the order of the text. Both parsers drive it; the stack of open containers
+/// is here, so that neither of them needs recursion.
 #[derive(Default)]
 pub(crate) struct TreeBuilder {
     pub(crate) tree: Tree,
@@ -120,21 +138,25 @@ pub(crate) struct TreeBuilder {
 }
 
 impl TreeBuilder {
+    /// A builder with room for `slots` slots, as estimated from the length of the text.
     pub(crate) fn with_capacity(slots: usize) -> TreeBuilder {
         let mut builder = TreeBuilder::default();
         builder.tree.slots.reserve(slots);
         builder
     }
 
+    /// How many containers are open.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
 
+    /// Whether the document has as many values as it may have; the parser stops then.
     pub(crate) fn is_full(&self) -> bool {
         self.tree.slots.len() >= crate::MAX_NODES
     }
 
-    /// The innermost open container and how many children it has.
+    /// The innermost open container, its kind, and how many children it has so far (in a map keys
+    /// and values count separately, so that an odd number means that a value is due).
     pub(crate) fn top(&self) -> Option<(NodeId, ValueKind, u32)> {
         let id = self.open.last()?.id;
         let slot = &self.tree.slots[id as usize];
@@ -150,11 +172,12 @@ impl TreeBuilder {
         self.tree.slots.get(last as usize)
     }
 
-    /// Whether any open container is of `kind`.
+    /// Whether any open container is of `kind`: a closing bracket without one closes nothing.
     pub(crate) fn has_open(&self, kind: ValueKind) -> bool {
         self.open.iter().any(|o| self.tree.slots[o.id as usize].kind == kind)
     }
 
+    /// Appends a value (or, in a map where a key is due, a key) to the innermost open container.
     pub(crate) fn add(
         &mut self,
         kind: ValueKind,
@@ -183,6 +206,8 @@ impl TreeBuilder {
         id
     }
 
+    /// Appends an empty container and makes it the innermost one. Its span is only a start until
+    /// [`TreeBuilder::close`].
     pub(crate) fn open(&mut self, kind: ValueKind, style: Style, span: Span) -> NodeId {
         let data = NodeData::Container { first: NONE, count: 0, merges: false };
         let id = self.add(kind, style, span, data);
@@ -205,24 +230,29 @@ impl TreeBuilder {
         self.interned_from(start)
     }
 
-    /// The text that was pushed to `decoded` since `start`.
+    /// The text that was pushed to [`Tree::decoded`] since `start`, for a parser that decodes
+    /// straight into it.
     pub(crate) fn interned_from(&self, start: usize) -> NodeData {
         let span = Span::new(start, self.tree.decoded.len());
         NodeData::Scalar { start: span.start, end: span.end, owned: true }
     }
 
-    /// A value that stands where one is missing.
+    /// Adds an empty `null` where the text lacks a value, so that keys and values still alternate.
     pub(crate) fn add_null(&mut self, at: usize) -> NodeId {
         let span = Span::new(at, at);
         let data = NodeData::Scalar { start: span.start, end: span.start, owned: false };
         self.add(ValueKind::Null, Style::Plain, span, data)
     }
 
-    /// Pairs of key slots in the map `id` where the second repeats the first.
+    /// Pairs of key slots in the map `id`, in the order of the text: the first key of a name, and
+    /// another one that repeats it. Linear or `n log n`, because a hostile document may have a
+    /// million equal keys.
     pub(crate) fn duplicates(&self, id: NodeId, text: &str) -> Vec<(NodeId, NodeId)> {
         let NodeData::Container { count, .. } = self.tree.slots[id as usize].data else {
             return Vec::new();
         };
+        // Nearly all objects are small, and comparing each key with the few before it needs no
+        // memory.
         if count <= 2 * 16 {
             return self.tree.duplicates_among_few(id, text);
         }
@@ -239,6 +269,7 @@ impl TreeBuilder {
 }
 
 impl Tree {
+    /// [`TreeBuilder::duplicates`] for at most 16 members, without allocation.
     fn duplicates_among_few(&self, id: NodeId, text: &str) -> Vec<(NodeId, NodeId)> {
         let mut seen: [(&str, NodeId); 16] = [("", NONE); 16];
         let mut found = Vec::new();
@@ -254,11 +285,12 @@ impl Tree {
         found
     }
 
+    /// The slot of an id. Ids come from the builder of this tree, so the index is always valid.
     pub(crate) fn slot(&self, id: NodeId) -> &NodeSlot {
         &self.slots[id as usize]
     }
 
-    /// The slots that aliases lead to.
+    /// The slots that aliases lead to: editing one of them changes several places at once.
     pub(crate) fn aliased(&self) -> impl Iterator<Item = NodeId> + '_ {
         let targets = self.slots.iter().filter_map(|slot| match slot.data {
             NodeData::Alias { target } => Some(target),
@@ -267,7 +299,8 @@ impl Tree {
         targets.map(|target| self.resolve(target))
     }
 
-    /// The slot behind any chain of aliases.
+    /// The slot behind any chain of aliases. The chain ends, because an alias can only refer to a
+    /// value before it in the text (a cycle is reported and read as `null`).
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
         while let NodeData::Alias { target } = self.slot(id).data {
             id = target;
@@ -275,6 +308,8 @@ impl Tree {
         id
     }
 
+    /// The children of a container in order, keys and values alternating in a map; none for a
+    /// scalar or an alias.
     pub(crate) fn children(&self, id: NodeId) -> ChildIds<'_> {
         let next = match self.slot(id).data {
             NodeData::Container { first, .. } => first,
@@ -295,6 +330,7 @@ impl Tree {
     }
 }
 
+/// The ids of a container's children, see [`Tree::children`].
 pub(crate) struct ChildIds<'t> {
     tree: &'t Tree,
     next: NodeId,

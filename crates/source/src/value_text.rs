@@ -1,16 +1,22 @@
-//! JSON values as text that fits its surroundings: JSON, or what YAML takes in the same place.
+//! JSON values as text for an edit: JSON, or YAML that is correct in the same place.
+//!
+//! YAML is written on one line and in flow style, whatever stands around it: that form is valid at
+//! every indent, in block and in flow collections alike. Strings keep the quotes of the text they
+//! replace where they can. What a reader of YAML might misunderstand is put in double quotes, whose
+//! escapes JSON and YAML share.
 
 use serde_json::Value as Json;
 
 use crate::core_schema;
 use crate::tree::{Style, ValueKind};
 
-/// How a written value is laid out.
+/// How a JSON value is laid out.
 #[derive(Clone, Copy)]
 pub(crate) enum JsonLayout<'t> {
     /// On one line.
     Inline,
-    /// One member a line, as pretty-printed JSON has it.
+    /// One member a line. `indent` is that of the line the value begins on, `unit` is added for
+    /// each level.
     Pretty { newline: &'t str, indent: &'t str, unit: &'t str },
 }
 
@@ -21,6 +27,7 @@ pub(crate) fn json(value: &Json, layout: JsonLayout<'_>) -> String {
     out
 }
 
+/// Appends the value. Recursive: values of edits come from our own code, not from a document.
 fn write_json(out: &mut String, value: &Json, layout: JsonLayout<'_>, depth: usize) {
     let (open, close, len) = match value {
         Json::Array(items) => ('[', ']', items.len()),
@@ -61,6 +68,7 @@ fn write_json(out: &mut String, value: &Json, layout: JsonLayout<'_>, depth: usi
     out.push(close);
 }
 
+/// Begins a line at the indent of `depth` levels, if the layout has lines.
 fn break_line(out: &mut String, layout: JsonLayout<'_>, depth: usize) {
     if let JsonLayout::Pretty { newline, indent, unit } = layout {
         out.push_str(newline);
@@ -82,7 +90,7 @@ pub(crate) fn yaml(value: &Json, style: Style) -> String {
     }
 }
 
-/// JSON text with the characters escaped that JSON takes as they are and YAML does not.
+/// JSON text with those characters escaped that JSON allows in a string and YAML does not print.
 fn printable(json: String) -> String {
     if !json.chars().any(is_unprintable) {
         return json;
@@ -97,11 +105,12 @@ fn printable(json: String) -> String {
     out
 }
 
+/// Characters that YAML does not allow, or takes for a line break or a byte order mark.
 fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A string or key as YAML on one line.
+/// A string or key as YAML on one line, in `style` if that can express it, else in double quotes.
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
         Style::Plain if is_safe_unquoted(text) => text.to_owned(),
@@ -112,12 +121,13 @@ pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     }
 }
 
-/// Whether YAML reads the bare text as this very string, in block and in flow style.
+/// Whether YAML reads the bare text as exactly this string, in block and in flow style. Stricter
+/// than YAML: only characters that never have a meaning inside a word are allowed.
 fn is_safe_unquoted(text: &str) -> bool {
     let first =
         text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
-    // `...` ends a document; readers of YAML 1.1 take the words for booleans.
+    // Readers of YAML 1.1 take these words for booleans. (`...`, checked below, ends a document.)
     let taken = ["yes", "no", "on", "off"].iter().any(|word| text.eq_ignore_ascii_case(word));
     first
         && text.chars().all(inside)

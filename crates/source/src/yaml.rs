@@ -1,7 +1,23 @@
-//! YAML text into the tree. Only this module names the YAML parser.
+//! YAML text into the tree. Only this module and its child name the YAML parser.
 //!
-//! Aliases stay references and are counted, so that a few hundred bytes cannot grow into
-//! gigabytes. What JSON cannot say (non-scalar keys, foreign tags, a second document) is reported.
+//! ```text
+//! text ─ simple_blocks::read ─────────────────▶ YamlEventReader ─▶ Tree    most definitions
+//!   └──── granit_parser ─ Event with span ────▶ YamlEventReader ─▶ Tree    everything else
+//! ```
+//!
+//! The parser delivers a flat stream of events. [`YamlEventReader`] turns it into the tree that
+//! JSON has as well, and does what the parser leaves out:
+//!
+//! - Aliases stay references. Each anchor has the size and height of its value with aliases written
+//!   out, so that the limits hold for the expanded document and a few hundred bytes cannot become
+//!   gigabytes in a later step.
+//! - Spans are corrected where the parser's events start late (block scalars, block lists, values
+//!   that are not written), because diagnostics and edits work by span.
+//! - YAML that JSON cannot express (keys that are not scalars, foreign tags, a second document) is
+//!   reported and read as `null` or ignored, so that readers see JSON values only.
+//!
+//! In contrast to JSON, reading stops at the first syntax error: behind one, indentation cannot be
+//! trusted. The tree keeps what came before it.
 
 mod simple_blocks;
 
@@ -14,50 +30,66 @@ use crate::problems::{ProblemCollector, excerpt};
 use crate::tree::{NodeData, NodeId, Style, TreeBuilder, ValueKind};
 use crate::{MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, core_schema};
 
-/// How large and how deep a value is, aliases counted as if written out.
+/// How large and how deep a value is, with aliases counted as if written out.
 #[derive(Clone, Copy)]
 struct ExpandedSize {
+    /// Values in it, itself included.
     size: usize,
+    /// Levels of containers: 0 for a scalar, 1 for an empty container.
     height: usize,
 }
 
-/// Comments in a row that the parser keeps while it looks for the next value (it takes some 200
-/// bytes for each), and comments that are kept in all.
+/// Comments in a row. The parser buffers them while it looks for the next value, at some 200 bytes
+/// each, so this bounds its memory to 10 MB.
 const MAX_COMMENT_LINES: usize = 50_000;
+/// Comments that are kept in all.
 const MAX_COMMENTS: usize = MAX_NODES;
 
+/// The size of a scalar.
 const LEAF: ExpandedSize = ExpandedSize { size: 1, height: 0 };
+/// The size of a container before its first child.
 const EMPTY: ExpandedSize = ExpandedSize { size: 1, height: 1 };
 
+/// An anchor (`&name`) that aliases may refer to.
 struct YamlAnchor {
+    /// The slot of the anchored value.
     id: NodeId,
-    /// `None` while the anchored collection is still open.
+    /// `None` while the anchored collection is still open: an alias to it would be a cycle.
     expanded: Option<ExpandedSize>,
 }
 
-/// What the parser is inside of, beside the builder's own stack.
+/// A collection that is being read; one for each open container of the builder.
 struct OpenCollection {
+    /// The number of its anchor, 0 if it has none. (The parser numbers anchors from 1.)
     anchor: usize,
     expanded: ExpandedSize,
 }
 
+/// Turns parser events into the tree.
 struct YamlEventReader<'s> {
     text: &'s str,
     builder: TreeBuilder,
     problems: ProblemCollector<'s>,
-    /// By the parser's number, which counts from one.
+    /// By the parser's number, which counts from one. A name that is anchored again gets a new
+    /// number.
     anchors: Vec<Option<YamlAnchor>>,
     open_collections: Vec<OpenCollection>,
+    /// Values that aliases have added so far, against [`MAX_ALIASED_NODES`].
     aliased: usize,
-    /// Collections open inside a key that is not a scalar; such keys are skipped.
+    /// How many collections are open inside a key that is not a scalar. Events are dropped until it
+    /// is 0 again, and the key becomes `null`.
     skipping: usize,
-    /// Where such a key starts.
+    /// The byte where such a key starts.
     skipped_from: u32,
     /// Where the document's own text starts, behind any `---`.
     start: usize,
+    /// Documents started so far. Only the first one is read.
     documents: usize,
 }
 
+/// Parses the text of `source`. Never fails; mistakes are in the problems of the result. Builds
+/// with debug assertions read simple texts in both ways and panic if the results differ, so that
+/// every test and every fuzzing run compares the two.
 pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
     let plain = simple_blocks::read(source);
     if cfg!(debug_assertions)
@@ -69,13 +101,14 @@ pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
     plain.unwrap_or_else(|| parse_events(source))
 }
 
-/// What the parser makes of it.
+/// Parses the text with the YAML parser.
 fn parse_events(source: &Arc<Source>) -> ParsedText {
     let mut reader = YamlEventReader::new(source);
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
         max_buffered_comment_events: MAX_COMMENT_LINES,
-        // Its own limits come second: ours counts both kinds together.
+        // The parser has a limit for each kind of collection; ours counts both kinds together and
+        // is checked first. The parser's limits remain as a guard of its own stack.
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1,
     };
@@ -91,6 +124,7 @@ fn parse_events(source: &Arc<Source>) -> ParsedText {
     reader.into_parsed()
 }
 
+/// The tree's word for the style of a collection.
 fn style_of(style: StructureStyle) -> Style {
     match style {
         StructureStyle::Flow => Style::Flow,
@@ -99,6 +133,7 @@ fn style_of(style: StructureStyle) -> Style {
 }
 
 impl<'s> YamlEventReader<'s> {
+    /// A reader without any events yet.
     fn new(source: &'s Arc<Source>) -> YamlEventReader<'s> {
         let text = source.text();
         YamlEventReader {
@@ -115,18 +150,21 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Closes what is open and hands over the result.
     fn into_parsed(mut self) -> ParsedText {
         self.finish();
         let incomplete = self.problems.stopped;
         ParsedText { tree: self.builder.tree, problems: self.problems.into_vec(), incomplete }
     }
 
+    /// The parser's span in our bytes. It has no offset at the end of some texts; that is the end.
     fn span(&self, span: granit_parser::Span) -> Span {
         let end = self.text.len();
         let start = span.start.byte_offset().unwrap_or(end).min(end);
         Span::new(start, span.end.byte_offset().unwrap_or(start).min(end))
     }
 
+    /// Takes the next event. Comments come first, because they may stand inside a skipped key.
     fn event(&mut self, event: Event<'s>, span: granit_parser::Span) {
         let place = self.span(span);
         if let Event::Comment(..) = event {
@@ -175,6 +213,7 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Keeps the place of a comment.
     fn comment(&mut self, place: Span) {
         self.builder.tree.comments.push(place);
         if self.builder.tree.comments.len() >= MAX_COMMENTS {
@@ -183,9 +222,11 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Notes the start of a document and refuses a second one.
     fn start_document(&mut self, place: Span) {
         self.documents += 1;
-        // Without a `---` the event may come as late as the text of a block scalar.
+        // Without a `---` the event may come late, even behind the header of a block scalar; the
+        // document then starts at byte 0.
         let marked = self.text[place.start as usize..].starts_with("---");
         self.start = if marked { place.start as usize + 3 } else { 0 };
         if self.documents == 2 {
@@ -194,11 +235,12 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Whether the next value is a key: in a map with as many values as keys.
     fn expects_key(&self) -> bool {
         matches!(self.builder.top(), Some((_, ValueKind::Map, count)) if count % 2 == 0)
     }
 
-    /// Accounts for a value that was just added to the innermost collection.
+    /// Adds the size of a value to that of the collection it was just added to.
     fn add_to_parent(&mut self, expanded: ExpandedSize) {
         if let Some(collection) = self.open_collections.last_mut() {
             collection.expanded.size = collection.expanded.size.saturating_add(expanded.size);
@@ -206,7 +248,8 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
-    /// A `null` for what cannot be read; as a key it goes by the name that is written there.
+    /// Adds a `null` in place of something that cannot be read. As a key it keeps the written text
+    /// as its name, so that pointers to its value stay unique and readable.
     fn add_null(&mut self, place: Span) {
         let end = if self.expects_key() { place.end } else { place.start };
         let data = NodeData::Scalar { start: place.start, end, owned: false };
@@ -214,6 +257,7 @@ impl<'s> YamlEventReader<'s> {
         self.add_to_parent(LEAF);
     }
 
+    /// Adds a scalar: corrects its span, resolves its type, and records its anchor.
     fn scalar(
         &mut self,
         text: &str,
@@ -227,7 +271,7 @@ impl<'s> YamlEventReader<'s> {
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 (text, self.block_scalar(place, properties))
             }
-            // The parser says `~` where nothing is written.
+            // For a value that is not written the parser delivers `~` with an empty span.
             _ if place.start == place.end => ("", self.empty_value(place, properties)),
             _ => (text, place),
         };
@@ -252,7 +296,8 @@ impl<'s> YamlEventReader<'s> {
         self.record_anchor(anchor, id, Some(LEAF));
     }
 
-    /// Points into the source where the text stands there as it is, copies it where it does not.
+    /// Refers to the source where the text stands there unchanged, and copies it where it does not
+    /// (escapes, folded lines, doubled quotes).
     fn text_data(&mut self, text: &str, style: Style, place: Span) -> NodeData {
         let quotes = match style {
             Style::Single | Style::Double => 1,
@@ -267,14 +312,21 @@ impl<'s> YamlEventReader<'s> {
         self.builder.intern(text)
     }
 
-    /// A block scalar from its `|` or `>` to the end of its text. The event's own span starts at
-    /// the text and runs into the next line's indent.
+    /// The span of a block scalar, from its `|` or `>` to the end of its text. The parser's own
+    /// span starts at the text and runs into the indent of the next line:
+    ///
+    /// ```text
+    /// key: |            parser:  line one␤  line two␤␤  (and the next line's indent)
+    ///   line one        ours:    |␤  line one␤  line two
+    ///   line two
+    /// ```
     fn block_scalar(&self, place: Span, properties: usize) -> Span {
         let is_break = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
         let text = self.text[place.range()].trim_end_matches(is_break).len();
         let start =
             self.after_indicator().map_or(0, |at| skip_properties(self.text, at, properties));
         let start = skip_blank(self.text, start);
+        // No text at all: the span is the header alone.
         if text == 0 && self.text[start..].starts_with(['|', '>']) {
             let header = self.text[start..].lines().next().unwrap_or("");
             return Span::new(start, start + header.split(' ').next().unwrap_or("").len());
@@ -284,14 +336,16 @@ impl<'s> YamlEventReader<'s> {
         Span::new(if marked { start } else { place.start as usize }, end)
     }
 
-    /// A value that is not written stands right behind its `:` or `-` (or behind the anchor or
-    /// tag it has), wherever the parser noticed that.
+    /// The place of a value that is not written: right behind its `:` or `-`, or behind the anchor
+    /// or tag it has. The parser notices the absence only at the next token, which may be lines
+    /// below.
     fn empty_value(&self, place: Span, properties: usize) -> Span {
         let at = self.after_indicator().map(|at| skip_properties(self.text, at, properties));
         at.map_or(place, |at| Span::new(at, at))
     }
 
-    /// Where the text of the next value may begin: behind the `:`, `-` or `?` that announces it.
+    /// Where the text of the next value may begin: behind the `:`, `-` or `?` that precedes it.
+    /// `None` if the value has no indicator, as a key without `?` or an item of a flow list.
     fn after_indicator(&self) -> Option<usize> {
         let Some((id, kind, count)) = self.builder.top() else { return Some(self.start) };
         let before = self.builder.last_child().map(|last| last.span.end as usize);
@@ -305,6 +359,8 @@ impl<'s> YamlEventReader<'s> {
         if self.text[at..].starts_with(mark) { Some(at + 1) } else { (mark == ':').then_some(from) }
     }
 
+    /// The type of a scalar, from its tag if it has one. A core tag that contradicts the text
+    /// (`!!int abc`) is reported, and the text's own type is kept.
     fn kind_of(&mut self, text: &str, style: Style, tag: Option<(&Tag, Span)>) -> ValueKind {
         let Some((tag, place)) = tag else {
             return if style == Style::Plain {
@@ -334,11 +390,14 @@ impl<'s> YamlEventReader<'s> {
         resolved
     }
 
+    /// Reports a tag outside of the core schema. Its value is read as if it had none.
     fn unknown_tag(&mut self, tag: &Tag, place: Span) {
         let name = format!("{}{}", tag.original_handle(), tag.suffix());
         self.problems.report(place, format!("tag `{}` has no meaning here", excerpt(&name)));
     }
 
+    /// Notes in the parent of `key` that it has a merge key, so that `Node` looks for one only
+    /// where one is.
     fn mark_merge(&mut self, key: NodeId) {
         let parent = self.builder.tree.slot(key).parent;
         let slot = self.builder.tree.slots.get_mut(parent as usize);
@@ -347,6 +406,7 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Opens a collection, unless it is a key or nested too deep.
     fn open(
         &mut self,
         kind: ValueKind,
@@ -385,7 +445,8 @@ impl<'s> YamlEventReader<'s> {
         self.open_collections.push(OpenCollection { anchor, expanded: EMPTY });
     }
 
-    /// A block list starts at its first `-`; the event is behind it where the list is not indented.
+    /// The span of a block list from its first `-`. The event starts behind the dash where the list
+    /// is not indented more than its key.
     fn first_dash(&self, place: Span, properties: usize) -> Span {
         let from = self
             .after_indicator()
@@ -394,6 +455,7 @@ impl<'s> YamlEventReader<'s> {
         if self.text[at..].starts_with('-') { Span::new(at, place.end as usize) } else { place }
     }
 
+    /// Drops an event inside a key that is not a scalar; behind the last one the key is a `null`.
     fn skip_key_event(&mut self, event: &Event<'_>, place: Span) {
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => self.skipping += 1,
@@ -405,8 +467,10 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Ends the innermost collection: its span, its keys, its merge keys, its size.
     fn close(&mut self, place: Span) {
         let Some((id, kind, count)) = self.builder.top() else { return };
+        // A syntax error may have ended the text between a key and its value.
         if kind == ValueKind::Map && count % 2 == 1 {
             self.add_null(Span::new(place.start as usize, place.start as usize));
         }
@@ -428,7 +492,8 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
-    /// `<<` brings in the members of maps; anything else under it would be lost without a word.
+    /// Reports what `<<` cannot merge. Only objects and lists of objects bring in members; anything
+    /// else would be lost silently. An empty value is allowed: templates leave it behind.
     fn check_merge_values(&mut self, id: NodeId) {
         let tree = &self.builder.tree;
         if !matches!(tree.slot(id).data, NodeData::Container { merges: true, .. }) {
@@ -453,6 +518,7 @@ impl<'s> YamlEventReader<'s> {
         });
     }
 
+    /// Notes the value of an anchor; `expanded` is not known before a collection is closed.
     fn record_anchor(&mut self, anchor: usize, id: NodeId, expanded: Option<ExpandedSize>) {
         if anchor > 0 {
             let known = self.anchors.len().max(anchor + 1);
@@ -461,6 +527,8 @@ impl<'s> YamlEventReader<'s> {
         }
     }
 
+    /// Adds an alias as a reference, if its target is complete and the limits allow what it
+    /// repeats.
     fn alias(&mut self, anchor: usize, place: Span) {
         let target = self.anchors.get(anchor).and_then(Option::as_ref).map(|a| (a.id, a.expanded));
         let (id, expanded) = match target {
@@ -475,6 +543,8 @@ impl<'s> YamlEventReader<'s> {
             self.problems.report(place, "a key must be a scalar");
             return self.add_null(place);
         }
+        // Counted before it is added, and as if written out: sizes multiply from anchor to anchor,
+        // which is why additions saturate.
         self.aliased = self.aliased.saturating_add(expanded.size);
         if self.aliased > MAX_ALIASED_NODES {
             let message = format!("aliases repeat more than {MAX_ALIASED_NODES} values");
@@ -489,6 +559,7 @@ impl<'s> YamlEventReader<'s> {
         self.add_to_parent(expanded);
     }
 
+    /// Reports the error that ended the parsing. Limits of the parser become our codes.
     fn syntax_error(&mut self, error: &ScanError) {
         let end = self.text.len();
         let at = error.marker().byte_offset().unwrap_or(end).min(end);
@@ -503,7 +574,7 @@ impl<'s> YamlEventReader<'s> {
             let message = format!("more than {MAX_COMMENT_LINES} comments in a row");
             return self.problems.stop(&codes::TOO_LARGE, place, message);
         }
-        // The parser's own words for `[a, , b]` are about an end of text that is not there.
+        // For `[a, , b]` the parser's message is about an unexpected end of the text.
         let message = if self.text[at..].starts_with(',') {
             "a value is missing before this `,`".to_owned()
         } else {
@@ -515,7 +586,7 @@ impl<'s> YamlEventReader<'s> {
         self.problems.stopped = true;
     }
 
-    /// Ends what a mistake left open, so that the tree is whole.
+    /// Closes what an error left open, so that the tree is whole.
     fn finish(&mut self) {
         let end = self.builder.tree.slots.last().map_or(0, |slot| slot.span.end as usize);
         self.skipping = 0;
@@ -528,12 +599,13 @@ impl<'s> YamlEventReader<'s> {
     }
 }
 
-/// The tag `!`, which says "no type but the one of its shape".
+/// The tag `!`, which turns type resolution off: a scalar with it is a string.
 fn is_non_specific(tag: &Tag) -> bool {
     tag.handle().is_empty() && tag.suffix() == "!"
 }
 
-/// The first byte from `at` on that is neither white space nor part of a comment.
+/// The first byte from `at` on that is neither white space nor part of a comment. Edits use it,
+/// too.
 pub(crate) fn skip_blank(text: &str, mut at: usize) -> usize {
     loop {
         let rest = text[at..].trim_start_matches([' ', '\t', '\r', '\n']);
@@ -545,7 +617,7 @@ pub(crate) fn skip_blank(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The end of the next `count` anchors and tags.
+/// The end of the next `count` properties (anchors and tags) from `at` on.
 fn skip_properties(text: &str, mut at: usize, count: usize) -> usize {
     for _ in 0..count {
         let next = skip_blank(text, at);
@@ -558,7 +630,7 @@ fn skip_properties(text: &str, mut at: usize, count: usize) -> usize {
     at
 }
 
-/// What to do about the mistakes people make most.
+/// Help for the mistakes that people make most. The other messages of the parser stand alone.
 fn hint(kind: &ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::TabNotAllowed

@@ -1,4 +1,10 @@
 //! The form for people: the lines of the file with carets under the place, as rustc shows it.
+//!
+//! `annotate_snippets` draws. This file chooses what it sees, because given a whole file it would
+//! print too much or take too long: a few lines around all places, or one excerpt for each place
+//! where they lie far apart, and of a very long line (minified JSON) only a window around the
+//! place. Characters that would disturb the layout or the terminal are replaced by others of the
+//! same length in bytes, so that every offset stays valid.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -14,12 +20,12 @@ pub enum Colour {
     Off,
 }
 
-/// Lines longer than this are shown as a window around the place.
+/// Lines longer than this many bytes are shown as a window around the place.
 const MAX_LINE_BYTES: usize = 160;
-/// A span over more lines than this is shown by its first line.
+/// Places that span more lines than this are shown separately, each by its first line.
 const MAX_LINES: usize = 8;
 
-/// The diagnostic with its lines, its help and its fix.
+/// The diagnostic with its lines, its help and its fix. Ends without a line break.
 pub fn full(d: &Diagnostic, colour: Colour) -> String {
     let level = match d.severity {
         Severity::Error => Level::ERROR,
@@ -50,7 +56,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         group = group.element(Level::HELP.message(visible(help)));
     }
     if let Some(fix) = &d.fix {
-        // An unsafe fix is a guess, and help usually says it already.
+        // An unsafe fix is a guess, and the help usually names it already.
         if fix.safe {
             group = group.element(Level::HELP.message(format!("fix: {}", visible(&fix.title))));
         } else if d.help.is_empty() {
@@ -63,7 +69,8 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         Colour::Off => Renderer::plain(),
     };
     let mut out = renderer.term_width(MAX_LINE_BYTES + 40).render(&[group]).to_string();
-    // Of a line that is cut the renderer counts columns from the cut.
+    // For a window inside a line, the renderer counts columns from the start of the window. It has
+    // no setting for that, so the header line is corrected afterwards.
     for (line, shown, column) in
         windows.iter().filter_map(|w| Some((w.line, w.shown_column(), w.column?)))
     {
@@ -73,25 +80,30 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     out
 }
 
+/// A range to underline, in bytes of the window; how; and its label.
 type SnippetMark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
 
-/// A piece of the file to show, starting at the start of a line or inside a long one.
+/// A piece of the file to show, from the start of a line or from inside a long one.
 struct SnippetWindow<'d> {
+    /// The number of its first line, from 1.
     line: usize,
     /// The column of the place in the whole line, if the window starts inside it.
     column: Option<usize>,
+    /// The piece, with disturbing characters replaced.
     text: String,
+    /// The places in it; the first one is the one that the header names.
     marks: Vec<SnippetMark<'d>>,
 }
 
 impl SnippetWindow<'_> {
+    /// The column that the renderer prints for the first mark.
     fn shown_column(&self) -> usize {
         let before = self.marks.first().and_then(|mark| self.text.get(..mark.0.start));
         before.map_or(0, |text| text.chars().count()) + 1
     }
 }
 
-/// One window if all places fit into a few lines, otherwise one per place.
+/// One window if all places fit into a few ordinary lines, otherwise one for each place.
 fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     let Some(span) = d.span else { return Vec::new() };
     if d.source.text().is_empty() {
@@ -109,14 +121,17 @@ fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     places.iter().map(|place| window_around(&d.source, *place)).collect()
 }
 
+/// The line of a byte, from 1.
 fn line_of(source: &Source, byte: u32) -> usize {
     source.line_column(byte as usize).line
 }
 
+/// Whether a line is too long to show as a whole.
 fn is_wide(source: &Source, line: usize) -> bool {
     source.line(line).is_some_and(|(_, text)| text.len() > MAX_LINE_BYTES)
 }
 
+/// The lines `first` to `last` with all places marked.
 fn window<'d>(
     source: &Source,
     first: usize,
@@ -151,21 +166,24 @@ fn window_around<'d>(
     SnippetWindow { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }
 }
 
-/// The part of `span` between `start` and `end`, counted from `start`, in whole characters.
+/// The part of `span` between `start` and `end`, counted from `start`, in whole characters: the
+/// renderer panics on a range inside a character.
 fn clip(source: &Source, span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
     let text = source.text();
     let at = |byte: u32| (byte as usize).clamp(start, end);
     text.floor_char_boundary(at(span.start)) - start..text.ceil_char_boundary(at(span.end)) - start
 }
 
-/// What would break the layout or steer the terminal is replaced by characters of the same length,
-/// so that every offset stays.
+/// Replaces what would break the layout or steer the terminal by characters of the same length in
+/// bytes. `visible` cannot be used here: escapes are longer and would move every mark.
 fn keep_width(text: &str) -> String {
     let lines: Vec<String> =
         text.split("\r\n").map(|line| line.chars().map(harmless).collect()).collect();
     lines.join("\r\n")
 }
 
+/// A stand-in of the same UTF-8 length. Control characters of one byte are left: the renderer shows
+/// them as symbols itself.
 fn harmless(c: char) -> char {
     match c {
         '\r' => ' ',

@@ -1,11 +1,26 @@
-//! The YAML that most definitions are written in, read without the parser: block maps and lists,
-//! scalars and flow collections of one line, `|` texts, comments.
+//! Reads simple YAML without the parser: block maps and lists, scalars and flow collections on one
+//! line, `|` texts, comments.
 //!
-//! Why, where there is a parser: its tokens were a third of the time of a `check` (`make bench`
-//! shows how both compare). It judges nothing. Whatever it does not know for sure (an anchor, a
-//! tag, a text of several lines, a tab, any mistake) is `None`, and the parser reads the document
-//! from its start. Builds with assertions read every text in both ways and compare, so every test
-//! and every fuzzing run is a test of this too.
+//! Why it exists: `check` reads thousands of files, nearly all of them in this part of YAML, and
+//! the tokens of the parser were a third of its time (`make bench` compares both).
+//!
+//! The idea: in this part of YAML, a line is enough to know what is on it. Each line is cut into
+//! dashes, a key and a value; its indent says which open blocks it ends; and the same
+//! [`YamlEventReader`] receives the same calls that the parser's events would cause:
+//!
+//! ```text
+//! - name: Rex        open list, open map, scalar `name`, scalar `Rex`
+//!   legs: 4          scalar `legs`, scalar `4`
+//! - [a, b]           close map, open list, scalar `a`, scalar `b`, close list
+//! ```
+//!
+//! It decides nothing. Whatever it does not recognise with certainty (an anchor, a tag, a text of
+//! several lines, a tab, any mistake) makes every function return `None`, and the parser reads the
+//! document from its start. So it may be incomplete, but never wrong, and it has no messages.
+//!
+//! How that is verified: builds with debug assertions read every text in both ways and compare
+//! trees, spans, comments and problems (`yaml::parse`). Every test and every fuzzing run is a test
+//! of this file, too. The lists at its end name what each of the two must read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,12 +32,13 @@ use crate::document::ParsedText;
 use crate::tree::{Style, ValueKind};
 use crate::{Source, Span};
 
-/// Longer texts are the parser's, which knows the limits.
+/// Longer texts (over 64 KiB) go to the parser, which checks the limits in the right order.
 const MAX_SIMPLE_BYTES: usize = 64 << 10;
-/// Deeper nesting, too: far below its limit there is nothing to get wrong.
+/// Deeper nesting goes to the parser, too. Far below the limit of 128 there is no boundary to get
+/// wrong, and the recursion over flow collections is bounded.
 const MAX_SIMPLE_DEPTH: usize = 64;
 
-/// What the text says; nothing if that takes a parser.
+/// Reads the text; `None` if the parser has to.
 pub(super) fn read(source: &Arc<Source>) -> Option<ParsedText> {
     let text = source.text();
     if text.len() > MAX_SIMPLE_BYTES || !has_only_plain_characters(text) {
@@ -43,36 +59,43 @@ pub(super) fn read(source: &Arc<Source>) -> Option<ParsedText> {
     finished.then(|| reader.tree_reader.into_parsed())
 }
 
-/// Whether every character is one that YAML prints and no tab, so that the indent of a line is the
-/// number of its spaces.
+/// Whether every character is printable in YAML and none is a tab or a carriage return, so that the
+/// indent of a line is the number of its spaces and `\n` is the only line break.
 fn has_only_plain_characters(text: &str) -> bool {
     let plain = |b: u8| (0x20..0x7F).contains(&b) || b == b'\n';
     let printed = |c: char| {
         c >= '\u{A0}'
             && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}'..='\u{FFFF}')
     };
+    // The first half needs no decoding, and most definitions are ASCII.
     text.bytes().all(plain) || text.chars().all(|c| u8::try_from(c).is_ok_and(plain) || printed(c))
 }
 
-/// A map or a list that is still open.
+/// A block map or list that is still open.
 struct OpenBlock {
     kind: ValueKind,
+    /// The column of its keys or dashes.
     indent: usize,
-    /// Whether a key or a dash expects_value for its value.
+    /// Whether a key or a dash still has no value.
     expects_value: bool,
 }
 
+/// The open blocks, and the position in the text.
 struct SimpleBlockReader<'s> {
+    /// Receives what the parser's events would say.
     tree_reader: YamlEventReader<'s>,
     text: &'s str,
-    /// Where the next line begins.
+    /// The byte where the next line begins.
     next: usize,
+    /// Innermost last. Flow collections are not here: they begin and end on one line.
     blocks: Vec<OpenBlock>,
+    /// Whether the root was opened. A document without one (empty, or only comments) is the
+    /// parser's.
     started: bool,
 }
 
 impl<'s> SimpleBlockReader<'s> {
-    /// The next line, from its start to its end, and what follows it becomes the next one.
+    /// The start and the end of the next line, without its line break, and moves behind it.
     fn take_line(&mut self) -> (usize, usize) {
         let start = self.next;
         let end = self.text[start..].find('\n').map_or(self.text.len(), |n| start + n);
@@ -80,6 +103,7 @@ impl<'s> SimpleBlockReader<'s> {
         (start, end)
     }
 
+    /// Reads a line: a blank one, a comment, or an entry of a block.
     fn read_line(&mut self) -> Option<()> {
         let (line, end) = self.take_line();
         let start = self.skip_spaces(line, end);
@@ -90,7 +114,8 @@ impl<'s> SimpleBlockReader<'s> {
                 self.tree_reader.comment(Span::new(start, end));
                 return Some(());
             }
-            // Marks of documents and directives.
+            // Markers of documents and directives. The rule is broader than YAML's, which asks for
+            // a space behind them; the rest goes to the parser as well.
             [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] | [b'%', ..] if indent == 0 => {
                 return None;
             }
@@ -100,20 +125,24 @@ impl<'s> SimpleBlockReader<'s> {
         self.read_entry(start, end, indent)
     }
 
-    /// Closes what ends before a line that is indented so. What expects_value gets the line if it is
-    /// deeper, or nothing; what does not wait goes on if it is of this indent and kind, ends if it
-    /// is deeper, and anything else is a mistake.
+    /// Closes the blocks that end before a line with this indent. For the innermost block, until
+    /// one takes the line:
+    ///
+    /// - It expects a value: the line is the value if it is deeper, otherwise the value is empty.
+    /// - It expects an entry: the line is one if indent and kind fit; if the line is less
+    ///   deep, the block ends; anything else is a mistake.
     fn close_ended_blocks(&mut self, indent: usize, dash: bool) -> Option<()> {
         while let Some(top) = self.blocks.last_mut() {
             let (list, same) = (top.kind == ValueKind::List, indent == top.indent);
             if top.expects_value {
-                // The list of a key may stand where the key does.
+                // The list of a key may stand at the column of the key: `tags:\n- a`.
                 if indent > top.indent || same && dash && !list {
                     return Some(());
                 }
                 self.add_empty_value();
             } else if same && list == dash {
                 return Some(());
+            // `same && list` is the end of such a list: the next key of the map around it.
             } else if indent < top.indent || same && list {
                 self.close();
             } else {
@@ -123,7 +152,7 @@ impl<'s> SimpleBlockReader<'s> {
         (!self.started && indent == 0).then_some(())
     }
 
-    /// What stands from `start` to the end of its line: dashes, a key, a value.
+    /// Reads the text from `start` to the end of its line: any number of dashes, a key, a value.
     fn read_entry(&mut self, mut start: usize, end: usize, mut indent: usize) -> Option<()> {
         while self.is_dash(start, end) {
             self.begin_entry(ValueKind::List, start, indent)?;
@@ -131,11 +160,14 @@ impl<'s> SimpleBlockReader<'s> {
             if self.end_line(after, end) {
                 return Some(());
             }
+            // Behind a dash a new block may begin, and its column is its indent: `- - a`, `- key:
+            // value`.
             indent += after - start;
             start = after;
         }
         let Some((key, style, colon)) = self.key(start, end) else {
-            // Only a dash has its value where a line or an item begins.
+            // A text without a key is a value only behind a dash; elsewhere it continues the text
+            // of the line above, and that is the parser's.
             let expects_value = self
                 .blocks
                 .last()
@@ -148,7 +180,7 @@ impl<'s> SimpleBlockReader<'s> {
         if self.end_line(after, end) { Some(()) } else { self.read_value(after, end) }
     }
 
-    /// The next entry of the innermost block, or the first of a new one.
+    /// Begins the next entry of the innermost block, or opens a new block with its first entry.
     fn begin_entry(&mut self, kind: ValueKind, start: usize, indent: usize) -> Option<()> {
         match self.blocks.last_mut() {
             Some(top) if !top.expects_value => {
@@ -169,6 +201,8 @@ impl<'s> SimpleBlockReader<'s> {
         Some(())
     }
 
+    /// Closes the innermost block. The span is that of the parser's event: a block ends with its
+    /// last child, so only the start counts.
     fn close(&mut self) {
         if self.blocks.last().is_some_and(|top| top.expects_value) {
             self.add_empty_value();
@@ -178,18 +212,19 @@ impl<'s> SimpleBlockReader<'s> {
         self.tree_reader.close(Span::new(end, end));
     }
 
-    /// The value that expects_value is not written: the reader knows by the empty span, and finds its
-    /// place.
+    /// Adds the value of a key or dash that has none. The empty span tells the event reader that
+    /// nothing is written, and it finds the place.
     fn add_empty_value(&mut self) {
         self.scalar("~", ScalarStyle::Plain, 0, 0);
         self.blocks.last_mut().into_iter().for_each(|top| top.expects_value = false);
     }
 
+    /// Adds a scalar without anchor and tag.
     fn scalar(&mut self, text: &str, style: ScalarStyle, start: usize, end: usize) {
         self.tree_reader.scalar(text, style, 0, None, Span::new(start, end));
     }
 
-    /// The value that expects_value, to the end of its line or, of a `|`, of its text.
+    /// Reads the value that is expected, up to the end of its line, or for `|` of its text.
     fn read_value(&mut self, start: usize, end: usize) -> Option<()> {
         let after = match self.text.as_bytes()[start] {
             b'"' | b'\'' => {
@@ -214,7 +249,7 @@ impl<'s> SimpleBlockReader<'s> {
         ((rest > after || rest == end) && self.end_line(rest, end)).then_some(())
     }
 
-    /// Takes the comment at the end of a line; false if something else stands there.
+    /// Reads a comment at the end of a line; false if anything else stands there.
     fn end_line(&mut self, at: usize, end: usize) -> bool {
         let comment = self.text[at..end].starts_with('#');
         if comment {
@@ -223,15 +258,20 @@ impl<'s> SimpleBlockReader<'s> {
         comment || at == end
     }
 
+    /// The first byte from `at` on that is not a space, at most `end`.
     fn skip_spaces(&self, at: usize, end: usize) -> usize {
         at + self.text.as_bytes()[at..end].iter().take_while(|b| **b == b' ').count()
     }
 
+    /// Whether an item of a block list begins at `at`: a dash before a space or the end of the
+    /// line.
     fn is_dash(&self, at: usize, end: usize) -> bool {
         matches!(&self.text.as_bytes()[at..end], [b'-'] | [b'-', b' ', ..])
     }
 
-    /// A key, and where its colon stands.
+    /// Reads a key; returns its text, its style and the byte of its colon. Bare keys consist of a
+    /// few harmless characters only. Keys over 256 bytes go to the parser, because YAML limits a
+    /// simple key to 1024 characters.
     fn key(&self, start: usize, end: usize) -> Option<(Cow<'s, str>, ScalarStyle, usize)> {
         let (key, style, colon) = match self.text.as_bytes()[start] {
             b'"' | b'\'' => self.quoted(start, end)?,
@@ -246,7 +286,9 @@ impl<'s> SimpleBlockReader<'s> {
         (is_key && key.len() <= 256).then_some((key, style, colon))
     }
 
-    /// A text in quotes, and where it ends.
+    /// Reads a quoted text on one line; returns its text, its style and the byte behind the quote.
+    /// Of the escapes only `\"`, `\\`, `\n` and `''` are decoded here; they cover nearly every
+    /// definition.
     fn quoted(&self, start: usize, end: usize) -> Option<(Cow<'s, str>, ScalarStyle, usize)> {
         let inner = &self.text[start + 1..end];
         let double = self.text.as_bytes()[start] == b'"';
@@ -278,11 +320,14 @@ impl<'s> SimpleBlockReader<'s> {
         }
     }
 
-    /// A text without quotes in a block.
+    /// Reads a text without quotes in a block, up to a comment or the end of the line. `: ` inside
+    /// is a mistake in YAML, and only the parser reports mistakes.
     fn plain_scalar(&self, start: usize, end: usize) -> Option<&'s str> {
         let line = &self.text[start..end];
         let bytes = line.as_bytes();
         let begins = match bytes[0] {
+            // A dash may begin a text (`-1`, `-v`) if no space follows. Other indicators never do
+            // here, though YAML allows a few of them.
             b'-' => bytes.get(1).is_some_and(u8::is_ascii_alphanumeric),
             b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|'
             | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`' => false,
@@ -302,7 +347,8 @@ impl<'s> SimpleBlockReader<'s> {
         begins.then(|| line[..len].trim_end_matches(' '))
     }
 
-    /// A flow collection of one line; returns where it ends.
+    /// Reads a flow collection on one line; returns the byte behind its bracket. Recursive, with
+    /// the depth bounded by [`MAX_SIMPLE_DEPTH`].
     fn flow_collection(&mut self, start: usize, end: usize) -> Option<usize> {
         let text = self.text.as_bytes();
         let (kind, bracket) =
@@ -314,6 +360,8 @@ impl<'s> SimpleBlockReader<'s> {
         let mut at = self.skip_spaces(start + 1, end);
         let mut empty = true;
         loop {
+            // Only an empty collection may end here: `[a, ]` is valid YAML, but rare enough for the
+            // parser.
             if at < end && text[at] == bracket && empty {
                 break;
             }
@@ -335,7 +383,7 @@ impl<'s> SimpleBlockReader<'s> {
         Some(at + 1)
     }
 
-    /// A value in a flow collection; returns where it ends.
+    /// Reads a value in a flow collection; returns the byte behind it.
     fn flow_item(&mut self, start: usize, end: usize) -> Option<usize> {
         match self.text.as_bytes()[start] {
             b'[' | b'{' => self.flow_collection(start, end),
@@ -355,7 +403,9 @@ impl<'s> SimpleBlockReader<'s> {
         }
     }
 
-    /// A `|` or `|-` and the lines that are indented below it.
+    /// Reads a `|` or `|-` and the lines indented below it. The indent of the first line with text
+    /// is the indent of all; a line with less text than that, or of spaces alone, is left to the
+    /// parser.
     fn literal_block(&mut self, start: usize, end: usize) -> Option<()> {
         let strip = match &self.text[start..end] {
             "|" => false,
@@ -390,7 +440,8 @@ impl<'s> SimpleBlockReader<'s> {
             text.push_str(&self.text[line + indent..end]);
             text.push('\n');
         }
-        // A last line without its end, and no lines at all, are corners.
+        // Without any line, or without a break behind the last one, the rules about the final line
+        // break are intricate.
         if text.is_empty() || !self.text.ends_with('\n') {
             return None;
         }
@@ -402,7 +453,8 @@ impl<'s> SimpleBlockReader<'s> {
     }
 }
 
-/// What a key may have without quotes, and an item of a flow collection.
+/// The characters of bare keys and of bare items in flow collections: none of them means anything
+/// to YAML inside a word.
 fn is_bare_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$')
 }
@@ -414,7 +466,7 @@ mod tests {
     use crate::Source;
     use crate::yaml::{parse, simple_blocks};
 
-    /// Whether it needs no parser. If so, `parse` has compared what both make of it.
+    /// Whether the text is read without the parser. If it is, `parse` has compared both readings.
     fn reads_without_parser(text: &str) -> bool {
         let source = Arc::new(Source::new("t", text.to_owned()));
         parse(&source);

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! file      run: >                       decoded   "let a = 1; a +\n"
-//!             let a = 1;                                        ▲ offset 11 is
-//!             a +  ◀──────────────────────────────────────────┘ this `a`
+//!             let a = 1;                                       ▲
+//!             a +                                              └─ offset 11: the `a` of line 3
 //! ```
 //!
 //! The tree does not keep a map of offsets for every string, because nearly none is ever asked for.

@@ -1,8 +1,9 @@
 //! A parsed file: its text, its tree, and the problems of the text.
 //!
-//! Every input becomes a [`Document`]. A broken one has an incomplete tree and problems; one that
-//! is too large or not UTF-8 has an empty tree and one problem. So callers never branch on whether
-//! parsing worked: they read what is there, and report the problems beside their own findings.
+//! Every input becomes a [`Document`]. A broken text has an incomplete tree and problems; a text
+//! that is too large or not UTF-8 has an empty tree and a single problem. So callers never branch
+//! on whether parsing worked: they read what is there, and report the problems beside their own
+//! findings.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};

@@ -15,9 +15,9 @@ use crate::{InDocument, InRecord, Pointer};
 pub enum Severity {
     /// Worth knowing; never fails a check.
     Info,
-    /// Probably a mistake; fails a check only on request.
+    /// Probably a mistake; the definition still works.
     Warning,
-    /// The definition is wrong; fails a check and keeps the definition from being served.
+    /// The definition is wrong; a check fails, and what it defines is not served.
     Error,
 }
 
@@ -42,8 +42,8 @@ pub struct DiagnosticCode {
     /// A paragraph or more for `explain` and docs/codes: what it means, why it matters, what to do.
     /// The first sentence stands alone as a title.
     pub manual: &'static str,
-    /// A document that has the mistake and one that has not; `None` where a document of readable
-    /// size cannot show it. A test runs both.
+    /// A document with the mistake and one without it; `None` where a document of readable size
+    /// cannot show it. A test checks both.
     pub sample: Option<CodeSample>,
 }
 

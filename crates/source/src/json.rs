@@ -160,7 +160,8 @@ impl JsonParser<'_> {
                 }
                 return self.end_container();
             }
-            // `ExpectedNext::Comma` reports the wrong bracket, with the place of the right one.
+            // `ExpectedNext::Comma` reports the wrong bracket, with the place of the one it does
+            // not close.
             b'}' if self.in_list() => return ExpectedNext::Comma,
             b'}' | b']' | b',' if self.builder.depth() > 0 => {
                 self.report(self.at..self.at + 1, "a value is missing here");

@@ -7,8 +7,8 @@
 //! - [`Node::members`] and [`Node::get`] see what the document means, merged members included;
 //! - [`Node::written_members`] sees the text, for code that reports or edits what stands there.
 //!
-//! Nothing here allocates per value, except [`Node::members`], [`Node::pointer`] and
-//! [`Node::to_json`], whose results are new.
+//! Only [`Node::members`], [`Node::pointer`] and [`Node::to_json`] build new values; the other methods
+//! read the arena in place.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -210,7 +210,7 @@ impl<'d> Node<'d> {
             return None;
         };
         let (mut id, mut found) = (first, None);
-        // Behind the last member there is no slot.
+        // `NONE` is past the end of the arena, so the lookup ends behind the last member.
         while let Some(key) = slots.get(id as usize)
             && let Some(value) = slots.get(key.next as usize)
         {

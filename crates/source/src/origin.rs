@@ -2,7 +2,7 @@
 //!
 //! A record is not shaped like the document it was read from. The reader notes for each part of
 //! the record which value it came from; everything below such a part is found by walking the tree.
-//! So reading a good file costs almost nothing for places that nobody will look at.
+//! So reading a good file, whose places are never needed, costs almost nothing for them.
 //!
 //! [`Origin::in_document`] is the one place where a path into the record becomes a path into the
 //! document. [`locate`] then turns a path into the document into bytes of the file.

@@ -39,8 +39,8 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
 
 /// The candidate that `name` is probably meant to be: equal but for case and separators, or a
 /// typing slip away. Longer names may have more slips; names of up to three letters none, because
-/// `url` and `uri` are a slip apart as well. `None` for names over 64 characters, which bounds the
-/// quadratic distance.
+/// short names are often a letter apart (`url`, `uri`). `None` for names over 64 characters, which
+/// bounds the quadratic distance.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |s: &str| {
         s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
@@ -59,8 +59,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// Like [`nearest`], among a few words one of which must be meant: one slip is enough however short
-/// they are.
+/// Like [`nearest`], for a short list of words where the author must have meant one: a single slip
+/// is enough however short the words are.
 pub fn nearest_word<'a>(
     word: &str,
     words: impl Iterator<Item = &'a str> + Clone,

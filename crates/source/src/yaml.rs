@@ -493,7 +493,7 @@ impl<'s> YamlEventReader<'s> {
     }
 
     /// Reports what `<<` cannot merge. Only objects and lists of objects bring in members; anything
-    /// else would be lost silently. An empty value is allowed: templates leave it behind.
+    /// else would be lost silently. `<<:` without a value brings in nothing and is allowed.
     fn check_merge_values(&mut self, id: NodeId) {
         let tree = &self.builder.tree;
         if !matches!(tree.slot(id).data, NodeData::Container { merges: true, .. }) {

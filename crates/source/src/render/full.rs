@@ -91,7 +91,7 @@ struct SnippetWindow<'d> {
     column: Option<usize>,
     /// The piece, with disturbing characters replaced.
     text: String,
-    /// The places in it; the first one is the one that the header names.
+    /// The places in it. The header line of the excerpt names the first.
     marks: Vec<SnippetMark<'d>>,
 }
 
@@ -167,7 +167,7 @@ fn window_around<'d>(
 }
 
 /// The part of `span` between `start` and `end`, counted from `start`, in whole characters: the
-/// renderer panics on a range inside a character.
+/// renderer slices the text by these ranges.
 fn clip(source: &Source, span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
     let text = source.text();
     let at = |byte: u32| (byte as usize).clamp(start, end);

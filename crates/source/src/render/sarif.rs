@@ -18,7 +18,8 @@ use serde_json::{Value as Json, json};
 use super::visible;
 use crate::{Diagnostic, DiagnosticCode, DocumentPath, Fix, Severity, Source, Span};
 
-/// The schema that the document names; tests validate against a copy of it.
+/// The schema that the document says it follows; viewers and upload services use it to recognise
+/// the version.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -264,8 +265,8 @@ fn is_url(name: &str) -> bool {
     };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-    // The port, if there is one. A host of digits alone would be cut as well, and is then refused
-    // as empty or accepted as short; both give a valid reference.
+    // Removes the port. Digits at the end of a host without a port are cut, too, which does not
+    // change whether the rest is well-formed.
     let host = host.trim_end_matches(|c: char| c.is_ascii_digit());
     let host = host.strip_suffix(':').unwrap_or(host);
     let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));

@@ -201,8 +201,8 @@ impl<'s> SimpleBlockReader<'s> {
         Some(())
     }
 
-    /// Closes the innermost block. The span is that of the parser's event: a block ends with its
-    /// last child, so only the start counts.
+    /// Closes the innermost block. The event reader ends a block with its last child, so the span
+    /// that is passed to it does not matter.
     fn close(&mut self) {
         if self.blocks.last().is_some_and(|top| top.expects_value) {
             self.add_empty_value();

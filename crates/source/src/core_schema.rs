@@ -27,6 +27,7 @@ pub(crate) fn kind_of(text: &str) -> ValueKind {
 fn is_number(text: &str) -> bool {
     let all =
         |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));
+    // Hexadecimal and octal numbers have no sign in the core schema.
     if let Some(digits) = text.strip_prefix("0x") {
         return all(digits, u8::is_ascii_hexdigit);
     }
@@ -37,6 +38,8 @@ fn is_number(text: &str) -> bool {
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return true;
     }
+    // `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, which covers decimal
+    // integers, too.
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (unsigned, None),

@@ -33,8 +33,10 @@ impl Node<'_> {
         if let NodeData::Scalar { start, owned: false, .. } = slot.data {
             return start as usize + offset;
         }
+        // Both syntaxes have double quotes, with different escapes.
         let double =
             if self.doc.syntax() == Syntax::Json { EscapeSyntax::Json } else { EscapeSyntax::Yaml };
+        // `body` is where the walk begins in the written text: behind the quote or the header.
         let (body, inside) = match slot.style {
             Style::Literal => (0, offset_in_literal(written, decoded, offset)),
             Style::Folded => {
@@ -102,6 +104,7 @@ enum EscapeSyntax {
 fn offset_by_words(written: &str, decoded: &str, offset: usize, escapes: EscapeSyntax) -> usize {
     let before = &decoded[..offset];
     let mut at = 0;
+    // Skip as many written units as there are characters before the offset, and the blanks between.
     for _ in before.chars().filter(|c| !c.is_whitespace()) {
         at += blank_run(&written[at..], escapes);
         at += written_unit(&written[at..], escapes).0;
@@ -149,6 +152,7 @@ fn written_unit(written: &str, escapes: EscapeSyntax) -> (usize, Option<char>) {
             'U' => hex_escape(written, 8),
             '\r' if written[2..].starts_with('\n') => (3, Some(' ')),
             't' | 'n' | 'v' | 'f' | 'r' | 'N' | '_' | 'L' | 'P' => (2, Some(' ')),
+            // Other escapes stand for themselves, and an escaped line break for nothing.
             kind => (1 + kind.len_utf8(), blank(kind)),
         },
         ('\'', EscapeSyntax::DoubledQuote, Some('\'')) => (2, None),

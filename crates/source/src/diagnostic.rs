@@ -22,12 +22,13 @@ pub struct Label {
 /// Edits to the bytes of the file that remove a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as an imperative.
+    /// What it does, as an imperative: "rename it to `timeout`".
     pub title: String,
     /// Whether `--fix` applies it without asking. Already accounts for comments and aliases that
     /// the edits touch, see [`crate::locate`].
     pub safe: bool,
-    /// Non-overlapping, in order.
+    /// Non-overlapping, in order, for the text of the diagnostic's source: apply them with
+    /// [`crate::splice`].
     pub edits: Vec<TextEdit>,
 }
 
@@ -38,9 +39,10 @@ pub struct Diagnostic {
     pub code: &'static DiagnosticCode,
     /// Its severity here: the code's own, or as changed by a rule, a mode or the configuration.
     pub severity: Severity,
-    /// One line, lower case, literals in backticks.
+    /// One line, lower case, literals in backticks. It may quote the document, so renderers escape
+    /// it.
     pub message: String,
-    /// The file it is in.
+    /// The file it is in. Shared: a file with a thousand diagnostics has one text.
     pub source: Arc<Source>,
     /// The place; `None` for a diagnostic about the file as a whole.
     pub span: Option<Span>,

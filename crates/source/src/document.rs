@@ -14,9 +14,9 @@ use crate::{Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, codes, json
 /// Which language a text is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON as RFC 8259 has it: no comments, no trailing commas.
+    /// JSON by RFC 8259. Comments and trailing commas are reported, and then read as meant.
     Json,
-    /// YAML 1.2, core schema, one document.
+    /// YAML 1.2 with the core schema, the merge key of 1.1, and one document per file.
     Yaml,
 }
 
@@ -31,6 +31,7 @@ impl Syntax {
         if !matches!(first, Some(b'{' | b'[' | b'"')) {
             return Syntax::Yaml;
         }
+        // Duplicate keys and limits say nothing about the language, so only syntax errors count.
         let is_clean = |syntax| {
             let doc = Document::parse("", bytes, syntax);
             !doc.problems().iter().any(|d| d.code == &codes::INVALID_SYNTAX)
@@ -50,7 +51,8 @@ pub(crate) struct ParsedText {
     pub(crate) incomplete: bool,
 }
 
-/// A parsed file. It exists for every input; a broken one has an incomplete tree and problems.
+/// A parsed file. Immutable; an edited text becomes a new document. Readers share one behind an
+/// `Arc`, together with the `Origin` of what they read.
 #[derive(Debug)]
 pub struct Document {
     source: Arc<Source>,
@@ -195,7 +197,7 @@ impl Document {
         false
     }
 
-    /// Where comments stand, `#` or `//` included, in order.
+    /// Where comments stand, in order, with their `#`, `//` or `/*`.
     pub fn comments(&self) -> &[Span] {
         &self.tree.comments
     }

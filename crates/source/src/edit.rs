@@ -134,6 +134,8 @@ pub fn plan(document: &Document, edits: &[Edit]) -> Result<Vec<TextEdit>, EditEr
     let mut planner = EditPlanner::new(document);
     let mut out = edits.iter().map(|edit| planner.edit(edit)).collect::<Result<Vec<_>, _>>()?;
     out.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    // Insertions at the same byte do not overlap: they keep the order of the edits (the sort is
+    // stable).
     let overlap = out.windows(2).any(|w| w[1].span.start < w[0].span.end);
     if overlap { Err(EditError::Overlap) } else { Ok(out) }
 }
@@ -165,6 +167,7 @@ struct EditPlanner<'d> {
 impl<'d> EditPlanner<'d> {
     fn new(document: &'d Document) -> EditPlanner<'d> {
         let text = document.source().text();
+        // A file with mixed line ends gets the one it begins with.
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         EditPlanner {
             document,
@@ -219,6 +222,7 @@ impl<'d> EditPlanner<'d> {
     /// Plans a value in place of another one, or in place of a missing one.
     fn replace(&self, node: Node<'d>, value: &Json) -> TextEdit {
         let span = node.span();
+        // `style` is that of the old value, so that a quoted string stays quoted.
         let text = self.value_text(value, node.style(), self.layout_at(span.start as usize));
         let lead = if span.start == span.end {
             self.separator_before(node)
@@ -269,6 +273,7 @@ impl<'d> EditPlanner<'d> {
     /// ```
     fn indent_if_flush(&self, node: Node<'d>) -> String {
         let start = node.span().start as usize;
+        // On another line than its key, and not further right.
         let flush = |key: Node<'d>| {
             let key = key.span().start as usize;
             self.line_start(key) != self.line_start(start) && self.column(start) <= self.column(key)
@@ -300,6 +305,7 @@ impl<'d> EditPlanner<'d> {
     /// from the end of the previous member.
     fn member_ranges(&self, parent: Node<'d>) -> Vec<(usize, usize)> {
         let block = parent.style() == Style::Block;
+        // The end of the previous member, or the opening bracket: the next one begins behind it.
         let mut from = parent.span().start as usize;
         if !block && self.text[from..].starts_with(['[', '{']) {
             from += 1;
@@ -309,6 +315,8 @@ impl<'d> EditPlanner<'d> {
             if !block && self.text[start..].starts_with(',') {
                 start = skip_blank(self.text, start + 1);
             }
+            // A member that is not written (a lone `-`) has an empty span, which may lie before the
+            // text that the scan finds next.
             let own = member.key().unwrap_or(member).span().start as usize;
             from = member.span().end as usize;
             (start.min(own), from)
@@ -323,6 +331,7 @@ impl<'d> EditPlanner<'d> {
         let span = parent.span();
         let Some(&(start, end)) = ranges.last() else {
             let member_text = self.member_text(parent, member, value, JsonLayout::Inline);
+            // The collection has no members: the new one goes between the brackets.
             let close = span.end as usize - 1;
             if self.no_longer_empty.contains(&parent.id) {
                 return TextEdit {
@@ -390,6 +399,7 @@ impl<'d> EditPlanner<'d> {
             Some(_) => self.member_text(parent, member, value, JsonLayout::Inline),
             None => format!("- {}", self.value_text(value, Style::Plain, JsonLayout::Inline)),
         };
+        // A block collection starts at its first key or dash, and all entries share that column.
         let column = self.column(parent.span().start as usize);
         let at = self.end_of_lines(parent, BlankLines::Leave);
         let text = format!("{}{}{member_text}", self.newline, " ".repeat(column));
@@ -405,6 +415,7 @@ impl<'d> EditPlanner<'d> {
             matches!(last_leaf(node).slot().style, Style::Literal | Style::Folded);
         while let Some(line) = self.text[end..].find('\n').map(|n| end + n + 1) {
             let next = self.line_end(line);
+            // A line with text belongs to the next member, or is a comment; both stay.
             let is_text = !self.text[line..next].trim().is_empty();
             // A line of spaces may be text of the block scalar before it.
             let passed = all || (in_block_scalar && line < next);
@@ -514,6 +525,7 @@ impl<'d> EditPlanner<'d> {
     /// when it is removed, the next member moves up to the dash.
     fn lines_of_member(&self, parent: Node<'d>, ranges: &[(usize, usize)], index: usize) -> Span {
         let (from, end) = ranges[index];
+        // Whether the member begins its line. If not, a dash stands before it.
         let alone = self.text[self.line_start(from)..from].trim().is_empty();
         if let Some(next) = ranges.get(index + 1).filter(|_| !alone) {
             return Span::new(from, if self.has_comment(end, next.0) { end } else { next.0 });

@@ -47,7 +47,7 @@ pub struct DiagnosticCode {
     pub sample: Option<CodeSample>,
 }
 
-/// A mistake shown by a pair of documents.
+/// A mistake shown by a pair of documents that differ in nothing else. `explain` prints both.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeSample {
     /// What the file would be called; its ending says which syntax it is in.
@@ -58,7 +58,8 @@ pub struct CodeSample {
     pub good: &'static str,
 }
 
-/// Whether a finding is about a member's key or its value.
+/// Whether a finding is about a member's key or its value: an unknown field is about the key, a
+/// wrong type about the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FindingPart {
     /// The value at the pointer.
@@ -68,7 +69,8 @@ pub enum FindingPart {
     Key,
 }
 
-/// Whether a repair can change what the definition means.
+/// Whether a repair can change what the definition means. The rule that makes the repair decides; a
+/// comment or an alias in the way makes a safe one unsafe later, see [`crate::locate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safety {
     /// Keeps the meaning; applied by `--fix`.
@@ -80,7 +82,7 @@ pub enum Safety {
 /// Edits that remove a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair<Space = InDocument> {
-    /// What it does, as an imperative.
+    /// What it does, as an imperative: "rename it to `timeout`".
     pub title: String,
     /// Whether it can be applied without looking.
     pub safety: Safety,

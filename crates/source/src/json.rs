@@ -90,6 +90,8 @@ impl JsonParser<'_> {
         let mut expect = ExpectedNext::Value;
         while !self.problems.stopped {
             self.skip_space();
+            // Every method below gets the byte it has to look at, so none of them sees the end of
+            // the text.
             let Some(&byte) = self.bytes.get(self.at) else {
                 self.end_of_text(expect);
                 break;
@@ -100,6 +102,8 @@ impl JsonParser<'_> {
                 ExpectedNext::Colon => self.colon(byte),
                 ExpectedNext::Comma => self.comma(byte),
                 ExpectedNext::End => {
+                    // One report for all of it: a second document, or the rest of a file that was
+                    // closed too early.
                     self.report(self.at..self.next_char(), "text after the end of the document");
                     break;
                 }
@@ -135,6 +139,7 @@ impl JsonParser<'_> {
     fn comment(&mut self) {
         let start = self.at;
         let rest = &self.text[start..];
+        // An unclosed `/*` runs to the end of the text.
         let len = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else {
@@ -154,6 +159,7 @@ impl JsonParser<'_> {
             b'{' => return self.open(ValueKind::Map),
             b'[' => return self.open(ValueKind::List),
             b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
+            // The end of the list. In the state `FirstValue` it is an empty one.
             b']' if self.in_list() => {
                 if expect == ExpectedNext::Value {
                     self.trailing_comma();
@@ -164,6 +170,8 @@ impl JsonParser<'_> {
             // not close.
             b'}' if self.in_list() => return ExpectedNext::Comma,
             b'}' | b']' | b',' if self.builder.depth() > 0 => {
+                // `[1,,2]` and `{"a": }`: a list goes on with its next item, a member gets a
+                // `null`.
                 self.report(self.at..self.at + 1, "a value is missing here");
                 if self.in_list() {
                     self.at += 1;
@@ -172,6 +180,7 @@ impl JsonParser<'_> {
                 self.builder.add_null(self.at);
                 return ExpectedNext::Comma;
             }
+            // The author meant a string, so the text is read to the next single quote.
             b'\'' => {
                 self.report(self.at..self.at + 1, "JSON strings stand in double quotes");
                 self.string(b'\'');
@@ -203,6 +212,8 @@ impl JsonParser<'_> {
     /// Opens a container, unless it would be nested too deep; then reading ends.
     fn open(&mut self, kind: ValueKind) -> ExpectedNext {
         let span = Span::new(self.at, self.at + 1);
+        // Reading stops here instead of skipping the container: a document this deep is an attack
+        // or an accident, and either way its rest is of no use.
         if self.builder.depth() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
             self.problems.stop(&codes::TOO_DEEP, span, message);
@@ -254,6 +265,7 @@ impl JsonParser<'_> {
                 self.add_scalar(ValueKind::String, end);
             }
             b':' => {
+                // `{: 1}`. The colon is left for the next state.
                 self.report(self.at..self.at + 1, "a key is missing here");
                 self.builder.add_null(self.at);
             }
@@ -312,6 +324,8 @@ impl JsonParser<'_> {
         let fits = if bracket == b']' { ValueKind::List } else { ValueKind::Map };
         let open = if fits == ValueKind::List { "{" } else { "[" };
         let message = format!("`{}` does not close the `{open}` before it", bracket as char);
+        // The label shows the bracket that is still open; without it, the message is hard to use in
+        // a long file.
         let opened =
             self.builder.top().map(|(id, _, _)| self.builder.tree.slot(id).span.start as usize);
         let mut problem = self.problems.syntax(Span::new(self.at, self.at + 1), &message);
@@ -328,6 +342,8 @@ impl JsonParser<'_> {
             self.value_end = self.at;
             return ExpectedNext::Comma;
         }
+        // Behind a value the bracket is taken for the right one. Where a key or value was expected
+        // instead, it is skipped.
         if expect == ExpectedNext::Comma {
             return self.end_container();
         }
@@ -405,6 +421,7 @@ impl JsonParser<'_> {
         let open = self.at;
         self.at += 1;
         let start = self.at;
+        // The common case first: nothing to decode up to the closing quote.
         self.at += unescaped_run(&self.bytes[start..], quote);
         if self.bytes.get(self.at) == Some(&quote) {
             let span = Span::new(open, self.at + 1);
@@ -419,6 +436,7 @@ impl JsonParser<'_> {
     /// The rest of a string from its first escape or mistake on, decoded into `Tree::decoded`.
     fn string_with_escapes(&mut self, open: usize, start: usize, quote: u8) {
         let decoded = self.builder.tree.decoded.len();
+        // Text between escapes is copied in runs; `copied` is the end of what was copied so far.
         let mut copied = start;
         loop {
             self.at += unescaped_run(&self.bytes[self.at..], quote);
@@ -479,6 +497,7 @@ impl JsonParser<'_> {
             Some(b't') => '\t',
             Some(b'u') => self.unicode_escape(start),
             _ => {
+                // The character behind the backslash may have several bytes.
                 let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
                 self.at = start + 1;
                 let message =
@@ -501,6 +520,8 @@ impl JsonParser<'_> {
             return '\u{fffd}';
         };
         self.at = start + 6;
+        // A high surrogate followed by a low one: RFC 8259 writes characters beyond U+FFFF this
+        // way.
         if (0xD800..0xDC00).contains(&high)
             && self.bytes[self.at..].starts_with(b"\\u")
             && let Some(low @ 0xDC00..0xE000) = self.hex4(self.at + 2)
@@ -562,6 +583,7 @@ impl JsonParser<'_> {
 fn is_json_number(token: &[u8]) -> bool {
     let digits = |t: &[u8]| t.iter().take_while(|b| b.is_ascii_digit()).count();
     let mut rest = token.strip_prefix(b"-").unwrap_or(token);
+    // `int = zero / ( digit1-9 *DIGIT )`: no leading zeros, and not only a sign.
     let whole = digits(rest);
     if whole == 0 || (whole > 1 && rest[0] == b'0') {
         return false;

@@ -7,8 +7,8 @@
 //! - [`Node::members`] and [`Node::get`] see what the document means, merged members included;
 //! - [`Node::written_members`] sees the text, for code that reports or edits what stands there.
 //!
-//! Only [`Node::members`], [`Node::pointer`] and [`Node::to_json`] build new values; the other methods
-//! read the arena in place.
+//! Only [`Node::members`], [`Node::pointer`] and [`Node::to_json`] build new values; the other
+//! methods read the arena in place.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -59,11 +59,13 @@ pub(crate) fn is_exact(text: &str) -> bool {
     {
         return true;
     }
+    // Any integer of 64 bits is exact, even beyond the 53 bits of a double.
     if integer(text).is_some() {
         return true;
     }
     let plain = text.strip_prefix('+').unwrap_or(text);
     match plain.parse::<f64>() {
+        // `{:e}` prints the shortest decimal that reads back as this double.
         Ok(float) if float.is_finite() => canonical(plain) == canonical(&format!("{float:e}")),
         _ => false,
     }
@@ -79,6 +81,7 @@ fn canonical(text: &str) -> Option<(bool, String, i64)> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
+    // Zeros at the end move into the power of ten: `100` and `1e2` are one number.
     let kept = digits.trim_end_matches('0');
     let power = exponent.saturating_add((digits.len() - kept.len()) as i64 - fraction.len() as i64);
     let kept = kept.trim_start_matches('0');

@@ -28,7 +28,8 @@ pub struct Location {
     pub exact: bool,
 }
 
-/// Which part of a record came from which value of a document.
+/// Which part of a record came from which value of a document. A reader makes one beside each
+/// record; rules never see it.
 #[derive(Clone, Debug)]
 pub struct Origin {
     document: Arc<Document>,
@@ -124,7 +125,9 @@ impl Origin {
     }
 }
 
-/// Turns a finding into a diagnostic: the only way from paths to bytes of a file.
+/// Turns a finding into a diagnostic: the only way from paths to bytes of a file. Never fails: a
+/// path that leads nowhere is shown at the nearest value around it, and a repair that is not
+/// possible in this text is left out.
 pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
     let (node, left) = document.root().walk(finding.at.as_str());
     let exact = left.is_empty();
@@ -135,10 +138,12 @@ pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
         // Something is missing: point at the key of what lacks it, or at the start of a list item.
         (false, _) => key.unwrap_or_else(|| opening(node)),
     };
+    // A part of the text can only be shown if the value itself was found.
     if let Some(bytes) = finding.within.filter(|_| exact) {
         let start = node.byte_at(bytes.start);
         span = Span::new(start, node.byte_at(bytes.end).max(start));
     }
+    // A label on an absent value points at the key of what lacks it, like the finding itself.
     let label = |(at, text): (DocumentPath, String)| {
         let (node, left) = document.root().walk(at.as_str());
         let key = node.key().map(Node::span).filter(|_| !left.is_empty());

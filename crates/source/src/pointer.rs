@@ -179,8 +179,8 @@ pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// Pointers are ordered, compared and hashed as their text (the derived implementations above do so),
-/// which lets `Origin` look up a path by a slice of another one.
+/// Pointers are ordered, compared and hashed as their text (the derived implementations above do
+/// the same), which lets `Origin` look up a path by a slice of another one.
 impl<Space> Borrow<str> for Pointer<Space> {
     fn borrow(&self) -> &str {
         &self.0

@@ -31,7 +31,8 @@ impl Span {
     }
 }
 
-/// A position for people: both count from 1, columns count Unicode code points.
+/// A position for people. Both numbers count from 1; columns count Unicode code points, as most
+/// editors do, and not bytes or what a terminal shows as one character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
     /// Line, from 1.
@@ -40,7 +41,7 @@ pub struct LineColumn {
     pub column: usize,
 }
 
-/// Bytes that are not UTF-8 text.
+/// Bytes that are not UTF-8 text. [`crate::Document::parse`] turns it into `INVALID_ENCODING`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not UTF-8: {what} at byte {offset}")]
 pub struct EncodingError {
@@ -48,7 +49,7 @@ pub struct EncodingError {
     pub offset: usize,
     /// The offending byte in words, or the byte order mark of another encoding.
     pub what: String,
-    /// The text before the offending byte, which can still be shown.
+    /// The text before the offending byte, so that the diagnostic can show the line.
     pub valid: String,
 }
 
@@ -72,6 +73,7 @@ impl Source {
     pub fn decode(name: &str, bytes: Vec<u8>) -> Result<Source, EncodingError> {
         let bom = bytes.starts_with(BOM);
         let skip = if bom { BOM.len() } else { 0 };
+        // UTF-32 first: its little-endian mark begins with that of UTF-16.
         let what = match bytes.as_slice() {
             [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("a UTF-32 byte order mark"),
             [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("a UTF-16 byte order mark"),

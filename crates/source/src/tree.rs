@@ -27,13 +27,13 @@ pub(crate) const NONE: NodeId = NodeId::MAX;
 /// What a value is, by the rules of JSON or YAML's core schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// `null`, `~` or nothing at all.
+    /// `null`, `~`, an empty YAML value, or a value that could not be read.
     Null,
     /// `true` or `false`.
     Bool,
-    /// Any number; its text is in [`crate::Node::raw`].
+    /// Any number. It stays text ([`crate::Node::raw`]), because converting it may lose digits.
     Number,
-    /// Text.
+    /// Text, in quotes or not.
     String,
     /// A sequence.
     List,
@@ -58,15 +58,15 @@ impl ValueKind {
 /// How a value is written. Edits keep the style of the value or key that they replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes.
+    /// Without quotes: numbers and words of JSON, plain scalars of YAML, and aliases.
     Plain,
-    /// `'…'`
+    /// `'…'`, which YAML folds over lines and JSON does not have.
     Single,
-    /// `"…"`
+    /// `"…"`, with escapes.
     Double,
-    /// `|` block scalar.
+    /// A `|` block scalar: line breaks are kept.
     Literal,
-    /// `>` block scalar.
+    /// A `>` block scalar: single line breaks become spaces.
     Folded,
     /// `{…}` or `[…]`, in JSON always.
     Flow,
@@ -189,6 +189,7 @@ impl TreeBuilder {
         let (mut parent, mut is_key) = (NONE, false);
         if let Some(open) = self.open.last_mut() {
             parent = open.id;
+            // Link it behind the last child; the parent links only its first one.
             let last = std::mem::replace(&mut open.last, id);
             if last != NONE {
                 self.tree.slots[last as usize].next = id;
@@ -258,6 +259,7 @@ impl TreeBuilder {
         }
         let keys = self.tree.children(id).step_by(2);
         let mut keys: Vec<(&str, NodeId)> = keys.map(|k| (self.tree.raw(k, text), k)).collect();
+        // Sorted by name and then by id, so that the first of each group is the first in the text.
         keys.sort_unstable();
         let groups = keys.chunk_by(|a, b| a.0 == b.0);
         let pairs_of =

@@ -35,6 +35,8 @@ fn write_json(out: &mut String, value: &Json, layout: JsonLayout<'_>, depth: usi
         scalar => return out.push_str(&scalar.to_string()),
     };
     out.push(open);
+    // What stands before the `n`-th member: a comma behind the previous one, then a space or a
+    // line.
     let next = |out: &mut String, n: usize| {
         if n > 0 {
             out.push(',');

@@ -173,6 +173,7 @@ impl<'s> YamlEventReader<'s> {
         if self.skipping > 0 {
             return self.skip_key_event(&event, place);
         }
+        // A problem with a tag is shown at the tag; the span of the event is that of the value.
         let tag_place = span.tag_span().map_or(place, |s| self.span(s));
         let tagged = |tag| (tag, tag_place);
         match event {
@@ -207,6 +208,7 @@ impl<'s> YamlEventReader<'s> {
             }
             _ => {}
         }
+        // Every kind of event may have added a value, so the check stands behind them all.
         if self.builder.is_full() {
             let message = format!("the document has more than {MAX_NODES} values");
             self.problems.stop(&codes::TOO_LARGE, place, message);
@@ -266,6 +268,8 @@ impl<'s> YamlEventReader<'s> {
         tag: Option<(&Tag, Span)>,
         place: Span,
     ) {
+        // The span of an event excludes its anchor and tag, but the place of a value that is not
+        // written is behind them.
         let properties = usize::from(anchor > 0) + usize::from(tag.is_some());
         let (text, place) = match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
@@ -289,6 +293,7 @@ impl<'s> YamlEventReader<'s> {
         }
         let data = self.text_data(text, style, place);
         let id = self.builder.add(kind, style, place, data);
+        // Only a plain `<<` merges; in quotes it is an ordinary key.
         if is_key && style == Style::Plain && text == "<<" {
             self.mark_merge(id);
         }
@@ -381,6 +386,8 @@ impl<'s> YamlEventReader<'s> {
                 return if style == Style::Plain { resolved } else { ValueKind::String };
             }
         };
+        // `!!int 1.0` is a contradiction, though both are numbers here. In `0x1e` the `e` is a
+        // digit.
         let whole = !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
         if wanted != resolved {
             self.problems.report(place, format!("`{}` is not {}", excerpt(text), wanted.name()));
@@ -415,6 +422,8 @@ impl<'s> YamlEventReader<'s> {
         tag: Option<(&Tag, Span)>,
         place: Span,
     ) {
+        // JSON has string keys only. The whole key is skipped, so that its parts are not taken for
+        // members.
         if self.expects_key() {
             self.problems.report(place, "a key must be a scalar");
             self.skipping = 1;
@@ -434,6 +443,8 @@ impl<'s> YamlEventReader<'s> {
         if let Some((tag, place)) = tag.filter(|(tag, _)| !fits(tag)) {
             self.unknown_tag(tag, place);
         }
+        // Block maps start at their first key, and flow collections at their bracket; those events
+        // are exact.
         let place = match (kind, style) {
             (ValueKind::List, Style::Block) => {
                 self.first_dash(place, usize::from(anchor > 0) + usize::from(tag.is_some()))
@@ -484,6 +495,8 @@ impl<'s> YamlEventReader<'s> {
         self.builder.tree.slots[id as usize].span = Span::new(start, end);
         self.problems.check_keys(&self.builder, id);
         self.check_merge_values(id);
+        // Now the size of the collection is known, for aliases to it and for the collection around
+        // it.
         if let Some(collection) = self.open_collections.pop() {
             if let Some(Some(anchor)) = self.anchors.get_mut(collection.anchor) {
                 anchor.expanded = Some(collection.expanded);
@@ -539,6 +552,7 @@ impl<'s> YamlEventReader<'s> {
             }
             None => return self.add_null(place),
         };
+        // An alias to a scalar is a key like any other.
         if self.expects_key() && expanded.height > 0 {
             self.problems.report(place, "a key must be a scalar");
             return self.add_null(place);
@@ -550,6 +564,7 @@ impl<'s> YamlEventReader<'s> {
             let message = format!("aliases repeat more than {MAX_ALIASED_NODES} values");
             return self.problems.stop(&codes::TOO_LARGE, place, message);
         }
+        // The depth counts as if the value were written here: later recursion follows aliases.
         if self.builder.depth() + expanded.height > MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep through this alias");
             return self.problems.stop(&codes::TOO_DEEP, place, message);
@@ -564,6 +579,7 @@ impl<'s> YamlEventReader<'s> {
         let end = self.text.len();
         let at = error.marker().byte_offset().unwrap_or(end).min(end);
         let at = self.text.floor_char_boundary(at);
+        // Mark one character, but not a line break: the caret would be drawn on the next line.
         let width = self.text[at..].chars().next().filter(|c| *c != '\n').map_or(0, char::len_utf8);
         let place = Span::new(at, at + width);
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
@@ -588,6 +604,7 @@ impl<'s> YamlEventReader<'s> {
 
     /// Closes what an error left open, so that the tree is whole.
     fn finish(&mut self) {
+        // An open container ends where its last text ends; the rest of the file was not read.
         let end = self.builder.tree.slots.last().map_or(0, |slot| slot.span.end as usize);
         self.skipping = 0;
         while self.builder.top().is_some() {

@@ -64,6 +64,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
                 group.element(Level::HELP.message(format!("unsafe fix: {}", visible(&fix.title))));
         }
     }
+    // Wide enough that the renderer never cuts a line itself: the windows above are the cut.
     let renderer = match colour {
         Colour::On => Renderer::styled(),
         Colour::Off => Renderer::plain(),
@@ -113,6 +114,7 @@ fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     let labels = d.labels.iter().map(|l| (l.span, AnnotationKind::Context, l.text.as_str()));
     let places: Vec<_> = std::iter::once(primary).chain(labels).collect();
     let lines = |s: Span| (line_of(&d.source, s.start), line_of(&d.source, s.end));
+    // The lines from the first to the last place, labels included.
     let first = places.iter().map(|p| lines(p.0).0).min().unwrap_or(1);
     let last = places.iter().map(|p| lines(p.0).1).max().unwrap_or(1);
     if last - first < MAX_LINES && (first..=last).all(|n| !is_wide(&d.source, n)) {
@@ -154,6 +156,7 @@ fn window_around<'d>(
     let line = line_of(source, span.start);
     let (start, text) = source.line(line).unwrap_or((0, ""));
     let at = (span.start as usize).clamp(start, start + text.len());
+    // Half of the window before the place and half behind it.
     let (from, to) = if text.len() > MAX_LINE_BYTES {
         let whole = source.text();
         let from = whole.floor_char_boundary(at.saturating_sub(MAX_LINE_BYTES / 2).max(start));

@@ -63,6 +63,8 @@ pub(super) fn read(source: &Arc<Source>) -> Option<ParsedText> {
 /// indent of a line is the number of its spaces and `\n` is the only line break.
 fn has_only_plain_characters(text: &str) -> bool {
     let plain = |b: u8| (0x20..0x7F).contains(&b) || b == b'\n';
+    // Not below U+00A0: these are control characters, among them U+0085, which YAML 1.1 takes for a
+    // line break.
     let printed = |c: char| {
         c >= '\u{A0}'
             && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}'..='\u{FFFF}')
@@ -109,6 +111,7 @@ impl<'s> SimpleBlockReader<'s> {
         let start = self.skip_spaces(line, end);
         let indent = start - line;
         match &self.text.as_bytes()[start..end] {
+            // Blank lines mean nothing outside of `|` texts, and those read their own lines.
             [] => return Some(()),
             [b'#', ..] => {
                 self.tree_reader.comment(Span::new(start, end));
@@ -149,6 +152,8 @@ impl<'s> SimpleBlockReader<'s> {
                 return None;
             }
         }
+        // No block is left to take the line: only the first line of a document opens one. An
+        // indented root is the parser's.
         (!self.started && indent == 0).then_some(())
     }
 
@@ -183,6 +188,7 @@ impl<'s> SimpleBlockReader<'s> {
     /// Begins the next entry of the innermost block, or opens a new block with its first entry.
     fn begin_entry(&mut self, kind: ValueKind, start: usize, indent: usize) -> Option<()> {
         match self.blocks.last_mut() {
+            // An entry of an open block must stand exactly at its column.
             Some(top) if !top.expects_value => {
                 if top.kind != kind || top.indent != indent {
                     return None;
@@ -190,6 +196,7 @@ impl<'s> SimpleBlockReader<'s> {
                 top.expects_value = true;
                 return Some(());
             }
+            // The new block is the value that was expected.
             Some(top) => top.expects_value = false,
             None => self.started = true,
         }
@@ -282,6 +289,7 @@ impl<'s> SimpleBlockReader<'s> {
             }
             _ => return None,
         };
+        // YAML needs a space or the end of the line behind the colon: `a:b` is a text.
         let is_key = matches!(&self.text.as_bytes()[colon..end], [b':'] | [b':', b' ', ..]);
         (is_key && key.len() <= 256).then_some((key, style, colon))
     }
@@ -296,11 +304,14 @@ impl<'s> SimpleBlockReader<'s> {
             true => ('"', ScalarStyle::DoubleQuoted),
             false => ('\'', ScalarStyle::SingleQuoted),
         };
+        // The characters that can end the text or begin an escape.
         let odd = if double { ['"', '\\'] } else { ['\''; 2] };
         let mut text = Cow::Borrowed("");
         let mut from = 0;
         loop {
             let at = from + inner[from..].find(odd)?;
+            // Without escapes the text stays a slice of the source; the first escape makes a copy
+            // of it.
             match text.is_empty() {
                 true => text = inner[from..at].into(),
                 false => text.to_mut().push_str(&inner[from..at]),
@@ -392,6 +403,8 @@ impl<'s> SimpleBlockReader<'s> {
                 self.scalar(&text, style, start, after);
                 Some(after)
             }
+            // Bare items hold harmless characters and spaces; anything that could be an indicator
+            // in flow style goes to the parser.
             first if first.is_ascii_alphanumeric() || matches!(first, b'_' | b'$') => {
                 let line = &self.text[start..end];
                 let len = line.bytes().take_while(|b| is_bare_name_byte(*b) || *b == b' ').count();
@@ -412,6 +425,7 @@ impl<'s> SimpleBlockReader<'s> {
             "|-" => true,
             _ => return None,
         };
+        // The text must be indented more than the block whose value it is.
         let around = self.blocks.last()?.indent;
         let from = self.next;
         let (mut text, mut blanks, mut indent) = (String::new(), 0, None);
@@ -435,6 +449,8 @@ impl<'s> SimpleBlockReader<'s> {
             if first < indent {
                 return None;
             }
+            // Blank lines belong to the text if more of it follows; at its end, `|` and `|-` drop
+            // them.
             (0..blanks).for_each(|_| text.push('\n'));
             blanks = 0;
             text.push_str(&self.text[line + indent..end]);
@@ -445,6 +461,7 @@ impl<'s> SimpleBlockReader<'s> {
         if text.is_empty() || !self.text.ends_with('\n') {
             return None;
         }
+        // `|` keeps one line break at the end, `|-` none.
         if strip {
             text.pop();
         }
@@ -500,21 +517,26 @@ mod tests {
     #[test]
     fn everything_else_is_left_to_the_parser() {
         for text in [
+            // No collection at the root.
             "",
             "# a\n",
             "a",
             "\"a\"",
             "[a]",
+            // Markers of documents and directives.
             "--- \na: b\n",
             "a: b\n---\n",
             "%YAML 1.2\n---\na: b\n",
+            // Characters that make lines or indents ambiguous.
             "a:\tb",
             "a: b\r\n",
             "a: \u{85}b",
             "\u{FEFF}a: b",
+            // Values of several lines.
             "a: b\n  c\n",
             "a: 'b\n  c'\n",
             "a: [b,\n  c]\n",
+            // Block scalars other than `|` and `|-`, and corner cases of these two.
             "a: >\n  b\n",
             "a: |+\n  b\n",
             "a: |2\n   b\n",
@@ -523,25 +545,30 @@ mod tests {
             "a: |\n  \n  b\n",
             "a: |\n  b\n c\n",
             "a: | # b\n  c\n",
+            // Anchors, aliases, tags, explicit keys, rare escapes.
             "a: &b c\n",
             "a: *b\n",
             "a: !!str b\n",
             "? a\n: b\n",
             "a: \"\\x41\"\n",
+            // Unusual flow collections.
             "a: [b: c]\n",
             "a: [b,]\n",
             "a: {b}\n",
             "a: {b: }\n",
             "a: [,]\n",
+            // Text behind a value that is complete, or a quote that is not closed.
             "a: [b] c\n",
             "a: 'b'c\n",
             "a: 'b'#c\n",
             "a: 'b\n",
+            // Indents that do not fit.
             " a: b\n",
             "a: b\n c: d\n",
             "a:\n    b: c\n  d: e\n",
             "a: b\n- c\n",
             "- a\nb: c\n",
+            // Indicators where a value or key should begin.
             "a: b: c\n",
             "a: b:\n",
             "a: - b\n",

@@ -1,10 +1,19 @@
-//! The codes that are about text itself, whatever it says.
+//! Codes about the text itself, and codes that several crates report.
+//!
+//! A code is declared together with its manual and, where a document can show the mistake, with a
+//! pair of documents. `explain`, docs/codes and a test that runs every pair all come from these
+//! declarations, so a code cannot exist without its documentation. Other crates declare their codes
+//! with the same macro, each beside the code that reports it.
 
-/// Declares codes, one a line: name, severity, manual, and where a document can show the mistake
-/// `=> ("file", "bad", "good")`. `ALL` lists them.
+/// Declares codes, one entry each: name, severity, manual, and where a document can show the
+/// mistake `=> ("file", "bad", "good")`. The manual also becomes the doc comment of the static.
+/// `ALL` lists all codes of the invocation.
 #[macro_export]
 macro_rules! codes {
-    ($($name:ident $severity:ident $manual:literal $(=> ($file:literal, $bad:literal, $good:literal))?)*) => {
+    ($(
+        $name:ident $severity:ident $manual:literal
+        $(=> ($file:literal, $bad:literal, $good:literal))?
+    )*) => {
         $(
             #[doc = $manual]
             pub static $name: $crate::DiagnosticCode = $crate::DiagnosticCode {
@@ -24,7 +33,10 @@ macro_rules! codes {
 }
 
 crate::codes! {
-    INVALID_SYNTAX Error "The text breaks a rule of JSON or YAML at this place. In JSON the reader notes the mistake and goes on, so several can be shown at once; in YAML nothing is read behind a mistake in the grammar."
+    INVALID_SYNTAX Error
+    "The text breaks a rule of JSON or YAML at this place. In JSON the reader reports the \
+     mistake and continues, so several can be shown at once; in YAML reading stops at the \
+     first mistake in the grammar."
     => (
         "tool.json",
         r#"{
@@ -38,7 +50,9 @@ crate::codes! {
 }
 "#
     )
-    DUPLICATE_KEY Error "A key appears twice in one object. Parsers disagree about which one counts, so a definition must not rely on it. Remove one of the two."
+    DUPLICATE_KEY Error
+    "A key appears twice in one object. Parsers disagree about which one counts, so a \
+     definition must not rely on it. Remove one of the two."
     => (
         "tool.json",
         r#"{
@@ -53,10 +67,19 @@ crate::codes! {
 }
 "#
     )
-    TOO_DEEP Error "Lists and objects are nested more than 128 levels deep, aliases included. No real definition needs that, and programs further down the line may crash on it."
-    TOO_LARGE Error "The document has more than 16 MiB, more than 1,000,000 values or comments, more than 50,000 comments in a row, or aliases that repeat more than 250,000 values; or a list has more items than are read. Reading stops there."
-    INVALID_ENCODING Error "Definitions are UTF-8, with or without a byte order mark. Save the file as UTF-8."
-    NUMBER_PRECISION Warning "The number has more digits, or a larger exponent, than a 64-bit integer or a double can hold, so programs will see another number than the one written. Write it as a string if every digit matters."
+    TOO_DEEP Error
+    "Lists and objects are nested more than 128 levels deep, aliases included. No real \
+     definition needs that, and programs that read it later may crash on it."
+    TOO_LARGE Error
+    "The document has more than 16 MiB, more than 1,000,000 values or comments, more than \
+     50,000 comments in a row, or aliases that repeat more than 250,000 values; or a list has \
+     more items than are read. Reading stops there."
+    INVALID_ENCODING Error
+    "Definitions are UTF-8, with or without a byte order mark. Save the file as UTF-8."
+    NUMBER_PRECISION Warning
+    "The number has more digits, or a larger exponent, than a 64-bit integer or a double can \
+     hold, so programs will see another number than the one written. Write it as a string if \
+     every digit matters."
     => (
         "tool.json",
         r#"{
@@ -72,7 +95,9 @@ crate::codes! {
     )
 
     // Readers and rules both report these, so neither can own them.
-    INVALID_SCHEMA Error "A JSON Schema is not one: it must be an object, valid in its dialect, without dangling references, and such that a value can be judged by it in bounded time."
+    INVALID_SCHEMA Error
+    "A JSON Schema is invalid: it must be an object, follow the rules of its dialect, have no \
+     dangling references, and allow a value to be validated in bounded time."
     => (
         "tool.json",
         r#"{
@@ -86,7 +111,9 @@ crate::codes! {
 }
 "#
     )
-    UNSUPPORTED_DIALECT Error "`$schema` names another dialect than draft-07 or 2020-12. Whoever calls the tool would have to guess what its keywords mean."
+    UNSUPPORTED_DIALECT Error
+    "`$schema` names another dialect than draft-07 or 2020-12. Callers would have to guess \
+     what its keywords mean."
     => (
         "tool.json",
         r#"{
@@ -100,7 +127,9 @@ crate::codes! {
 }
 "#
     )
-    EXTERNAL_REF Error "A JSON Schema refers to another document. Nothing is ever fetched: copy what it refers to into `$defs`."
+    EXTERNAL_REF Error
+    "A JSON Schema refers to another document. Nothing is ever fetched: copy what it refers \
+     to into `$defs`."
     => (
         "tool.json",
         r##"{
@@ -118,7 +147,9 @@ crate::codes! {
 }
 "##
     )
-    DUPLICATE_ID Error "The same id twice: two tools, or two functions of one kind. Nobody can say which one is meant; of tools the first stays. Rename one of them."
+    DUPLICATE_ID Error
+    "An id is used twice, by two tools or by two functions of one kind. A reference to it \
+     would be ambiguous; of two tools the first one is kept. Rename one of them."
     => (
         "tool.yaml",
         r#"tool:
@@ -144,7 +175,10 @@ crate::codes! {
   cli_specific: {executable: notes}
 "#
     )
-    NAMING_CONVENTION Warning "A name works, but does not follow the convention of its format: kebab-case for AIOS ids and the ids of functions, snake_case or kebab-case for commands, camelCase for BTCP tools, and a namespace that other programs accept."
+    NAMING_CONVENTION Warning
+    "A name works, but does not follow the convention of its format: kebab-case for AIOS ids \
+     and the ids of functions, snake_case or kebab-case for commands, camelCase for BTCP \
+     tools, and a namespace that other programs accept."
     => (
         "tool.yaml",
         r#"tool:

@@ -1,4 +1,8 @@
-//! A finding with its place in the text, ready to show. Renderers read this and nothing else.
+//! A finding with its place in the file, ready to show.
+//!
+//! `Finding` is what rules produce, by pointer; `Diagnostic` is what renderers read, by byte.
+//! Renderers use nothing else, so every output form shows the same facts. [`crate::locate`] makes a
+//! diagnostic of a finding; the parsers make theirs directly, because they already have the byte.
 
 use std::sync::Arc;
 
@@ -18,11 +22,13 @@ pub struct Label {
 /// Edits to the bytes of the file that remove a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as an imperative.
+    /// What it does, as an imperative: "rename it to `timeout`".
     pub title: String,
-    /// Whether it can be applied without looking.
+    /// Whether `--fix` applies it without asking. Already accounts for comments and aliases that
+    /// the edits touch, see [`crate::locate`].
     pub safe: bool,
-    /// Non-overlapping, in order.
+    /// Non-overlapping, in order, for the text of the diagnostic's source: apply them with
+    /// [`crate::splice`].
     pub edits: Vec<TextEdit>,
 }
 
@@ -31,21 +37,22 @@ pub struct Fix {
 pub struct Diagnostic {
     /// Which kind of mistake.
     pub code: &'static DiagnosticCode,
-    /// Its weight here.
+    /// Its severity here: the code's own, or as changed by a rule, a mode or the configuration.
     pub severity: Severity,
-    /// One line, lower case, literals in backticks.
+    /// One line, lower case, literals in backticks. It may quote the document, so renderers escape
+    /// it.
     pub message: String,
-    /// The file it is in.
+    /// The file it is in. Shared: a file with a thousand diagnostics has one text.
     pub source: Arc<Source>,
-    /// The place; `None` when the file has no readable text.
+    /// The place; `None` for a diagnostic about the file as a whole.
     pub span: Option<Span>,
-    /// The same place as a path into the document.
+    /// The same place as a path into the document. An absent member is named as if it were there.
     pub path: DocumentPath,
-    /// Other places that belong to it.
+    /// Other places that explain it.
     pub labels: Vec<Label>,
-    /// What to do about it.
+    /// What to do about it, a sentence each.
     pub help: Vec<String>,
-    /// How to repair it.
+    /// How to repair it, if that is known and possible in this text.
     pub fix: Option<Fix>,
 }
 
@@ -77,7 +84,7 @@ impl Diagnostic {
         self
     }
 
-    /// Line and column of the start, both from 1.
+    /// Line and column of its start, both from 1; `None` without a place.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         let at = self.source.line_column(self.span?.start as usize);
         Some((at.line, at.column))

@@ -1,29 +1,37 @@
-//! A parsed file: its text, its tree, and what is wrong with the text.
+//! A parsed file: its text, its tree, and the problems of the text.
+//!
+//! Every input becomes a [`Document`]. A broken text has an incomplete tree and problems; a text
+//! that is too large or not UTF-8 has an empty tree and a single problem. So callers never branch
+//! on whether parsing worked: they read what is there, and report the problems beside their own
+//! findings.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use crate::tree::{Builder, NodeId, Tree};
+use crate::tree::{NodeId, Tree, TreeBuilder};
 use crate::{Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, codes, json, yaml};
 
 /// Which language a text is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON as RFC 8259 has it: no comments, no trailing commas.
+    /// JSON by RFC 8259. Comments and trailing commas are reported, and then read as meant.
     Json,
-    /// YAML 1.2, core schema, one document.
+    /// YAML 1.2 with the core schema, the merge key of 1.1, and one document per file.
     Yaml,
 }
 
 impl Syntax {
-    /// The language of a text that no file name tells: JSON if it opens like JSON and is JSON (or
-    /// is no YAML either), YAML otherwise.
+    /// Guesses the language of a text without a file name. A text that opens like JSON is JSON,
+    /// unless only YAML reads it without a syntax error (flow-style YAML opens like JSON, too).
+    /// Anything else is YAML. Costs up to two parses; callers with a file name use its ending
+    /// instead.
     pub fn sniff(bytes: &[u8]) -> Syntax {
         let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let first = text.iter().find(|b| !b.is_ascii_whitespace());
         if !matches!(first, Some(b'{' | b'[' | b'"')) {
             return Syntax::Yaml;
         }
+        // Duplicate keys and limits say nothing about the language, so only syntax errors count.
         let is_clean = |syntax| {
             let doc = Document::parse("", bytes, syntax);
             !doc.problems().iter().any(|d| d.code == &codes::INVALID_SYNTAX)
@@ -32,29 +40,33 @@ impl Syntax {
     }
 }
 
-/// What a parser makes of a text: always a tree, however broken the text is.
+/// What a parser returns: always a tree, however broken the text is.
 #[derive(Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedText {
+    /// Complete in itself: every container is closed, every key has a value.
     pub(crate) tree: Tree,
+    /// In the order they were found; [`Document::parse`] sorts them and adds their paths.
     pub(crate) problems: Vec<Diagnostic>,
     /// Whether reading stopped before the end of the text.
-    pub(crate) cut: bool,
+    pub(crate) incomplete: bool,
 }
 
-/// A parsed file. It exists for every input; a broken one has an incomplete tree and problems.
+/// A parsed file. Immutable; an edited text becomes a new document. Readers share one behind an
+/// `Arc`, together with the `Origin` of what they read.
 #[derive(Debug)]
 pub struct Document {
     source: Arc<Source>,
     syntax: Syntax,
     pub(crate) tree: Tree,
     problems: Vec<Diagnostic>,
-    cut: bool,
-    /// What aliases repeat, looked for when somebody asks.
+    incomplete: bool,
+    /// The slots that aliases repeat, collected on first use: only fixes need them.
     anchored: OnceLock<HashSet<NodeId>>,
 }
 
 impl Document {
-    /// Decodes and parses `bytes`; `name` is what diagnostics call the file.
+    /// Decodes and parses `bytes`; `name` is what diagnostics call the file. Never fails: see
+    /// [`Document::problems`].
     pub fn parse(name: &str, bytes: impl Into<Vec<u8>>, syntax: Syntax) -> Document {
         let bytes = bytes.into();
         if bytes.len() > MAX_BYTES {
@@ -77,16 +89,19 @@ impl Document {
             Syntax::Json => json::parse(&source),
             Syntax::Yaml => yaml::parse(&source),
         };
-        // Room was made for what most texts have; thousands of documents are held at once.
+        // The parsers reserve for a dense document. What a sparse one leaves unused goes back,
+        // because `check` holds thousands of documents at once.
         parsed.tree.slots.shrink_to_fit();
         let mut doc = Document {
             source,
             syntax,
             tree: parsed.tree,
             problems: Vec::new(),
-            cut: parsed.cut,
+            incomplete: parsed.incomplete,
             anchored: OnceLock::new(),
         };
+        // A problem's path is found from its byte, and that needs the finished tree. Parsers could
+        // not name the path themselves: a mistake may stand before the value it belongs to.
         doc.problems = parsed.problems;
         doc.problems.sort_by_key(|p| p.span.map_or(0, |s| s.start));
         let places = doc.problems.iter().map(|p| p.span.map_or(0, |s| s.start));
@@ -95,9 +110,10 @@ impl Document {
         doc
     }
 
-    /// The innermost value whose key or text covers `byte`.
+    /// The innermost value whose key or text covers `byte`; in a gap, the value around the gap.
     pub fn at_byte(&self, byte: u32) -> Node<'_> {
-        // Slots are in the order of the text: the last one that starts here, or what is around it.
+        // Slots are in the order of the text, so the last one that starts at or before `byte` is
+        // the innermost candidate; if it ended before `byte`, one of its parents is the answer.
         let after = self.tree.slots.partition_point(|slot| slot.span.start <= byte);
         let id = after.saturating_sub(1).try_into().unwrap_or(0);
         let mut node = Node { doc: self, id }.value();
@@ -108,6 +124,8 @@ impl Document {
         node
     }
 
+    /// A document of more than [`MAX_BYTES`]. Its text is dropped, so the diagnostic has no
+    /// excerpt.
     fn too_large(name: &str, syntax: Syntax) -> Document {
         let source = Arc::new(Source::new(name, String::new()));
         let message =
@@ -116,15 +134,16 @@ impl Document {
         Document::without_tree(source, syntax, problem)
     }
 
+    /// A document whose text could not be parsed at all: its root is `null`.
     fn without_tree(source: Arc<Source>, syntax: Syntax, problem: Diagnostic) -> Document {
-        let mut builder = Builder::default();
+        let mut builder = TreeBuilder::default();
         builder.add_null(0);
         Document {
             source,
             syntax,
             tree: builder.tree,
             problems: vec![problem],
-            cut: true,
+            incomplete: true,
             anchored: OnceLock::new(),
         }
     }
@@ -149,11 +168,12 @@ impl Document {
         &self.problems
     }
 
-    /// Whether reading stopped inside `node`, so that what seems to be missing in it may stand
-    /// further down in the text.
+    /// Whether reading stopped inside `node`. A member that seems to be missing in such a node may
+    /// stand further down in the text, so readers do not report it as missing.
     pub fn is_unfinished(&self, node: Node<'_>) -> bool {
+        // The parser was inside the last slot and everything around it when it stopped.
         let last = self.tree.slots.len().saturating_sub(1) as u32;
-        let mut around = self.cut.then_some(Node { doc: self, id: last });
+        let mut around = self.incomplete.then_some(Node { doc: self, id: last });
         while let Some(inner) = around {
             if inner.id == node.id {
                 return true;
@@ -163,11 +183,11 @@ impl Document {
         false
     }
 
-    /// Whether an alias repeats `node` or something around it, so that changing it changes other
-    /// places.
+    /// Whether an alias repeats `node` or a container around it, so that editing it changes other
+    /// places of the document as well.
     pub(crate) fn is_shared(&self, node: Node<'_>) -> bool {
         let anchored = self.anchored.get_or_init(|| self.tree.aliased().collect());
-        let mut around = (!anchored.is_empty()).then(|| node.home());
+        let mut around = (!anchored.is_empty()).then(|| node.resolved());
         while let Some(inner) = around {
             if anchored.contains(&inner.id) {
                 return true;
@@ -177,7 +197,7 @@ impl Document {
         false
     }
 
-    /// Where comments stand, `#` or `//` included, in order.
+    /// Where comments stand, in order, with their `#`, `//` or `/*`.
     pub fn comments(&self) -> &[Span] {
         &self.tree.comments
     }

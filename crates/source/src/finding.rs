@@ -1,18 +1,23 @@
-//! What is wrong, by pointer: rules and readers speak in these and never see a byte offset.
+//! Findings: what is wrong with a document or record, by pointer.
+//!
+//! Readers and rules produce these and never see a byte offset, a line or a file name. That keeps
+//! rules short, lets them run on records whose shape differs from the document, and leaves one
+//! function ([`crate::locate`]) to get positions right. A finding starts with a code, a pointer and
+//! a message; the builder methods add the rest.
 
 use std::ops::Range;
 
 use crate::edit::Edit;
 use crate::{InDocument, InRecord, Pointer};
 
-/// How bad it is. The order is by weight: `Info < Warning < Error`.
+/// How bad a finding is. Ordered by weight, so that `>=` and `max` work: `Info < Warning < Error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Worth knowing; never fails a check.
     Info,
-    /// Probably a mistake.
+    /// Probably a mistake; the definition still works.
     Warning,
-    /// The definition is wrong.
+    /// The definition is wrong; a check fails, and what it defines is not served.
     Error,
 }
 
@@ -34,13 +39,15 @@ pub struct DiagnosticCode {
     pub name: &'static str,
     /// Severity unless a finding or the user says otherwise.
     pub severity: Severity,
-    /// A paragraph or a few for `explain`: what it means, why it matters, what to do.
+    /// A paragraph or more for `explain` and docs/codes: what it means, why it matters, what to do.
+    /// The first sentence stands alone as a title.
     pub manual: &'static str,
-    /// A document that has the mistake and one that has not, where a document can show it.
+    /// A document with the mistake and one without it; `None` where a document of readable size
+    /// cannot show it. A test checks both.
     pub sample: Option<CodeSample>,
 }
 
-/// A mistake shown by a pair of documents.
+/// A mistake shown by a pair of documents that differ in nothing else. `explain` prints both.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeSample {
     /// What the file would be called; its ending says which syntax it is in.
@@ -51,7 +58,8 @@ pub struct CodeSample {
     pub good: &'static str,
 }
 
-/// Whether a finding is about a member's key or its value.
+/// Whether a finding is about a member's key or its value: an unknown field is about the key, a
+/// wrong type about the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FindingPart {
     /// The value at the pointer.
@@ -61,7 +69,8 @@ pub enum FindingPart {
     Key,
 }
 
-/// Whether a repair can change what the definition means.
+/// Whether a repair can change what the definition means. The rule that makes the repair decides; a
+/// comment or an alias in the way makes a safe one unsafe later, see [`crate::locate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safety {
     /// Keeps the meaning; applied by `--fix`.
@@ -73,7 +82,7 @@ pub enum Safety {
 /// Edits that remove a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair<Space = InDocument> {
-    /// What it does, as an imperative.
+    /// What it does, as an imperative: "rename it to `timeout`".
     pub title: String,
     /// Whether it can be applied without looking.
     pub safety: Safety,
@@ -91,21 +100,22 @@ pub struct Finding<Space = InDocument> {
     pub code: &'static DiagnosticCode,
     /// Its weight here; starts as the code's own.
     pub severity: Severity,
-    /// Where. An absent member is named as if it were there.
+    /// The value. An absent member is named as if it were there.
     pub at: Pointer<Space>,
-    /// Key or value.
+    /// Whether it is about the key or the value at `at`.
     pub part: FindingPart,
-    /// Bytes inside the decoded text of the value, for a mistake inside a long string.
+    /// Bytes of the decoded text of the value, for a mistake inside a long string such as a script.
     pub within: Option<Range<usize>>,
     /// One line, lower case, literals in backticks.
     pub message: String,
     /// What to do about it, one sentence each.
     pub help: Vec<String>,
-    /// Other places of the document that belong to it, with a few words each.
+    /// Other values that explain it, with a few words each.
     pub related: Vec<(Pointer<Space>, String)>,
     /// How to repair it, if that is known.
     pub repair: Option<Repair<Space>>,
-    /// Whether definitions in the wild do this so often that compat mode makes it a warning.
+    /// Whether definitions in the wild do this so often that `--compat` makes an error of it a
+    /// warning.
     pub tolerable: bool,
 }
 
@@ -130,28 +140,28 @@ impl<Space> Finding<Space> {
         }
     }
 
-    /// Marks it as common in the wild: compat mode makes it a warning.
+    /// Marks it as common in the wild, see [`Finding::tolerable`](#structfield.tolerable).
     #[must_use]
     pub fn tolerable(mut self) -> Self {
         self.tolerable = true;
         self
     }
 
-    /// The same about the key.
+    /// Makes it a finding about the key that leads to the value.
     #[must_use]
     pub fn on_key(mut self) -> Self {
         self.part = FindingPart::Key;
         self
     }
 
-    /// The same about a part of the value's text.
+    /// Narrows it to a part of the value's decoded text, in bytes.
     #[must_use]
     pub fn within(mut self, bytes: Range<usize>) -> Self {
         self.within = Some(bytes);
         self
     }
 
-    /// Adds another place that explains it.
+    /// Adds another value that explains it.
     #[must_use]
     pub fn related(mut self, at: Pointer<Space>, text: impl Into<String>) -> Self {
         self.related.push((at, text.into()));
@@ -165,7 +175,8 @@ impl<Space> Finding<Space> {
         self
     }
 
-    /// Adds a repair of one or more edits.
+    /// Adds a repair; its edits are applied all or not at all. A finding has one repair, the last
+    /// one given.
     #[must_use]
     pub fn repair(
         mut self,
@@ -177,7 +188,7 @@ impl<Space> Finding<Space> {
         self
     }
 
-    /// Gives it another weight than its code's.
+    /// Gives it another severity than its code's own.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

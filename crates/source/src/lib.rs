@@ -1,9 +1,16 @@
-//! Text with places: JSON and YAML become one spanned tree, findings become
-//! diagnostics, edits by pointer become bytes.
+//! Text with places: JSON and YAML become one spanned tree, findings become diagnostics, edits by
+//! pointer become edits of bytes.
 //!
-//! Nothing here knows what the text is about. There is no IO either: a caller hands in bytes and
-//! gets back a [`Document`], which exists for every input, however broken: what is wrong with the
-//! text is in [`Document::problems`].
+//! ```text
+//! bytes ─ text ─▶ Source ─ json | yaml ─▶ Tree ─▶ Document ─▶ Node (read by readers and rules)
+//!                                                   │
+//! Finding (by pointer) ─ origin::locate ────────────┴─▶ Diagnostic (by byte) ─ render ─▶ text
+//! Edit    (by pointer) ─ edit::plan     ────────────┴─▶ TextEdit   (by byte) ─ splice ─▶ text
+//! ```
+//!
+//! The crate is independent of what the text is about, and it does no IO: a caller passes bytes and
+//! receives a [`Document`]. A document exists for every input, however broken; mistakes of the text
+//! are in [`Document::problems`]. Parsing therefore returns no `Result`.
 //!
 //! ```
 //! use toolwright_source::{Document, Syntax};
@@ -17,6 +24,8 @@
 
 mod canonical;
 pub mod codes;
+mod core_schema;
+mod decoded_offset;
 mod diagnostic;
 mod document;
 mod edit;
@@ -28,12 +37,10 @@ mod origin;
 mod pointer;
 mod problems;
 pub mod render;
-mod scalar;
 mod text;
-mod textmap;
 mod tree;
+mod value_text;
 pub mod words;
-mod write;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Fix, Label};
@@ -48,14 +55,18 @@ pub use pointer::{DocumentPath, InDocument, InRecord, Pointer, PointerToken, Rec
 pub use text::{EncodingError, LineColumn, Source, Span};
 pub use tree::{Style, ValueKind};
 
-/// Containers may be nested this deep; a deeper document is `TOO_DEEP`.
+/// Levels of nested containers, aliases counted as if written out; a deeper document is `TOO_DEEP`.
+/// Recursion over a parsed tree is safe because of this bound: 128 frames fit every stack.
 pub const MAX_DEPTH: usize = 128;
-/// A document larger than this is `TOO_LARGE` and not parsed: nothing that people write comes near
-/// it.
+/// Bytes of one document (16 MiB); a larger one is `TOO_LARGE` and not parsed. No definition that a
+/// person wrote comes near it, and every offset fits a `u32` below it.
 pub const MAX_BYTES: usize = 16 << 20;
-/// Values in one document; together with [`MAX_BYTES`] this bounds memory.
+/// Values in one document, keys included. [`MAX_BYTES`] alone would allow millions of empty
+/// lists; together the two bound the memory of a tree.
 pub const MAX_NODES: usize = 1_000_000;
-/// Values that YAML aliases may add by repetition (a billion laughs stops here).
+/// Values that YAML aliases may add by repetition. A few hundred bytes of nested aliases (the
+/// "billion laughs") would otherwise become gigabytes in [`Node::to_json`].
 pub const MAX_ALIASED_NODES: usize = 250_000;
-/// Problems of the text that are kept per document; a file with more is not worth reading on.
+/// Problems of the text that are kept per document. Reading stops at the next one: such a file is
+/// usually not JSON or YAML at all.
 pub const MAX_PROBLEMS: usize = 100;

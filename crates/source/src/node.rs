@@ -1,5 +1,14 @@
-//! A value in a document: the handle that readers and rules hold. It follows aliases and merge
-//! keys, so that nobody else has to.
+//! A value in a document: the handle that readers and rules hold.
+//!
+//! A [`Node`] is a reference to the document and a slot number. It follows YAML's aliases and merge
+//! keys, so that code above this crate never has to distinguish `*defaults` from the object itself,
+//! nor YAML from JSON. Two views exist on the members of an object:
+//!
+//! - [`Node::members`] and [`Node::get`] see what the document means, merged members included;
+//! - [`Node::written_members`] sees the text, for code that reports or edits what stands there.
+//!
+//! Only [`Node::members`], [`Node::pointer`] and [`Node::to_json`] build new values; the other
+//! methods read the arena in place.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,13 +18,14 @@ use serde_json::Value as Json;
 
 use crate::document::Document;
 use crate::pointer::unescape;
-use crate::tree::{Data, NONE, NodeId, Slot, Style, Tree, ValueKind};
+use crate::tree::{NONE, NodeData, NodeId, NodeSlot, Style, Tree, ValueKind};
 use crate::{DocumentPath, Span, number};
 
-/// Above this an object's members are found by index.
+/// Objects with more members than this are searched by index; below it a scan is faster than
+/// hashing, because most keys already differ in length.
 const MANY_MEMBERS: usize = 64;
 
-/// A value in a [`Document`]. Copy it freely; it is two words.
+/// A value in a [`Document`]. Copy it freely: it is a reference and a number.
 #[derive(Clone, Copy)]
 pub struct Node<'d> {
     pub(crate) doc: &'d Document,
@@ -37,18 +47,19 @@ impl<'d> Member<'d> {
         self.key.raw()
     }
 
-    /// Whether the key is `name`. Readers ask this hundreds of times for each document, and most
-    /// keys already differ in length.
+    /// Whether the key is `name`. Readers compare hundreds of keys for each document, and most of
+    /// them already differ in length, so the length is compared before any text is touched.
     pub fn is(&self, name: &str) -> bool {
         match self.key.slot().data {
-            Data::Scalar { start, end, .. } if (end - start) as usize != name.len() => false,
+            NodeData::Scalar { start, end, .. } if (end - start) as usize != name.len() => false,
             _ => self.name() == name,
         }
     }
 }
 
 impl<'d> Node<'d> {
-    fn with(self, id: NodeId) -> Node<'d> {
+    /// The node of another slot of the same document.
+    fn at_id(self, id: NodeId) -> Node<'d> {
         Node { doc: self.doc, id }
     }
 
@@ -56,30 +67,32 @@ impl<'d> Node<'d> {
         &self.doc.tree
     }
 
-    pub(crate) fn slot(self) -> &'d Slot {
+    /// The slot itself; for an alias, that of the alias.
+    pub(crate) fn slot(self) -> &'d NodeSlot {
         self.tree().slot(self.id)
     }
 
-    fn target(self) -> &'d Slot {
+    /// The slot behind any aliases.
+    fn target_slot(self) -> &'d NodeSlot {
         self.tree().slot(self.tree().resolve(self.id))
     }
 
-    /// The value itself, which for an alias is the anchored one.
-    pub(crate) fn home(self) -> Node<'d> {
-        self.with(self.tree().resolve(self.id))
+    /// The value itself: for an alias the anchored one, with the span of its text.
+    pub(crate) fn resolved(self) -> Node<'d> {
+        self.at_id(self.tree().resolve(self.id))
     }
 
-    /// What it is; an alias is what it refers to.
+    /// The kind of the value; an alias has the kind of its target.
     pub fn kind(self) -> ValueKind {
-        self.target().kind
+        self.target_slot().kind
     }
 
-    /// How it is written.
+    /// How it is written; an alias has the style of its target.
     pub fn style(self) -> Style {
-        self.target().style
+        self.target_slot().style
     }
 
-    /// Where it stands; an alias stands where `*name` does.
+    /// Where it stands in the text; for an alias, where `*name` stands.
     pub fn span(self) -> Span {
         self.slot().span
     }
@@ -104,16 +117,18 @@ impl<'d> Node<'d> {
         let id = self.tree().resolve(self.id);
         let list = self.tree().slot(id).kind == ValueKind::List;
         let children = list.then(|| self.tree().children(id));
-        children.into_iter().flatten().map(move |id| self.with(id))
+        children.into_iter().flatten().map(move |id| self.at_id(id))
     }
 
-    /// Members of an object in order, duplicates included; none for anything else. Members that
-    /// a YAML merge key (`<<`) brings in follow, unless the object has its own.
+    /// Members of an object in order, duplicates included; empty for anything else. Members that a
+    /// YAML merge key (`<<`) brings in follow, unless the object has its own of that name.
     pub fn members(self) -> Vec<Member<'d>> {
         let mut out = Vec::with_capacity(self.len());
         out.extend(self.own_members());
-        if self.merges() {
-            let merged = self.merged();
+        if self.has_merge_key() {
+            let merged = self.merge_sources();
+            // Own members win over merged ones, and of several merged objects the first wins (the
+            // YAML merge-key specification), whichever order they stand in.
             out.retain(|e| !e.is_merge());
             let mut seen: HashSet<&str> = out.iter().map(Member::name).collect();
             out.extend(
@@ -123,17 +138,20 @@ impl<'d> Node<'d> {
         out
     }
 
-    /// Members that are written in the object itself: none that a merge key brings in, nor the
-    /// merge key.
+    /// Members that are written in the object itself, without the merge key and the members it
+    /// brings in.
     pub fn written_members(self) -> impl Iterator<Item = Member<'d>> {
-        let merges = self.merges();
+        let merges = self.has_merge_key();
         self.own_members().filter(move |entry| !(merges && entry.is_merge()))
     }
 
-    fn merges(self) -> bool {
-        matches!(self.target().data, Data::Container { merges: true, .. })
+    /// Whether one of its keys is `<<`. The parser notes this once, so that the common object
+    /// without one is read in a single pass.
+    fn has_merge_key(self) -> bool {
+        matches!(self.target_slot().data, NodeData::Container { merges: true, .. })
     }
 
+    /// Pairs of key and value as they stand in the text, the merge key included.
     pub(crate) fn own_members(self) -> impl Iterator<Item = Member<'d>> {
         let id = self.tree().resolve(self.id);
         let map = self.tree().slot(id).kind == ValueKind::Map;
@@ -141,18 +159,19 @@ impl<'d> Node<'d> {
         std::iter::from_fn(move || {
             let children = children.as_mut()?;
             let (key, value) = (children.next()?, children.next()?);
-            Some(Member { key: self.with(key), value: self.with(value) })
+            Some(Member { key: self.at_id(key), value: self.at_id(value) })
         })
     }
 
-    /// The values directly inside it in the text; aliases are not followed.
+    /// The values directly inside it in the text, without keys; aliases are not followed.
     pub(crate) fn child_values(self) -> impl Iterator<Item = Node<'d>> {
         let step = if self.slot().kind == ValueKind::Map { 2 } else { 1 };
-        self.tree().children(self.id).skip(step - 1).step_by(step).map(move |id| self.with(id))
+        self.tree().children(self.id).skip(step - 1).step_by(step).map(move |id| self.at_id(id))
     }
 
-    /// The maps that `<<` names, nearest first.
-    fn merged(self) -> Vec<Node<'d>> {
+    /// The objects that `<<` names, nearest first. Values that cannot be merged were reported by
+    /// the YAML reader; their members are simply empty here.
+    fn merge_sources(self) -> Vec<Node<'d>> {
         let values = self.own_members().filter(Member::is_merge).map(|e| e.value);
         values
             .flat_map(|value| match value.kind() {
@@ -163,6 +182,7 @@ impl<'d> Node<'d> {
     }
 
     /// The value of member `name`; of duplicates the last, as most parsers have it.
+    /// (`DUPLICATE_KEY` is reported either way.)
     pub fn get(self, name: &str) -> Option<Node<'d>> {
         self.member(name).map(|entry| entry.value)
     }
@@ -174,36 +194,39 @@ impl<'d> Node<'d> {
         } else {
             self.last_member(name)
         };
-        if own.is_some() || !self.merges() {
+        if own.is_some() || !self.has_merge_key() {
             return own;
         }
-        self.merged().into_iter().find_map(|map| map.member(name))
+        self.merge_sources().into_iter().find_map(|map| map.member(name))
     }
 
-    /// The last member of a name. Readers look for hundreds of members in every document.
+    /// The last member of a name, by a scan over the slots. Written without the iterators above:
+    /// readers look for hundreds of members in every document, and this loop is where they spend
+    /// their time.
     fn last_member(self, name: &str) -> Option<Member<'d>> {
         let slots = self.tree().slots.as_slice();
-        let target = self.target();
-        let (ValueKind::Map, Data::Container { first, .. }) = (target.kind, target.data) else {
+        let target = self.target_slot();
+        let (ValueKind::Map, NodeData::Container { first, .. }) = (target.kind, target.data) else {
             return None;
         };
         let (mut id, mut found) = (first, None);
-        // Behind the last member there is no slot.
+        // `NONE` is past the end of the arena, so the lookup ends behind the last member.
         while let Some(key) = slots.get(id as usize)
             && let Some(value) = slots.get(key.next as usize)
         {
-            let differs = matches!(key.data, Data::Scalar { start, end, .. } if (end - start) as usize != name.len());
-            if !differs && self.with(id).raw() == name {
-                found = Some(Member { key: self.with(id), value: self.with(key.next) });
+            let member = Member { key: self.at_id(id), value: self.at_id(key.next) };
+            if member.is(name) {
+                found = Some(member);
             }
             id = value.next;
         }
         found
     }
 
-    /// The same for a large object, whose keys are indexed when they are first asked for.
+    /// [`Node::last_member`] for a large object, whose keys are indexed on first use.
     fn indexed_member(self, name: &str) -> Option<Member<'d>> {
         let id = self.tree().resolve(self.id);
+        // A panic while the lock was held leaves the map whole: entries are inserted in one step.
         let mut indexes = self.tree().indexes.lock().unwrap_or_else(PoisonError::into_inner);
         let index = indexes.entry(id).or_insert_with(|| {
             self.own_members()
@@ -211,7 +234,7 @@ impl<'d> Node<'d> {
                 .collect()
         });
         let (key, value) = *index.get(name)?;
-        Some(Member { key: self.with(key), value: self.with(value) })
+        Some(Member { key: self.at_id(key), value: self.at_id(value) })
     }
 
     /// Whether it has member `name`.
@@ -224,8 +247,9 @@ impl<'d> Node<'d> {
         self.walk(pointer.as_str()).0
     }
 
-    /// The value that the text of a pointer leads to from here, and the rest that could not be
-    /// followed.
+    /// Follows the text of a pointer from here as far as it leads. Returns the last value on the
+    /// way and the rest of the text that could not be followed, empty if all of it could. On text,
+    /// not on a parsed pointer, so that a lookup allocates nothing.
     pub(crate) fn walk(self, pointer: &str) -> (Node<'d>, &str) {
         let (mut node, mut rest) = (self, pointer);
         while let Some(path) = rest.strip_prefix('/') {
@@ -249,7 +273,8 @@ impl<'d> Node<'d> {
         rest.is_empty().then_some(node)
     }
 
-    /// The path to it. Below an alias it is the path of the anchored text, where the words are.
+    /// The path to it. For a value below an alias it is the path of the anchored text, because a
+    /// slot has one parent only.
     pub fn pointer(self) -> DocumentPath {
         let mut tokens = Vec::new();
         let mut node = self;
@@ -265,27 +290,28 @@ impl<'d> Node<'d> {
         DocumentPath::of(tokens.iter().rev().map(|token| Cow::Borrowed(&**token)))
     }
 
-    /// The value of the member whose key this is, or itself.
+    /// For a key the value of its member, otherwise the node itself.
     pub(crate) fn value(self) -> Node<'d> {
-        if self.slot().is_key { self.with(self.slot().next) } else { self }
+        if self.slot().is_key { self.at_id(self.slot().next) } else { self }
     }
 
-    /// The container it stands in.
+    /// The container it stands in; `None` for the root.
     pub fn parent(self) -> Option<Node<'d>> {
         let parent = self.slot().parent;
-        (parent != NONE).then(|| self.with(parent))
+        (parent != NONE).then(|| self.at_id(parent))
     }
 
-    /// The key of the member whose value this is; `None` for keys and items. Keys are scalars, so a
-    /// key's slot is the one right before its value's.
+    /// The key of the member whose value this is; `None` for keys, items and the root. Keys are
+    /// scalars, so a key's slot is the one right before its value's.
     pub fn key(self) -> Option<Node<'d>> {
         let parent = self.parent()?;
         let is_value = parent.slot().kind == ValueKind::Map && !self.slot().is_key;
-        is_value.then(|| self.with(self.id.saturating_sub(1)))
+        is_value.then(|| self.at_id(self.id.saturating_sub(1)))
     }
 
-    /// The value as JSON, aliases followed. A number that no machine type holds becomes the
-    /// nearest double (it was reported when it was read), one beyond all doubles becomes `null`.
+    /// The value as JSON, aliases and merge keys followed. A number that no machine type holds
+    /// becomes the nearest double (`NUMBER_PRECISION` was reported when it was read), one beyond
+    /// all doubles becomes `null`. Recursive: [`crate::MAX_DEPTH`] bounds the depth.
     pub fn to_json(self) -> Json {
         match self.kind() {
             ValueKind::Null => Json::Null,
@@ -295,7 +321,7 @@ impl<'d> Node<'d> {
             ValueKind::List => Json::Array(self.items().map(Node::to_json).collect()),
             ValueKind::Map => {
                 let mut map = serde_json::Map::with_capacity(self.len());
-                if self.merges() {
+                if self.has_merge_key() {
                     let entries = self.members();
                     map.extend(entries.iter().map(|e| (e.name().to_owned(), e.value.to_json())));
                 } else {
@@ -310,9 +336,9 @@ impl<'d> Node<'d> {
 
     /// How many items or members it has.
     pub fn len(self) -> usize {
-        match (self.target().data, self.kind()) {
-            (Data::Container { count, .. }, ValueKind::Map) => count as usize / 2,
-            (Data::Container { count, .. }, _) => count as usize,
+        match (self.target_slot().data, self.kind()) {
+            (NodeData::Container { count, .. }, ValueKind::Map) => count as usize / 2,
+            (NodeData::Container { count, .. }, _) => count as usize,
             _ => 0,
         }
     }
@@ -323,13 +349,16 @@ impl<'d> Node<'d> {
     }
 }
 
-/// A list index as RFC 6901 writes it: no sign, no leading zero.
+/// A list index as RFC 6901 writes it: no sign, no leading zero. `usize::from_str` alone would
+/// accept `+1` and `01`.
 fn index(token: &str) -> Option<usize> {
     let plain = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| plain)
 }
 
 impl Member<'_> {
+    /// Whether the key is YAML's merge key. A quoted `"<<"` is an ordinary key. JSON has no plain
+    /// keys, so this is never true there.
     pub(crate) fn is_merge(&self) -> bool {
         self.key.style() == Style::Plain && self.key.raw() == "<<"
     }

@@ -1,8 +1,15 @@
-//! Numbers from their text: the exact JSON value, and whether a machine type holds it.
+//! Numbers from their text: the JSON value, and whether a machine type holds it exactly.
+//!
+//! The tree keeps the text of a number, so nothing is lost until it is converted to JSON. Programs
+//! that read a definition hold numbers in `i64`, `u64` or `f64`; where none of them has the number
+//! as written, `NUMBER_PRECISION` warns. No arbitrary-precision arithmetic is needed for that: a
+//! number is exact if the shortest text of the nearest double denotes the same decimal.
 
 use serde_json::{Number, Value as Json};
 
-/// The number as JSON. Knows JSON's grammar and YAML's additions (`+1`, `0x1F`, `0o17`, `.5`).
+/// The number as JSON; reads JSON's grammar and YAML's additions (`+1`, `0x1F`, `0o17`, `.5`). An
+/// integer beyond 64 bits becomes the nearest double, one beyond all doubles `null`, and so do
+/// YAML's infinities and `.nan`, which JSON cannot express.
 pub(crate) fn to_json(text: &str) -> Json {
     if let Some(n) = integer(text) {
         return Json::Number(n);
@@ -12,6 +19,7 @@ pub(crate) fn to_json(text: &str) -> Json {
     float.map_or(Json::Null, Json::Number)
 }
 
+/// The number as an integer of 64 bits; `None` if it has a fraction or an exponent, or is larger.
 fn integer(text: &str) -> Option<Number> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -31,14 +39,18 @@ fn integer(text: &str) -> Option<Number> {
     (value != 0).then(|| Number::from(value))
 }
 
+/// Decimal digits as a number. `parse` alone would accept a second sign.
 fn decimal(digits: &str) -> Option<u64> {
     let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     if all_digits { digits.parse().ok() } else { None }
 }
 
-/// Whether a program that reads the text into i64, u64 or f64 still has the number as written.
+/// Whether a program that reads the text into `i64`, `u64` or `f64` still has the number as
+/// written.
 pub(crate) fn is_exact(text: &str) -> bool {
-    // Fifteen significant digits always survive a double, if the exponent is small.
+    // The quick way out for nearly every number: a double keeps any 15 significant digits while the
+    // exponent stays inside its range (about ±308; 280 leaves room for the digits before and behind
+    // the point). `.inf` and `.nan` contain an `n` and are never exact.
     let exponent =
         text.split_once(['e', 'E']).map_or(Ok(0), |(_, exponent)| exponent.parse::<i16>());
     if text.len() <= 15
@@ -47,17 +59,20 @@ pub(crate) fn is_exact(text: &str) -> bool {
     {
         return true;
     }
+    // Any integer of 64 bits is exact, even beyond the 53 bits of a double.
     if integer(text).is_some() {
         return true;
     }
     let plain = text.strip_prefix('+').unwrap_or(text);
     match plain.parse::<f64>() {
+        // `{:e}` prints the shortest decimal that reads back as this double.
         Ok(float) if float.is_finite() => canonical(plain) == canonical(&format!("{float:e}")),
         _ => false,
     }
 }
 
-/// Sign, significant digits and the power of ten of the last one; equal for equal numbers.
+/// Sign, significant digits, and the power of ten of the last digit: equal for equal numbers,
+/// however they are written. `None` for text with an exponent beyond `i64`.
 fn canonical(text: &str) -> Option<(bool, String, i64)> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |t| (true, t));
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -66,6 +81,7 @@ fn canonical(text: &str) -> Option<(bool, String, i64)> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
+    // Zeros at the end move into the power of ten: `100` and `1e2` are one number.
     let kept = digits.trim_end_matches('0');
     let power = exponent.saturating_add((digits.len() - kept.len()) as i64 - fraction.len() as i64);
     let kept = kept.trim_start_matches('0');

@@ -2,7 +2,7 @@
 //!
 //! A record is not shaped like the document it was read from. The reader notes for each part of
 //! the record which value it came from; everything below such a part is found by walking the tree.
-//! So reading a good file costs almost nothing for places that nobody will look at.
+//! So reading a good file, whose places are never needed, costs almost nothing for them.
 //!
 //! [`Origin::in_document`] is the one place where a path into the record becomes a path into the
 //! document. [`locate`] then turns a path into the document into bytes of the file.
@@ -28,7 +28,8 @@ pub struct Location {
     pub exact: bool,
 }
 
-/// Which part of a record came from which value of a document.
+/// Which part of a record came from which value of a document. A reader makes one beside each
+/// record; rules never see it.
 #[derive(Clone, Debug)]
 pub struct Origin {
     document: Arc<Document>,
@@ -37,13 +38,14 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a record that is the document itself.
+    /// The origin of a record that is the document itself: every path is the same in both.
     pub fn whole(document: &Arc<Document>) -> Origin {
         let parts = BTreeMap::from([(RecordPath::root(), 0)]);
         Origin { document: Arc::clone(document), parts }
     }
 
-    /// Notes that the part of the record at `path` was read from `node`.
+    /// Notes that the part of the record at `path` was read from `node`. Everything below `path` is
+    /// then found below `node`, unless a longer path is noted as well.
     pub fn note(&mut self, path: RecordPath, node: Node<'_>) {
         self.parts.insert(path, node.id);
     }
@@ -58,6 +60,7 @@ impl Origin {
         self.parts.iter().map(|(path, id)| (path, self.node(*id)))
     }
 
+    /// The handle of a noted slot.
     fn node(&self, id: NodeId) -> Node<'_> {
         Node { doc: &self.document, id }
     }
@@ -71,6 +74,7 @@ impl Origin {
             if let Some(id) = self.parts.get(base) {
                 return self.node(*id).walk(&whole[base.len()..]);
             }
+            // Cut one token after another from the end: the longest noted prefix wins.
             match base.rfind('/') {
                 Some(end) => base = &base[..end],
                 None => return (self.document.root(), whole),
@@ -113,14 +117,17 @@ impl Origin {
         left.is_empty().then_some(node)
     }
 
-    /// The path into the document of what is at `path` of the record.
+    /// The path into the document of what is at `path` of the record. Tokens that lead nowhere are
+    /// appended as they are, so that an absent field is named under the value that lacks it.
     pub fn document_path(&self, path: &RecordPath) -> DocumentPath {
         let (node, left) = self.find(path);
         node.pointer().join_text(left)
     }
 }
 
-/// Turns a finding into a diagnostic: the only way from paths to bytes of a file.
+/// Turns a finding into a diagnostic: the only way from paths to bytes of a file. Never fails: a
+/// path that leads nowhere is shown at the nearest value around it, and a repair that is not
+/// possible in this text is left out.
 pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
     let (node, left) = document.root().walk(finding.at.as_str());
     let exact = left.is_empty();
@@ -131,10 +138,12 @@ pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
         // Something is missing: point at the key of what lacks it, or at the start of a list item.
         (false, _) => key.unwrap_or_else(|| opening(node)),
     };
+    // A part of the text can only be shown if the value itself was found.
     if let Some(bytes) = finding.within.filter(|_| exact) {
         let start = node.byte_at(bytes.start);
         span = Span::new(start, node.byte_at(bytes.end).max(start));
     }
+    // A label on an absent value points at the key of what lacks it, like the finding itself.
     let label = |(at, text): (DocumentPath, String)| {
         let (node, left) = document.root().walk(at.as_str());
         let key = node.key().map(Node::span).filter(|_| !left.is_empty());
@@ -163,6 +172,8 @@ fn opening(node: Node<'_>) -> Span {
     Span::new(start, (start + width).min(node.span().end as usize))
 }
 
+/// Plans a repair in the text; `None` if an edit is not possible there, and the finding is then
+/// shown without a fix.
 fn fix(document: &Arc<Document>, repair: Repair) -> Option<Fix> {
     // Changing what an alias repeats changes all places at once, and a comment inside the edited
     // text is an author's words: in both cases a person should look first.

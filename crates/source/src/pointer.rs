@@ -1,12 +1,12 @@
 //! JSON Pointer (RFC 6901), in two types that cannot be mixed up.
 //!
 //! A definition is read into a record that is shaped differently: what a document keeps at
-//! `/tool/mcp_specific/health_check`, the record keeps at `/tools/0/binding/healthCheck`. A path into
-//! the one means nothing in the other, so they are two types over one implementation:
+//! `/server/health_check`, the record keeps at `/items/0/binding/healthCheck`. A path into the one
+//! means nothing in the other, so they are two types over one implementation:
 //!
 //! ```text
-//! readers  ─ DocumentPath ─▶ Finding<InDocument> ──────────────────────────────▶ locate ─▶ Diagnostic
-//! rules    ─ RecordPath   ─▶ Finding<InRecord>   ─ Origin::in_document (only here) ─▲
+//! readers ─ DocumentPath ─▶ Finding<InDocument> ────────────────────────▶ locate ─▶ Diagnostic
+//! rules   ─ RecordPath   ─▶ Finding<InRecord> ─ Origin::in_document (only here) ─▲
 //! ```
 
 use std::borrow::{Borrow, Cow};
@@ -39,7 +39,7 @@ impl<Space> Clone for Pointer<Space> {
 }
 
 impl<Space> Pointer<Space> {
-    /// Wraps text that is escaped already.
+    /// Wraps text whose tokens are escaped already.
     fn from_escaped(text: impl Into<Box<str>>) -> Self {
         Pointer(text.into(), PhantomData)
     }
@@ -49,7 +49,8 @@ impl<Space> Pointer<Space> {
         Pointer::from_escaped("")
     }
 
-    /// Takes text that is a JSON Pointer already; `None` if it is not.
+    /// Parses the text of a JSON Pointer; `None` if it does not begin with `/` or has a `~` that is
+    /// not part of `~0` or `~1`.
     pub fn parse(text: &str) -> Option<Self> {
         let escapes_ok = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
         let ok = escapes_ok && (text.is_empty() || text.starts_with('/'));
@@ -72,7 +73,8 @@ impl<Space> Pointer<Space> {
         Pointer::below_text("", tokens)
     }
 
-    /// In one piece of the right size: pointers are made by the dozen for every document.
+    /// Appends escaped tokens to `start`. The length is computed first, because pointers are made
+    /// by the dozen for every document and a growing string would be copied for each.
     fn below_text<'t>(start: &str, tokens: impl Iterator<Item = Cow<'t, str>> + Clone) -> Self {
         let len = start.len() + tokens.clone().map(|token| 1 + token.len()).sum::<usize>();
         let mut text = String::with_capacity(len);
@@ -80,6 +82,7 @@ impl<Space> Pointer<Space> {
         for token in tokens {
             text.push('/');
             if token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+                // RFC 6901, section 3. `~` first, or the `~` of `~1` would be escaped again.
                 text.push_str(&token.replace('~', "~0").replace('/', "~1"));
             } else {
                 text.push_str(&token);
@@ -94,7 +97,7 @@ impl<Space> Pointer<Space> {
         self.join_text(&rest.0)
     }
 
-    /// The same for a path that is escaped already.
+    /// [`Pointer::join`] for text whose tokens are escaped already.
     pub(crate) fn join_text(&self, rest: &str) -> Self {
         Pointer::from_escaped([&self.0, rest].concat())
     }
@@ -114,7 +117,8 @@ impl<Space> Pointer<Space> {
         self.0.split('/').skip(1).map(unescape)
     }
 
-    /// What remains below `prefix`, if this pointer lies at or below it.
+    /// The path that remains below `prefix`, if this pointer lies at or below it. `/tools/12` does
+    /// not lie below `/tools/1`.
     pub fn below(&self, prefix: &Self) -> Option<Self> {
         let rest = self.0.strip_prefix(&*prefix.0)?;
         (rest.is_empty() || rest.starts_with('/')).then(|| Pointer::from_escaped(rest))
@@ -126,7 +130,7 @@ impl<Space> Pointer<Space> {
     }
 }
 
-/// What can be a step of a pointer: a key, or a place in a list.
+/// A step of a pointer: a key of an object, or an index of a list.
 pub trait PointerToken {
     /// Its text, not escaped.
     fn text(&self) -> Cow<'_, str>;
@@ -166,6 +170,7 @@ impl<T: PointerToken + ?Sized> PointerToken for &T {
     }
 }
 
+/// Decodes a token. `~1` first: RFC 6901 reads `~01` as `~1`, not as `/`.
 pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     if token.as_bytes().contains(&b'~') {
         Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
@@ -174,7 +179,8 @@ pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// Pointers are ordered and hashed as their text.
+/// Pointers are ordered, compared and hashed as their text (the derived implementations above do
+/// the same), which lets `Origin` look up a path by a slice of another one.
 impl<Space> Borrow<str> for Pointer<Space> {
     fn borrow(&self) -> &str {
         &self.0

@@ -1,8 +1,14 @@
-//! The text of one file and where its lines are. No parsing here.
+//! The text of one file, and the positions of its lines. No parsing here.
+//!
+//! Three units of position exist in this crate. Bytes ([`Span`]) are what parsers and edits use.
+//! Lines with columns in code points ([`LineColumn`]) are what people see. UTF-16 code units are
+//! what SARIF and GitHub expect; `render::sarif` derives them. Everything is counted from the start
+//! of the text behind a byte order mark, which [`Source`] removes and [`Source::with_text`]
+//! restores.
 
 use std::sync::OnceLock;
 
-/// A half-open range of bytes in a [`Source`].
+/// A half-open range of bytes in the text of a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First byte.
@@ -12,7 +18,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span from byte offsets; sources are capped far below `u32::MAX`.
+    /// A span from byte offsets. Sources are capped far below `u32::MAX`; an offset beyond is
+    /// clamped, and an end before the start becomes the start.
     pub fn new(start: usize, end: usize) -> Span {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Span { start: clamp(start), end: clamp(end.max(start)) }
@@ -24,7 +31,8 @@ impl Span {
     }
 }
 
-/// A position for people: both count from 1, columns count Unicode code points.
+/// A position for people. Both numbers count from 1; columns count Unicode code points, as most
+/// editors do, and not bytes or what a terminal shows as one character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
     /// Line, from 1.
@@ -33,15 +41,15 @@ pub struct LineColumn {
     pub column: usize,
 }
 
-/// Bytes that are not UTF-8 text.
+/// Bytes that are not UTF-8 text. [`crate::Document::parse`] turns it into `INVALID_ENCODING`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not UTF-8: {what} at byte {offset}")]
 pub struct EncodingError {
     /// The first byte that cannot be read, counted from the start of the file.
     pub offset: usize,
-    /// What stands there, in words.
+    /// The offending byte in words, or the byte order mark of another encoding.
     pub what: String,
-    /// The text before the offending byte, which can still be shown.
+    /// The text before the offending byte, so that the diagnostic can show the line.
     pub valid: String,
 }
 
@@ -50,17 +58,22 @@ pub struct EncodingError {
 pub struct Source {
     name: String,
     text: String,
+    /// Whether the file began with a byte order mark.
     bom: bool,
+    /// The byte each line starts at, indexed on first use: a file without findings never needs it.
     lines: OnceLock<Vec<u32>>,
 }
 
+/// The byte order mark in UTF-8.
 const BOM: &[u8] = &[0xEF, 0xBB, 0xBF];
 
 impl Source {
-    /// Decodes `bytes`; `name` is what diagnostics call the file.
+    /// Decodes `bytes` as UTF-8; `name` is what diagnostics call the file. Files in UTF-16 and
+    /// UTF-32 are refused with the name of their encoding, which helps more than "byte 0xFF".
     pub fn decode(name: &str, bytes: Vec<u8>) -> Result<Source, EncodingError> {
         let bom = bytes.starts_with(BOM);
         let skip = if bom { BOM.len() } else { 0 };
+        // UTF-32 first: its little-endian mark begins with that of UTF-16.
         let what = match bytes.as_slice() {
             [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("a UTF-32 byte order mark"),
             [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("a UTF-16 byte order mark"),
@@ -117,6 +130,8 @@ impl Source {
         self.text.get(span.range()).unwrap_or("")
     }
 
+    /// The byte each line starts at. Only `\n` breaks lines, as in editors; YAML's lone carriage
+    /// return does not.
     fn lines(&self) -> &[u32] {
         self.lines.get_or_init(|| {
             let breaks = self.text.match_indices('\n');
@@ -125,7 +140,8 @@ impl Source {
         })
     }
 
-    /// The line and column of a byte offset; past the end it is the end.
+    /// The line and column of a byte offset, both from 1. An offset inside a character counts as
+    /// its start; one past the end as the end.
     pub fn line_column(&self, byte: usize) -> LineColumn {
         let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
         let lines = self.lines();
@@ -134,7 +150,8 @@ impl Source {
         LineColumn { line: line + 1, column: before.chars().count() + 1 }
     }
 
-    /// Where line `line` (from 1) starts, and its text without the line break.
+    /// Where line `line` (from 1) starts, and its text without the line break; `None` past the
+    /// last.
     pub fn line(&self, line: usize) -> Option<(usize, &str)> {
         let lines = self.lines();
         let start = *lines.get(line.checked_sub(1)?)? as usize;

@@ -1,10 +1,13 @@
-//! Words for messages, and words taken apart: what everybody needs who reads what a person wrote
-//! and tells them what is wrong with it.
+//! Splitting and comparing words that people wrote, and lists of words for messages.
+//!
+//! Readers, rules and commands all need these: "did you mean", "expected `a`, `b` or `c`", command
+//! lines in a string, and values shortened for a message. Nothing here depends on a document.
 
-use crate::render::is_plain;
+use crate::render::is_printable_ascii;
 
-/// A command line taken apart as a shell would: white space, both quotes, backslashes. No
-/// variables, no operators. `None` if a quote is open at the end.
+/// Splits a command line as a shell would: at white space, with both kinds of quotes and with
+/// backslashes. No variables, no operators: `$HOME` and `|` are ordinary words. `None` if a quote
+/// or a backslash at the end is not complete.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -13,7 +16,8 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(q), c) if c == q => quote = None,
-            // Between double quotes a backslash is one, unless it protects something.
+            // As in POSIX shells: between double quotes a backslash protects only these four
+            // characters; before any other it is an ordinary character.
             (Some('"'), '\\')
                 if chars.peek().is_none_or(|next| !matches!(next, '"' | '\\' | '$' | '`')) =>
             {
@@ -33,8 +37,10 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// The candidate that `name` is probably meant to be: the same but for case and separators, or a
-/// slip of the hand away.
+/// The candidate that `name` is probably meant to be: equal but for case and separators, or a
+/// typing slip away. Longer names may have more slips; names of up to three letters none, because
+/// short names are often a letter apart (`url`, `uri`). `None` for names over 64 characters, which
+/// bounds the quadratic distance.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |s: &str| {
         s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
@@ -53,7 +59,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The same among few words of which one must be meant: one slip is enough however short they are.
+/// Like [`nearest`], for a short list of words where the author must have meant one: a single slip
+/// is enough however short the words are.
 pub fn nearest_word<'a>(
     word: &str,
     words: impl Iterator<Item = &'a str> + Clone,
@@ -62,7 +69,7 @@ pub fn nearest_word<'a>(
     nearest(word, words.clone()).or_else(|| words.clone().find(is_close))
 }
 
-/// `a`, `b` or `c`.
+/// The words as a phrase: `` `a`, `b` or `c` ``.
 pub fn alternatives(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
@@ -71,9 +78,10 @@ pub fn alternatives(words: &[&str]) -> String {
     }
 }
 
-/// Text for a message: at most 60 characters, control characters escaped.
+/// Text for a message: at most 60 characters, control characters escaped. Quotes are not, since
+/// messages put values between backticks.
 pub fn shorten(text: &str) -> String {
-    if text.len() <= 60 && is_plain(text) && !text.contains('\\') {
+    if text.len() <= 60 && is_printable_ascii(text) && !text.contains('\\') {
         return text.to_owned();
     }
     let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();

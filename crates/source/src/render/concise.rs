@@ -1,4 +1,5 @@
-//! One line per diagnostic, as compilers and editors understand it.
+//! One line per diagnostic, in the form of gcc and clang, which editors and log viewers recognise
+//! and turn into links. Help and fixes are left out: they need more than a line.
 
 use super::visible;
 use crate::Diagnostic;

@@ -1,4 +1,10 @@
 //! The form for people: the lines of the file with carets under the place, as rustc shows it.
+//!
+//! `annotate_snippets` draws. This file chooses what it sees, because given a whole file it would
+//! print too much or take too long: a few lines around all places, or one excerpt for each place
+//! where they lie far apart, and of a very long line (minified JSON) only a window around the
+//! place. Characters that would disturb the layout or the terminal are replaced by others of the
+//! same length in bytes, so that every offset stays valid.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -14,12 +20,12 @@ pub enum Colour {
     Off,
 }
 
-/// Lines longer than this are shown as a window around the place.
-const WIDE: usize = 160;
-/// A span over more lines than this is shown by its first line.
-const TALL: usize = 8;
+/// Lines longer than this many bytes are shown as a window around the place.
+const MAX_LINE_BYTES: usize = 160;
+/// Places that span more lines than this are shown separately, each by its first line.
+const MAX_LINES: usize = 8;
 
-/// The diagnostic with its lines, its help and its fix.
+/// The diagnostic with its lines, its help and its fix. Ends without a line break.
 pub fn full(d: &Diagnostic, colour: Colour) -> String {
     let level = match d.severity {
         Severity::Error => Level::ERROR,
@@ -29,7 +35,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     let (message, file) = (visible(&d.message), visible(d.source.name()));
     let title = level.primary_title(&message).id(d.code.name);
     let mut group = Group::with_title(title);
-    let windows: Vec<Window<'_>> = windows(d);
+    let windows: Vec<SnippetWindow<'_>> = windows(d);
     for window in &windows {
         let snippet = Snippet::source(window.text.as_str())
             .path(file.as_str())
@@ -50,7 +56,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         group = group.element(Level::HELP.message(visible(help)));
     }
     if let Some(fix) = &d.fix {
-        // An unsafe fix is a guess, and help usually says it already.
+        // An unsafe fix is a guess, and the help usually names it already.
         if fix.safe {
             group = group.element(Level::HELP.message(format!("fix: {}", visible(&fix.title))));
         } else if d.help.is_empty() {
@@ -58,12 +64,14 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
                 group.element(Level::HELP.message(format!("unsafe fix: {}", visible(&fix.title))));
         }
     }
+    // Wide enough that the renderer never cuts a line itself: the windows above are the cut.
     let renderer = match colour {
         Colour::On => Renderer::styled(),
         Colour::Off => Renderer::plain(),
     };
-    let mut out = renderer.term_width(WIDE + 40).render(&[group]).to_string();
-    // Of a line that is cut the renderer counts columns from the cut.
+    let mut out = renderer.term_width(MAX_LINE_BYTES + 40).render(&[group]).to_string();
+    // For a window inside a line, the renderer counts columns from the start of the window. It has
+    // no setting for that, so the header line is corrected afterwards.
     for (line, shown, column) in
         windows.iter().filter_map(|w| Some((w.line, w.shown_column(), w.column?)))
     {
@@ -73,26 +81,31 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     out
 }
 
-type Mark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
+/// A range to underline, in bytes of the window; how; and its label.
+type SnippetMark<'d> = (std::ops::Range<usize>, AnnotationKind, &'d str);
 
-/// A piece of the file to show, starting at the start of a line or inside a long one.
-struct Window<'d> {
+/// A piece of the file to show, from the start of a line or from inside a long one.
+struct SnippetWindow<'d> {
+    /// The number of its first line, from 1.
     line: usize,
     /// The column of the place in the whole line, if the window starts inside it.
     column: Option<usize>,
+    /// The piece, with disturbing characters replaced.
     text: String,
-    marks: Vec<Mark<'d>>,
+    /// The places in it. The header line of the excerpt names the first.
+    marks: Vec<SnippetMark<'d>>,
 }
 
-impl Window<'_> {
+impl SnippetWindow<'_> {
+    /// The column that the renderer prints for the first mark.
     fn shown_column(&self) -> usize {
         let before = self.marks.first().and_then(|mark| self.text.get(..mark.0.start));
         before.map_or(0, |text| text.chars().count()) + 1
     }
 }
 
-/// One window if all places fit into a few lines, otherwise one per place.
-fn windows(d: &Diagnostic) -> Vec<Window<'_>> {
+/// One window if all places fit into a few ordinary lines, otherwise one for each place.
+fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     let Some(span) = d.span else { return Vec::new() };
     if d.source.text().is_empty() {
         return Vec::new();
@@ -101,68 +114,79 @@ fn windows(d: &Diagnostic) -> Vec<Window<'_>> {
     let labels = d.labels.iter().map(|l| (l.span, AnnotationKind::Context, l.text.as_str()));
     let places: Vec<_> = std::iter::once(primary).chain(labels).collect();
     let lines = |s: Span| (line_of(&d.source, s.start), line_of(&d.source, s.end));
+    // The lines from the first to the last place, labels included.
     let first = places.iter().map(|p| lines(p.0).0).min().unwrap_or(1);
     let last = places.iter().map(|p| lines(p.0).1).max().unwrap_or(1);
-    if last - first < TALL && (first..=last).all(|n| !is_wide(&d.source, n)) {
+    if last - first < MAX_LINES && (first..=last).all(|n| !is_wide(&d.source, n)) {
         return vec![window(&d.source, first, last, &places)];
     }
-    places.iter().map(|place| narrow(&d.source, *place)).collect()
+    places.iter().map(|place| window_around(&d.source, *place)).collect()
 }
 
+/// The line of a byte, from 1.
 fn line_of(source: &Source, byte: u32) -> usize {
     source.line_column(byte as usize).line
 }
 
+/// Whether a line is too long to show as a whole.
 fn is_wide(source: &Source, line: usize) -> bool {
-    source.line(line).is_some_and(|(_, text)| text.len() > WIDE)
+    source.line(line).is_some_and(|(_, text)| text.len() > MAX_LINE_BYTES)
 }
 
+/// The lines `first` to `last` with all places marked.
 fn window<'d>(
     source: &Source,
     first: usize,
     last: usize,
     places: &[(Span, AnnotationKind, &'d str)],
-) -> Window<'d> {
+) -> SnippetWindow<'d> {
     let start = source.line(first).map_or(0, |(start, _)| start);
     let end = source.line(last).map_or(start, |(start, text)| start + text.len());
     let text = &source.text()[start..end];
     let marks =
         places.iter().map(|(span, kind, label)| (clip(source, *span, start, end), *kind, *label));
-    Window { line: first, column: None, text: keep_width(text), marks: marks.collect() }
+    SnippetWindow { line: first, column: None, text: keep_width(text), marks: marks.collect() }
 }
 
 /// One place by itself: its first line only, and of a long line only the part around it.
-fn narrow<'d>(source: &Source, (span, kind, label): (Span, AnnotationKind, &'d str)) -> Window<'d> {
+fn window_around<'d>(
+    source: &Source,
+    (span, kind, label): (Span, AnnotationKind, &'d str),
+) -> SnippetWindow<'d> {
     let line = line_of(source, span.start);
     let (start, text) = source.line(line).unwrap_or((0, ""));
     let at = (span.start as usize).clamp(start, start + text.len());
-    let (from, to) = if text.len() > WIDE {
+    // Half of the window before the place and half behind it.
+    let (from, to) = if text.len() > MAX_LINE_BYTES {
         let whole = source.text();
-        let from = whole.floor_char_boundary(at.saturating_sub(WIDE / 2).max(start));
-        (from, whole.floor_char_boundary((at + WIDE / 2).min(start + text.len())))
+        let from = whole.floor_char_boundary(at.saturating_sub(MAX_LINE_BYTES / 2).max(start));
+        (from, whole.floor_char_boundary((at + MAX_LINE_BYTES / 2).min(start + text.len())))
     } else {
         (start, start + text.len())
     };
     let text = keep_width(&source.text()[from..to]);
     let column = (from > start).then(|| source.line_column(at).column);
-    Window { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }
+    SnippetWindow { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }
 }
 
-/// The part of `span` between `start` and `end`, counted from `start`, in whole characters.
+/// The part of `span` between `start` and `end`, counted from `start`, in whole characters: the
+/// renderer slices the text by these ranges.
 fn clip(source: &Source, span: Span, start: usize, end: usize) -> std::ops::Range<usize> {
     let text = source.text();
     let at = |byte: u32| (byte as usize).clamp(start, end);
     text.floor_char_boundary(at(span.start)) - start..text.ceil_char_boundary(at(span.end)) - start
 }
 
-/// What would break the layout or steer the terminal is replaced by characters of the same length,
-/// so that every offset stays.
+/// Replaces what would break the layout or steer the terminal by characters of the same length in
+/// bytes. `visible` cannot be used here: escapes are longer and would move every mark.
 fn keep_width(text: &str) -> String {
     let lines: Vec<String> =
         text.split("\r\n").map(|line| line.chars().map(harmless).collect()).collect();
     lines.join("\r\n")
 }
 
+/// A stand-in of the same UTF-8 length. Control characters of one byte are left: the renderer shows
+/// them as symbols itself.
 fn harmless(c: char) -> char {
     match c {
         '\r' => ' ',

@@ -1,11 +1,12 @@
-//! One workflow command per diagnostic: GitHub Actions makes an annotation of the line it reads in
-//! a log.
+//! One workflow command per diagnostic: GitHub Actions turns such a line of a log into an
+//! annotation.
 //!
-//! GitHub says neither what a column counts nor whether `endColumn` is inside. This form counts
-//! UTF-16 code units, as the browser that shows the annotation does, and ends behind the last one,
-//! as SARIF does.
+//! GitHub's documentation says neither what a column counts nor whether `endColumn` is inclusive.
+//! This form counts UTF-16 code units, as the browser that shows the annotation does, and ends
+//! behind the last one, as SARIF does. Without the escapes below, a message with a line break or a
+//! comma would end the command early, and a hostile document could add commands of its own.
 
-use super::sarif::{Region, explained};
+use super::sarif::{Utf16Region, message_with_help};
 use super::visible;
 use crate::{Diagnostic, Severity};
 
@@ -17,19 +18,19 @@ pub fn github(d: &Diagnostic) -> String {
         Severity::Info => "notice",
     };
     let file = property(&visible(d.source.name()));
-    let place = d.span.map_or(String::new(), |span| place(&Region::of(&d.source, span)));
+    let place = d.span.map_or(String::new(), |span| place(&Utf16Region::of(&d.source, span)));
     format!(
         "::{command} file={file}{place},title={}::{}",
         property(d.code.name),
-        data(&explained(d))
+        data(&message_with_help(d))
     )
 }
 
-/// The lines, and the columns if it is one line: the runner drops a place with columns in two
-/// lines.
-fn place(region: &Region) -> String {
+/// The lines, and the columns if it is one line: the runner drops the place of an annotation that
+/// has columns in two lines.
+fn place(region: &Utf16Region) -> String {
     let ((line, column), (end_line, end_column)) = (region.start, region.end);
-    // What ends with a line break ends in the line that it breaks.
+    // A span that ends with a line break ends, for people, on the line that it breaks.
     let last = if end_column == 1 && end_line > line { end_line - 1 } else { end_line };
     let columns = if end_line == line {
         format!(",col={column},endColumn={end_column}")
@@ -39,12 +40,12 @@ fn place(region: &Region) -> String {
     format!(",line={line},endLine={last}{columns}")
 }
 
-/// As `escapeData` of `@actions/core`.
+/// Escapes a message, as `escapeData` of `@actions/core` does.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// As `escapeProperty` of `@actions/core`.
+/// Escapes a property, as `escapeProperty` of `@actions/core` does.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

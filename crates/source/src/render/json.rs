@@ -1,5 +1,8 @@
-//! One JSON object a line, for programs. Bytes count from the start of the file, its byte order
-//! mark included.
+//! One JSON object per line and diagnostic, for programs.
+//!
+//! Positions have a line, a column in code points and a byte. Bytes count from the start of the
+//! file, its byte order mark included, so that a program can apply a fix to the bytes it has read
+//! itself. Text is passed on as it is: escaping for a terminal is up to the program that shows it.
 
 use serde_json::{Value as Json, json};
 
@@ -21,7 +24,8 @@ pub fn json(d: &Diagnostic) -> String {
     }))
 }
 
-/// JSON as one line for every reader: what some of them take for a line break is escaped.
+/// JSON on one line for every reader. `serde_json` leaves three characters unescaped that some
+/// readers take for line breaks (U+0085, U+2028, U+2029).
 pub fn line(json: &Json) -> String {
     let text = json.to_string();
     if !text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
@@ -30,11 +34,13 @@ pub fn line(json: &Json) -> String {
     text.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
+/// A byte of the text as a position in the file.
 fn position(source: &Source, byte: u32) -> Json {
     let at = source.line_column(byte as usize);
     json!({"line": at.line, "column": at.column, "byte": source.offset() + byte as usize})
 }
 
+/// A fix with its edits; `start` and `end` as for a diagnostic.
 fn fix_json(fix: &Fix, source: &Source) -> Json {
     let place = |span: Span| (position(source, span.start), position(source, span.end));
     let edits: Vec<Json> = fix

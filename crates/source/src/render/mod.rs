@@ -1,5 +1,16 @@
-//! Diagnostics as text, one file per form. They write to a string; who prints it, and whether in
-//! colour, is the caller's business.
+//! Diagnostics as text, one file per output form.
+//!
+//! | form | for | units of columns |
+//! |---|---|---|
+//! | `concise` | terminals and editors, one line each | code points |
+//! | `full` | people: excerpts with carets | code points |
+//! | `json` | programs, one object a line | code points and bytes |
+//! | `github` | annotations of GitHub Actions | UTF-16 code units |
+//! | `sarif` | code scanning, one document for all | UTF-16 code units |
+//!
+//! Every form writes to a string. The caller prints it and decides about colour. The text of a file
+//! is hostile input to a terminal, so all forms for people pass it through [`visible`] or an
+//! equivalent.
 
 mod concise;
 mod full;
@@ -15,7 +26,8 @@ pub use sarif::sarif;
 
 use crate::Diagnostic;
 
-/// The order diagnostics are shown in: by file, then by place, then by code.
+/// Sorts diagnostics for output: by file, then by place, then by code. Rules run on several
+/// threads, so without this the order would change from run to run.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by(|a, b| {
         let key = |d: &Diagnostic| (d.span.map(|s| (s.start, s.end)), d.code.name, d.path.clone());
@@ -23,23 +35,29 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
     });
 }
 
-/// Whether a text is printable ASCII: most are, and that is seen many bytes at a time.
-pub(crate) fn is_plain(text: &str) -> bool {
+/// Whether a text is printable ASCII and can be shown as it is. Nearly all are; the fold without
+/// early exit lets the compiler compare 32 bytes at a time.
+pub(crate) fn is_printable_ascii(text: &str) -> bool {
     text.as_bytes()
         .chunks(32)
         .all(|chunk| chunk.iter().fold(true, |plain, b| plain & matches!(b, b' '..=b'~')))
 }
 
-/// Text for one line of a terminal: what could move the cursor or hide is written as an escape.
+/// Text for one line of a terminal. Characters that move the cursor, hide text or reverse its
+/// direction are written as escapes (`\u{1b}`), so that a document can neither forge output nor
+/// show another text than the one an agent reads.
 pub fn visible(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
             || matches!(
                 c,
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+                '\u{200b}'..='\u{200f}'
+                    | '\u{2028}'..='\u{202e}'
+                    | '\u{2066}'..='\u{2069}'
+                    | '\u{feff}'
             )
     };
-    if is_plain(text) {
+    if is_printable_ascii(text) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());

@@ -1,5 +1,11 @@
 //! All diagnostics as one SARIF 2.1.0 document, for code scanning and for viewers in editors.
 //!
+//! ```text
+//! run ─┬─ rules               one per code that occurs, with its manual
+//!      ├─ invocations         failures: what could not be looked at
+//!      └─ results             one per diagnostic ─▶ ruleIndex, locations, fixes, fingerprint
+//! ```
+//!
 //! Columns count UTF-16 code units, because viewers take them for indices into their own strings
 //! and few look at `columnKind`. For the same reason braces in messages are not doubled, though
 //! section 3.11.5 asks for it: viewers would show both.
@@ -12,11 +18,13 @@ use serde_json::{Value as Json, json};
 use super::visible;
 use crate::{Diagnostic, DiagnosticCode, DocumentPath, Fix, Severity, Source, Span};
 
+/// The schema that the document says it follows; viewers and upload services use it to recognise
+/// the version.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A document with one run; `version` is that of Toolwright, `failures` are what kept it from
-/// looking at everything.
+/// A document with one run. `version` is that of Toolwright; `failures` are messages about files
+/// that could not be looked at, which make the run unsuccessful.
 pub fn sarif<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
     failures: &[String],
@@ -37,7 +45,10 @@ pub fn sarif<'d>(
         failures.iter().map(|text| json!({"level": "error", "message": {"text": visible(text)}}));
     let notices: Vec<Json> = notices.collect();
     let run = json!({
-        "invocations": [{"executionSuccessful": failures.is_empty(), "toolExecutionNotifications": notices}],
+        "invocations": [{
+            "executionSuccessful": failures.is_empty(),
+            "toolExecutionNotifications": notices,
+        }],
         "tool": {"driver": {"name": "toolwright", "version": version, "rules": rules}},
         "columnKind": "utf16CodeUnits",
         "results": results,
@@ -45,6 +56,7 @@ pub fn sarif<'d>(
     format!("{:#}", json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}))
 }
 
+/// A code as a reporting descriptor. The first sentence of its manual is the title of alerts.
 fn rule(code: &DiagnosticCode) -> Json {
     let first_sentence = code.manual.split_inclusive(". ").next().unwrap_or_default().trim_end();
     json!({
@@ -57,6 +69,7 @@ fn rule(code: &DiagnosticCode) -> Json {
     })
 }
 
+/// SARIF's word for a severity.
 fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -65,12 +78,13 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// A diagnostic as a result; `rule` is the index of its code among the rules.
 fn result(d: &Diagnostic, rule: usize) -> Json {
     let mut result = json!({
         "ruleId": d.code.name,
         "ruleIndex": rule,
         "level": level(d.severity),
-        "message": {"text": without_links(&explained(d))},
+        "message": {"text": without_links(&message_with_help(d))},
         "locations": [location(d)],
         "partialFingerprints": {"toolwright/v1": fingerprint(d)},
     });
@@ -78,7 +92,7 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
         let labels = d.labels.iter().map(|label| {
             json!({
                 "message": {"text": without_links(&visible(&label.text))},
-                "physicalLocation": physical(&d.source, Some(label.span)),
+                "physicalLocation": physical_location(&d.source, Some(label.span)),
             })
         });
         result["relatedLocations"] = labels.collect();
@@ -89,36 +103,42 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
     result
 }
 
-/// The message and below it each sentence of help, with nothing hidden.
-pub(super) fn explained(d: &Diagnostic) -> String {
+/// The message, and below it each sentence of help, with hidden characters shown. SARIF and GitHub
+/// have no field for help.
+pub(super) fn message_with_help(d: &Diagnostic) -> String {
     let help = d.help.iter().map(|help| format!("\nhelp: {}", visible(help)));
     std::iter::once(visible(&d.message)).chain(help).collect()
 }
 
-/// SARIF 3.11.6 makes a link of `[text](target)`. What a definition says must not become one.
+/// SARIF 3.11.6 makes a link of `[text](target)`. Text of a definition must not become one, so the
+/// bracket is escaped.
 fn without_links(text: &str) -> String {
     text.replace("](", "\\](")
 }
 
+/// The place in the file, and the path into the document as its logical location.
 fn location(d: &Diagnostic) -> Json {
-    let mut location = json!({"physicalLocation": physical(&d.source, d.span)});
+    let mut location = json!({"physicalLocation": physical_location(&d.source, d.span)});
     if d.path != DocumentPath::root() {
         location["logicalLocations"] = json!([{"fullyQualifiedName": d.path.as_str()}]);
     }
     location
 }
 
-fn physical(source: &Source, span: Option<Span>) -> Json {
+/// The file, and the place in it if there is one.
+fn physical_location(source: &Source, span: Option<Span>) -> Json {
     let mut physical = json!({"artifactLocation": {"uri": uri(source.name())}});
     if let Some(span) = span {
-        physical["region"] = Region::of(source, span).json();
+        physical["region"] = Utf16Region::of(source, span).json();
     }
     physical
 }
 
+/// A fix with one change of the file. Whether it is safe goes into the property bag, because SARIF
+/// has no field for it.
 fn fix_json(fix: &Fix, source: &Source) -> Json {
     let replacements = fix.edits.iter().map(|edit| {
-        let region = Region::of(source, edit.span).json();
+        let region = Utf16Region::of(source, edit.span).json();
         json!({"deletedRegion": region, "insertedContent": {"text": edit.text}})
     });
     json!({
@@ -131,16 +151,22 @@ fn fix_json(fix: &Fix, source: &Source) -> Json {
     })
 }
 
-/// A span in whole characters, as line and column, both from 1, and in bytes of the file.
-pub(super) struct Region {
+/// A span in whole characters: as line and column in UTF-16 code units, both from 1, and in bytes
+/// of the file.
+pub(super) struct Utf16Region {
+    /// Line and column of the first character.
     pub(super) start: (usize, usize),
+    /// Line and column behind the last character.
     pub(super) end: (usize, usize),
+    /// From the start of the file, byte order mark included.
     byte: usize,
+    /// In bytes.
     length: usize,
 }
 
-impl Region {
-    pub(super) fn of(source: &Source, span: Span) -> Region {
+impl Utf16Region {
+    /// The region of a span; a span inside a character is widened to the whole one.
+    pub(super) fn of(source: &Source, span: Span) -> Utf16Region {
         let text = source.text();
         let start = text.floor_char_boundary(span.start as usize);
         let end = text.ceil_char_boundary(span.end as usize).max(start);
@@ -149,7 +175,7 @@ impl Region {
             let line_start = source.line(at.line).map_or(byte, |(start, _)| start);
             (at.line, at.column + surrogate_pairs(&text[line_start..byte]))
         };
-        Region {
+        Utf16Region {
             start: place(start),
             end: place(end),
             byte: source.offset() + start,
@@ -157,6 +183,7 @@ impl Region {
         }
     }
 
+    /// The region object of SARIF 3.30.
     fn json(&self) -> Json {
         json!({
             "startLine": self.start.0,
@@ -169,15 +196,18 @@ impl Region {
     }
 }
 
-/// How many characters take two units in UTF-16: those that take four bytes in UTF-8.
+/// How many characters take two units in UTF-16: those that take four bytes in UTF-8, and these are
+/// the only ones with a byte from 0xF0 on.
 fn surrogate_pairs(text: &str) -> usize {
-    // In pieces whose count fits into a byte: ten times as fast, and a line may have 16 MiB.
+    // In pieces whose count fits into a byte, so that the compiler vectorizes the sum: ten times as
+    // fast, and a line may have 16 MiB.
     let count = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte >= 0xF0)).sum::<u8>();
     text.as_bytes().chunks(192).map(|piece| usize::from(count(piece))).sum()
 }
 
-/// What stays the same when lines move: FNV-1a (64 bits) of code, pointer and message. Stored by
-/// others, so it never changes under this key.
+/// Identifies a diagnostic across versions of a file: FNV-1a (64 bits) of code, pointer and
+/// message, none of which changes when lines move. Services store it and compare, so the formula
+/// never changes under the key `toolwright/v1`.
 fn fingerprint(d: &Diagnostic) -> String {
     // No text holds the byte 0xFF, so it keeps the parts apart.
     let bytes = [d.code.name, d.path.as_str(), &d.message]
@@ -189,8 +219,8 @@ fn fingerprint(d: &Diagnostic) -> String {
     format!("{hash:016x}")
 }
 
-/// The name of a source as a URI reference (RFC 3986): a URL is one already, anything else is a
-/// path.
+/// The name of a source as a URI reference (RFC 3986). A URL is one already; anything else is a
+/// path, relative if the caller's was, because code scanning resolves it against the repository.
 fn uri(name: &str) -> String {
     if is_url(name) {
         return name.to_owned();
@@ -211,9 +241,10 @@ fn uri(name: &str) -> String {
     out
 }
 
+/// Appends a path segment with everything encoded that is not plain.
 fn push_encoded(out: &mut String, segment: &str) {
     for byte in segment.bytes() {
-        if is_plain(byte) || byte == b'@' {
+        if is_url_byte(byte) || byte == b'@' {
             out.push(char::from(byte));
         } else {
             out.push_str(&format!("%{byte:02X}"));
@@ -222,17 +253,20 @@ fn push_encoded(out: &mut String, segment: &str) {
 }
 
 /// `unreserved` and `sub-delims` of RFC 3986, which every part of a URL may hold.
-fn is_plain(byte: u8) -> bool {
+fn is_url_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
 }
 
-/// Whether it is the URL of a server, well-formed and without a fragment.
+/// Whether it is a well-formed URL of a server, without a fragment. Anything that only resembles
+/// one is encoded as a path, so that the document stays valid.
 fn is_url(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("http://").or_else(|| name.strip_prefix("https://")) else {
         return false;
     };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    // Removes the port. Digits at the end of a host without a port are cut, too, which does not
+    // change whether the rest is well-formed.
     let host = host.trim_end_matches(|c: char| c.is_ascii_digit());
     let host = host.strip_suffix(':').unwrap_or(host);
     let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -241,11 +275,11 @@ fn is_url(name: &str) -> bool {
     is_host && !authority.is_empty() && is_made_of(user, b":") && is_made_of(path, b":@/?")
 }
 
-/// Whether it holds nothing but plain bytes, these others, and bytes that are encoded.
+/// Whether a part of a URL holds nothing but plain bytes, `others`, and percent-encoded bytes.
 fn is_made_of(text: &str, others: &[u8]) -> bool {
     let is_hex = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
     text.bytes().enumerate().all(|(at, byte)| match byte {
         b'%' => is_hex(at + 1) && is_hex(at + 2),
-        _ => is_plain(byte) || others.contains(&byte),
+        _ => is_url_byte(byte) || others.contains(&byte),
     })
 }

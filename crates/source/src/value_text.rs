@@ -1,41 +1,50 @@
-//! JSON values as text that fits its surroundings: JSON, or what YAML takes in the same place.
+//! JSON values as text for an edit: JSON, or YAML that is correct in the same place.
+//!
+//! YAML is written on one line and in flow style, whatever stands around it: that form is valid at
+//! every indent, in block and in flow collections alike. Strings keep the quotes of the text they
+//! replace where they can. What a reader of YAML might misunderstand is put in double quotes, whose
+//! escapes JSON and YAML share.
 
 use serde_json::Value as Json;
 
-use crate::scalar;
+use crate::core_schema;
 use crate::tree::{Style, ValueKind};
 
-/// How a written value is laid out.
+/// How a JSON value is laid out.
 #[derive(Clone, Copy)]
-pub(crate) enum Layout<'t> {
+pub(crate) enum JsonLayout<'t> {
     /// On one line.
     Inline,
-    /// One member a line, as pretty-printed JSON has it.
-    Lines { newline: &'t str, indent: &'t str, unit: &'t str },
+    /// One member a line. `indent` is that of the line the value begins on, `unit` is added for
+    /// each level.
+    Pretty { newline: &'t str, indent: &'t str, unit: &'t str },
 }
 
 /// The value as JSON text.
-pub(crate) fn json(value: &Json, layout: Layout<'_>) -> String {
+pub(crate) fn json(value: &Json, layout: JsonLayout<'_>) -> String {
     let mut out = String::new();
     write_json(&mut out, value, layout, 0);
     out
 }
 
-fn write_json(out: &mut String, value: &Json, layout: Layout<'_>, depth: usize) {
+/// Appends the value. Recursive: values of edits come from our own code, not from a document.
+fn write_json(out: &mut String, value: &Json, layout: JsonLayout<'_>, depth: usize) {
     let (open, close, len) = match value {
         Json::Array(items) => ('[', ']', items.len()),
         Json::Object(map) => ('{', '}', map.len()),
         scalar => return out.push_str(&scalar.to_string()),
     };
     out.push(open);
+    // What stands before the `n`-th member: a comma behind the previous one, then a space or a
+    // line.
     let next = |out: &mut String, n: usize| {
         if n > 0 {
             out.push(',');
         }
         match layout {
-            Layout::Inline if n > 0 => out.push(' '),
-            Layout::Inline => {}
-            Layout::Lines { .. } => break_line(out, layout, depth + 1),
+            JsonLayout::Inline if n > 0 => out.push(' '),
+            JsonLayout::Inline => {}
+            JsonLayout::Pretty { .. } => break_line(out, layout, depth + 1),
         }
     };
     match value {
@@ -61,8 +70,9 @@ fn write_json(out: &mut String, value: &Json, layout: Layout<'_>, depth: usize) 
     out.push(close);
 }
 
-fn break_line(out: &mut String, layout: Layout<'_>, depth: usize) {
-    if let Layout::Lines { newline, indent, unit } = layout {
+/// Begins a line at the indent of `depth` levels, if the layout has lines.
+fn break_line(out: &mut String, layout: JsonLayout<'_>, depth: usize) {
+    if let JsonLayout::Pretty { newline, indent, unit } = layout {
         out.push_str(newline);
         out.push_str(indent);
         (0..depth).for_each(|_| out.push_str(unit));
@@ -78,11 +88,11 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn yaml(value: &Json, style: Style) -> String {
     match value {
         Json::String(text) => yaml_string(text, style),
-        other => printable(json(other, Layout::Inline)),
+        other => printable(json(other, JsonLayout::Inline)),
     }
 }
 
-/// JSON text with the characters escaped that JSON takes as they are and YAML does not.
+/// JSON text with those characters escaped that JSON allows in a string and YAML does not print.
 fn printable(json: String) -> String {
     if !json.chars().any(is_unprintable) {
         return json;
@@ -97,14 +107,15 @@ fn printable(json: String) -> String {
     out
 }
 
+/// Characters that YAML does not allow, or takes for a line break or a byte order mark.
 fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A string or key as YAML on one line.
+/// A string or key as YAML on one line, in `style` if that can express it, else in double quotes.
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
-        Style::Plain if is_plain(text) => text.to_owned(),
+        Style::Plain if is_safe_unquoted(text) => text.to_owned(),
         Style::Single if !text.chars().any(is_unprintable) => {
             format!("'{}'", text.replace('\'', "''"))
         }
@@ -112,17 +123,18 @@ pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     }
 }
 
-/// Whether YAML reads the bare text as this very string, in block and in flow style.
-fn is_plain(text: &str) -> bool {
+/// Whether YAML reads the bare text as exactly this string, in block and in flow style. Stricter
+/// than YAML: only characters that never have a meaning inside a word are allowed.
+fn is_safe_unquoted(text: &str) -> bool {
     let first =
         text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);
-    // `...` ends a document; readers of YAML 1.1 take the words for booleans.
+    // Readers of YAML 1.1 take these words for booleans. (`...`, checked below, ends a document.)
     let taken = ["yes", "no", "on", "off"].iter().any(|word| text.eq_ignore_ascii_case(word));
     first
         && text.chars().all(inside)
         && !(text.ends_with(' ') || text.starts_with("...") || taken)
-        && scalar::resolve(text) == ValueKind::String
+        && core_schema::kind_of(text) == ValueKind::String
 }
 
 #[cfg(test)]
@@ -151,8 +163,8 @@ mod tests {
     #[test]
     fn json_inline_and_in_lines() {
         let value = json!({"a": [1, "x"], "b": {}});
-        assert_eq!(json(&value, Layout::Inline), r#"{"a": [1, "x"], "b": {}}"#);
-        let lines = Layout::Lines { newline: "\n", indent: "  ", unit: "  " };
+        assert_eq!(json(&value, JsonLayout::Inline), r#"{"a": [1, "x"], "b": {}}"#);
+        let lines = JsonLayout::Pretty { newline: "\n", indent: "  ", unit: "  " };
         assert_eq!(
             json(&value, lines),
             "{\n    \"a\": [\n      1,\n      \"x\"\n    ],\n    \"b\": {}\n  }"

@@ -1,9 +1,14 @@
-//! What a plain YAML scalar is, by the core schema of YAML 1.2.
+//! The type of a plain YAML scalar, by the core schema of YAML 1.2 (section 10.3).
+//!
+//! Deliberately not YAML 1.1: `yes`, `no`, `on`, `off`, `12:30` and `1_000` are strings, `0o17` is
+//! octal and `017` is decimal. The patterns of the specification are written as small functions,
+//! because this runs for every scalar and readers contain no regex engine.
 
 use crate::tree::ValueKind;
 
-/// The type of an unquoted, untagged scalar.
-pub(crate) fn resolve(text: &str) -> ValueKind {
+/// The kind of an unquoted, untagged scalar. The first byte rules out most candidates, so that
+/// ordinary words cost one comparison.
+pub(crate) fn kind_of(text: &str) -> ValueKind {
     let bytes = text.as_bytes();
     match bytes.first() {
         None => ValueKind::Null,
@@ -17,9 +22,12 @@ pub(crate) fn resolve(text: &str) -> ValueKind {
     }
 }
 
+/// Whether the text is an integer or a float of the core schema: decimal, octal, hexadecimal, with
+/// a fraction or an exponent, infinite, or not a number.
 fn is_number(text: &str) -> bool {
     let all =
         |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));
+    // Hexadecimal and octal numbers have no sign in the core schema.
     if let Some(digits) = text.strip_prefix("0x") {
         return all(digits, u8::is_ascii_hexdigit);
     }
@@ -30,6 +38,8 @@ fn is_number(text: &str) -> bool {
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return true;
     }
+    // `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, which covers decimal
+    // integers, too.
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (unsigned, None),
@@ -50,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn core_schema() {
+    fn plain_scalars_get_the_kind_of_the_core_schema() {
         let cases: [(ValueKind, &[&str]); 4] = [
             (ValueKind::Null, &["", "~", "null", "Null", "NULL"]),
             (ValueKind::Bool, &["true", "False", "TRUE"]),
@@ -90,7 +100,7 @@ mod tests {
         ];
         for (kind, texts) in cases {
             for text in texts {
-                assert_eq!(resolve(text), kind, "{text:?}");
+                assert_eq!(kind_of(text), kind, "{text:?}");
             }
         }
     }

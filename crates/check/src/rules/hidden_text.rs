@@ -27,7 +27,7 @@ toolwright_source::codes! {
 }
 
 /// Looks at the text of a value.
-pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
+pub(super) fn check_text(node: Node<'_>, text: &str, out: &mut Report<'_>) {
     let hits = find_hidden_text(text);
     if hits.is_empty() {
         return;
@@ -48,7 +48,7 @@ pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
 }
 
 /// Looks at a key.
-pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
+pub(super) fn check_key(entry: &Member<'_>, out: &mut Report<'_>) {
     let hits = find_hidden_text(entry.name());
     if hits.is_empty() {
         return;

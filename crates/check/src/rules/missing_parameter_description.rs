@@ -3,7 +3,7 @@
 use toolwright_model::Json;
 use toolwright_source::RecordFinding;
 
-use super::parameters::{self, Step};
+use super::parameters::{self, SchemaStep};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -41,32 +41,32 @@ toolwright_source::codes! {
 const HOPS: usize = 8;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for (tool, schema) in parameters::schemas(subject) {
+    for (tool, schema) in parameters::valid_input_schemas(subject) {
         // One finding for each tool: definitions without any description are common, and dozens of
         // lines that say the same would bury what else is found. The first place shows where to
         // begin.
         let mut first = None;
         let mut names = Vec::new();
-        parameters::each(schema, &mut |object, way| {
+        parameters::visit_object_schemas(schema, &mut |object, path| {
             let properties = object.get("properties").and_then(Json::as_object);
             for (name, property) in properties.into_iter().flatten() {
                 if !is_described(property, schema) {
-                    let way = [way, &[Step::Property(name)]].concat();
-                    names.push(parameters::name(&way));
-                    first.get_or_insert(way);
+                    let path = [path, &[SchemaStep::Property(name)]].concat();
+                    names.push(parameters::display_name(&path));
+                    first.get_or_insert(path);
                 }
             }
         });
-        let Some(way) = first else { continue };
-        let Some(at) = parameters::authored_place(subject, tool) else { continue };
+        let Some(path) = first else { continue };
+        let Some(at) = parameters::authored_path(subject, tool) else { continue };
         let message = match names.len() {
-            1 => format!("parameter {} has no description", parameters::list(&names)),
-            _ => format!("parameters {} have no description", parameters::list(&names)),
+            1 => format!("parameter {} has no description", parameters::join_names(&names)),
+            _ => format!("parameters {} have no description", parameters::join_names(&names)),
         };
         out.push(
             RecordFinding::new(
                 &MISSING_PARAMETER_DESCRIPTION,
-                parameters::pointer(&at, &way),
+                parameters::pointer_to(&at, &path),
                 message,
             )
             .on_key(),

@@ -28,7 +28,7 @@ toolwright_source::codes! {
 }
 
 /// Looks at the text of a value.
-pub(super) fn look(
+pub(super) fn check_text(
     node: Node<'_>,
     text: &str,
     detector: &mut InstructionDetector,

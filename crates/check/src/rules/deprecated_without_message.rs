@@ -1,6 +1,6 @@
 //! `deprecated: true` and `deprecationMessage` come together.
 //!
-//! Source: BTCP tool, `deprecationMessage` ("if deprecated"); for other formats our own advice.
+//! Source: our own advice. BTCP defines both fields, the message as guidance for deprecated tools.
 //!
 //! Silent about: fields of the wrong type, which the shape of the value reports. A blank message
 //! counts as missing, and a blank message alone is harmless.

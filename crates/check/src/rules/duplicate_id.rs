@@ -1,8 +1,9 @@
 //! An id names one thing: one function of its list, one tool of its document, one tool of all
 //! documents that are used together.
 //!
-//! Source: AIOS, ids of helpers, processors and validators; toolfoundation, tool ids are unique.
-//! Across documents it follows from how the catalog works: a call names a tool by its id.
+//! Source: AIOS, where ids of tools and functions are unique; toolfoundation, where
+//! `namespace:name` is the stable id of a tool. Across documents it follows from the catalog: a
+//! call names its tool by the id and by nothing else.
 //!
 //! ```text
 //! check          functions of one list, tools of one document

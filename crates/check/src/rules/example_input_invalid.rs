@@ -1,6 +1,7 @@
 //! The input of an example is valid against the tool's input schema.
 //!
-//! Source: BTCP tool, `examples` (inputs match `inputSchema`); AIOS 2.0, examples run as tests.
+//! Source: follows from BTCP tool, where an example is an invocation of the tool, and from AIOS
+//! 2.0, whose examples run as tests.
 //!
 //! Which examples are checked:
 //!

@@ -1,7 +1,7 @@
 //! The output of an example is valid against the tool's output schema.
 //!
-//! Source: BTCP tool, `examples` (outputs match `outputSchema`); for AIOS 2.0 the same, because its
-//! examples run as tests.
+//! Source: follows from BTCP tool, where an example is an invocation with its result, and from AIOS
+//! 2.0, whose examples run as tests.
 //!
 //! Silent about: tools without a valid output schema, examples without `output` (they promise
 //! nothing about it), failures, and examples of AIOS 1.0 that do not use scenarios.

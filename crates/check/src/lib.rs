@@ -1,20 +1,39 @@
-//! The rules that relate two things of a definition, and advice of our own: references, uniqueness,
-//! examples against schemas, capabilities, names, code, quality, poisoning. One file each, in
-//! `rules/`.
+//! Rules over definitions that were read: they relate two values of a record, or give advice.
 //!
-//! What is not here: the shape of values (missing, type, enum, pattern, range, length) comes from
-//! the tables of fields in `formats`. No IO, and no text of a file: a rule sees the record and
-//! speaks in [`Finding`]s by pointer, so that it need not know which format the record came from.
+//! ```text
+//! formats::read ─▶ record + Origin ─▶ Subject ─▶ rules/*.rs ─▶ Report ─▶ findings ─▶ silence()
+//! ```
+//!
+//! Each rule is one file in `rules/`, with its messages, its repairs, its manual page and its
+//! tests. A rule reads the [`Subject`] and reports [`Finding`]s by pointer. It does not see which
+//! format the record came from, except where a specification speaks about sections that only one
+//! format has.
+//!
+//! Deliberately not here:
+//! - The shape of single values (missing, type, enum, pattern, range, length). The tables of fields
+//!   in `formats` report that, so a rule stays silent about a value that is malformed.
+//! - Files, network, processes. A check depends on the record alone, so that the same document
+//!   gives the same findings on every machine.
+//! - Lines and columns. `source::locate` computes them from pointers, for findings that are shown.
 //!
 //! ```
 //! use std::sync::Arc;
 //! use toolwright_check::{Subject, check};
 //! use toolwright_source::{Document, Syntax};
 //!
-//! let text = r#"{"name": "now", "inputSchema": {"type": "object", "properties": {"zone": {"type": "text"}}}}"#;
+//! let text = r#"{
+//!     "name": "now",
+//!     "inputSchema": {"type": "object", "properties": {"zone": {"type": "text"}}}
+//! }"#;
 //! let document = Arc::new(Document::parse("now.json", text, Syntax::Json));
 //! let reading = toolwright_formats::read(&document, toolwright_model::FormatId("mcp"));
-//! let subject = Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin, &toolwright_script::InProcessAnalyzer);
+//! let subject = Subject::new(
+//!     reading.format,
+//!     reading.dialect.as_deref(),
+//!     &reading.toolset,
+//!     &reading.origin,
+//!     &toolwright_script::InProcessAnalyzer,
+//! );
 //! let found = check(&subject);
 //! assert_eq!(found[0].code.name, "INVALID_SCHEMA");
 //! assert_eq!(found[0].at.as_str(), "/inputSchema/properties/zone/type");
@@ -38,13 +57,17 @@ pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;
 pub use silence::{USELESS_SILENCE, silence};
 pub use subject::Subject;
 
-/// Everything that the rules find in one document, by pointers into the document.
+/// Runs all rules about single documents on one document. The findings point into the document, not
+/// into the record, and are in the order of the rules. At most [`MAX_FINDINGS`] and [`MAX_NOTES`].
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     check_each(std::slice::from_ref(subject)).pop().unwrap_or_default()
 }
 
-/// The same for each of several documents, in their order. Rule by rule, not document by document:
-/// all rules together are far more code than a processor keeps at hand.
+/// [`check()`] for several documents: the findings of each, in the order of `subjects`.
+///
+/// The outer loop is over the rules, not over the documents. All rules together are far more code
+/// than the instruction cache of a processor holds, so running one rule on many documents is faster
+/// than running all rules on one document after the other.
 pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
     let mut reports: Vec<_> =
         subjects.iter().map(|subject| report::Report::new(subject.origin)).collect();
@@ -56,37 +79,44 @@ pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
     reports.into_iter().map(report::Report::into_findings).collect()
 }
 
-/// What is wrong between documents that are used together: for each finding the place of its
-/// subject in the list, and the finding by pointer into that document.
+/// Runs the rules that compare documents with each other, such as duplicate ids across files. Each
+/// finding comes with the index in `subjects` of the document that it points into.
+///
+/// These findings are apart from those of [`check_each`], because a caller may load documents one
+/// by one, but knows only at the end which of them are used together.
 pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
-    let look = |rule: &rule::RuleBetween| {
+    let run_rule = |rule: &rule::RuleBetween| {
         let mut found = Vec::new();
         (rule.check)(subjects, &mut |n: usize, finding: RecordFinding| {
             found.push((n, subjects[n].origin.in_document(finding)));
         });
         found
     };
-    if subjects.len() < MANY {
-        return rules::RULES_BETWEEN.iter().flat_map(|rule| look(rule)).collect();
+    if subjects.len() < MIN_PARALLEL_SUBJECTS {
+        return rules::RULES_BETWEEN.iter().flat_map(|rule| run_rule(rule)).collect();
     }
     std::thread::scope(|scope| {
         let start = |rule| {
-            std::thread::Builder::new().spawn_scoped(scope, move || look(rule)).map_err(|_| rule)
+            let work = move || run_rule(rule);
+            std::thread::Builder::new().spawn_scoped(scope, work).map_err(|_| rule)
         };
-        let looks: Vec<_> = rules::RULES_BETWEEN.iter().copied().map(start).collect();
-        let found = looks.into_iter().map(|started| match started {
+        // All threads are started before the first is joined; results keep the order of the rules.
+        let threads: Vec<_> = rules::RULES_BETWEEN.iter().copied().map(start).collect();
+        let found = threads.into_iter().map(|started| match started {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // There is no thread to be had.
-            Err(rule) => look(rule),
+            // The system refused to start a thread: the rule runs in this one.
+            Err(rule) => run_rule(rule),
         });
         found.flatten().collect()
     })
 }
 
-/// From so many documents on, each rule between them has a thread of its own.
-const MANY: usize = 100;
+/// From this number of documents on, each rule that compares documents runs in a thread of its own.
+/// For fewer documents, starting a thread takes longer than the rule.
+const MIN_PARALLEL_SUBJECTS: usize = 100;
 
-/// The codes that only rules and [`silence()`] report.
+/// All codes that this crate declares. Rules also report codes of `source::codes`, which the shape
+/// of values shares with them (`INVALID_SCHEMA`, `DUPLICATE_ID`, `NAMING_CONVENTION`).
 pub fn codes() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     rules::CODES.iter().copied().flatten().chain(silence::ALL).copied()
 }

@@ -1,77 +1,104 @@
-//! Collects what rules find, by pointers into the document, up to a bound.
+//! Collects the findings of all rules about one document, and bounds their number.
+//!
+//! ```text
+//! RecordFinding ─ Origin ─▶ Finding ─▶ value read to its end? ─▶ room left? ─▶ list
+//!                                      no: dropped            no: dropped, and noted
+//! ```
+//!
+//! The limits protect the reader of the output as well as the process: a hostile document of 16 MiB
+//! can break a rule a million times. Notes have a limit of their own, so that thousands of hints
+//! about style cannot push out an error that a later rule finds.
 
 use std::collections::BTreeSet;
 
 use toolwright_source::{Finding, Origin, RecordFinding, Severity};
 
-/// More errors and warnings than this from the rules about one document tell nobody anything.
+/// The most errors and warnings that the rules report about one document.
 pub const MAX_FINDINGS: usize = 1_000;
-/// The same for what is only worth knowing: it must not crowd out the others.
+/// The most findings of severity `Info` that the rules report about one document.
 pub const MAX_NOTES: usize = 500;
 
-/// Where rules report to.
+/// The findings about one document so far. Rules only add to it.
 pub(crate) struct Report<'a> {
+    /// Translates pointers into the record to pointers into the document.
     origin: &'a Origin,
+    /// Errors, warnings and notes, in the order they were reported.
     list: Vec<Finding>,
+    /// How many of `list` are notes.
     notes: usize,
-    cut: bool,
+    /// Whether a finding was dropped because of a limit, or a rule stopped early.
+    is_truncated: bool,
 }
 
 impl<'a> Report<'a> {
+    /// An empty report about the document of `origin`.
     pub(crate) fn new(origin: &'a Origin) -> Report<'a> {
-        Report { origin, list: Vec::new(), notes: 0, cut: false }
+        Report { origin, list: Vec::new(), notes: 0, is_truncated: false }
     }
 
-    /// Reports something about the record.
+    /// Adds a finding that points into the record. This is what nearly all rules use.
     pub(crate) fn push(&mut self, finding: RecordFinding) {
         let finding = self.origin.in_document(finding);
-        if !self.is_guess(&finding) && self.takes(&finding) {
+        if !self.is_in_unfinished_value(&finding) && self.has_room_for(&finding) {
             self.list.push(finding);
         }
     }
 
-    /// Reports something about a value of the document itself.
+    /// Adds a finding that points into the document already. For rules that read every text of the
+    /// document, also those that the record does not hold. Such a text is complete even if the
+    /// object around it breaks off, so the finding is kept there.
     pub(crate) fn push_in_document(&mut self, finding: Finding) {
-        if self.takes(&finding) {
+        if self.has_room_for(&finding) {
             self.list.push(finding);
         }
     }
 
-    /// Whether it is about something in which reading stopped: what seems to be wrong there may be
-    /// right further down in the text.
-    fn is_guess(&self, finding: &Finding) -> bool {
+    /// Whether the finding points into a value that the parser could not read to its end because of
+    /// a syntax error. What seems to be missing or wrong there may be right in the unread rest.
+    fn is_in_unfinished_value(&self, finding: &Finding) -> bool {
         let document = self.origin.document();
         !document.problems().is_empty()
             && document.is_unfinished(document.root().nearest(&finding.at))
     }
 
-    fn takes(&mut self, finding: &Finding) -> bool {
+    /// Counts the finding against its limit. Returns false, and remembers that something was left
+    /// out, if the limit is reached.
+    fn has_room_for(&mut self, finding: &Finding) -> bool {
         let is_note = finding.severity == Severity::Info;
-        let takes = if is_note { self.notes < MAX_NOTES } else { !self.is_full() };
-        self.notes += usize::from(is_note && takes);
-        self.cut |= !takes;
-        takes
+        let has_room = if is_note { self.notes < MAX_NOTES } else { !self.is_full() };
+        self.notes += usize::from(is_note && has_room);
+        self.is_truncated |= !has_room;
+        has_room
     }
 
-    /// Whether looking further is not worth the work any more.
+    /// Whether the limit on errors and warnings is reached, so that a rule with much work per value
+    /// should stop. Asking counts as leaving something out, because the caller stops then.
     pub(crate) fn is_full(&mut self) -> bool {
         let is_full = self.list.len() - self.notes >= MAX_FINDINGS;
-        self.cut |= is_full;
+        self.is_truncated |= is_full;
         is_full
     }
 
-    /// All of it. What an alias repeats is told once.
+    /// The findings, without repetitions: a value that YAML aliases use in several places of the
+    /// record is one value of the document, and rules report it once for each use.
     pub(crate) fn into_findings(mut self) -> Vec<Finding> {
-        let mut told = BTreeSet::new();
-        let news = self.list.iter().map(|f| {
-            let within = f.within.as_ref().map(|range| (range.start, range.end));
-            told.insert((f.code.name, f.at.as_str(), within, f.message.as_str()))
-        });
-        let mut news = news.collect::<Vec<bool>>().into_iter();
-        self.list.retain(|_| news.next() == Some(true));
-        if let Some(last) = self.list.last_mut().filter(|_| self.cut) {
+        let mut seen = BTreeSet::new();
+        // The keys borrow from the list, so whether to keep each finding is decided before `retain`
+        // changes the list.
+        let is_new: Vec<bool> = self
+            .list
+            .iter()
+            .map(|f| {
+                let within = f.within.as_ref().map(|range| (range.start, range.end));
+                seen.insert((f.code.name, f.at.as_str(), within, f.message.as_str()))
+            })
+            .collect();
+        let mut is_new = is_new.into_iter();
+        self.list.retain(|_| is_new.next() == Some(true));
+        if let Some(last) = self.list.last_mut().filter(|_| self.is_truncated) {
             last.help.push(format!(
-                "there is more to find; only the first {MAX_FINDINGS} findings and {MAX_NOTES} notes are told"
+                "there are more findings; only the first {MAX_FINDINGS} findings and {MAX_NOTES} \
+                 notes are reported"
             ));
         }
         self.list

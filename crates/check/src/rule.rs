@@ -1,19 +1,25 @@
-//! What a rule is.
+//! The two kinds of rules. A rule is a plain function in a static, so that `rules/mod.rs` can list
+//! all of them. There is no trait: a rule has no state between documents, and no rule calls
+//! another.
 
 use toolwright_source::RecordFinding;
 
 use crate::Subject;
 use crate::report::Report;
 
-/// A rule about one document. It may report more than one code where they come from one look.
+/// A rule about one document. It may report several codes if one pass over the document finds all
+/// of them, as the rules about texts do (`rules/texts.rs`).
 pub(crate) struct Rule {
-    /// Looks at the subject and reports.
+    /// Reads the subject and adds findings to the report. It must accept every record that a reader
+    /// can produce, however incomplete, and must not panic.
     pub(crate) check: fn(&Subject<'_>, &mut Report<'_>),
 }
 
-/// A rule about documents that are used together. It looks at names, namespaces and bindings alone:
-/// of thousands of documents nothing else is kept.
+/// A rule that compares documents that are used together. It may read names, namespaces and
+/// bindings only: when thousands of documents are loaded, their callers drop everything else before
+/// this.
 pub(crate) struct RuleBetween {
-    /// Looks at all of them and reports, each time with the place of a subject.
+    /// Reads all subjects and reports. The number that it passes with a finding is the index of the
+    /// subject that the finding points into.
     pub(crate) check: fn(&[Subject<'_>], &mut dyn FnMut(usize, RecordFinding)),
 }

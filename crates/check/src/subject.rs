@@ -1,5 +1,14 @@
-//! What rules look at: a record with its origin, its schemas compiled and its code read, once for
-//! all rules.
+//! What rules read: one record with its origin, its format and the results of costly analyses.
+//!
+//! ```text
+//!              ┌ toolset, origin ......... as the reader made them
+//!    Subject ──┼ compiled schemas ........ per tool and side, on first use
+//!              └ facts about code ........ per function, on first use
+//! ```
+//!
+//! Compiling a schema and parsing JavaScript take far longer than anything else a rule does, and
+//! several rules need the results. So the subject computes each at most once, and only if a rule
+//! asks. Rules never compile or parse themselves.
 
 use std::sync::OnceLock;
 
@@ -10,31 +19,38 @@ use toolwright_schema::{Schema, SchemaError, ValidationErrors};
 use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts};
 use toolwright_source::{Node, Origin, RecordPath, ValueKind};
 
-/// A record to be checked.
+/// A record to be checked. It borrows everything, so it is cheap to create one for each document.
 pub struct Subject<'a> {
     /// The format it was read from.
     pub format: FormatId,
-    /// The format's own version, where the document or its features tell.
+    /// The version of the format, such as `2.0` for AIOS, as the reader determined it. `None` for
+    /// formats without versions.
     pub dialect: Option<&'a str>,
-    /// The record.
+    /// The record that the format's reader made. It may lack anything that the document lacks.
     pub toolset: &'a Toolset<Draft>,
-    /// Where its parts come from.
+    /// Which value of the document each part of the record was read from.
     pub origin: &'a Origin,
+    /// Parses JavaScript. The caller chooses the implementation, because code from a definition is
+    /// untrusted and it is the caller's decision in which process to parse it.
     analyzer: &'a dyn ScriptAnalyzer,
+    /// One entry for each tool, in the order of the record.
     schemas: OnceLock<Vec<CompiledSchemas>>,
+    /// All functions that have code; see [`Subject::functions`].
     functions: OnceLock<Vec<CheckedFunction<'a>>>,
 }
 
-/// The schemas of one tool, compiled when somebody asks.
+/// The schemas of one tool, each compiled when a rule first asks for it. `None` inside a cell means
+/// that the tool has no such schema.
 #[derive(Default)]
 pub(crate) struct CompiledSchemas {
-    /// Whether the input schema is good at a glance; several rules ask.
+    /// Whether the quick test found the input schema valid, which makes compiling it unnecessary.
+    /// Kept because every rule about parameters asks.
     plain: OnceLock<bool>,
     input: OnceLock<Option<Result<Schema, SchemaError>>>,
     output: OnceLock<Option<Result<Schema, SchemaError>>>,
 }
 
-/// WhichSchema schema of a tool.
+/// One of the two schemas of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhichSchema {
     Input,
@@ -42,10 +58,10 @@ pub(crate) enum WhichSchema {
 }
 
 impl WhichSchema {
-    /// Both.
+    /// Both schemas, in the order in which their findings are reported.
     pub(crate) const BOTH: [WhichSchema; 2] = [WhichSchema::Input, WhichSchema::Output];
 
-    /// What it is called in the record.
+    /// The name of the schema in the record, and in most formats.
     pub(crate) fn name(self) -> &'static str {
         match self {
             WhichSchema::Input => "inputSchema",
@@ -53,7 +69,8 @@ impl WhichSchema {
         }
     }
 
-    /// The schema as it was written; nothing if there is none, or none that is one.
+    /// The schema as it was written. `None` if the document has no such schema, if its value cannot
+    /// be a schema at all (the shape reports that), or if a server will supply it later.
     pub(crate) fn written(self, tool: &Draft) -> Option<&Json> {
         match self {
             WhichSchema::Input => match tool.input.ok()? {
@@ -65,7 +82,8 @@ impl WhichSchema {
     }
 }
 
-/// WhichSchema list a function stands in.
+/// One of the three lists of functions under `executable_knowledge` of an AIOS tool. The list
+/// decides which names the sandbox gives to the code and what the code must return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FunctionList {
     Helper,
@@ -74,7 +92,7 @@ pub(crate) enum FunctionList {
 }
 
 impl FunctionList {
-    /// The list it stands in, in the record.
+    /// The key of the list in the record.
     pub(crate) fn list(self) -> &'static str {
         match self {
             FunctionList::Helper => "helpers",
@@ -83,7 +101,7 @@ impl FunctionList {
         }
     }
 
-    /// What to call one of them.
+    /// What messages call a function of this list.
     pub(crate) fn name(self) -> &'static str {
         match self {
             FunctionList::Helper => "helper",
@@ -93,34 +111,37 @@ impl FunctionList {
     }
 }
 
-/// Where a tool stands in the record, by its number. Most rules ask for no pointer at all: nothing
-/// is wrong.
+/// The position of a tool in the record. Pointers allocate, and most tools break no rule, so rules
+/// carry this number and make a pointer only to report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToolPath(pub(crate) usize);
 
 impl ToolPath {
-    /// The place of the tool itself.
+    /// The pointer to the tool itself.
     pub(crate) fn pointer(self) -> RecordPath {
         RecordPath::path(&[&"tools", &self.0])
     }
 
-    /// The place of a part of it.
+    /// The pointer to a part of the tool, such as `name`.
     pub(crate) fn child(self, part: &str) -> RecordPath {
         RecordPath::path(&[&"tools", &self.0, &part])
     }
 }
 
-/// A piece of code of the definition, read.
+/// A function of the definition that has code, with what the analyzer found in the code.
 pub(crate) struct CheckedFunction<'a> {
+    /// The list that the function belongs to.
     pub(crate) role: FunctionList,
+    /// The id as it is written; the shape reports a missing one.
     pub(crate) id: Option<&'a str>,
-    /// Where the code stands in the record.
+    /// The pointer to the code, which is a text. Findings add a range inside that text.
     pub(crate) at: RecordPath,
+    /// Syntax errors, forbidden calls, free names and the entry point.
     pub(crate) script: ScriptFacts,
 }
 
 impl<'a> Subject<'a> {
-    /// A subject of a reading's parts.
+    /// A subject made of the parts of a `formats::Reading`. Computes nothing yet.
     pub fn new(
         format: FormatId,
         dialect: Option<&'a str>,
@@ -139,23 +160,23 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What its format demands of names, examples and schemas.
+    /// What the format of the record demands of names, examples and schemas.
     pub(crate) fn conventions(&self) -> &'static Conventions {
         self.toolset.conventions
     }
 
-    /// Whether it was read from this format. Only rules about sections that no other format has ask
-    /// this; everything else is in [`Subject::conventions`].
+    /// Whether the record was read from this format. Only for rules about sections that no other
+    /// format has; a difference between formats belongs in [`Subject::conventions`].
     pub(crate) fn is_format(&self, format: &str) -> bool {
         self.format.0 == format
     }
 
-    /// Whether its examples are scenarios that validators judge.
+    /// Whether the format's examples are scenarios (AIOS) and not plain calls with results.
     pub(crate) fn has_scenarios(&self) -> bool {
         self.conventions().examples == ExampleKind::Scenarios
     }
 
-    /// The tools with their places in the record.
+    /// The tools with their positions in the record.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (ToolPath, &'a Draft)> + use<'a> {
         self.toolset.tools.iter().enumerate().map(|(n, tool)| (ToolPath(n), tool))
     }
@@ -167,7 +188,8 @@ impl<'a> Subject<'a> {
         self.origin.value(at)
     }
 
-    /// A schema of the `n`th tool, compiled; nothing if there is none.
+    /// A compiled schema of the `n`th tool, or why it cannot be compiled. `None` if the tool has no
+    /// such schema. Prefer [`Subject::is_good`], which usually avoids the compilation.
     pub(crate) fn schema(
         &self,
         n: usize,
@@ -181,8 +203,9 @@ impl<'a> Subject<'a> {
         cell.get_or_init(|| which.written(tool).map(Schema::compile)).as_ref()
     }
 
-    /// Whether a schema of the `n`th tool is one. Compiling it takes several times as long as
-    /// reading the tool, so that is done only where it must be.
+    /// Whether the `n`th tool has this schema and it is valid. Compiling takes several times as
+    /// long as reading the tool, so a quick test comes first that accepts nearly all valid schemas
+    /// and no invalid one.
     pub(crate) fn is_good(&self, n: usize, which: WhichSchema) -> bool {
         let Some(schema) = self.toolset.tools.get(n).and_then(|tool| which.written(tool)) else {
             return false;
@@ -196,8 +219,9 @@ impl<'a> Subject<'a> {
         is_plain || matches!(self.schema(n, which), Some(Ok(_)))
     }
 
-    /// How an instance fails a schema of the `n`th tool; nothing if it does not, or if there is no
-    /// good schema to fail.
+    /// The errors of an instance against a schema of the `n`th tool. `None` if the instance is
+    /// valid, or if there is no valid schema: the schema itself is reported then, by
+    /// `INVALID_SCHEMA`.
     pub(crate) fn failures(
         &self,
         n: usize,
@@ -213,12 +237,14 @@ impl<'a> Subject<'a> {
         self.schema(n, which)?.as_ref().ok()?.validate(instance).err()
     }
 
+    /// The cells for all tools, created empty on first use.
     fn cells(&self) -> &[CompiledSchemas] {
         self.schemas
             .get_or_init(|| self.toolset.tools.iter().map(|_| CompiledSchemas::default()).collect())
     }
 
-    /// All functions that have code, in the order helpers, processors, validators.
+    /// All functions that have code, in the order helpers, processors, validators. The first call
+    /// analyzes all of them; documents without functions pay nothing.
     pub(crate) fn functions(&self) -> &[CheckedFunction<'a>] {
         self.functions.get_or_init(|| {
             let knowledge = &self.toolset.knowledge;
@@ -228,9 +254,11 @@ impl<'a> Subject<'a> {
             let validators =
                 knowledge.validators.iter().map(|v| (FunctionList::Validator, &v.function));
             let read = |(n, (role, function)): (usize, (FunctionList, &'a Function))| {
-                // Blank code is missing code, which its shape tells.
+                // Blank code counts as missing code, which the table of fields reports.
                 let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
                 let at = place(role, n).child("function");
+                // Names that the runner defines around the code (AIOS: a processor receives `data`
+                // and `fields`, the orchestration of a meta tool calls `tools`).
                 let lent: &[&str] = match role {
                     FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => {
                         &["tools"]
@@ -246,9 +274,10 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Whether a helper is the one that calls other tools. What names it is looked at as it is
-    /// written: a tool whose type is wrong has the same code. Where the name cannot be read, it may
-    /// be any.
+    /// Whether a helper is the one that calls the other tools of a meta tool. This reads the
+    /// section as it is written and not the binding of the tool, because a tool with a misspelled
+    /// `type` has no binding, but its code uses `tools` all the same. If `orchestration` is there
+    /// and is not a text, every helper counts, so that no rule blames code for a mistake elsewhere.
     fn is_orchestrator(&self, id: Option<&str>) -> bool {
         let section = RecordPath::root().child("meta_specific");
         let Some(written) = self.document_value(&section) else { return false };
@@ -261,7 +290,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Where the `n`th function of a role stands in the record.
+/// The pointer to the `n`th function of a list.
 pub(crate) fn place(role: FunctionList, n: usize) -> RecordPath {
     RecordPath::path(&[&"knowledge", &role.list(), &n])
 }

@@ -1,4 +1,13 @@
-//! A manifest declares every capability that its tools need (btcp manifest, rule 2).
+//! A manifest declares every capability that one of its tools needs.
+//!
+//! Source: BTCP manifest, validation rule 2 (a must).
+//!
+//! The comparison is literal. A stronger capability does not imply a weaker one, because the
+//! specification defines no such order and a person who grants `dom:write` has not read `dom:read`.
+//!
+//! Silent about: tools outside a manifest (nothing declares for them), capabilities that are
+//! malformed (the shape of the value is reported), and manifests whose list was not read to its
+//! end.
 
 use std::collections::HashSet;
 
@@ -13,7 +22,12 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    CAPABILITY_NOT_DECLARED Error "A tool needs a capability that its manifest does not list. People grant what the manifest asks for, so a capability that is missing there could never be granted.\n\nAdd it to the manifest's `capabilities`, or take it out of the tool. The comparison is literal: `dom:write` does not stand for `dom:read`."
+    CAPABILITY_NOT_DECLARED Error
+        "A tool needs a capability that its manifest does not list. Users grant the \
+         capabilities that the manifest lists, so a capability that is missing there can never \
+         be granted, and the tool fails when it needs it.\n\n\
+         Add the capability to the manifest's `capabilities`, or remove it from the tool. The \
+         comparison is literal: `dom:write` does not include `dom:read`."
     => (
         "manifest.json",
         r#"{
@@ -47,15 +61,18 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let Some(declared) = &subject.toolset.declares else { return };
-    // What was not read may declare it.
+    // The part of the list behind a syntax error may declare the capability.
     if is_unfinished(subject, &RecordPath::root().child("declares")) {
         return;
     }
+    // Undeclared capabilities join the set when they are reported: one finding for each capability,
+    // at its first use, and one repair that adds it once.
     let mut known: HashSet<&Capability> = declared.iter().filter_map(FieldValue::ok).collect();
     for (at, tool) in subject.tools() {
         for (n, need) in tool.needs.iter().enumerate() {
             let Some(need) = need.ok().filter(|need| known.insert(need)) else { continue };
             let message = format!("`{need}` is not among the capabilities of the manifest");
+            // `-` appends to the list (JSON Pointer).
             let edit = Edit::Insert(
                 RecordPath::root().child("declares").child("-"),
                 Json::from(need.as_str()),
@@ -81,6 +98,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 mod tests {
     use crate::testing::{count, found};
 
+    /// A manifest with a list of capabilities, and with one tool for each list of needs.
     fn manifest(declared: &str, needs: &[&str]) -> String {
         let tools: Vec<String> =
             needs.iter().map(|n| format!(r#"{{"name": "a", "capabilities": {n}}}"#)).collect();
@@ -88,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn every_need_is_declared() {
+    fn capabilities_that_tools_need_must_be_declared() {
         let cases: &[(&str, &[&str], &[&str])] = &[
             (r#"["dom:read"]"#, &[r#"["dom:read"]"#], &[]),
             ("[]", &["[]"], &[]),
@@ -101,7 +119,7 @@ mod tests {
             ),
             // Literal: a stronger capability does not stand for a weaker one.
             (r#"["dom:write"]"#, &[r#"["dom:read"]"#], &["/tools/0/capabilities/0"]),
-            // What is no capability at all is another finding.
+            // Malformed capabilities are reported by their shape.
             ("[]", &[r#"["dom:*", 7]"#], &[]),
         ];
         for (declared, needs, at) in cases {
@@ -116,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_breaks_off() {
+    fn nothing_is_reported_about_a_list_that_breaks_off() {
         let needs = r#"[{"name": "a", "capabilities": ["dom:read", "dom:write"]}]"#;
         let whole = format!(r#"{{"btcp": "1.0", "tools": {needs}, "capabilities": ["dom:read"]}}"#);
         assert_eq!(count(&super::RULE, &whole), 1);

@@ -1,4 +1,12 @@
-//! Names of tools that are used side by side differ in more than case.
+//! Names of tools in one document differ in more than upper and lower case.
+//!
+//! Source: our own advice. The specifications demand that names differ, and compare them with
+//! regard to case; models and people do not.
+//!
+//! Silent about: equal names, which are an error of their own (`DUPLICATE_TOOL_NAME`,
+//! `DUPLICATE_ID`); names in different namespaces; names that differ in a separator, as `getUrl`
+//! and `get_url`, which a reader tells apart. Names that look alike across documents are the rule
+//! `lookalike_name`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,7 +22,12 @@ use crate::subject::ToolPath;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    CONFUSABLE_NAME Warning "Two tools of one document have names that differ in upper and lower case alone. They are different tools, but a model that picks one by its name, and a person who reads a log, will take one for the other; some clients compare names without regard to case.\n\nRename one of them so that the name says what is different."
+    CONFUSABLE_NAME Warning
+        "Two tools of one document have names that differ only in upper and lower case. They \
+         are different tools, but a model that chooses a tool by its name, or a person who \
+         reads a log, easily mistakes one for the other. Some clients even ignore case when \
+         they compare names.\n\n\
+         Rename one of them so that the name shows the difference."
     => (
         "tools.json",
         r#"[
@@ -34,14 +47,16 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;
     }
-    let mut first: HashMap<String, Vec<(ToolId, ToolPath)>> = HashMap::new();
+    // By the id in lower case: all different spellings so far, each with the first tool that has
+    // it. The id and not the name, because a namespace tells two tools apart.
+    let mut spellings: HashMap<String, Vec<(ToolId, ToolPath)>> = HashMap::new();
     for (at, tool) in subject.tools() {
         let Some(id) = tool.id(None) else { continue };
-        match first.entry(id.to_string().to_ascii_lowercase()) {
+        match spellings.entry(id.to_string().to_ascii_lowercase()) {
             Entry::Vacant(entry) => drop(entry.insert(vec![(id, at)])),
             Entry::Occupied(mut entry) => {
                 let known = entry.get_mut();
-                // The very same name is a duplicate, which is worse and told elsewhere.
+                // The same spelling again is a duplicate, which another rule reports as an error.
                 if known.iter().any(|(other, _)| *other == id) {
                     continue;
                 }
@@ -49,7 +64,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 let message = format!("`{}` and `{}` differ only in case", id.name, other.name);
                 out.push(
                     RecordFinding::new(&CONFUSABLE_NAME, at.child("name"), message)
-                        .related(place.child("name"), "the other one")
+                        .related(place.child("name"), "the other tool")
                         .help("rename one of them so that the name says what is different"),
                 );
                 known.push((id, at));
@@ -62,6 +77,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 mod tests {
     use crate::testing::{count, found, messages};
 
+    /// A list of tools with these names; `more` selects the format.
     fn list(names: &[&str], more: &str) -> String {
         let tools: Vec<String> =
             names.iter().map(|name| format!(r#"{{"name": "{name}", {more}}}"#)).collect();
@@ -69,12 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_only_in_case() {
+    fn names_that_differ_only_in_case_are_reported() {
         let cases: &[(&[&str], &[&str])] = &[
             (&["a", "b"], &[]),
             (&["getUrl", "getURL"], &["/1/name"]),
             (&["getUrl", "getURL", "geturl"], &["/1/name", "/2/name"]),
-            // The same name is another finding, also of one that was told.
+            // Equal names are duplicates, also if the first of them was reported here.
             (&["a", "a"], &[]),
             (&["a", "A", "A"], &["/1/name"]),
             // A separator is more than case.
@@ -94,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_tells_them_apart() {
+    fn names_in_different_namespaces_may_differ_only_in_case() {
         let tool = |name, namespace| {
             format!(
                 r#"{{"name": "{name}", "namespace": "{namespace}", "inputSchema": {{"type": "object"}}}}"#
@@ -107,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn a_thousand_tools_are_compared_by_hash() {
         let names: Vec<String> =
             (0..1_000).map(|n| format!("{}{}", ["t", "T"][n % 2], n / 2)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,4 +1,9 @@
-//! A tool on its way out says so, and what comes instead.
+//! `deprecated: true` and `deprecationMessage` come together.
+//!
+//! Source: our own advice. BTCP defines both fields, the message as guidance for deprecated tools.
+//!
+//! Silent about: fields of the wrong type, which the shape of the value reports. A blank message
+//! counts as missing, and a blank message alone is harmless.
 
 use toolwright_model::{Deprecation, Json};
 use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, ValueKind};
@@ -10,7 +15,11 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    DEPRECATED_WITHOUT_MESSAGE Info "`deprecated: true` and `deprecationMessage` belong together. A tool that is only marked leaves its callers without a way forward; a message without the mark is shown by nobody, because programs look at the mark.\n\nAdd the one that is missing, or remove the one that is left over."
+    DEPRECATED_WITHOUT_MESSAGE Info
+        "`deprecated: true` and `deprecationMessage` belong together. A deprecated tool without \
+         a message does not tell its callers what to use instead. A message without \
+         `deprecated: true` is never shown, because programs only test `deprecated`.\n\n\
+         Add the missing field, or remove the other one."
     => (
         "tool.json",
         r#"{
@@ -36,40 +45,54 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let Deprecation { deprecated, message } = &tool.details.deprecation;
-        let message = message.as_deref().is_some_and(|text| !text.trim().is_empty());
-        if *deprecated == message {
+        let has_message = message.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if *deprecated == has_message {
             continue;
         }
-        let (mark, words) = (at.child("deprecated"), at.child("deprecationMessage"));
+        let (flag, message) = (at.child("deprecated"), at.child("deprecationMessage"));
         if *deprecated {
-            marked(subject, mark, &words, out);
+            report_missing_message(subject, flag, &message, out);
         } else {
-            unmarked(subject, mark, words, out);
+            report_missing_flag(subject, flag, message, out);
         }
     }
 }
 
-fn marked(subject: &Subject<'_>, mark: RecordPath, words: &RecordPath, out: &mut Report<'_>) {
-    // A message that is no text was reported by its shape.
-    if subject.document_value(words).is_some_and(|node| node.kind() != ValueKind::String) {
+/// Reports a deprecated tool without a message. There is no repair: only the author knows what to
+/// recommend.
+fn report_missing_message(
+    subject: &Subject<'_>,
+    flag: RecordPath,
+    message: &RecordPath,
+    out: &mut Report<'_>,
+) {
+    // A message of another type was reported by its shape.
+    if subject.document_value(message).is_some_and(|node| node.kind() != ValueKind::String) {
         return;
     }
-    let message = "deprecated, but no `deprecationMessage` says what to use instead";
-    out.push(RecordFinding::new(&DEPRECATED_WITHOUT_MESSAGE, mark, message).on_key());
+    let text = "the tool is deprecated, but no `deprecationMessage` names a replacement";
+    out.push(RecordFinding::new(&DEPRECATED_WITHOUT_MESSAGE, flag, text).on_key());
 }
 
-fn unmarked(subject: &Subject<'_>, mark: RecordPath, words: RecordPath, out: &mut Report<'_>) {
-    let edit = match subject.document_value(&mark) {
-        None => Edit::Insert(mark, Json::Bool(true)),
-        Some(node) if node.kind() == ValueKind::Bool => Edit::Replace(mark, Json::Bool(true)),
-        // A mark that is none was reported by its shape.
+/// Reports a message without `deprecated: true`. The repair is not safe: the message may be left
+/// over from a tool that is maintained again.
+fn report_missing_flag(
+    subject: &Subject<'_>,
+    flag: RecordPath,
+    message: RecordPath,
+    out: &mut Report<'_>,
+) {
+    let edit = match subject.document_value(&flag) {
+        None => Edit::Insert(flag, Json::Bool(true)),
+        Some(node) if node.kind() == ValueKind::Bool => Edit::Replace(flag, Json::Bool(true)),
+        // A flag of another type was reported by its shape.
         Some(_) => return,
     };
-    let message = "`deprecationMessage` without `deprecated: true`";
+    let text = "`deprecationMessage` without `deprecated: true`";
     out.push(
-        RecordFinding::new(&DEPRECATED_WITHOUT_MESSAGE, words, message)
+        RecordFinding::new(&DEPRECATED_WITHOUT_MESSAGE, message, text)
             .on_key()
-            .help("programs look at `deprecated`; the message alone is not shown")
+            .help("programs test `deprecated`; they do not show the message without it")
             .repair(Safety::Unsafe, "mark the tool as deprecated", vec![edit]),
     );
 }
@@ -79,7 +102,7 @@ mod tests {
     use crate::testing::{findings, found};
 
     #[test]
-    fn both_or_none() {
+    fn flag_and_message_come_together() {
         for (fields, at) in [
             ("", None),
             (r#""deprecated": true, "deprecationMessage": "Use b","#, None),
@@ -89,7 +112,7 @@ mod tests {
             (r#""deprecated": true, "deprecationMessage": "","#, Some("deprecated")),
             (r#""deprecationMessage": "Use b","#, Some("deprecationMessage")),
             (r#""deprecated": false, "deprecationMessage": "Use b","#, Some("deprecationMessage")),
-            // Of the wrong type: another finding.
+            // Values of the wrong type are reported by their shape.
             (r#""deprecated": "yes", "deprecationMessage": "Use b","#, None),
             (r#""deprecated": null, "deprecationMessage": "Use b","#, None),
             (r#""deprecated": true, "deprecationMessage": null,"#, None),
@@ -103,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_can_be_set() {
+    fn the_repair_sets_the_flag() {
         for fields in [
             r#""deprecationMessage": "Use b","#,
             r#""deprecated": false, "deprecationMessage": "Use b","#,

@@ -1,5 +1,18 @@
-//! An id stands for one thing: among the functions of a kind, among the tools of a document, and
-//! among the tools of documents that are used together.
+//! An id names one thing: one function of its list, one tool of its document, one tool of all
+//! documents that are used together.
+//!
+//! Source: AIOS, where ids of tools and functions are unique; toolfoundation, where
+//! `namespace:name` is the stable id of a tool. Across documents it follows from the catalog: a
+//! call names its tool by the id and by nothing else.
+//!
+//! ```text
+//! check          functions of one list, tools of one document
+//! check_between  tools of different documents
+//! ```
+//!
+//! Silent about: ids that are missing or malformed (the shape reports them), tools whose id is
+//! unknown because a part of it is malformed, and BTCP tools within one document, which have a rule
+//! of their own (`DUPLICATE_TOOL_NAME`). The three lists of functions do not share their ids.
 
 use std::collections::HashMap;
 
@@ -17,22 +30,33 @@ pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { check: check_between
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
-    functions("helper", "helpers", knowledge.helpers.iter(), out);
-    functions("processor", "processors", knowledge.processors.iter().map(|p| &p.function), out);
-    functions("validator", "validators", knowledge.validators.iter().map(|v| &v.function), out);
-    // A BTCP toolset has names: DUPLICATE_TOOL_NAME.
+    check_functions("helper", "helpers", knowledge.helpers.iter(), out);
+    check_functions(
+        "processor",
+        "processors",
+        knowledge.processors.iter().map(|p| &p.function),
+        out,
+    );
+    check_functions(
+        "validator",
+        "validators",
+        knowledge.validators.iter().map(|v| &v.function),
+        out,
+    );
+    // Formats that identify tools by name report DUPLICATE_TOOL_NAME.
     if subject.conventions().unique_tools == UniqueTools::ById && subject.toolset.tools.len() > 1 {
-        tools(subject, out);
+        check_tools(subject, out);
     }
 }
 
-fn functions<'a>(
+/// Reports ids that occur more than once in one list of functions, except where they occur first.
+fn check_functions<'a>(
     kind: &str,
     list: &str,
     functions: impl Iterator<Item = &'a Function>,
     out: &mut Report<'_>,
 ) {
-    let place = |n: usize| RecordPath::root().child("knowledge").child(list).child(n).child("id");
+    let path = |n: usize| RecordPath::root().child("knowledge").child(list).child(n).child("id");
     let mut first = HashMap::new();
     for (n, function) in functions.enumerate() {
         // A blank id was reported as missing.
@@ -43,52 +67,58 @@ fn functions<'a>(
         };
         let message = format!("another {kind} has the id `{}` too", words::shorten(id));
         out.push(
-            RecordFinding::new(&DUPLICATE_ID, place(n), message)
-                .related(place(*first), "the first one with this id"),
+            RecordFinding::new(&DUPLICATE_ID, path(n), message)
+                .related(path(*first), "the first function with this id"),
         );
     }
 }
 
-fn tools(subject: &Subject<'_>, out: &mut Report<'_>) {
+/// Reports tools of one document that have the id of an earlier tool.
+fn check_tools(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
-        let Some(id) = parts(subject, tool) else { continue };
+        let Some(id) = id_parts(subject, tool) else { continue };
         let Some(first) = first.get(&id) else {
             first.insert(id, at);
             continue;
         };
-        let message = format!("another tool has the id `{}` too", id_of(id));
+        let message = format!("another tool has the id `{}` too", tool_id(id));
         out.push(
             RecordFinding::new(&DUPLICATE_ID, at.child("name"), message)
-                .related(ToolPath::child(*first, "name"), "the first one with this id"),
+                .related(ToolPath::child(*first, "name"), "the first tool with this id"),
         );
     }
 }
 
+/// Reports tools that have the id of a tool in an earlier document. At most [`MAX_FINDINGS`] for
+/// each document, because these findings bypass the [`Report`] and its limit.
 fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFinding)) {
     let tools = subjects.iter().map(|subject| subject.toolset.tools.len()).sum();
+    // For each id, the index of the first document that has it.
     let mut first: HashMap<(Option<&Namespace>, &ToolName), usize> = HashMap::with_capacity(tools);
     for (n, subject) in subjects.iter().enumerate() {
-        let mut told = 0;
+        let mut reported = 0;
         for (t, tool) in subject.toolset.tools.iter().enumerate() {
-            let Some(parts) = parts(subject, tool) else { continue };
+            let Some(parts) = id_parts(subject, tool) else { continue };
             let owner = *first.entry(parts).or_insert(n);
-            // Within one document the rule above has told.
-            if owner == n || told == MAX_FINDINGS {
+            // Duplicates within one document are reported by `check_tools`.
+            if owner == n || reported == MAX_FINDINGS {
                 continue;
             }
-            told += 1;
+            reported += 1;
             let other = words::shorten(subjects[owner].origin.document().source().name());
-            let message = format!("`{}` is also the id of a tool in `{other}`", id_of(parts));
+            let message = format!("`{}` is also the id of a tool in `{other}`", tool_id(parts));
             let finding = RecordFinding::new(&DUPLICATE_ID, ToolPath(t).child("name"), message);
-            out(n, finding.help("of tools with one id, the first that is loaded stays"));
+            out(n, finding.help("only the first tool that is loaded with this id can be called"));
         }
     }
 }
 
-/// The parts of a tool's id; none where one of them is bad, or where an AIOS tool lacks its
-/// namespace.
-fn parts<'a>(
+/// The namespace and name that make up a tool's id, borrowed, because building a [`ToolId`] for
+/// each of thousands of tools would only allocate. `None` if a part is malformed, or if the format
+/// needs a namespace and the document has none: the id is unknown then, and equal names prove
+/// nothing.
+fn id_parts<'a>(
     subject: &Subject<'a>,
     tool: &'a Draft,
 ) -> Option<(Option<&'a Namespace>, &'a ToolName)> {
@@ -101,7 +131,8 @@ fn parts<'a>(
     Some((tool.namespace.ok().or(namespace.ok()), tool.name.ok()?))
 }
 
-fn id_of((namespace, name): (Option<&Namespace>, &ToolName)) -> ToolId {
+/// The id as messages show it.
+fn tool_id((namespace, name): (Option<&Namespace>, &ToolName)) -> ToolId {
     ToolId { namespace: namespace.cloned(), name: name.clone() }
 }
 
@@ -120,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_functions() {
+    fn functions_of_one_list_have_different_ids() {
         let cases: &[(&str, &[&str])] = &[
             ("helpers: [{id: a}, {id: b}]", &[]),
             ("helpers: [{id: a}, {id: a}, {id: a}]", &["helpers/1", "helpers/2"]),
@@ -142,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_tools() {
+    fn tools_of_one_document_have_different_ids() {
         let object = r#""inputSchema": {"type": "object"}"#;
         let cases: &[(&str, &[&str])] = &[
             (&aios("tools: [{id: a}, {id: b}]"), &[]),
@@ -157,14 +188,14 @@ mod tests {
                 ),
                 &[],
             ),
-            // What it would be called by is not known.
+            // A malformed namespace: the id is unknown.
             (
                 &format!(
                     r#"[{{"name": "a", "namespace": "x:", {object}}}, {{"name": "a", {object}}}]"#
                 ),
                 &[],
             ),
-            // Names of BTCP tools are another rule's.
+            // Names of BTCP tools are checked by another rule.
             (r#"[{"name": "a", "capabilities": []}, {"name": "a", "capabilities": []}]"#, &[]),
         ];
         for (text, at) in cases {
@@ -175,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read() {
+    fn messages_name_the_id_and_point_to_its_first_use() {
         let text = aios("executable_knowledge: {helpers: [{id: a}, {id: a}]}");
         assert_eq!(messages("DUPLICATE_ID", &text), ["another helper has the id `a` too"]);
         let found =
@@ -186,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn a_thousand_tools_are_compared_by_hash() {
         let ids: Vec<String> = (0..1_000).map(|n| format!("{{id: t{}}}", n % 500)).collect();
         assert_eq!(count(&super::RULE, &aios(&format!("tools: [{}]", ids.join(", ")))), 500);
     }
 
-    /// What is found between documents called `a`, `b` …, in short.
+    /// The findings between documents named `a`, `b` and so on: index, pointer, message.
     fn between(texts: &[&str]) -> Vec<String> {
         let read = |(n, text): (usize, &&str)| -> Reading {
             let syntax = if text.starts_with(['{', '[']) { Syntax::Json } else { Syntax::Yaml };
@@ -219,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_between_documents() {
+    fn tools_of_different_documents_have_different_ids() {
         let now = r#"{"name": "now", "inputSchema": {"type": "object"}}"#;
         let btcp = r#"[{"name": "now", "capabilities": []}]"#;
         let notes = "tool: {id: notes, type: cli, tools: [{id: now}]}";
@@ -227,7 +258,7 @@ mod tests {
         let cases: &[(&[&str], &[&str])] = &[
             (&[now], &[]),
             (&[now, now], &["1 /name `now` is also the id of a tool in `a`"]),
-            // Another format is no other namespace.
+            // A different format does not make a different namespace.
             (
                 &[now, btcp, now],
                 &[
@@ -237,12 +268,12 @@ mod tests {
             ),
             (&[now, notes], &[]),
             (&[notes, own], &["1 /0/name `notes:now` is also the id of a tool in `a`"]),
-            // Twice in one document is told there.
+            // Duplicates within one document are not repeated here.
             (
                 &[r#"[{"name": "x", "capabilities": []}, {"name": "x", "capabilities": []}]"#, now],
                 &[],
             ),
-            // What they would be called by is not known.
+            // A malformed or missing namespace: the id is unknown.
             (&["tool: {id: 'a b', type: cli, tools: [{id: now}]}", now], &[]),
             (&["tool: {type: cli, tools: [{id: now}]}", now], &[]),
             (&[r#"{"name": "", "inputSchema": {}}"#, r#"{"name": "", "inputSchema": {}}"#], &[]),

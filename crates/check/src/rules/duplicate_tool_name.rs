@@ -1,4 +1,10 @@
-//! The tools of a BTCP manifest or list have different names (btcp manifest, validation 3).
+//! The tools of a BTCP manifest or list have different names.
+//!
+//! Source: BTCP manifest, validation rule 3 (a must). For lists of tools without a manifest, the
+//! same reason holds: a call names a tool by its name and by nothing else.
+//!
+//! Silent about: formats that identify tools by id (`DUPLICATE_ID`), malformed names (the shape
+//! reports them), and names that differ in case (`CONFUSABLE_NAME`).
 
 use std::collections::HashMap;
 
@@ -13,7 +19,11 @@ use crate::subject::ToolPath;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    DUPLICATE_TOOL_NAME Error "Two tools of one BTCP manifest or list have the same name. A call names a tool by nothing else, so only one of the two can ever be called, and which one depends on the client.\n\nRename one of them. Names that differ in case alone are different names, and a warning of their own."
+    DUPLICATE_TOOL_NAME Error
+        "Two tools of one BTCP manifest or list have the same name. A call names a tool by its \
+         name alone, so only one of the two can be called, and which one depends on the client.\n\n\
+         Rename one of them. Names that differ only in case count as different; they are \
+         reported as `CONFUSABLE_NAME`."
     => (
         "manifest.json",
         r#"{
@@ -59,6 +69,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.conventions().unique_tools != UniqueTools::ByName {
         return;
     }
+    // For each name, the first tool that has it. Every later one is reported and points back to it.
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
         let Some(name) = tool.name.ok() else { continue };
@@ -66,7 +77,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let message = format!("another tool is called `{}` too", words::shorten(name.as_str()));
             out.push(
                 RecordFinding::new(&DUPLICATE_TOOL_NAME, at.child("name"), message)
-                    .related(ToolPath::child(*first, "name"), "the first one with this name"),
+                    .related(ToolPath::child(*first, "name"), "the first tool with this name"),
             );
         } else {
             first.insert(name, at);
@@ -78,6 +89,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 mod tests {
     use crate::testing::{count, findings, found};
 
+    /// The members of a list of BTCP tools. Names are JSON, so that a test can use other types.
     fn tools(names: &[&str]) -> String {
         let tools: Vec<String> =
             names.iter().map(|name| format!(r#"{{"name": {name}, "capabilities": []}}"#)).collect();
@@ -85,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn names_within_a_toolset() {
+    fn tools_of_one_toolset_have_different_names() {
         let cases: &[(&[&str], &[&str])] = &[
             (&[r#""a""#, r#""b""#], &[]),
             (&[r#""a""#, r#""a""#], &["/tools/1/name"]),
             (&[r#""a""#, r#""b""#, r#""a""#, r#""a""#], &["/tools/2/name", "/tools/3/name"]),
-            // Another case is another name.
+            // Names that differ in case are different.
             (&[r#""a""#, r#""A""#], &[]),
-            // What is no name at all is another finding.
+            // Malformed names are reported by their shape.
             (&[r#""""#, r#""""#, "null", "null", "7", "7", r#"" ""#, r#"" ""#], &[]),
             (&[r#""a b""#, r#""a b""#], &[]),
         ];
@@ -109,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_is_shown() {
+    fn the_finding_points_to_the_first_tool_of_the_name() {
         let text = format!("[{}]", tools(&[r#""a""#, r#""b""#, r#""a""#]));
         let found = findings(&text).into_iter().find(|f| f.code.name == "DUPLICATE_TOOL_NAME");
         let related = found.expect("a finding").related;
@@ -117,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn another_format_has_ids() {
+    fn formats_that_identify_tools_by_id_are_not_checked() {
         let list = r#"[{"name": "a", "inputSchema": {"type": "object"}}, {"name": "a"}]"#;
         assert_eq!(found("DUPLICATE_TOOL_NAME", list), [""; 0]);
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn a_thousand_tools_are_compared_by_hash() {
         let names: Vec<String> = (0..1_000).map(|n| format!("\"t{}\"", n % 500)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(count(&super::RULE, &format!("[{}]", tools(&names))), 500);

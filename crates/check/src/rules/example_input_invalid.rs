@@ -1,4 +1,19 @@
-//! The input of an example is one that the tool takes.
+//! The input of an example is valid against the tool's input schema.
+//!
+//! Source: follows from BTCP tool, where an example is an invocation of the tool, and from AIOS
+//! 2.0, whose examples run as tests.
+//!
+//! Which examples are checked:
+//!
+//! ```text
+//! BTCP                        every input that is an object
+//! AIOS 2.0, by scenario       success, edge cases that return, failure_api_error
+//!                             not: failures that the input is meant to cause
+//! AIOS 1.0                    only where it uses scenarios; its examples have no defined fields
+//! ```
+//!
+//! Also silent where the tool has no valid schema (that is reported), and where the reader filled
+//! in a schema for a program or a script: the author of the example has never seen that schema.
 
 use toolwright_model::{Example, Json};
 use toolwright_schema::ValidationError;
@@ -13,7 +28,14 @@ use crate::subject::WhichSchema;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    EXAMPLE_INPUT_INVALID Error "The input of an example does not match the tool's own input schema. Agents copy examples, so a wrong one makes them send calls that are refused; and when schema and example disagree, one of them is not what the author meant.\n\nCorrect the example, or the schema if the example is right. Examples that expect a failure are meant to be wrong and are not held against the schema, except `failure_api_error`, whose arguments are good and whose call fails later."
+    EXAMPLE_INPUT_INVALID Error
+        "The input of an example does not match the input schema of its own tool. Agents copy \
+         examples, so a wrong example makes them send calls that are rejected. If schema and \
+         example disagree, at least one of them is a mistake.\n\n\
+         Correct the example, or correct the schema if the example is right. Examples that \
+         expect a failure are not checked, because their input is wrong on purpose. The \
+         exception is `failure_api_error`: its input is valid and the call fails later, in the \
+         API."
     => (
         "tool.json",
         r#"{
@@ -49,16 +71,17 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let Some(input) = example.input.as_ref().filter(|input| is_input(subject, input)) else {
             continue;
         };
-        // Examples of AIOS 1.0 are free: what stands under `input` need not be the arguments.
+        // AIOS 1.0 does not define the fields of examples: `input` need not be the arguments.
         if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
-        // What stands in for a schema that nobody wrote is a matter of how the tool is run.
-        if parameters::authored_place(subject, tool).is_none() {
+        // A schema that the reader filled in describes how the tool is run, not what its author
+        // promised.
+        if parameters::authored_path(subject, tool).is_none() {
             continue;
         }
         let Some(failures) = subject.failures(tool, WhichSchema::Input, input) else { continue };
-        let at = examples::place(tool, n);
+        let at = examples::path(tool, n);
         if !expects_bad_input(subject, &at, example) {
             let at = at.child("input");
             failures
@@ -68,17 +91,20 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// Where arguments must be an object, anything else was reported by its shape.
+/// Whether the value can be arguments at all. In BTCP an input that is not an object was reported
+/// by its shape; in AIOS it may be any value, and the schema decides.
 fn is_input(subject: &Subject<'_>, input: &Json) -> bool {
     input.is_object() || subject.has_scenarios()
 }
 
+/// Whether the example is meant to be rejected because of its input. `at` points to the example.
 fn expects_bad_input(subject: &Subject<'_>, at: &RecordPath, example: &Example) -> bool {
     !examples::is_api_error(example)
         && (examples::is_failure(example) || examples::has_error(subject, at, example))
 }
 
-/// What a schema has against a part of an example; `at` is the place of the instance.
+/// The finding for one error of an input or output against its schema. `at` points to the instance;
+/// the finding points to the value inside it that is wrong. `side` is `input` or `output`.
 pub(super) fn finding(
     code: &'static DiagnosticCode,
     failure: &ValidationError,
@@ -89,7 +115,7 @@ pub(super) fn finding(
     let finding = RecordFinding::new(code, at.join(&inside), failure.message.clone());
     match failure.schema_path.as_str() {
         "" => finding,
-        path => finding.help(format!("the {side} schema says so at `{path}`")),
+        path => finding.help(format!("required by the {side} schema at `{path}`")),
     }
 }
 
@@ -97,30 +123,34 @@ pub(super) fn finding(
 mod tests {
     use crate::testing::{findings, found};
 
+    /// A BTCP tool with this schema and these examples.
     fn btcp(schema: &str, examples: &str) -> String {
         format!(r#"{{"name": "a", "inputSchema": {schema}, "examples": {examples}}}"#)
     }
 
+    /// An AIOS tool with one command `a`, its schema (a line of YAML or empty) and one example.
     fn aios(version: &str, schema: &str, example: &str) -> String {
         format!(
             "tool:\n  schema_version: {version}\n  id: t\n  type: mcp\n  tools:\n    - id: a\n{schema}  examples:\n    a:\n      - {example}\n"
         )
     }
 
+    /// A schema that requires an integer `n`.
     const N: &str =
         r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
+    /// The same schema as a line of YAML.
     const Y: &str =
         "      inputSchema: {type: object, properties: {n: {type: integer}}, required: [n]}\n";
 
     #[test]
-    fn inputs_match_the_schema() {
+    fn inputs_that_do_not_match_the_schema_are_reported() {
         let cases: &[(&str, &str, &[&str])] = &[
             (N, r#"[{"input": {"n": 1}}]"#, &[]),
             (N, "[]", &[]),
             (N, r#"[{"input": {"n": "1"}}]"#, &["/examples/0/input/n"]),
             (N, r#"[{"input": {}}]"#, &["/examples/0/input"]),
             (N, r#"[{"input": {"n": 1}}, {"input": {"n": null}}]"#, &["/examples/1/input/n"]),
-            // The places are right behind an item that is no example.
+            // Pointers stay right after an item that is not an example.
             (N, r#"[7, {"input": {"n": true}}]"#, &["/examples/1/input/n"]),
             // Every failure, and names with characters that pointers escape.
             (
@@ -128,7 +158,7 @@ mod tests {
                 r#"[{"input": {"a/b": [null, 1]}}]"#,
                 &["/examples/0/input", "/examples/0/input/a~1b/1"],
             ),
-            // What is wrong already: no input, no object, a schema that is none.
+            // Reported elsewhere: no input, not an object, an invalid schema.
             (N, r#"[{}, {"input": null}, {"input": 7}, {"input": [1]}]"#, &[]),
             (r#"{"type": "objekt"}"#, r#"[{"input": {"n": 1}}]"#, &[]),
             ("null", r#"[{"input": {"n": 1}}]"#, &[]),
@@ -144,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_that_are_meant_to_be_wrong() {
+    fn inputs_that_are_wrong_on_purpose_are_not_reported() {
         for (schema, example, bad) in [
             (Y, "{scenario: success, input: {n: x}, output: 1}", true),
             (Y, "{scenario: success, input: {n: 1}, output: 1}", false),
@@ -156,13 +186,13 @@ mod tests {
             (Y, "{scenario: edge_case_x, input: {n: x}, error: a text}", false),
             (Y, "{scenario: edge_case_x, input: {n: x}, error: null, output: 1}", true),
             (Y, "{scenario: edge_case_x, input: {n: x}, output: 1}", true),
-            // The server's schema is not known yet.
+            // The schema is known only when the server is connected.
             ("", "{scenario: success, input: {n: x}, output: 1}", false),
         ] {
             let got = found("EXAMPLE_INPUT_INVALID", &aios("2.0", schema, example));
             assert_eq!(!got.is_empty(), bad, "{example}: {got:?}");
         }
-        // Examples of version 1 are free, unless they are by scenario.
+        // Examples of version 1.0 are checked only if they use scenarios.
         let free = aios("1.0", Y, "{title: Shows it, input: {n: x}}");
         assert_eq!(found("EXAMPLE_INPUT_INVALID", &free), [""; 0]);
         let scenario = aios("1.0", Y, "{scenario: success, input: {n: x}, output: 1}");
@@ -173,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn places_behind_an_item_that_is_no_example() {
+    fn pointers_are_right_after_an_item_that_is_not_an_example() {
         let text = "tool:\n  schema_version: 2.0\n  id: t\n  type: mcp\n  tools:\n    - id: a\n";
         let text = format!(
             "{text}{Y}  examples:\n    a:\n      - text\n      - {{scenario: success, input: {{n: x}}, output: 1}}\n"
@@ -185,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read() {
+    fn the_help_names_the_keyword_of_the_schema() {
         let text = btcp(N, r#"[{"input": {"n": "x"}}]"#);
         let finding = findings(&text).into_iter().find(|f| f.code.name == "EXAMPLE_INPUT_INVALID");
         let (message, help) = finding.map(|f| (f.message, f.help)).unwrap_or_default();
         assert_eq!(message, "`\"x\"` is not of type `integer`");
-        assert_eq!(help, ["the input schema says so at `/properties/n/type`"]);
+        assert_eq!(help, ["required by the input schema at `/properties/n/type`"]);
     }
 }

@@ -1,4 +1,9 @@
-//! What comes of an example fits its scenario: a success returns, a failure fails.
+//! The outcome of an example fits its scenario: `success…` has an output, `failure_…` has an error.
+//!
+//! Source: AIOS 2.0, scenarios of examples. `edge_case…` may have either.
+//!
+//! Silent about: examples with both outcomes or with none (`EXAMPLE_OUTCOME_MISSING`), scenarios of
+//! other names, and examples of AIOS 1.0 that do not use scenarios.
 
 use toolwright_source::{RecordFinding, words};
 
@@ -10,7 +15,11 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    EXAMPLE_OUTCOME_CROSSED Warning "The scenario of an example and its outcome contradict each other: a `success` that expects an `error`, or a `failure_*` that expects an `output`. A reader learns the wrong thing from it, and as a test it expects the opposite of its name.\n\nRename the scenario, or give it the other outcome. An `edge_case` may have either."
+    EXAMPLE_OUTCOME_CROSSED Warning
+        "The scenario of an example contradicts its outcome: a `success` expects an `error`, or \
+         a `failure_*` expects an `output`. Readers learn the wrong thing from it, and run as a \
+         test it expects the opposite of its name.\n\n\
+         Rename the scenario, or replace the outcome. An `edge_case` may have either."
     => (
         "tickets.yaml",
         r#"tool:
@@ -57,14 +66,16 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     for (tool, n, example) in examples::all(subject) {
-        // With both outcomes it is not known which of them was meant; that is another finding.
+        // With both outcomes it is unclear which one was meant: EXAMPLE_OUTCOME_MISSING reports
+        // that.
         let (given, wanted) = match (&example.output, &example.error) {
             (None, Some(_)) if examples::is_success(example) => ("error", "output"),
             (Some(_), None) if examples::is_failure(example) => ("output", "error"),
             _ => continue,
         };
-        let at = examples::place(tool, n);
-        // An `error` beside it that is none was reported as that.
+        let at = examples::path(tool, n);
+        // A malformed `error` is not in the record, but the author meant a failure. Its shape was
+        // reported.
         if given == "output" && examples::has_error(subject, &at, example) {
             continue;
         }
@@ -73,7 +84,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         out.push(
             RecordFinding::new(&EXAMPLE_OUTCOME_CROSSED, at.child(given), message)
                 .on_key()
-                .related(at.child("scenario"), "the scenario says otherwise"),
+                .related(at.child("scenario"), "this scenario expects the other outcome"),
         );
     }
 }
@@ -82,6 +93,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 mod tests {
     use crate::testing::{found, messages};
 
+    /// An AIOS tool of this version with one command and one example.
     fn tool(version: &str, example: &str) -> String {
         format!(
             "tool:\n  schema_version: {version}\n  id: t\n  type: mcp\n  commands: [a]\n  examples:\n    a:\n      - {example}\n"
@@ -89,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_fit_their_scenarios() {
+    fn outcomes_that_contradict_the_scenario_are_reported() {
         for (version, example, place) in [
             ("2.0", "{scenario: success, input: {}, output: 1}", None),
             ("2.0", "{scenario: failure_x, input: {}, error: {}}", None),
@@ -101,7 +113,7 @@ mod tests {
             ("2.0", "{scenario: failure_api_error, input: {}, output: 1}", Some("output")),
             ("2.0", "{scenario: failure_x, input: {}, output: null}", Some("output")),
             ("2.0", "{scenario: failure_x, input: {}, output: 1, error: null}", Some("output")),
-            // Both, neither, or bad: another finding.
+            // Both outcomes, none, or a malformed one are reported elsewhere.
             ("2.0", "{scenario: failure_x, input: {}, output: 1, error: {}}", None),
             ("2.0", "{scenario: failure_x, input: {}, output: 1, error: a text}", None),
             ("2.0", "{scenario: success, input: {}}", None),

@@ -1,4 +1,10 @@
-//! An example by scenario says what comes of the call: a result or a failure (AIOS 2.0, rule 7).
+//! An example that is a scenario has exactly one outcome: `output` or `error`.
+//!
+//! Source: AIOS 2.0, validation rule 7.
+//!
+//! `output: null` is an outcome, because a tool may return null; `error: null` is not, because
+//! there is no empty error. Silent about: malformed errors (the shape reports them), examples that
+//! were not read to their end, and examples of AIOS 1.0 that do not use scenarios.
 
 use toolwright_source::RecordFinding;
 
@@ -10,7 +16,12 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    EXAMPLE_OUTCOME_MISSING Error "An AIOS 2.0 example has exactly one of `output` (the call succeeds) and `error` (it fails). With none of them the example shows nothing and cannot be run as a test; with both nobody can tell which of the two is expected.\n\nAdd the one that is missing, or remove the one that is too much. `output: null` is an outcome: the call is expected to return null."
+    EXAMPLE_OUTCOME_MISSING Error
+        "An AIOS 2.0 example must have exactly one of `output` (the call succeeds) and `error` \
+         (the call fails). Without an outcome the example shows nothing and cannot be run as a \
+         test. With both outcomes it is unclear which one is expected.\n\n\
+         Add the missing outcome, or remove one of the two. `output: null` is an outcome: the \
+         call is expected to return null."
     => (
         "tickets.yaml",
         r#"tool:
@@ -58,19 +69,20 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, n, example) in examples::all(subject) {
         match (&example.output, &example.error) {
             (None, None) => {
-                let at = examples::place(tool, n);
+                let at = examples::path(tool, n);
                 if !examples::has_error(subject, &at, example) && !is_unfinished(subject, &at) {
                     let message = "the example has neither `output` nor `error`";
-                    // Named as if it were there, so that the example itself is pointed at.
+                    // The pointer names the outcome that the scenario suggests. It does not exist,
+                    // so the finding is shown at the example around it.
                     let missing = if examples::is_failure(example) { "error" } else { "output" };
                     out.push(
                         RecordFinding::new(&EXAMPLE_OUTCOME_MISSING, at.child(missing), message)
-                            .help("say what comes of the call: `output` if it succeeds, `error` if it fails"),
+                            .help("add `output` if the call succeeds, `error` if it fails"),
                     );
                 }
             }
             (Some(_), Some(_)) => {
-                let at = examples::place(tool, n);
+                let at = examples::path(tool, n);
                 out.push(
                     RecordFinding::new(
                         &EXAMPLE_OUTCOME_MISSING,
@@ -78,7 +90,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                         "the example has both `output` and `error`",
                     )
                     .on_key()
-                    .related(at.child("output"), "and an output as well")
+                    .related(at.child("output"), "the `output` of the same example")
                     .help("an example has exactly one of them"),
                 );
             }
@@ -91,6 +103,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 mod tests {
     use crate::testing::{count, found, messages};
 
+    /// An AIOS tool of this version with one command and one example.
     fn tool(version: &str, example: &str) -> String {
         format!(
             "tool:\n  schema_version: {version}\n  id: t\n  type: mcp\n  commands: [a]\n  examples:\n    a:\n      - {example}\n"
@@ -98,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_one_outcome() {
+    fn an_example_has_exactly_one_outcome() {
         for (version, example, place) in [
             ("2.0", "{scenario: success, input: {}, output: 1}", None),
             ("2.0", "{scenario: success, input: {}, output: null}", None),
@@ -109,11 +122,11 @@ mod tests {
             ("2.0", "{scenario: failure_x, input: {}, error: null}", Some("error")),
             ("2.0", "{scenario: success, input: {}, output: null, error: {}}", Some("error")),
             ("2.0", "{input: {}}", Some("output")),
-            // What is no error was reported as that.
+            // A malformed error is reported by its shape.
             ("2.0", "{scenario: failure_x, input: {}, error: a text}", None),
             ("2.0", "{scenario: success, input: {}, output: 1, error: a text}", None),
             ("2.0", "7", None),
-            // Version 1 examples are free, unless they are by scenario.
+            // Examples of version 1.0 are checked only if they use scenarios.
             ("1.0", "{input: {}}", None),
             ("1.0", "{scenario: success, input: {}}", Some("output")),
         ] {
@@ -130,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn an_example_that_breaks_off() {
+    fn an_example_that_breaks_off_is_not_reported() {
         let whole = tool("2.0", "scenario: success\n        input: {}");
         assert_eq!(count(&super::RULE, &whole), 1);
         assert_eq!(count(&super::RULE, &format!("{whole}        ...")), 0);
     }
 
     #[test]
-    fn what_people_read() {
+    fn messages_say_which_outcomes_are_there() {
         let none = tool("2.0", "{scenario: success, input: {}}");
         let both = tool("2.0", "{scenario: success, input: {}, output: 1, error: {}}");
         assert_eq!(

@@ -1,4 +1,10 @@
-//! The output of an example is one that the tool gives.
+//! The output of an example is valid against the tool's output schema.
+//!
+//! Source: follows from BTCP tool, where an example is an invocation with its result, and from AIOS
+//! 2.0, whose examples run as tests.
+//!
+//! Silent about: tools without a valid output schema, examples without `output` (they promise
+//! nothing about it), failures, and examples of AIOS 1.0 that do not use scenarios.
 
 use super::example_input_invalid::finding;
 use super::examples;
@@ -10,7 +16,13 @@ use crate::subject::WhichSchema;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    EXAMPLE_OUTPUT_INVALID Error "The output of an example does not match the tool's own output schema. Whoever relies on the schema will refuse what the example promises. Nothing is coerced: `null` is a value like any other, and an example without `output` expects nothing in particular.\n\nCorrect the example, or let the schema allow what the tool really returns, for instance `\"type\": [\"string\", \"null\"]`."
+    EXAMPLE_OUTPUT_INVALID Error
+        "The output of an example does not match the output schema of its own tool. A client \
+         that validates results against the schema rejects what the example promises. Values \
+         are not converted: `null` is a value like any other. An example without `output` \
+         promises nothing and is not checked.\n\n\
+         Correct the example, or let the schema allow what the tool really returns, for \
+         instance `\"type\": [\"string\", \"null\"]`."
     => (
         "tool.json",
         r#"{
@@ -37,17 +49,17 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {
-        // A failure that has an output is crossed; its output is no result of the tool.
+        // EXAMPLE_OUTCOME_CROSSED reports a failure with an output. That output is not a result.
         let Some(output) = example.output.as_ref().filter(|_| !examples::is_failure(example))
         else {
             continue;
         };
-        // Examples of AIOS 1.0 are free: what stands under `output` need not be the result.
+        // AIOS 1.0 does not define the fields of examples: `output` need not be the result.
         if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
         let Some(failures) = subject.failures(tool, WhichSchema::Output, output) else { continue };
-        let at = examples::place(tool, n).child("output");
+        let at = examples::path(tool, n).child("output");
         failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));
     }
 }
@@ -57,17 +69,17 @@ mod tests {
     use crate::testing::found;
 
     #[test]
-    fn outputs_match_the_schema() {
+    fn outputs_that_do_not_match_the_schema_are_reported() {
         const TEXT: &str = r#"{"type": "object", "properties": {"t": {"type": "string"}}}"#;
         let cases: &[(&str, &str, &[&str])] = &[
             (TEXT, r#"[{"input": {}, "output": {"t": "x"}}]"#, &[]),
             (TEXT, r#"[{"input": {}, "output": {"t": null}}]"#, &["/examples/0/output/t"]),
             (TEXT, r#"[{"input": {}, "output": 7}]"#, &["/examples/0/output"]),
-            // Null is a value, absent is none.
+            // Null is a value; a missing output is not.
             (TEXT, r#"[{"input": {}, "output": null}]"#, &["/examples/0/output"]),
             (TEXT, r#"[{"input": {}}]"#, &[]),
             (r#"{"type": "null"}"#, r#"[{"input": {}, "output": null}]"#, &[]),
-            // No schema, or one that is none.
+            // No schema, or an invalid one.
             (r#"{"type": "nul"}"#, r#"[{"input": {}, "output": 7}]"#, &[]),
             ("null", r#"[{"input": {}, "output": 7}]"#, &[]),
             (TEXT, "null", &[]),
@@ -83,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_by_scenario() {
+    fn outputs_of_scenarios_that_succeed_are_checked() {
         for (version, example, bad) in [
             ("2.0", "{scenario: success, input: {}, output: 7}", true),
             ("2.0", "{scenario: edge_case, input: {}, output: 7}", true),

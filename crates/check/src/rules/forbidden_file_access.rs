@@ -1,8 +1,13 @@
-//! Code does not reach for files (aios, security constraints).
+//! Functions of a definition do not access the file system or the process around them.
+//!
+//! Source: AIOS, security constraints (code runs isolated, without file access).
+//!
+//! The analyzer finds the names by scope: a parameter called `fs` is not the module `fs`, and a
+//! property `args.fs` is not either. Text and comments do not count.
 
 use toolwright_source::RecordFinding;
 
-use super::forbidden_require::each;
+use super::forbidden_require::report_forbidden_calls;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -11,7 +16,11 @@ use toolwright_script::ForbiddenKind;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    FORBIDDEN_FILE_ACCESS Error "A function reaches for the file system or the process around it. The sandbox has neither, so the call would fail; and a definition that tries deserves a second look. Hand the data in as an argument."
+    FORBIDDEN_FILE_ACCESS Error
+        "A function uses the file system or the process around it. The sandbox has neither, so \
+         the call would fail. Definitions rarely need this for an honest purpose, so read such \
+         a definition with care.\n\n\
+         Pass the data to the function as an argument."
     => (
         "tool.yaml",
         r#"tool:
@@ -52,14 +61,14 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    each(
+    report_forbidden_calls(
         subject,
         |kind| kind == ForbiddenKind::FileAccess,
         out,
         |what, at| {
-            let message = format!("`{what}` reaches for files, and there are none");
+            let message = format!("`{what}` accesses files, but the sandbox has no file system");
             RecordFinding::new(&FORBIDDEN_FILE_ACCESS, at, message)
-                .help("hand the data in as an argument")
+                .help("pass the data to the function as an argument")
         },
     );
 }
@@ -69,7 +78,7 @@ mod tests {
     use crate::testing::{code_of, found};
 
     #[test]
-    fn files_are_not_reached_for() {
+    fn access_to_files_is_reported_at_its_position_in_the_code() {
         for (code, places) in [
             ("function f() { return fs.readFileSync('a'); }", &["1:23"][..]),
             ("function f() { return Deno.readTextFile('a'); }", &["1:23"]),

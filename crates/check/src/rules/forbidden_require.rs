@@ -1,4 +1,10 @@
-//! Code brings everything it needs: no `require`, no `import` (aios, security constraints).
+//! Functions of a definition load no modules: no `require`, no `import`.
+//!
+//! Source: AIOS, security constraints. A definition must show everything that it does, and the
+//! sandbox has no module loader.
+//!
+//! Dynamic imports count as well. A parameter or variable called `require` does not, and neither do
+//! texts and comments: the analyzer resolves names by scope.
 
 use toolwright_source::{RecordFinding, RecordPath};
 
@@ -10,7 +16,10 @@ use toolwright_script::ForbiddenKind;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    FORBIDDEN_REQUIRE Error "A function loads a module with `require` or `import`. The sandbox it runs in has no modules, by design: what a definition does must be visible in the definition. Write what is needed into the function."
+    FORBIDDEN_REQUIRE Error
+        "A function loads a module with `require` or `import`. The sandbox has no modules, on \
+         purpose: a reader of the definition must be able to see everything that it does.\n\n\
+         Write the code that is needed into the function itself."
     => (
         "tool.yaml",
         r#"tool:
@@ -52,27 +61,29 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    each(
+    report_forbidden_calls(
         subject,
         |kind| kind != ForbiddenKind::FileAccess,
         out,
         |what, at| {
-            let message = format!("`{what}` loads a module, and there are none");
+            let message = format!("`{what}` loads a module, but the sandbox has no modules");
             RecordFinding::new(&FORBIDDEN_REQUIRE, at, message)
-                .help("write what is needed into the function")
+                .help("write the needed code into the function itself")
         },
     );
 }
 
-/// Reports every use of a forbidden kind, at its place in the code.
-pub(super) fn each(
+/// Reports every forbidden call whose kind `is_meant` selects, at its position in the code. Shared
+/// with `FORBIDDEN_FILE_ACCESS`: one analysis of the code finds both. `finding` gets the call as it
+/// is written.
+pub(super) fn report_forbidden_calls(
     subject: &Subject<'_>,
-    is: fn(ForbiddenKind) -> bool,
+    is_meant: fn(ForbiddenKind) -> bool,
     out: &mut Report<'_>,
     finding: fn(&str, RecordPath) -> RecordFinding,
 ) {
     for code in subject.functions() {
-        for used in code.script.forbidden.iter().filter(|used| is(used.kind)) {
+        for used in code.script.forbidden.iter().filter(|used| is_meant(used.kind)) {
             out.push(finding(&used.what, code.at.clone()).within(used.range.clone()));
         }
     }
@@ -83,7 +94,7 @@ mod tests {
     use crate::testing::{code_of, found};
 
     #[test]
-    fn modules_are_not_loaded() {
+    fn loading_a_module_is_reported_at_its_position_in_the_code() {
         for (code, places) in [
             ("function f() { return require('fs'); }", &["1:23"][..]),
             ("async function f() { return await import('a'); }", &["1:35"]),
@@ -97,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_is_found_in_its_place() {
+    fn the_sample_of_the_manual_has_one_finding() {
         let bad = super::FORBIDDEN_REQUIRE.sample.as_ref().map_or("", |sample| sample.bad);
         assert_eq!(found("FORBIDDEN_REQUIRE", bad).len(), 1);
     }

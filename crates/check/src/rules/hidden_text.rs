@@ -1,5 +1,12 @@
-//! A definition hides nothing from its reader: no invisible, bidirectional or tag characters, no
-//! letters of other scripts in disguise.
+//! A definition has no text that its readers cannot see: no invisible, bidirectional or tag
+//! characters, and no letters of another script that look like Latin ones.
+//!
+//! Source: our own advice, against tool poisoning. A model reads code points, a reviewer reads
+//! glyphs; an attacker uses the difference.
+//!
+//! What counts as hidden is in `tool_poisoning::hidden_text`; here is how it is reported and
+//! removed. Silent about joiners and selectors that emoji and scripts such as Arabic or Devanagari
+//! need. Called by `texts` for each text of the document, also in fields that no format defines.
 
 use toolwright_model::Json;
 use toolwright_source::{Edit, Finding, Member, Node, Safety};
@@ -8,7 +15,15 @@ use crate::report::Report;
 use crate::tool_poisoning::{SuspiciousText, find_hidden_text};
 
 toolwright_source::codes! {
-    HIDDEN_TEXT Warning "A text holds characters that a reader does not see, or sees elsewhere than they stand: zero-width and tag characters, variation selectors that follow nothing, bidirectional overrides, control characters, letters of one script that pass for another. A model reads all of them, so they can carry instructions that no reviewer notices.\n\nRemove them, or ask the author what they are for. Joiners that emoji and many scripts need are not reported. The repair removes what cannot be seen; it is not applied without being asked for, because a person should look at it first."
+    HIDDEN_TEXT Warning
+        "A text contains characters that a reader cannot see, or sees in another place than \
+         they are: zero-width and tag characters, variation selectors after nothing, \
+         bidirectional overrides, control characters, letters of one script that look like \
+         letters of another. A model reads all of them, so they can carry instructions that no \
+         reviewer notices.\n\n\
+         Remove them, or ask the author what they are for. Joiners that emoji and many scripts \
+         need are not reported. The repair removes the invisible characters. It is applied only \
+         on request, because a person should read the text first."
     => (
         "tool.json",
         r#"{
@@ -26,8 +41,9 @@ toolwright_source::codes! {
     )
 }
 
-/// Looks at the text of a value.
-pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
+/// Reports the hidden characters of a text value. All findings of one text carry the same repair,
+/// which cleans the whole text: partial repairs would overlap.
+pub(super) fn check_text(node: Node<'_>, text: &str, out: &mut Report<'_>) {
     let hits = find_hidden_text(text);
     if hits.is_empty() {
         return;
@@ -47,8 +63,9 @@ pub(super) fn look(node: Node<'_>, text: &str, out: &mut Report<'_>) {
     }
 }
 
-/// Looks at a key.
-pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
+/// Reports the hidden characters of a key. The finding marks the whole key, because ranges inside a
+/// text count from the start of a value.
+pub(super) fn check_key(entry: &Member<'_>, out: &mut Report<'_>) {
     let hits = find_hidden_text(entry.name());
     if hits.is_empty() {
         return;
@@ -59,7 +76,8 @@ pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
         let mut finding =
             Finding::new(&HIDDEN_TEXT, at.clone(), format!("key: {}", hit.message)).on_key();
         finding.help.extend(hit.help);
-        // A key that is there already must not be there twice.
+        // Without the hidden characters the key may equal another key, and a rename would create a
+        // duplicate. An attacker may rely on exactly that.
         let free = |name: &&String| entry.value.parent().is_some_and(|owner| !owner.has(name));
         out.push_in_document(match cleaned.as_ref().filter(free) {
             Some(name) => {
@@ -71,17 +89,19 @@ pub(super) fn look_at_key(entry: &Member<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// The text without what cannot be seen, if nothing is hidden in it then.
+/// The text without the invisible characters that were reported. `None` if the result would still
+/// hide something, as letters of another script do: which letters were meant, a person must decide.
 fn cleaned(text: &str, hits: &[SuspiciousText]) -> Option<String> {
     let is_hit = |at: usize| hits.iter().any(|hit| hit.range.contains(&at));
-    let kept = text.char_indices().filter(|(at, c)| !(cannot_be_seen(*c) && is_hit(*at)));
+    let kept = text.char_indices().filter(|(at, c)| !(is_invisible(*c) && is_hit(*at)));
     let cleaned: String = kept.map(|(_, c)| c).collect();
     (cleaned.len() < text.len() && find_hidden_text(&cleaned).is_empty()).then_some(cleaned)
 }
 
-/// Characters without a shape of their own: controls, Unicode's default ignorables, bidirectional
-/// marks.
-fn cannot_be_seen(c: char) -> bool {
+/// Whether a character has no glyph, so that removing it does not change how the text looks:
+/// control characters, the default ignorable code points of Unicode, and bidirectional marks. Line
+/// breaks and tabs are layout and stay.
+fn is_invisible(c: char) -> bool {
     let layout = matches!(c, '\n' | '\t' | '\r');
     c.is_control() && !layout
         || matches!(
@@ -112,6 +132,7 @@ mod tests {
 
     use crate::testing::{findings, found};
 
+    /// An MCP tool with this description, which may contain JSON escapes.
     fn tool(description: &str) -> String {
         format!(
             r#"{{"name": "a", "description": "{description}", "inputSchema": {{"type": "object"}}}}"#
@@ -119,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn texts() {
+    fn hidden_characters_are_found_in_every_text_of_a_document() {
         for (text, places) in [
             ("Plain words, café, Größe, 日本語", 0),
             ("👩‍💻 and a flag 🏴󠁧󠁢󠁥󠁮󠁧󠁿", 0),
@@ -131,12 +152,12 @@ mod tests {
         ] {
             assert_eq!(found("HIDDEN_TEXT", &tool(text)).len(), places, "{text:?}");
         }
-        // The place is the one inside the text, also behind an escape.
+        // The position is inside the text, also after an escape sequence.
         assert_eq!(
             found("HIDDEN_TEXT", &tool("a\\n\\u200bb")),
             ["HIDDEN_TEXT at /description:1:34"]
         );
-        // Everywhere in the document: examples, schemas, code, keys, fields that nobody knows.
+        // Everywhere in the document: fields that no format defines, code, keys.
         for (text, at) in [
             ("tool:\n  id: t\n  anything: [{deep: \"a\\u200bb\"}]\n", "/tool/anything/0/deep:3:23"),
             (
@@ -150,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_with_an_alias_is_met_once() {
+    fn a_text_that_aliases_repeat_is_reported_once() {
         let text = "tool:\n  id: t\n  a: &a \"x\\u200by\"\n  b: *a\n  c: &c {d: \"x\\u200by\"}\n  e: *c\n  f: {<<: *c}\n";
         assert_eq!(
             found("HIDDEN_TEXT", text),
@@ -159,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_can_be_removed() {
+    fn the_repair_removes_invisible_characters() {
         let repairs = |text: &str| -> Vec<Edit> {
             let found = findings(text).into_iter().filter(|f| f.code.name == "HIDDEN_TEXT");
             found.filter_map(|f| f.repair).flat_map(|repair| repair.edits).collect()
@@ -174,7 +195,7 @@ mod tests {
         };
         assert_eq!(name, "key");
         assert_eq!(repairs("tool:\n  id: t\n  \"ke\\u200by\": 1\n  key: 2\n"), []);
-        // Letters in disguise are seen; which were meant, a person must say.
+        // Letters of another script are visible. Which letters were meant, a person must decide.
         assert_eq!(repairs(&tool("Reads a раge from disk")), []);
     }
 }

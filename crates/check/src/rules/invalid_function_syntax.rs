@@ -1,4 +1,11 @@
-//! The code of helpers, processors and validators is JavaScript (aios, the seven codes).
+//! The code of helpers, processors and validators is valid JavaScript.
+//!
+//! Source: AIOS, validation error codes (one of its seven) and security validation.
+//!
+//! The analyzer in `script` finds the errors; here they become findings at their position in the
+//! text, which for YAML blocks is a line of the file. The same check serves scripts of local tools,
+//! which are files of their own ([`check_script`]). Other rules about code are silent if it does
+//! not parse.
 
 use std::sync::Arc;
 
@@ -12,7 +19,11 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    INVALID_FUNCTION_SYNTAX Error "A function is not JavaScript, so that nothing of it would ever run. The place is inside the block of the definition, or in the file that a local tool names as its `entry_point`."
+    INVALID_FUNCTION_SYNTAX Error
+        "A function is not valid JavaScript, so no part of it can run. The position is inside \
+         the block of the definition, or in the file that a local tool names as its \
+         `entry_point`.\n\n\
+         Correct the code at the position that is shown."
     => (
         "tool.yaml",
         r#"tool:
@@ -67,7 +78,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// What is wrong with the syntax of a JavaScript file, such as the script of a local tool.
+/// The syntax errors of a JavaScript file, such as the script that a local tool names. The catalog
+/// calls this when it loads the tool, because rules read no files. Returns nothing for valid code.
 pub fn check_script(source: &Arc<Source>, analyzer: &dyn ScriptAnalyzer) -> Vec<Diagnostic> {
     let script = analyzer.analyze(source.text(), ParseGoal::File, &[]);
     let diagnostics = script.problems.into_iter().map(|problem| {
@@ -85,7 +97,7 @@ mod tests {
     use crate::testing::{code_of, found};
 
     #[test]
-    fn code_that_is_none() {
+    fn syntax_errors_are_reported_at_their_position_in_the_code() {
         for (code, places) in [
             ("function f(args) { return 1; }", &[][..]),
             ("function f(args) {\n  return 1 +;\n}", &["2:13"]),
@@ -100,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_in_the_block() {
+    fn the_position_in_a_yaml_block_is_that_of_the_file() {
         let text = "tool:\n  id: a\n  executable_knowledge:\n    processors:\n      - id: p\n        function: |\n          let ä = '😀';\n          let = ;\n";
         let found = found("INVALID_FUNCTION_SYNTAX", text);
         assert_eq!(

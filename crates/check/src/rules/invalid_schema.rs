@@ -1,4 +1,13 @@
-//! The schemas of a tool are JSON Schemas: of a dialect that is known, whole, and of an object.
+//! The schemas of a tool are valid JSON Schemas, in a supported dialect, without references to
+//! other documents; and the input schema describes an object.
+//!
+//! Source: BTCP tool, `inputSchema`; toolfoundation, schema rules (draft-07 and 2020-12, no
+//! external references); MCP, where an input schema must have `type: object`. Other formats leave
+//! the type open, so its absence is a warning there.
+//!
+//! Silent about: values that cannot be a schema at all, such as a number (the shape reports them),
+//! and schemas that a server supplies later. Its codes are declared in `source::codes`, because the
+//! command `validate` reports them for schemas outside of definitions, too.
 
 use toolwright_model::Json;
 use toolwright_schema::SchemaError;
@@ -24,21 +33,24 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                     .into_iter()
                     .for_each(|error| out.push(finding(error, &at.child(which.name()))));
             } else if which == WhichSchema::Input {
-                must_take_an_object(subject, schema, at, out);
+                check_object_type(subject, schema, at, out);
             }
         }
     }
 }
 
-/// Why a schema is refused, as a finding; `at` is the place of the schema.
+/// The finding for a schema that does not compile. `at` points to the schema; the finding points to
+/// the keyword inside it that is wrong. Generic over what the pointer leads into, because
+/// `validate` uses it for schema files and rules for records.
 pub fn finding<Space>(error: &SchemaError, at: &Pointer<Space>) -> Finding<Space> {
     let at = Pointer::parse(error.at()).map_or_else(|| at.clone(), |inside| at.join(&inside));
     match error {
         SchemaError::InvalidSchema { message, .. } => {
             match message.split_once("` matches no alternative of `anyOf`") {
-                // The most frequent mistake deserves better words than the meta-schema has for it.
+                // A wrong `type` is the most frequent mistake, and the meta-schema explains it
+                // badly: it allows a word or a list of words by `anyOf`.
                 Some((word, _)) if at.last().is_some_and(|token| token == "type") => {
-                    wrong_type(word, at)
+                    wrong_type_finding(word, at)
                 }
                 _ => Finding::new(&INVALID_SCHEMA, at, message.clone()),
             }
@@ -54,14 +66,17 @@ pub fn finding<Space>(error: &SchemaError, at: &Pointer<Space>) -> Finding<Space
     }
 }
 
+/// The types of JSON Schema, most frequent first: messages list them in this order.
 const TYPES: &[&str] = &["object", "string", "number", "integer", "boolean", "array", "null"];
 
-/// `word` is as the message quotes it.
-fn wrong_type<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
+/// A finding for an unknown type, with a suggestion. `word` is as the message of the schema
+/// compiler quotes it, in backticks and double quotes.
+fn wrong_type_finding<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
     let word = word.trim_start_matches('`').trim_matches('"');
     let message =
         format!("`{word}` is not a type of JSON Schema, expected {}", alternatives(TYPES));
     let finding = Finding::new(&INVALID_SCHEMA, at.clone(), message);
+    // Names of types in other languages are too far from the right word for a spelling comparison.
     let meant = match word {
         "text" | "str" => Some("string"),
         "int" => Some("integer"),
@@ -81,12 +96,14 @@ fn wrong_type<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
     }
 }
 
-/// Arguments are an object. MCP wants the schema to say so; elsewhere it is left open at a risk.
-fn must_take_an_object(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out: &mut Report<'_>) {
+/// Reports an input schema that does not have `type: object`. Arguments are always an object. MCP
+/// requires the schema to state it, and clients reject tools without it; in other formats it is a
+/// warning.
+fn check_object_type(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out: &mut Report<'_>) {
     let message = match schema.get("type") {
         Some(Json::String(word)) if word == "object" => return,
-        Some(_) => "the type of an input schema is `object`, because arguments are one",
-        None => "an input schema says `type: object`, because arguments are one",
+        Some(_) => "the input schema has another type than `object`, but arguments are an object",
+        None => "the input schema has no `type: object`, but arguments are always an object",
     };
     let at = tool.child("inputSchema");
     let severity = if subject.conventions().requires_object_input {
@@ -96,7 +113,7 @@ fn must_take_an_object(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out
     };
     let kind = at.child("type");
     let finding = match schema.get("type") {
-        // What is there may have been meant: a person decides.
+        // No repair for another type: the author may have meant it, or the wrong schema is here.
         Some(_) => RecordFinding::new(&INVALID_SCHEMA, kind, message),
         None => {
             let edit = Edit::Insert(kind, Json::from("object"));
@@ -114,12 +131,13 @@ fn must_take_an_object(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out
 mod tests {
     use crate::testing::{found, messages};
 
+    /// An MCP tool with this input schema.
     fn tool(schema: &str) -> String {
         format!(r#"{{"name": "now", "inputSchema": {schema}}}"#)
     }
 
     #[test]
-    fn schemas_that_are_none() {
+    fn invalid_schemas_are_reported_at_the_wrong_keyword() {
         for (schema, code, at) in [
             (r#"{"type": "object", "properties": 1}"#, "INVALID_SCHEMA", "/inputSchema/properties"),
             (r#"{"type": "objekt"}"#, "INVALID_SCHEMA", "/inputSchema/type"),
@@ -139,8 +157,11 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read() {
+    fn a_schema_without_a_type_is_explained() {
         let messages = messages("INVALID_SCHEMA", &tool("{}"));
-        assert_eq!(messages, ["an input schema says `type: object`, because arguments are one"]);
+        assert_eq!(
+            messages,
+            ["the input schema has no `type: object`, but arguments are always an object"]
+        );
     }
 }

@@ -1,4 +1,11 @@
-//! A validator answers `{ valid, errors }` (aios, rule 4).
+//! A validator returns `{ valid, errors }`: a boolean and a list of texts.
+//!
+//! Source: AIOS, validators (return format) and validation rule 4.
+//!
+//! This is a static check, so it reports only a `return` whose value is visibly wrong, such as a
+//! boolean or an object literal without `errors`. A call, a variable or a conditional may have the
+//! right value and is trusted. A validator that only throws is accepted; one that never returns is
+//! not.
 
 use toolwright_source::RecordFinding;
 
@@ -10,7 +17,12 @@ use crate::subject::FunctionList;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    INVALID_VALIDATOR_RESULT Warning "A validator must return an object with `valid`, a boolean, and `errors`, a list of texts. This return visibly does not, so a call that gets there would be refused without a reason. It is judged by the code alone: what cannot be seen there is trusted."
+    INVALID_VALIDATOR_RESULT Warning
+        "A validator must return an object with `valid`, a boolean, and `errors`, a list of \
+         texts. This `return` visibly returns something else, so a call that reaches it would \
+         be rejected without a reason. Only the code is read, nothing is run: a value that the \
+         code does not show is trusted.\n\n\
+         Return `{ valid: errors.length === 0, errors }`."
     => (
         "tool.yaml",
         r#"tool:
@@ -69,6 +81,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let finding = RecordFinding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
             out.push(finding.within(wrong.clone()).help(help));
         }
+        // No `return` at all: the result is `undefined`, unless the code is an expression or
+        // throws.
         if script.returns.found == 0 && !script.returns.can_be_verdict() {
             let message = "the validator returns nothing";
             let finding = RecordFinding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);
@@ -82,7 +96,7 @@ mod tests {
     use crate::testing::{code_of, found};
 
     #[test]
-    fn a_verdict_is_returned() {
+    fn a_return_that_is_visibly_not_a_verdict_is_reported() {
         for (code, is_found) in [
             ("function v(args) { return true; }", true),
             ("function v(args) { return { valid: true }; }", true),

@@ -1,4 +1,15 @@
-//! Tools that are used together have names that cannot be taken for each other.
+//! Tools that are used together do not have names that look alike but differ.
+//!
+//! Source: our own advice, against tool poisoning: a toolset can take calls that were meant for
+//! another by imitating its names.
+//!
+//! Names are compared by their skeleton, in the sense of Unicode TS 39: characters that look alike
+//! are mapped to one. Two names with one skeleton and different spellings are reported at the later
+//! one.
+//!
+//! Silent about: names within one document (one author chose both), equal names (`DUPLICATE_ID`),
+//! and names that differ only in how words are joined, as `readFile` and `read_file`, which many
+//! honest toolsets do.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,59 +25,83 @@ use crate::tool_poisoning::skeleton;
 pub(crate) static RULE: RuleBetween = RuleBetween { check };
 
 toolwright_source::codes! {
-    LOOKALIKE_NAME Warning "Two toolsets that are used together have tools, or names of their own, that look the same and are not: letters of another script, `l` for `1`, `rn` for `m`, another case or separator. A model, and the person who approves its calls, can take one for the other, so this is how a toolset gets calls that were meant for somebody else.\n\nRename one of them so that the difference can be seen. If one of them is not yours, find out whose it is before you use both."
+    LOOKALIKE_NAME Warning
+        "Two toolsets that are used together have names, of tools or of themselves, that look \
+         the same but differ: letters of another script, `l` for `1`, `rn` for `m`. A model, or \
+         the person who approves its calls, can mistake one for the other. In this way a \
+         toolset can receive calls that were meant for another one.\n\n\
+         Rename one of them so that the difference is visible. If one of them is not yours, \
+         find out who published it before you use both."
 }
 
-/// A name that was met: in which toolset, where and how it is spelled.
-struct Met<'a> {
+/// The first name with a certain skeleton.
+struct SeenName<'a> {
+    /// The index of its document.
     subject: usize,
+    /// The name as it is written.
     spelling: &'a str,
 }
 
-/// Bytes of a name that is looked at.
-const LONGEST: usize = 256;
+/// Longer names are not compared. No format allows them, and a skeleton takes time and memory.
+const MAX_NAME_BYTES: usize = 256;
 
+/// Compares namespaces with namespaces and names with names, in the order of the documents. A
+/// namespace is what a toolset calls itself, so imitating it is as useful as imitating a tool.
 fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
-    let mut namespaces: HashMap<String, Met<'_>> = HashMap::new();
-    let mut names: HashMap<String, Met<'_>> = HashMap::new();
+    let mut namespaces: HashMap<String, SeenName<'_>> = HashMap::new();
+    let mut names: HashMap<String, SeenName<'_>> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
         let toolset = subject.toolset;
         if let Some(spelling) = spelling(&toolset.namespace, |namespace| namespace.as_str()) {
             let at = || RecordPath::root().child("namespace");
-            meet(&mut namespaces, Met { subject: n, spelling }, subjects, at, report);
+            report_lookalike(
+                &mut namespaces,
+                SeenName { subject: n, spelling },
+                subjects,
+                at,
+                report,
+            );
         }
         for (t, tool) in toolset.tools.iter().enumerate() {
             let at = |part: &str| ToolPath(t).child(part);
             if let Some(spelling) = spelling(&tool.namespace, |namespace| namespace.as_str()) {
-                meet(
+                report_lookalike(
                     &mut namespaces,
-                    Met { subject: n, spelling },
+                    SeenName { subject: n, spelling },
                     subjects,
                     || at("namespace"),
                     report,
                 );
             }
             if let Some(spelling) = spelling(&tool.name, |name| name.as_str()) {
-                meet(&mut names, Met { subject: n, spelling }, subjects, || at("name"), report);
+                report_lookalike(
+                    &mut names,
+                    SeenName { subject: n, spelling },
+                    subjects,
+                    || at("name"),
+                    report,
+                );
             }
         }
     }
 }
 
-/// A name as it is written: one that is refused may still be there to deceive.
+/// A name as it is written, valid or not: a malformed name is rejected later, but until then it is
+/// shown to people. `None` for names that are empty, too long or not a text.
 fn spelling<'a, T>(name: &'a FieldValue<T>, text: fn(&'a T) -> &'a str) -> Option<&'a str> {
     let spelled = match name {
         FieldValue::Valid(name) => Some(text(name)),
         FieldValue::Invalid(Json::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    // Nobody looks at a longer one, and comparing it would take its time.
-    spelled.filter(|text| (1..=LONGEST).contains(&text.len()))
+    spelled.filter(|text| (1..=MAX_NAME_BYTES).contains(&text.len()))
 }
 
-fn meet<'a>(
-    known: &mut HashMap<String, Met<'a>>,
-    name: Met<'a>,
+/// Reports the name if an earlier document has a different name with the same skeleton; otherwise
+/// remembers it. `at` makes the pointer to the name.
+fn report_lookalike<'a>(
+    known: &mut HashMap<String, SeenName<'a>>,
+    name: SeenName<'a>,
     subjects: &[Subject<'_>],
     at: impl Fn() -> RecordPath,
     report: &mut dyn FnMut(usize, RecordFinding),
@@ -77,9 +112,10 @@ fn meet<'a>(
         }
         Entry::Occupied(entry) => {
             let other = entry.get();
-            // Within one toolset it is one author's choice; the same spelling is another finding,
-            // or none.
-            if other.subject == name.subject || is_style(other.spelling, name.spelling) {
+            // Within one document it is the choice of one author. Equal spellings are a duplicate,
+            // if they are wrong at all.
+            if other.subject == name.subject || differ_only_in_style(other.spelling, name.spelling)
+            {
                 return;
             }
             let file = subjects[other.subject].origin.document().source().name();
@@ -88,15 +124,15 @@ fn meet<'a>(
             let finding = RecordFinding::new(&LOOKALIKE_NAME, at(), message);
             report(
                 name.subject,
-                strange_letters(name.spelling).into_iter().fold(finding, RecordFinding::help),
+                foreign_letters(name.spelling).into_iter().fold(finding, RecordFinding::help),
             );
         }
     }
 }
 
-/// Whether two names differ in nothing but how words are joined: `readFile` and `read_file` are
-/// honest.
-fn is_style(one: &str, two: &str) -> bool {
+/// Whether two names are equal but for case and the characters that join words, as `readFile` and
+/// `read_file` are.
+fn differ_only_in_style(one: &str, two: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars()
             .filter(|c| !matches!(c, '_' | '-' | '.'))
@@ -106,8 +142,9 @@ fn is_style(one: &str, two: &str) -> bool {
     one == two || letters(one) == letters(two)
 }
 
-/// Letters that a name in English would not have, because they may look as if it had.
-fn strange_letters(name: &str) -> Option<String> {
+/// Help that names the first letters outside of ASCII by code point: the message shows the names,
+/// but they look the same there as well.
+fn foreign_letters(name: &str) -> Option<String> {
     let strange: Vec<String> = name
         .chars()
         .filter(|c| !c.is_ascii())
@@ -125,7 +162,7 @@ mod tests {
 
     use crate::{Subject, check_together};
 
-    /// What is found between toolsets, each given by its text.
+    /// The findings between toolsets, given by their texts: index, pointer, message.
     fn between(texts: &[&str]) -> Vec<String> {
         let readings: Vec<_> = texts
             .iter()
@@ -157,6 +194,7 @@ mod tests {
         found.map(|(n, f)| format!("{n}{}: {}", f.at, f.message)).collect()
     }
 
+    /// A list of MCP tools with these names.
     fn tools(names: &[&str]) -> String {
         let list: Vec<String> = names
             .iter()
@@ -166,19 +204,19 @@ mod tests {
     }
 
     #[test]
-    fn names_across_toolsets() {
+    fn names_that_look_alike_across_toolsets_are_reported() {
         let cases: &[(&[&str], &[&str], Option<&str>)] = &[
             (&["read_file"], &["read_file"], None),
             (&["read_file"], &["write_file"], None),
             (&["list"], &["l1st"], Some("1/0/name: `l1st` looks like `list` in 0.json")),
             (&["a", "list"], &["b", "1ist"], Some("1/1/name: `1ist` looks like `list` in 0.json")),
-            // A name that is refused may still be there to deceive.
+            // A malformed name counts as well.
             (
                 &["read"],
                 &["rе\u{430}d"],
                 Some("1/0/name: `rе\u{430}d` looks like `read` in 0.json"),
             ),
-            // One toolset: its author's choice.
+            // Both in one toolset: not reported.
             (&["list", "l1st"], &["other"], None),
             (&[""], &["", " "], None),
         ];
@@ -191,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_across_toolsets() {
+    fn namespaces_that_look_alike_across_toolsets_are_reported() {
         let manifest = |name: &str| format!(r#"{{"btcp": "1.0", "name": "{name}", "tools": []}}"#);
         assert_eq!(
             between(&[&manifest("mail"), &manifest("mai1")]),

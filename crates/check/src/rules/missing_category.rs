@@ -1,4 +1,9 @@
-//! An anti-pattern says what kind of mistake it is (aios: recommended).
+//! An anti-pattern has a `category`.
+//!
+//! Source: AIOS, anti-patterns: optional but recommended, so this is a note. The specification
+//! lists five categories and leaves the set open, so any word is accepted here.
+//!
+//! Silent about a category of another type than text, which the shape of the value reports.
 
 use toolwright_source::words::shorten;
 use toolwright_source::{RecordFinding, RecordPath};
@@ -10,7 +15,11 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    MISSING_CATEGORY Info "An anti-pattern has no `category`. AIOS recommends one, so that an agent can be told of the mistakes that concern what it is about to do: `api_usage`, `validation`, `error_handling`, `performance`, `security`, or a word of your own."
+    MISSING_CATEGORY Info
+        "An anti-pattern has no `category`. AIOS recommends one, so that an agent can read the \
+         anti-patterns that concern its next step and skip the others.\n\n\
+         Add `api_usage`, `validation`, `error_handling`, `performance`, `security`, or a word \
+         of your own."
     => (
         "tool.yaml",
         r#"tool:
@@ -47,7 +56,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let list = RecordPath::root().child("knowledge").child("antiPatterns");
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {
         let at = list.child(n).child("category");
-        // A category of another type is another finding.
+        // A category of another type is not in the record, but it is in the document.
         if pattern.category.is_none() && subject.document_value(&at).is_none() {
             let name = shorten(pattern.name.as_deref().unwrap_or("the anti-pattern"));
             out.push(RecordFinding::new(
@@ -64,7 +73,7 @@ mod tests {
     use crate::testing::found;
 
     #[test]
-    fn every_anti_pattern_has_one() {
+    fn an_anti_pattern_without_a_category_is_reported() {
         let text = "tool:\n  id: a\n  anti_patterns:\n    - {pattern: x, category: y}\n    - no object\n    - {pattern: z}\n    - {pattern: w, category: 7}\n";
         assert_eq!(
             found("MISSING_CATEGORY", text),

@@ -1,4 +1,11 @@
-//! A tool says what it does, also where its format does not insist.
+//! Every tool has a description, also in formats that do not require one.
+//!
+//! Source: our own advice; MCP makes the description optional. Formats that require it report its
+//! absence as `MISSING_REQUIRED_FIELD`.
+//!
+//! Silent about: descriptions of another type (the shape reports them), AIOS commands whose server
+//! supplies the rest of their definition, and the command that is the AIOS tool itself, which has
+//! the tool's own description.
 
 use toolwright_model::{Draft, FieldValue, InputSchema};
 use toolwright_source::{RecordFinding, RecordPath, ValueKind};
@@ -11,7 +18,12 @@ use crate::subject::ToolPath;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    MISSING_DESCRIPTION Info "A tool has no description. The format allows that, but the description is what an agent goes by when it chooses between tools; without one it can only guess from the name.\n\nSay in a sentence or two what the tool does, when to use it and what it returns. A command of an AIOS tool is described under `tools`, with `id` and `description`. Commands whose server is asked for the rest of their definition are left out."
+    MISSING_DESCRIPTION Info
+        "A tool has no description. The format allows that, but an agent chooses between tools \
+         by their descriptions; without one it has to guess from the name.\n\n\
+         Write in a sentence or two what the tool does, when to use it and what it returns. \
+         Describe a command of an AIOS tool under `tools`, with `id` and `description`. \
+         Commands that get their definition from a server are not reported."
     => (
         "tool.json",
         r#"{
@@ -38,7 +50,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             continue;
         }
         let written = at.child("description");
-        // A command that is described has its own place for it, even where another list names it.
+        // Where to point: at a blank description if there is one; else, for a command of AIOS, at
+        // its entry under `tools`, which is where a description belongs, even if `commands` names
+        // the command, too; else at the name.
         let own = at.child("id");
         let place = match subject.document_value(&written).is_some() {
             true => written,
@@ -59,21 +73,23 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// A blank one was read as missing, a bad one is another finding.
+/// Whether the description is missing. Readers treat a blank text as missing; a value of another
+/// type is `Invalid` and was reported.
 fn lacks_description(tool: &Draft) -> bool {
     matches!(tool.description, FieldValue::Missing)
 }
 
-/// Whether its absence is another finding already, or will be made good by a server.
+/// Whether another rule reports the missing description, or a server will supply it.
 fn is_reported_elsewhere(subject: &Subject<'_>, at: ToolPath, tool: &Draft) -> bool {
     if subject.conventions().inherits_description {
-        // A command that is the tool itself has the description that the tool must have.
+        // An AIOS tool without commands is its only command. It was read from the same value as the
+        // namespace, and its description is a required field of the tool.
         let span = |at: &RecordPath| subject.document_value(at).map(|node| node.span());
         let is_tool = span(&at.pointer())
             .is_some_and(|tool| Some(tool) == span(&RecordPath::root().child("namespace")));
         return is_tool || tool.input.ok() == Some(&InputSchema::Deferred);
     }
-    // `null` is not a text: that was reported by its shape.
+    // `null` is read as missing, but its shape was reported as well.
     subject
         .document_value(&at.child("description"))
         .is_some_and(|node| node.kind() == ValueKind::Null)
@@ -84,12 +100,12 @@ mod tests {
     use crate::testing::{found, messages};
 
     #[test]
-    fn tools_of_mcp() {
+    fn mcp_tools_without_a_description_are_reported() {
         for (description, at) in [
             (r#""description": "Tells the time","#, None),
             ("", Some("/name")),
             (r#""description": "  ","#, Some("/description")),
-            // Of the wrong type: another finding.
+            // Values of the wrong type are reported by their shape.
             (r#""description": 7,"#, None),
             (r#""description": null,"#, None),
         ] {
@@ -109,9 +125,9 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_aios() {
+    fn aios_commands_without_a_description_are_reported() {
         for (body, at) in [
-            // The server says.
+            // The server supplies the description.
             ("  type: mcp\n  commands: [a]\n", None),
             ("  type: mcp\n  tools: [{id: a}]\n", None),
             (
@@ -128,7 +144,7 @@ mod tests {
                 "  type: cli\n  command_groups: {x: [{command: a b}]}\n",
                 Some("/tool/command_groups/x/0/command"),
             ),
-            // The tool itself, whose description is required.
+            // The command is the tool itself, whose description is required.
             ("  type: cli\n", None),
         ] {
             let text = format!("tool:\n  id: t\n{body}");

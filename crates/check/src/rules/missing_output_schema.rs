@@ -1,4 +1,9 @@
-//! A browser tool says what it returns (btcp tool: recommended).
+//! A BTCP tool has an `outputSchema`.
+//!
+//! Source: BTCP tool, `outputSchema`: optional but recommended, so this is a note. The formats that
+//! recommend it set `wants_output_schema` in their conventions.
+//!
+//! Silent about a malformed output schema, which is an error of its own.
 
 use toolwright_model::FieldValue;
 use toolwright_source::RecordFinding;
@@ -10,7 +15,10 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    MISSING_OUTPUT_SCHEMA Info "A tool does not say what it returns. BTCP recommends an `outputSchema`: an agent can then plan with the result before it calls, and a result of another shape is noticed."
+    MISSING_OUTPUT_SCHEMA Info
+        "A tool has no `outputSchema`. BTCP recommends one: an agent can then plan with the \
+         result before it calls the tool, and a result of another shape is detected.\n\n\
+         Add an `outputSchema` that describes the result."
     => (
         "tool.json",
         r#"{
@@ -36,8 +44,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     for (at, tool) in subject.tools().filter(|(_, tool)| tool.output == FieldValue::Missing) {
-        let name = tool.name.ok().map_or("the tool", |name| name.as_str());
-        let message = format!("`{name}` does not say what it returns");
+        let message = match tool.name.ok() {
+            Some(name) => format!("tool `{name}` has no `outputSchema`"),
+            None => "this tool has no `outputSchema`".to_owned(),
+        };
         out.push(RecordFinding::new(&MISSING_OUTPUT_SCHEMA, at.child("outputSchema"), message));
     }
 }
@@ -47,11 +57,11 @@ mod tests {
     use crate::testing::found;
 
     #[test]
-    fn only_where_it_is_recommended() {
+    fn a_missing_output_schema_is_reported_where_it_is_recommended() {
         for (text, places) in [
             (r#"{"name": "a", "capabilities": []}"#, &["/outputSchema"][..]),
             (r#"{"btcp": "1.0", "tools": [{}, {"outputSchema": {}}]}"#, &["/tools/0/outputSchema"]),
-            // A bad one is another finding.
+            // A malformed schema is reported by its shape.
             (r#"{"name": "a", "capabilities": [], "outputSchema": 7}"#, &[]),
             (r#"{"name": "a", "inputSchema": {}}"#, &[]),
         ] {

@@ -1,9 +1,18 @@
-//! A parameter says what it is for.
+//! Every parameter has a description, also inside nested objects and lists.
+//!
+//! Source: our own advice; the BTCP tool specification describes every property in its examples.
+//!
+//! One finding for each tool names all of its parameters without a description. A finding for each
+//! parameter would bury everything else: definitions without any descriptions are common.
+//!
+//! Silent about: schemas that are invalid or that the reader filled in, properties that no value
+//! matches (`false`), and properties that refer to a schema by anchor or id, which is not looked
+//! up.
 
 use toolwright_model::Json;
 use toolwright_source::RecordFinding;
 
-use super::parameters::{self, Step};
+use super::parameters::{self, SchemaStep};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -11,7 +20,12 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    MISSING_PARAMETER_DESCRIPTION Info "A parameter has no description. An agent fills in arguments by what it reads about them; units, formats and defaults that are not written down are guessed.\n\nGive each property of the input schema a `description`, also inside nested objects and lists. A property that only refers to a definition may be described there. All parameters of a tool are named in one finding, which points at the first."
+    MISSING_PARAMETER_DESCRIPTION Info
+        "A parameter has no description. An agent chooses arguments by their descriptions; it \
+         has to guess units, formats and defaults that are not written down.\n\n\
+         Give each property of the input schema a `description`, also inside nested objects and \
+         lists. If a property only refers to a definition, the description may be in the \
+         definition. One finding names all parameters of a tool and points to the first."
     => (
         "tool.json",
         r#"{
@@ -37,36 +51,34 @@ toolwright_source::codes! {
     )
 }
 
-/// References that are followed to find a description.
-const HOPS: usize = 8;
+/// The most references that are followed from one property. A cycle of references ends here.
+const MAX_REFERENCES: usize = 8;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for (tool, schema) in parameters::schemas(subject) {
-        // One finding for each tool: definitions without any description are common, and dozens of
-        // lines that say the same would bury what else is found. The first place shows where to
-        // begin.
+    for (tool, schema) in parameters::valid_input_schemas(subject) {
+        // The path to the first parameter without a description, and the names of all of them.
         let mut first = None;
         let mut names = Vec::new();
-        parameters::each(schema, &mut |object, way| {
+        parameters::visit_object_schemas(schema, &mut |object, path| {
             let properties = object.get("properties").and_then(Json::as_object);
             for (name, property) in properties.into_iter().flatten() {
                 if !is_described(property, schema) {
-                    let way = [way, &[Step::Property(name)]].concat();
-                    names.push(parameters::name(&way));
-                    first.get_or_insert(way);
+                    let path = [path, &[SchemaStep::Property(name)]].concat();
+                    names.push(parameters::display_name(&path));
+                    first.get_or_insert(path);
                 }
             }
         });
-        let Some(way) = first else { continue };
-        let Some(at) = parameters::authored_place(subject, tool) else { continue };
+        let Some(path) = first else { continue };
+        let Some(at) = parameters::authored_path(subject, tool) else { continue };
         let message = match names.len() {
-            1 => format!("parameter {} has no description", parameters::list(&names)),
-            _ => format!("parameters {} have no description", parameters::list(&names)),
+            1 => format!("parameter {} has no description", parameters::join_names(&names)),
+            _ => format!("parameters {} have no description", parameters::join_names(&names)),
         };
         out.push(
             RecordFinding::new(
                 &MISSING_PARAMETER_DESCRIPTION,
-                parameters::pointer(&at, &way),
+                parameters::pointer_to(&at, &path),
                 message,
             )
             .on_key(),
@@ -74,20 +86,24 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// Whether a property is described: by itself, where it refers to, or in one of its branches.
+/// Whether a property has a description: its own, that of a schema it refers to, or that of one of
+/// its branches, as for an optional value written as `anyOf` with `null`. `root` is the input
+/// schema.
 fn is_described(property: &Json, root: &Json) -> bool {
     let Json::Object(members) = property else {
-        // `false` is no parameter at all.
+        // `true` is a parameter without a description. `false` allows no value, so it is not one.
         return property != &Json::Bool(true);
     };
     let mut branches =
         ["anyOf", "oneOf", "allOf"].iter().filter_map(|keyword| members.get(*keyword)?.as_array());
-    says(property, root) || branches.any(|list| list.iter().any(|branch| says(branch, root)))
+    has_description(property, root)
+        || branches.any(|list| list.iter().any(|branch| has_description(branch, root)))
 }
 
-fn says(schema: &Json, root: &Json) -> bool {
+/// Whether a schema, or a schema that it refers to directly, has a description that is not blank.
+fn has_description(schema: &Json, root: &Json) -> bool {
     let mut schema = schema;
-    for _ in 0..HOPS {
+    for _ in 0..MAX_REFERENCES {
         if schema
             .get("description")
             .and_then(Json::as_str)
@@ -98,7 +114,8 @@ fn says(schema: &Json, root: &Json) -> bool {
         let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return false };
         match reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {
             Some(target) => schema = target,
-            // By anchor or id: what is there is not looked up, and so not blamed.
+            // A reference by anchor or id is not looked up. It counts as described, so that nothing
+            // is reported that may be right.
             None => return true,
         }
     }
@@ -109,11 +126,13 @@ fn says(schema: &Json, root: &Json) -> bool {
 mod tests {
     use crate::testing::{found, messages};
 
+    /// An MCP tool with this input schema.
     fn tool(schema: &str) -> String {
         format!(r#"{{"name": "a", "description": "Does it", "inputSchema": {schema}}}"#)
     }
 
-    fn told(schema: &str) -> Option<(String, String)> {
+    /// The pointer, from the input schema on, and the message of the only finding.
+    fn only_finding(schema: &str) -> Option<(String, String)> {
         let text = tool(schema);
         let (place, message) = (
             found("MISSING_PARAMETER_DESCRIPTION", &text),
@@ -125,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_described() {
+    fn parameters_without_a_description_are_named_in_one_finding() {
         for fine in [
             r#"{"type": "object"}"#,
             r#"{"type": "object", "properties": {}}"#,
@@ -137,11 +156,11 @@ mod tests {
             r#"{"type": "object", "default": {"properties": {"a": {}}}}"#,
             r#"{"type": "object", "not": {"properties": {"a": {"const": 1}}}}"#,
             r#"{"type": "object", "properties": {"a": {"description": "x"}}, "anyOf": [{"properties": {"a": {"const": 1}}}]}"#,
-            // A schema that is none.
+            // Invalid schemas are reported elsewhere.
             r#"{"type": "objekt", "properties": {"a": {}}}"#,
             "null",
         ] {
-            assert_eq!(told(fine), None, "{fine}");
+            assert_eq!(only_finding(fine), None, "{fine}");
         }
         for (schema, at, names) in [
             (
@@ -191,12 +210,12 @@ mod tests {
             ),
         ] {
             let expected = Some((at.to_owned(), format!("{names} no description")));
-            assert_eq!(told(schema), expected, "{schema}");
+            assert_eq!(only_finding(schema), expected, "{schema}");
         }
     }
 
     #[test]
-    fn what_nobody_wrote_is_not_blamed() {
+    fn schemas_that_the_reader_filled_in_are_not_checked() {
         for kind in ["cli", "local", "mcp"] {
             let text = format!("tool:\n  id: t\n  type: {kind}\n  commands: [a]\n");
             assert_eq!(messages("MISSING_PARAMETER_DESCRIPTION", &text), [""; 0]);

@@ -1,4 +1,17 @@
-//! The examples of a command show how it succeeds and how it fails (AIOS 2.0, rule 7).
+//! The examples of an AIOS 2.0 command cover at least one success and one failure.
+//!
+//! Source: AIOS 2.0, required scenarios and validation rule 7. `success` and a failure are warnings
+//! if missing; `failure_api_error` and an edge case are notes. A command without examples is a
+//! note, because examples as a whole are optional.
+//!
+//! ```text
+//! no examples at all ............... one note for the document
+//! examples, but not for a command .. one note for the command
+//! examples for the command ......... what is missing among its scenarios
+//! ```
+//!
+//! Silent about: AIOS 1.0, examples that are malformed or that were not read to their end (they may
+//! show anything), and lists in which one example has no readable scenario.
 
 use toolwright_model::{Draft, Example};
 use toolwright_source::{RecordFinding, RecordPath, Severity, ValueKind, words};
@@ -13,7 +26,14 @@ use crate::subject::ToolPath;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    MISSING_SCENARIO Warning "The examples of a command leave out a scenario. AIOS 2.0 wants at least one `success` and one `failure_*` for every command that has examples, because an agent learns from the pair what to send and what to avoid, and because examples are run as tests. `failure_api_error` and an `edge_case` are wanted too; without them this is only worth knowing. `success_*` and `edge_case_*` count as well.\n\nAdd an example with the scenario that is named. A command without any example is mentioned once, as information."
+    MISSING_SCENARIO Warning
+        "The examples of a command lack a scenario. AIOS 2.0 requires at least one `success` \
+         and one `failure_*` for every command that has examples: an agent learns from the pair \
+         what to send and what to avoid, and the examples run as tests. `failure_api_error` and \
+         `edge_case` are expected, too; a finding about them is only a note. Names such as \
+         `success_*` and `edge_case_*` count as well.\n\n\
+         Add an example with the scenario that the message names. A command without any example \
+         gets one note."
     => (
         "tickets.yaml",
         r#"tool:
@@ -62,16 +82,17 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !subject.has_scenarios() || subject.dialect != Some("2.0") {
         return;
     }
-    // Examples that are no object of lists were reported by their shape; what they show is unknown.
+    // A malformed section was reported by its shape, and what it was meant to show is unknown.
     let section = RecordPath::root().child("examples");
     let written = subject.document_value(&section).filter(|node| node.kind() != ValueKind::Null);
     if written.is_some_and(|node| node.kind() != ValueKind::Map) {
         return;
     }
     let commands = subject.toolset.tools.len();
-    let silent = subject.toolset.tools.iter().all(|tool| tool.details.examples.is_empty());
-    if silent && written.is_none_or(|node| node.is_empty()) {
-        // Examples are optional, so this is told once and not for every command.
+    // Examples of unknown commands are not in `tools`, so the section itself must be empty, too.
+    let has_no_examples = subject.toolset.tools.iter().all(|tool| tool.details.examples.is_empty());
+    if has_no_examples && written.is_none_or(|node| node.is_empty()) {
+        // Examples are optional as a whole, so there is one note and not one for every command.
         if commands > 0 && !is_unfinished(subject, &RecordPath::root()) {
             let message = format!("no command has an example ({commands} in all)");
             out.push(
@@ -84,16 +105,17 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     for (at, tool) in subject.tools() {
-        command(subject, at, tool, out);
+        check_command(subject, at, tool, out);
     }
 }
 
-fn command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'_>) {
+/// Reports the scenarios that the examples of one command lack.
+fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'_>) {
     let Some(name) = tool.name.ok() else { return };
     let list = subject.document_value(&at.child("examples"));
     let examples = &tool.details.examples;
     match list {
-        // Examples that were not read may show it.
+        // The part of the document behind a syntax error may have the examples.
         None if is_unfinished(subject, &RecordPath::root()) => return,
         Some(node) if subject.origin.document().is_unfinished(node) => return,
         None => {
@@ -103,8 +125,8 @@ fn command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'
                 RecordFinding::new(&MISSING_SCENARIO, place, message).severity(Severity::Info),
             );
         }
-        // Neither a list that is none nor an example without a readable scenario tells what is
-        // shown.
+        // Malformed lists, examples and scenarios were reported. One of them may be the scenario
+        // that seems to be missing.
         Some(node) if node.kind() != ValueKind::List => return,
         Some(node) if node.len() != examples.len() => return,
         Some(_)
@@ -118,9 +140,9 @@ fn command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'
     let lacks = |is: &dyn Fn(&Example) -> bool, name: &'static str| {
         (!examples.iter().any(is)).then_some(name)
     };
-    let wanted = [lacks(&is_success, "success"), lacks(&is_failure, "failure_*")];
-    let welcome = [lacks(&is_api_error, "failure_api_error"), lacks(&is_edge, "edge_case")];
-    for (severity, names) in [(Severity::Warning, wanted), (Severity::Info, welcome)] {
+    let required = [lacks(&is_success, "success"), lacks(&is_failure, "failure_*")];
+    let expected = [lacks(&is_api_error, "failure_api_error"), lacks(&is_edge, "edge_case")];
+    for (severity, names) in [(Severity::Warning, required), (Severity::Info, expected)] {
         let names: Vec<&str> = names.into_iter().flatten().collect();
         if names.is_empty() {
             continue;
@@ -129,7 +151,7 @@ fn command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'
         let message = format!("the examples of `{name}` have no {missing} scenario");
         let finding = RecordFinding::new(&MISSING_SCENARIO, at.child("examples"), message);
         let finding = finding.on_key().severity(severity);
-        out.push(match meant(&names, examples) {
+        out.push(match find_misspelled(&names, examples) {
             Some((given, name)) => {
                 finding.help(format!("`{}` is spelled almost like `{name}`", words::shorten(given)))
             }
@@ -142,12 +164,14 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
+/// Whether a scenario is an edge case; the rest of the name is free.
 fn is_edge_case(scenario: &str) -> bool {
     scenario == "edge_case" || scenario.starts_with("edge_case_")
 }
 
-/// A scenario that was given and is probably meant to be one of the missing ones.
-fn meant<'a>(missing: &[&'a str], examples: &'a [Example]) -> Option<(&'a str, &'a str)> {
+/// A given scenario whose name is close to a missing one, and the missing one: probably a spelling
+/// mistake. Names of scenarios are an open set, so an unknown name is not reported by itself.
+fn find_misspelled<'a>(missing: &[&'a str], examples: &'a [Example]) -> Option<(&'a str, &'a str)> {
     let given = || examples.iter().filter_map(|example| example.scenario.as_deref());
     missing.iter().find_map(|name| {
         let near = words::nearest(name, given().filter(|word| word != name))?;
@@ -159,12 +183,14 @@ fn meant<'a>(missing: &[&'a str], examples: &'a [Example]) -> Option<(&'a str, &
 mod tests {
     use crate::testing::{count, findings, found, messages};
 
+    /// The required fields of an AIOS 2.0 tool.
     const HEAD: &str = "tool:\n  schema_version: 2.0\n  id: t\n  type: mcp\n  name: T\n  version: 1.0.0\n  description: Does things\n";
 
     fn tool(body: &str) -> String {
         format!("{HEAD}{body}")
     }
 
+    /// A tool whose only command `a` has one example for each scenario.
     fn with_scenarios(scenarios: &[&str]) -> String {
         let list: Vec<String> = scenarios
             .iter()
@@ -173,24 +199,28 @@ mod tests {
         tool(&format!("  commands: [a]\n  examples:\n    a:\n{}", list.concat()))
     }
 
-    /// Severities of what is found, and the messages.
-    fn told(text: &str) -> Vec<(&'static str, String)> {
+    /// Severity and message of each finding.
+    fn severities_and_messages(text: &str) -> Vec<(&'static str, String)> {
         let found = findings(text).into_iter().filter(|f| f.code.name == "MISSING_SCENARIO");
         found.map(|f| (f.severity.name(), f.message)).collect()
     }
 
-    /// A severity and a message.
-    type Told = (&'static str, &'static str);
+    /// The severity and the message of an expected finding.
+    type ExpectedFinding = (&'static str, &'static str);
 
     #[test]
-    fn every_scenario_is_shown() {
-        const NO_SUCCESS: Told = ("warning", "the examples of `a` have no `success` scenario");
-        const NO_FAILURE: Told = ("warning", "the examples of `a` have no `failure_*` scenario");
-        const NO_API: Told = ("info", "the examples of `a` have no `failure_api_error` scenario");
-        const NO_EDGE: Told = ("info", "the examples of `a` have no `edge_case` scenario");
-        const NEITHER: Told =
+    fn missing_scenarios_are_reported_by_weight() {
+        const NO_SUCCESS: ExpectedFinding =
+            ("warning", "the examples of `a` have no `success` scenario");
+        const NO_FAILURE: ExpectedFinding =
+            ("warning", "the examples of `a` have no `failure_*` scenario");
+        const NO_API: ExpectedFinding =
+            ("info", "the examples of `a` have no `failure_api_error` scenario");
+        const NO_EDGE: ExpectedFinding =
+            ("info", "the examples of `a` have no `edge_case` scenario");
+        const NEITHER: ExpectedFinding =
             ("info", "the examples of `a` have no `failure_api_error` or `edge_case` scenario");
-        let cases: &[(&[&str], &[Told])] = &[
+        let cases: &[(&[&str], &[ExpectedFinding])] = &[
             (&["success", "failure_x", "failure_api_error", "edge_case"], &[]),
             (&["success_big", "failure_api_error", "edge_case_y"], &[]),
             (&["failure_api_error", "edge_case"], &[NO_SUCCESS]),
@@ -210,7 +240,11 @@ mod tests {
         ];
         for (scenarios, expected) in cases {
             let expected: Vec<_> = expected.iter().map(|(s, m)| (*s, (*m).to_owned())).collect();
-            assert_eq!(told(&with_scenarios(scenarios)), expected, "{scenarios:?}");
+            assert_eq!(
+                severities_and_messages(&with_scenarios(scenarios)),
+                expected,
+                "{scenarios:?}"
+            );
         }
         let text = with_scenarios(&["success", "failure_api_error"]);
         assert_eq!(found("MISSING_SCENARIO", &text), ["MISSING_SCENARIO at /tool/examples/a"]);
@@ -221,9 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn commands_without_examples() {
+    fn commands_without_examples_get_a_note() {
         let some = "  commands: [a, b]\n  examples:\n    a:\n      - {scenario: success, input: {}, output: 1}\n      - {scenario: failure_api_error, input: {}, error: {}}\n      - {scenario: edge_case, input: {}, output: 1}\n";
-        assert_eq!(told(&tool(some)), [("info", "command `b` has no examples".to_owned())]);
+        assert_eq!(
+            severities_and_messages(&tool(some)),
+            [("info", "command `b` has no examples".to_owned())]
+        );
         assert_eq!(
             found("MISSING_SCENARIO", &tool(some)),
             ["MISSING_SCENARIO at /tool/commands/1"]
@@ -234,14 +271,14 @@ mod tests {
             "  commands: [a, b]\n  examples:\n",
             "  commands: [a, b]\n  examples: {}\n",
         ] {
-            assert_eq!(told(&tool(body)), none, "{body}");
+            assert_eq!(severities_and_messages(&tool(body)), none, "{body}");
         }
-        let empty = told(&tool("  commands: [a]\n  examples: {a: []}\n"));
+        let empty = severities_and_messages(&tool("  commands: [a]\n  examples: {a: []}\n"));
         assert_eq!(empty.iter().map(|(s, _)| *s).collect::<Vec<_>>(), ["warning", "info"]);
     }
 
     #[test]
-    fn a_text_that_breaks_off() {
+    fn nothing_is_reported_about_a_document_that_breaks_off() {
         for (body, findings) in [
             (
                 "  commands: [a, b]\n  examples:\n    a:\n      - {scenario: success, input: {}, output: 1}\n",
@@ -255,11 +292,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_say() {
+    fn malformed_examples_and_other_formats_are_not_checked() {
         for body in [
-            // No commands until it is connected.
+            // The commands are known only when the server is connected.
             "",
-            // What is wrong already: the section, the list, an item, a scenario, a name.
+            // Reported elsewhere: the section, the list, an item, a scenario, a name.
             "  commands: [a]\n  examples: [1]\n",
             "  commands: [a]\n  examples: {a: 1}\n",
             "  commands: [a]\n  examples: {a: null}\n",

@@ -1,4 +1,12 @@
-//! All rules. A rule is a file here and a line in each of the lists below that concern it.
+//! All rules: one file each, and one line in each of the lists below that concern it.
+//!
+//! A file of a rule has, in this order: the rule in a sentence with its source, the manual page in
+//! `codes!` with a document that breaks the rule and one that keeps it, the check, and its tests.
+//! Four files are not rules but shared by several: `examples`, `parameters`, `texts`, `verbs`.
+//!
+//! To add a rule, write its file and add it to `RULES` (or `RULES_BETWEEN`) and to `CODES`. The
+//! tests of the command line then demand that its manual page is generated and that its two samples
+//! behave as they claim.
 
 mod capability_not_declared;
 mod confusable_name;
@@ -46,7 +54,9 @@ use toolwright_source::{DiagnosticCode, RecordPath};
 use crate::Subject;
 use crate::rule::{Rule, RuleBetween};
 
-/// The rules about one document, in the order they are tried.
+/// The rules about one document, in the order they run. Findings are sorted by position before they
+/// are shown, so the order matters only where a limit is reached. `invalid_schema` leads because
+/// the rules about parameters and examples are silent about tools whose schema is invalid.
 pub(crate) static RULES: &[&Rule] = &[
     &invalid_schema::RULE,
     &capability_not_declared::RULE,
@@ -83,11 +93,12 @@ pub(crate) static RULES: &[&Rule] = &[
     &version_feature_mismatch::RULE,
 ];
 
-/// The rules about documents that are used together.
+/// The rules that compare documents that are used together.
 pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
     &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
 
-/// The codes that are declared here, by rule.
+/// The codes that rules declare, one list for each file. Rules that are missing here report codes
+/// of `source::codes`.
 pub(crate) static CODES: &[&[&DiagnosticCode]] = &[
     capability_not_declared::ALL,
     confusable_name::ALL,
@@ -124,8 +135,9 @@ pub(crate) static CODES: &[&[&DiagnosticCode]] = &[
     version_feature_mismatch::ALL,
 ];
 
-/// Whether reading stopped inside this part of the record, so that what seems to be missing there
-/// may stand further down in the text.
+/// Whether a syntax error ended the reading inside this part of the record. What seems to be
+/// missing there may follow in the text that was not read, so rules about missing things stay
+/// silent.
 fn is_unfinished(subject: &Subject<'_>, at: &RecordPath) -> bool {
     subject.document_value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
 }

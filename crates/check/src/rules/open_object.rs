@@ -3,7 +3,7 @@
 use toolwright_model::{Json, Object};
 use toolwright_source::{Edit, RecordFinding, Safety};
 
-use super::parameters::{self, Step, Way};
+use super::parameters::{self, SchemaPath, SchemaStep};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -53,44 +53,46 @@ const DECIDED: &[&str] = &[
 ];
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for (tool, schema) in parameters::schemas(subject) {
-        let mut ways = Vec::new();
-        parameters::each(schema, &mut |object, way| {
-            if is_open(object) && !is_part(way) {
-                ways.push(way.to_vec());
+    for (tool, schema) in parameters::valid_input_schemas(subject) {
+        let mut paths = Vec::new();
+        parameters::visit_object_schemas(schema, &mut |object, path| {
+            if is_open(object) && !is_part(path) {
+                paths.push(path.to_vec());
             }
         });
-        let Some(first) = ways.first() else { continue };
-        let Some(at) = parameters::authored_place(subject, tool) else { continue };
-        let place = parameters::pointer(&at, first);
-        let closing = |way: &Vec<Step<'_>>| {
+        let Some(first) = paths.first() else { continue };
+        let Some(at) = parameters::authored_path(subject, tool) else { continue };
+        let place = parameters::pointer_to(&at, first);
+        let closing = |path: &Vec<SchemaStep<'_>>| {
             Edit::Insert(
-                parameters::pointer(&at, way).child("additionalProperties"),
+                parameters::pointer_to(&at, path).child("additionalProperties"),
                 Json::Bool(false),
             )
         };
         // One finding and one repair for each tool: the author means all of them or none.
-        let finding = RecordFinding::new(&OPEN_OBJECT, place, message(&ways)).on_key().repair(
+        let finding = RecordFinding::new(&OPEN_OBJECT, place, message(&paths)).on_key().repair(
             Safety::Unsafe,
             "add `additionalProperties: false`",
             // What is inside comes first: in YAML both may go to the end of the same line.
-            ways.iter().rev().map(closing).collect(),
+            paths.iter().rev().map(closing).collect(),
         );
         out.push(finding.help("a misspelled argument would pass and be ignored"));
     }
 }
 
-fn message(ways: &[Vec<Step<'_>>]) -> String {
-    let names: Vec<String> = ways.iter().map(|way| parameters::name(way)).collect();
+fn message(paths: &[Vec<SchemaStep<'_>>]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| parameters::display_name(path)).collect();
     match names.split_first() {
         Some((top, [])) if top.is_empty() => {
             "the arguments may have properties that are not declared".to_owned()
         }
         Some((top, inner)) if top.is_empty() => {
-            let inner = parameters::list(inner);
+            let inner = parameters::join_names(inner);
             format!("the arguments may have properties that are not declared, and so may {inner}")
         }
-        _ => format!("{} may have properties that are not declared", parameters::list(&names)),
+        _ => {
+            format!("{} may have properties that are not declared", parameters::join_names(&names))
+        }
     }
 }
 
@@ -101,9 +103,11 @@ fn is_open(object: &Object) -> bool {
 }
 
 /// Whether the schema is a part of others: of an `allOf`, or a definition that one may refer to.
-fn is_part(way: &Way<'_>) -> bool {
-    let part = |step: &Step<'_>| matches!(step, Step::Definition(..) | Step::One("allOf", _));
-    way.iter().any(part)
+fn is_part(path: &SchemaPath<'_>) -> bool {
+    let part = |step: &SchemaStep<'_>| {
+        matches!(step, SchemaStep::Definition(..) | SchemaStep::One("allOf", _))
+    };
+    path.iter().any(part)
 }
 
 #[cfg(test)]

@@ -1,5 +1,15 @@
-//! The objects of an input schema whose properties are parameters, each with the way to it. Only a
-//! walk: what is good or bad about them is told by the rules that use it.
+//! Shared by the rules about parameters: a walk over the object schemas inside an input schema.
+//!
+//! ```text
+//! inputSchema ─┬─ properties ─▶ each property ─▶ its properties, items, …
+//!              ├─ items, prefixItems, additionalProperties ─▶ the same
+//!              ├─ anyOf, oneOf, allOf ─▶ the same, if there are no properties beside them
+//!              └─ $defs, definitions ─▶ each definition (references are not followed)
+//! ```
+//!
+//! Only the walk is here; each rule decides what is wrong with a schema. Definitions are visited
+//! where they are declared and not at each `$ref`, so that each schema is visited once and cycles
+//! do no harm.
 
 use toolwright_model::{Json, Object};
 use toolwright_source::RecordPath;
@@ -7,71 +17,77 @@ use toolwright_source::RecordPath;
 use crate::Subject;
 use crate::subject::{ToolPath, WhichSchema};
 
-/// Names in a message; more would drown it.
-const NAMED: usize = 5;
+/// The most names that a message lists; it counts the rest.
+const MAX_NAMED: usize = 5;
 
-/// One step from a schema into a schema inside it.
+/// One step from a schema to a schema directly inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step<'s> {
-    /// Of `properties`.
+pub(super) enum SchemaStep<'s> {
+    /// To the property of this name, under `properties`.
     Property(&'s str),
-    /// A keyword that holds one schema for everything inside: `items`, `additionalProperties`.
+    /// To the schema of a keyword that applies to all members: `items`, `additionalProperties`.
     All(&'static str),
-    /// One of a keyword's list: `prefixItems`, `anyOf`.
+    /// To one schema of a keyword that holds a list: `prefixItems`, `anyOf`.
     One(&'static str, usize),
-    /// Of `$defs` or `definitions`.
+    /// To the definition of this name, under `$defs` or `definitions`.
     Definition(&'static str, &'s str),
 }
 
-/// The way from an input schema to a schema inside it.
-pub(super) type Way<'s> = [Step<'s>];
+/// The steps from an input schema to a schema inside it; empty for the input schema itself.
+pub(super) type SchemaPath<'s> = [SchemaStep<'s>];
 
-/// The pointer at the end of the way.
-pub(super) fn pointer(schema: &RecordPath, way: &Way<'_>) -> RecordPath {
-    way.iter().fold(schema.clone(), |at, step| match *step {
-        Step::Property(name) => at.child("properties").child(name),
-        Step::All(keyword) => at.child(keyword),
-        Step::One(keyword, n) => at.child(keyword).child(n),
-        Step::Definition(keyword, name) => at.child(keyword).child(name),
+/// The pointer to the schema at the end of the path; `schema` points to the input schema.
+pub(super) fn pointer_to(schema: &RecordPath, path: &SchemaPath<'_>) -> RecordPath {
+    path.iter().fold(schema.clone(), |at, step| match *step {
+        SchemaStep::Property(name) => at.child("properties").child(name),
+        SchemaStep::All(keyword) => at.child(keyword),
+        SchemaStep::One(keyword, n) => at.child(keyword).child(n),
+        SchemaStep::Definition(keyword, name) => at.child(keyword).child(name),
     })
 }
 
-/// What people call the end of the way: `filter.tags[].name`.
-pub(super) fn name(way: &Way<'_>) -> String {
+/// The schema at the end of the path as people write it: `filter.tags[].name`. Steps through
+/// `anyOf` and the like add nothing, because a caller does not see them. Empty for the input schema
+/// itself.
+pub(super) fn display_name(path: &SchemaPath<'_>) -> String {
     let mut out = String::new();
-    for step in way {
+    for step in path {
         match *step {
-            Step::Property(name) | Step::Definition(_, name) => {
+            SchemaStep::Property(name) | SchemaStep::Definition(_, name) => {
                 if !out.is_empty() {
                     out.push('.');
                 }
                 out.push_str(name);
             }
-            Step::All("additionalProperties") => {
+            SchemaStep::All("additionalProperties") => {
                 out.push_str(if out.is_empty() { "*" } else { ".*" })
             }
-            Step::All(_) | Step::One("items" | "prefixItems", _) => out.push_str("[]"),
-            Step::One(..) => {}
+            SchemaStep::All(_) | SchemaStep::One("items" | "prefixItems", _) => out.push_str("[]"),
+            SchemaStep::One(..) => {}
         }
     }
     out
 }
 
-/// The first few names, and how many there are besides.
-pub(super) fn list(names: &[String]) -> String {
+/// The quoted names as part of a sentence, joined by commas and `and`; after the first few, how
+/// many are left.
+pub(super) fn join_names(names: &[String]) -> String {
     let quoted = |name: &String| format!("`{}`", toolwright_source::words::shorten(name));
-    let shown: Vec<String> = names.iter().take(NAMED).map(quoted).collect();
-    match (names.len().saturating_sub(NAMED), shown.split_last()) {
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(quoted).collect();
+    match (names.len().saturating_sub(MAX_NAMED), shown.split_last()) {
         (0, Some((last, rest))) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         (0, _) => shown.concat(),
         (more, _) => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
-/// The input schemas of tools that were written in the document and are good ones, with the place
-/// of the tool. What stands in for a schema that nobody wrote is not the author's to improve; that
-/// is asked only when there is something to report (see [`authored_place`]).
-pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usize, &'s Json)> {
+/// The valid input schemas, each with the index of its tool. They include schemas that the reader
+/// filled in where the document has none, such as the arguments of a program. The author cannot
+/// improve those, so a rule must ask [`authored_path`] before it reports. It asks last, because
+/// finding a value in the document is slower than most checks.
+pub(super) fn valid_input_schemas<'s>(
+    subject: &'s Subject<'_>,
+) -> impl Iterator<Item = (usize, &'s Json)> {
     let tools = subject.toolset.tools.iter().enumerate();
     tools.filter_map(|(n, tool)| {
         let schema = WhichSchema::Input.written(tool)?;
@@ -79,77 +95,89 @@ pub(super) fn schemas<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (usi
     })
 }
 
-/// The place of a tool's input schema, if the document has it.
-pub(super) fn authored_place(subject: &Subject<'_>, tool: usize) -> Option<RecordPath> {
+/// The pointer to a tool's input schema. `None` if the reader filled the schema in.
+pub(super) fn authored_path(subject: &Subject<'_>, tool: usize) -> Option<RecordPath> {
     let at = ToolPath(tool).child("inputSchema");
     subject.document_value(&at).is_some().then_some(at)
 }
 
-/// Visits every schema that may describe an object of parameters: the input schema, what its
-/// properties and items hold, and its definitions. Branches of a schema that has properties of its
-/// own restate these, so they are left out; so is what only decides (`if`, `not`).
-pub(super) fn each<'s>(schema: &'s Json, visit: &mut dyn FnMut(&'s Object, &Way<'s>)) {
-    let mut way = Vec::new();
-    walk(schema, &mut way, visit);
+/// Visits every schema that may describe an object of parameters: the input schema, the schemas of
+/// its properties and items, and its definitions. Each visit gets the schema and the path to it.
+///
+/// `anyOf`, `oneOf` and `allOf` beside `properties` are left out: such branches usually repeat some
+/// of the properties to require one of them, and describe nothing new. `if` and `not` are left out
+/// because they only decide whether something applies.
+pub(super) fn visit_object_schemas<'s>(
+    schema: &'s Json,
+    visit: &mut dyn FnMut(&'s Object, &SchemaPath<'s>),
+) {
+    let mut path = Vec::new();
+    walk(schema, &mut path, visit);
     for keyword in ["$defs", "definitions"] {
         for (name, definition) in
             schema.get(keyword).and_then(Json::as_object).into_iter().flatten()
         {
-            way.push(Step::Definition(keyword, name));
-            walk(definition, &mut way, visit);
-            way.pop();
+            path.push(SchemaStep::Definition(keyword, name));
+            walk(definition, &mut path, visit);
+            path.pop();
         }
     }
 }
 
-/// Recursion ends where the nesting of a schema that compiles does.
+/// Visits a schema and the schemas inside it. The recursion is bounded: documents nest at most 128
+/// levels deep.
 fn walk<'s>(
     schema: &'s Json,
-    way: &mut Vec<Step<'s>>,
-    visit: &mut dyn FnMut(&'s Object, &Way<'s>),
+    path: &mut Vec<SchemaStep<'s>>,
+    visit: &mut dyn FnMut(&'s Object, &SchemaPath<'s>),
 ) {
     let Json::Object(members) = schema else { return };
-    visit(members, way);
+    visit(members, path);
+    // Without properties of its own, the schema is made of its branches, so these are the
+    // parameters.
     let composed = !members.contains_key("properties");
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
             ("properties", Json::Object(properties)) => {
                 for (name, property) in properties {
-                    inside(Step::Property(name), property, way, visit);
+                    walk_step(SchemaStep::Property(name), property, path, visit);
                 }
             }
-            ("items", Json::Object(_)) => inside(Step::All("items"), value, way, visit),
+            ("items", Json::Object(_)) => walk_step(SchemaStep::All("items"), value, path, visit),
             ("additionalProperties", Json::Object(_)) => {
-                inside(Step::All("additionalProperties"), value, way, visit);
+                walk_step(SchemaStep::All("additionalProperties"), value, path, visit);
             }
-            ("items", Json::Array(list)) => each_of("items", list, way, visit),
-            ("prefixItems", Json::Array(list)) => each_of("prefixItems", list, way, visit),
-            ("anyOf", Json::Array(list)) if composed => each_of("anyOf", list, way, visit),
-            ("oneOf", Json::Array(list)) if composed => each_of("oneOf", list, way, visit),
-            ("allOf", Json::Array(list)) if composed => each_of("allOf", list, way, visit),
+            // Draft-07 has the list under `items`, 2020-12 under `prefixItems`.
+            ("items", Json::Array(list)) => walk_list("items", list, path, visit),
+            ("prefixItems", Json::Array(list)) => walk_list("prefixItems", list, path, visit),
+            ("anyOf", Json::Array(list)) if composed => walk_list("anyOf", list, path, visit),
+            ("oneOf", Json::Array(list)) if composed => walk_list("oneOf", list, path, visit),
+            ("allOf", Json::Array(list)) if composed => walk_list("allOf", list, path, visit),
             _ => {}
         }
     }
 }
 
-fn each_of<'s>(
+/// Walks the schemas of a keyword that holds a list.
+fn walk_list<'s>(
     keyword: &'static str,
     list: &'s [Json],
-    way: &mut Vec<Step<'s>>,
-    visit: &mut dyn FnMut(&'s Object, &Way<'s>),
+    path: &mut Vec<SchemaStep<'s>>,
+    visit: &mut dyn FnMut(&'s Object, &SchemaPath<'s>),
 ) {
     for (n, schema) in list.iter().enumerate() {
-        inside(Step::One(keyword, n), schema, way, visit);
+        walk_step(SchemaStep::One(keyword, n), schema, path, visit);
     }
 }
 
-fn inside<'s>(
-    step: Step<'s>,
+/// Walks one schema with its step on the path.
+fn walk_step<'s>(
+    step: SchemaStep<'s>,
     schema: &'s Json,
-    way: &mut Vec<Step<'s>>,
-    visit: &mut dyn FnMut(&'s Object, &Way<'s>),
+    path: &mut Vec<SchemaStep<'s>>,
+    visit: &mut dyn FnMut(&'s Object, &SchemaPath<'s>),
 ) {
-    way.push(step);
-    walk(schema, way, visit);
-    way.pop();
+    path.push(step);
+    walk(schema, path, visit);
+    path.pop();
 }

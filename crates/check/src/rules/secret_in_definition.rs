@@ -35,7 +35,7 @@ toolwright_source::codes! {
 }
 
 /// Looks at the text of a value; `label` is what it is the value of, where that is known.
-pub(super) fn look(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Report<'_>) {
+pub(super) fn check_text(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Report<'_>) {
     if text.len() < SHORTEST {
         return;
     }

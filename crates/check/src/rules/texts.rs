@@ -1,5 +1,12 @@
-//! One walk over all texts of a document for the rules about poisoned text. Each text is met once:
-//! aliases and merge keys are not followed, because what they repeat is met where it stands.
+//! One pass over all texts of a document, for the three rules about poisoned text: `HIDDEN_TEXT`,
+//! `MODEL_INSTRUCTION` and `SECRET_IN_DEFINITION`.
+//!
+//! The pass reads the document and not the record, because an attack may be in a field that no
+//! format defines: a model that receives the definition reads that field all the same. Each text is
+//! read once. YAML aliases and merge keys are not followed, because the text that they repeat is
+//! read where it is written, and following them would multiply the work without a bound.
+//!
+//! Not here: what counts as hidden, as an instruction or as a secret. That is in `tool_poisoning`.
 
 use toolwright_source::{Member, Node, Syntax, ValueKind};
 
@@ -15,96 +22,118 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.origin.document();
     let text = document.source().text();
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
-    let hides = tool_poisoning::can_hide_text(text);
+    // One scan of the whole text decides whether each single text needs the search for hidden
+    // characters. Most documents are plain ASCII without suspicious escapes.
+    let may_hide_text = tool_poisoning::can_hide_text(text);
     let mut walk = TextWalk {
         aios: subject.is_format("aios"),
         yaml,
-        hides,
+        may_hide_text,
         instructions: InstructionDetector::default(),
     };
     walk.value(document.root(), TextUse::Prose, None, out);
 }
 
-/// What a text is, by the key that leads to it.
+/// What a text is for, which decides the rules that read it. The key of the text determines it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextUse {
+    /// Anything that a model may read. All rules apply.
     Prose,
-    /// JavaScript has rules of its own, and its strings are no words to a model.
+    /// JavaScript of an AIOS function. It runs in the sandbox and is not sent to a model, so only
+    /// hidden characters matter.
     Code,
-    /// The address of a schema, which may look as random as a secret.
+    /// The address of a schema. Such addresses may look as random as a key, so the search for
+    /// secrets leaves them out.
     Address,
 }
 
+/// The state of the pass over one document.
 struct TextWalk<'d> {
+    /// Whether the document is an AIOS tool, which has functions and environment variables.
     aios: bool,
-    /// The text, if it can have aliases.
+    /// The text of the document, if it is YAML and may have aliases.
     yaml: Option<&'d str>,
-    /// Whether anything can be hidden in the document.
-    hides: bool,
+    /// Whether the document has any character that could hide text.
+    may_hide_text: bool,
+    /// Keeps its buffers from text to text.
     instructions: InstructionDetector,
 }
 
 impl TextWalk<'_> {
-    /// Recursion ends where the nesting of documents does. `label` is what the text is the value
-    /// of.
+    /// Reads a value and all values inside it. `label` is the name of the variable whose value this
+    /// is, if the definition names one. The recursion is bounded: documents nest at most 128
+    /// levels.
     fn value(&mut self, node: Node<'_>, text: TextUse, label: Option<&str>, out: &mut Report<'_>) {
         if self.is_alias(node) || out.is_full() {
             return;
         }
         match node.kind() {
-            ValueKind::String => self.look(node, text, label, out),
+            ValueKind::String => self.check_text(node, text, label, out),
             ValueKind::List => {
                 node.items().for_each(|item| self.value(item, TextUse::Prose, None, out))
             }
             ValueKind::Map => {
-                // What is told twice would be noticed later, but a megabyte that is merged a
-                // thousand times would have to be read first.
+                // Members that a merge key adds are left out. The report would drop repeated
+                // findings, but a megabyte of text that is merged a thousand times would have to be
+                // read a thousand times first.
                 node.written_members().for_each(|entry| self.member(node, &entry, out));
             }
             ValueKind::Null | ValueKind::Bool | ValueKind::Number => {}
         }
     }
 
+    /// Reads a key and its value, and determines what the value is for.
     fn member(&mut self, owner: Node<'_>, entry: &Member<'_>, out: &mut Report<'_>) {
-        // Servers to start, as other clients keep them: their environment is their own business.
+        // Configuration of servers, as clients keep it beside definitions. It is not sent to
+        // models, and the environment of a server is the place where secrets belong.
         if entry.is("mcpServers") && owner.parent().is_none() {
             return;
         }
-        if self.hides && !self.is_alias(entry.key) {
-            hidden_text::look_at_key(entry, out);
+        if self.may_hide_text && !self.is_alias(entry.key) {
+            hidden_text::check_key(entry, out);
         }
         let text = match entry.name() {
             "function" if self.aios && is_function(owner) => TextUse::Code,
             "$schema" | "$ref" | "$id" | "$dynamicRef" => TextUse::Address,
             _ => TextUse::Prose,
         };
-        // `{name: API_KEY, value: …}`: a variable of the environment.
+        // `{name: API_KEY, value: …}` is an environment variable. Its name says whether a value
+        // that looks harmless is a secret.
         let variable = self.aios && entry.is("value");
         let label = if variable { owner.get("name").and_then(Node::text) } else { None };
         self.value(entry.value, text, label, out);
     }
 
-    fn look(&mut self, node: Node<'_>, text: TextUse, label: Option<&str>, out: &mut Report<'_>) {
+    /// Runs the rules that apply to a text.
+    fn check_text(
+        &mut self,
+        node: Node<'_>,
+        text: TextUse,
+        label: Option<&str>,
+        out: &mut Report<'_>,
+    ) {
         let words = node.raw();
-        if self.hides {
-            hidden_text::look(node, words, out);
+        if self.may_hide_text {
+            hidden_text::check_text(node, words, out);
         }
         if text != TextUse::Code {
-            model_instruction::look(node, words, &mut self.instructions, out);
+            model_instruction::check_text(node, words, &mut self.instructions, out);
         }
         if text == TextUse::Prose {
-            secret_in_definition::look(node, words, label, out);
+            secret_in_definition::check_text(node, words, label, out);
         }
     }
 
-    /// No plain text of YAML begins with `*`.
+    /// Whether the value is written as an alias, such as `*name`. The first character is enough:
+    /// YAML does not allow a plain text to start with `*`.
     fn is_alias(&self, node: Node<'_>) -> bool {
         let first = |text: &str| text.as_bytes().get(node.span().range().start).copied();
         self.yaml.and_then(first) == Some(b'*')
     }
 }
 
-/// Whether this is a helper, processor or validator: elsewhere `function` is a word like any other.
+/// Whether an object is a helper, processor or validator, by the section around it. Elsewhere a key
+/// `function` is an ordinary key, and an attacker could use it to hide text from the rules.
 fn is_function(owner: Node<'_>) -> bool {
     let section = owner.parent().and_then(Node::parent).and_then(Node::key);
     section.is_some_and(|key| key.raw() == "executable_knowledge")

@@ -11,7 +11,7 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    VENDOR_INCOMPATIBLE Info "A part of the input schema is valid JSON Schema, but a big vendor's API does not take it when the tool is passed on as it is. `rejects` means that the whole request fails, with every tool in it; `ignores` means that the call passes and the restriction has no effect on what the model sends.\n\nNothing is wrong with the definition. If its tools are to be used with the vendor that is named, write the schema in the way that the help suggests, or let whoever passes it on rewrite it. Each keyword is named once for a tool, at its first place."
+    VENDOR_INCOMPATIBLE Info "A part of the input schema is valid JSON Schema, but a big vendor's API does not take it when the tool is passed on as it is. `rejects` means that the whole request fails, with every tool in it; `ignores` means that the call passes and the restriction has no effect on what the model sends.\n\nNothing is wrong with the definition. If its tools are to be used with the vendor that is named, write the schema in the path that the help suggests, or let whoever passes it on rewrite it. Each keyword is named once for a tool, at its first place."
     => (
         "tool.json",
         r#"{
@@ -48,7 +48,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             out.push(finding.help("they take letters, digits, `_` and `-`, at most 64 of them"));
         }
     }
-    for (tool, schema) in parameters::schemas(subject) {
+    for (tool, schema) in parameters::valid_input_schemas(subject) {
         if out.is_full() {
             return;
         }
@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if found.is_empty() {
             continue;
         }
-        let Some(at) = parameters::authored_place(subject, tool) else { continue };
+        let Some(at) = parameters::authored_path(subject, tool) else { continue };
         for entry in found {
             let inside = RecordPath::parse(&entry.at).unwrap_or_default();
             let message = message(&entry, &inside);

@@ -1,6 +1,11 @@
-//! Verbs that names of tools start with. The list is open: a rare verb costs a note, not a warning.
+//! English verbs that names of tools start with, for the BTCP convention of a verb and a noun.
+//!
+//! No list of verbs is complete, and many nouns are verbs as well. So a name without one of these
+//! gets a note and not a warning, and the list leans towards accepting: it holds what tools in
+//! public registries start with, including `is`, `has` and `can` for questions.
 
-/// The verbs, in alphabetical order.
+/// The verbs, in alphabetical order and in lower case, separated by single spaces. One string and
+/// not a slice: names are short and few, so a linear search costs nothing, and this reads better.
 pub(super) const VERBS: &str = "\
     accept activate add allow analyse analyze annotate append apply approve archive ask assign attach \
     authorize batch begin block blur book build calculate call can cancel capture change check choose \

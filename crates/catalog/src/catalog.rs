@@ -1,5 +1,28 @@
-//! The tools of all sources, kept in the runner: loaded side by side, each source for itself, and
-//! loaded again when something changes.
+//! The catalog: loads the tools of all sources into the runner, and keeps them up to date.
+//!
+//! Sources are loaded side by side and fail alone: a server that does not start delays and hides
+//! only its own tools. Each source has a [`SourceState`] with the tools of its last load. Whenever
+//! one of them changes, `publish_tools` builds a new registry from all states and swaps it in, so a
+//! call always sees the registry of one moment and never waits for a load.
+//!
+//! ```text
+//! planner ─▶ SourcePlan ─ apply_plan ─▶ SourceState, one per source
+//!    ▲                                    │ load_source: read files, run `--schema`, list servers
+//!    │                                    ▼
+//!    │                    gate ─▶ tools and server definitions in the SourceState
+//!    │                                    │ publish_tools
+//!    │                                    ▼
+//!    │                    runner: ToolRegistry ─▶ `changes` counts up
+//!    │
+//!    └─ watch_files: the configuration changed ─▶ plan again; a source's files changed ─▶ load it
+//!       keep_server_loaded: the server reports a change ─▶ list again; it failed ─▶ retry later
+//! ```
+//!
+//! `call` and `test` load once (`load_for`, `load_all`). `serve` uses `watch`, which starts one
+//! task per source, one per server that a definition names, and one that polls files.
+//!
+//! Elsewhere: how one source is read (`live_sources`), which tools may be called (`gate`), merging
+//! a definition with the list of its server (`server_definition`), connections (`exec::mcp`).
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
@@ -23,54 +46,62 @@ use crate::live_sources::{SourceFailure, SourceLoad, load_source};
 use crate::server_definition::{ListedTools, ServerDefinition};
 use crate::source_state::SourceState;
 
-/// How often files are looked at for changes.
-const LOOK: Duration = Duration::from_secs(1);
-/// The pause before a changed list is loaded again.
-const CALM: Duration = Duration::from_millis(300);
-/// The first and the longest pause before a server that could not be loaded is tried again.
-const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+/// How often files are compared with their last state. Polling needs no watch per folder, and it
+/// also notices files that do not exist yet.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The pause between a server's notice that its list changed and the next request for the list.
+/// Bounds the load that a server with constant notices can cause.
+const LIST_CHANGE_PAUSE: Duration = Duration::from_millis(300);
+/// The pause before a server that could not be loaded is tried again. It doubles with every
+/// failure.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+/// The upper bound of that pause.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
-/// Something that happened while loading, for whoever tells people.
+/// Something that happened while loading, for the log or the terminal of a command.
 #[derive(Debug)]
 pub enum CatalogEvent {
     /// A source was loaded.
     Loaded {
-        /// What it is called.
+        /// Its name in the configuration, or the word that named it on the command line.
         source: String,
-        /// Its tools that can be called.
+        /// The number of its tools that can be called.
         ready: usize,
-        /// Its tools that are quarantined.
-        aside: usize,
+        /// The number of its tools that are listed but refused because of errors.
+        quarantined: usize,
     },
-    /// What is wrong in a document.
+    /// A mistake in a definition or in the configuration, of any severity.
     Problem(Box<Diagnostic>),
     /// A source, or one program of it, could not be loaded.
     SourceFailure(SourceFailure),
-    /// A sentence about something that could not be read, or is there twice.
+    /// A sentence about something without a position in a file: an unreadable file, a duplicate id.
     Note(String),
 }
 
-/// Takes events as they happen.
+/// Receives events as they happen, from any thread. It must not block: loading waits for it.
 pub type EventListener = Arc<dyn Fn(&CatalogEvent) + Send + Sync>;
 
-/// Makes the plan anew, when its files have changed.
+/// Computes the plan from the command line and the configuration. Called once at the start and
+/// again after each change of one of the files that the plan was made from.
 pub type Planner = Arc<dyn Fn() -> SourcePlan + Send + Sync>;
 
-/// The sources of one program, and the tools they gave.
+/// The sources of one `toolwright` process and the tools loaded from them.
 pub struct Catalog {
     runner: Arc<Runner>,
     workspace: Workspace,
     listener: EventListener,
     planner: Planner,
+    /// In the order of the plan: of two tools with one id, the first source wins. Held only for
+    /// short steps, never across an await.
     states: Mutex<Vec<SourceState>>,
-    /// Ids that are there twice and have been reported of.
-    twice: Mutex<BTreeSet<String>>,
+    /// Duplicate ids that have been reported. Every reload finds them again.
+    reported_duplicates: Mutex<BTreeSet<String>>,
     /// Counts the changes of the list of tools.
     changes: watch::Sender<u64>,
 }
 
 impl Catalog {
-    /// The catalog of a plan. Nothing is loaded yet.
+    /// A catalog of the planner's sources. Reports mistakes of the plan, but loads nothing yet.
     pub fn new(
         runner: Arc<Runner>,
         workspace: Workspace,
@@ -83,75 +114,80 @@ impl Catalog {
             listener,
             planner,
             states: Mutex::default(),
-            twice: Mutex::default(),
+            reported_duplicates: Mutex::default(),
             changes: watch::Sender::new(0),
         });
-        catalog.adopt((catalog.planner)());
+        catalog.apply_plan((catalog.planner)());
         catalog
     }
 
-    /// The runner its tools are in.
+    /// The runner whose registry holds the loaded tools.
     pub fn runner(&self) -> &Arc<Runner> {
         &self.runner
     }
 
-    /// Counts the changes of the list of tools.
+    /// A counter that goes up whenever a source was tried, whether its tools changed or not.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// How many sources there are.
-    pub fn sources(&self) -> usize {
+    /// The number of sources in the plan, loaded or not.
+    pub fn source_count(&self) -> usize {
         self.states().len()
     }
 
+    /// A panic in another task leaves the list usable: every step under the lock replaces whole
+    /// values.
     fn states(&self) -> MutexGuard<'_, Vec<SourceState>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, event: CatalogEvent) {
-        (self.listener)(&event);
-    }
-
-    /// Loads what can hold the tool `id`, and no more: files and programs always, of the servers
-    /// the one that `id` starts with, or all when it does not say. Returns what could not be
-    /// loaded.
+    /// Loads the sources that can hold the tool `id`, and stops as soon as it is found.
+    ///
+    /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
+    /// first; then the server that a found definition names; only if nothing was found, the servers
+    /// of the plan, limited to the namespace if `id` has one (`namespace:name`).
+    /// Returns the sources that could not be loaded.
     pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
         let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
         let namespace = id.split_once(':').map(|(namespace, _)| namespace);
-        let wanted = |spec: &&SourceSpec| match (&spec.target, namespace) {
-            (SourceTarget::Server(_, Some(own)), Some(wanted)) => own.as_str() == wanted,
+        // A server without a configured namespace may serve any id.
+        let may_hold = |spec: &&SourceSpec| match (&spec.target, namespace) {
+            (SourceTarget::Server(_, Some(own)), Some(requested)) => own.as_str() == requested,
             _ => true,
         };
         let (mut servers, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) = specs
             .iter()
-            .filter(wanted)
+            .filter(may_hold)
             .partition(|spec| matches!(spec.target, SourceTarget::Server(..)));
         let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
-        let mut failures = self.load_until(id, others.collect()).await;
-        // A bare name could be that of another tool as well, so it waited for all of them.
+        let mut failures = self.load_until_found(id, others.collect()).await;
+        // `find` also accepts a name without its namespace, if only one tool has it. The step above
+        // stops early only for an exact id, so all files were read before this decides.
         let found = self.runner.registry().find(id).map(Arc::clone);
         if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
             return failures;
         }
-        // A definition that was found needs its own server, and no other.
+        // A definition without an input schema still needs the list of its own server, but no other
+        // server.
         let namespace_of_found = found.as_ref().and_then(|entry| entry.id.namespace.as_ref());
         let namespace = namespace_of_found.map(Namespace::as_str).or(namespace);
         if found.is_some() {
             servers.clear();
         }
-        let server_toolsets = self.server_toolsets(|server_toolset| {
-            namespace.is_none_or(|wanted| server_toolset.as_str() == wanted)
-        });
-        let server_toolsets =
-            server_toolsets.iter().map(|(spec, definition)| self.merge(spec, definition).boxed());
+        let definitions = self
+            .server_definitions(|own| namespace.is_none_or(|requested| own.as_str() == requested));
+        let definitions = definitions
+            .iter()
+            .map(|(spec, definition)| self.load_server_definition(spec, definition).boxed());
         let servers = servers.into_iter().map(|spec| self.load_one(spec).boxed());
-        failures.extend(self.load_until(id, server_toolsets.chain(servers).collect()).await);
+        failures.extend(self.load_until_found(id, definitions.chain(servers).collect()).await);
         failures
     }
 
-    /// Waits for loads, until there is a tool with exactly this id.
-    async fn load_until(
+    /// Drives loads side by side until there is a callable tool with exactly this id, then drops
+    /// the remaining ones, which ends their work. Returns the failures so far.
+    async fn load_until_found(
         &self,
         id: &str,
         mut loads: FuturesUnordered<BoxFuture<'_, Vec<SourceFailure>>>,
@@ -166,136 +202,124 @@ impl Catalog {
         failures
     }
 
-    /// The toolsets on servers that their definitions name, where they came from, by their
-    /// namespace.
-    fn server_toolsets(
+    /// The definitions that name an MCP server, each with its source, filtered by namespace.
+    fn server_definitions(
         &self,
-        wanted: impl Fn(&Namespace) -> bool,
+        may_hold: impl Fn(&Namespace) -> bool,
     ) -> Vec<(SourceSpec, Arc<ServerDefinition>)> {
-        let states = self.states();
-        let of_slot = |state: &SourceState| {
-            let server_toolsets = state
-                .server_toolsets
-                .iter()
-                .filter(|server_toolset| wanted(&server_toolset.definition.namespace));
-            server_toolsets
-                .map(|server_toolset| (state.spec.clone(), Arc::clone(&server_toolset.definition)))
-                .collect::<Vec<_>>()
-        };
-        states.iter().flat_map(of_slot).collect()
+        let mut found = Vec::new();
+        for state in self.states().iter() {
+            let definitions = state.server_toolsets.iter().map(|toolset| &toolset.definition);
+            let definitions = definitions.filter(|definition| may_hold(&definition.namespace));
+            found.extend(definitions.map(|it| (state.spec.clone(), Arc::clone(it))));
+        }
+        found
     }
 
-    /// Loads everything, once. Returns what could not be loaded.
+    /// Loads everything once, for `test --run`. Returns the sources that could not be loaded.
     pub async fn load_all(&self) -> Vec<SourceFailure> {
         // No tool has this id, so nothing ends the search early.
         self.load_for("").await
     }
 
-    /// Loads everything in the background, and follows it from then on: servers that change their
-    /// list or come up late, and files that change. Ends with `until`.
-    pub fn follow(self: &Arc<Self>, until: &CancellationToken) {
+    /// Loads everything in the background and keeps it up to date until `until` is cancelled:
+    /// servers that change their list or start late, and files that change. Returns at once.
+    pub fn watch(self: &Arc<Self>, until: &CancellationToken) {
+        // Taken before the first load: a file that changes during the load differs from this, so
+        // the first poll loads it again.
         let before = self.fingerprints();
-        self.follow_all(until);
+        self.spawn_source_tasks(until);
         let catalog = Arc::clone(self);
         let until = until.clone();
         tokio::spawn(async move {
-            let look = catalog.look(before, &until);
-            until.run_until_cancelled(look).await;
+            let watching = catalog.watch_files(before, &until);
+            until.run_until_cancelled(watching).await;
         });
     }
 
-    /// Follows every source that nobody follows yet.
-    fn follow_all(self: &Arc<Self>, until: &CancellationToken) {
-        let mut states = self.states();
-        let mut fresh = Vec::new();
-        for state in states.iter_mut().filter(|state| !state.followed) {
-            state.followed = true;
-            fresh.push((state.spec.clone(), state.gone.clone()));
-        }
-        drop(states);
-        fresh.into_iter().for_each(|(spec, gone)| self.follow_one(spec, gone, until));
-    }
-
-    fn follow_one(
-        self: &Arc<Self>,
-        spec: SourceSpec,
-        gone: CancellationToken,
-        until: &CancellationToken,
-    ) {
-        let catalog = Arc::clone(self);
-        let until = until.clone();
-        tokio::spawn(async move {
-            let follow = catalog.keep_loaded(&spec, &until);
-            until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
-        });
-    }
-
-    async fn keep_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
-        match &spec.target {
-            SourceTarget::Server(server, _) => {
-                self.keep_asking(server, || self.load_one(spec)).await
-            }
-            _ => self.load_and_follow(spec, until).await,
-        }
-    }
-
-    /// Loads a source of definitions, and follows the servers that they name.
-    async fn load_and_follow(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
-        self.load_one(spec).await;
-        let mut states = self.states();
-        let server_toolsets = states
-            .iter_mut()
-            .filter(|state| state.spec == *spec)
-            .flat_map(|state| &mut state.server_toolsets);
-        for server_toolset in server_toolsets.filter(|server_toolset| !server_toolset.followed) {
-            server_toolset.followed = true;
-            let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
-            let (definition, gone) =
-                (Arc::clone(&server_toolset.definition), server_toolset.gone.clone());
+    /// Starts a task for every source that has none yet: all of them at the start, the new ones
+    /// after a change of the configuration.
+    fn spawn_source_tasks(self: &Arc<Self>, until: &CancellationToken) {
+        for state in self.states().iter_mut().filter(|state| !state.has_task) {
+            state.has_task = true;
+            let (catalog, until) = (Arc::clone(self), until.clone());
+            let (spec, removed) = (state.spec.clone(), state.removed.clone());
             tokio::spawn(async move {
-                let follow =
-                    catalog.keep_asking(&definition.server, || catalog.merge(&spec, &definition));
-                until.run_until_cancelled(gone.run_until_cancelled(follow)).await;
+                let work = catalog.keep_source_loaded(&spec, &until);
+                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
             });
         }
     }
 
-    /// Asks a server for its tools, again whenever they change, and now and then while it gives no
-    /// answer.
-    async fn keep_asking<F: Future<Output = Vec<SourceFailure>>>(
+    /// The task of one source. It never ends for a server; for files and programs it ends after the
+    /// first load, because `watch_files` loads them again.
+    async fn keep_source_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
+        match &spec.target {
+            SourceTarget::Server(server, _) => {
+                self.keep_server_loaded(server, || self.load_one(spec)).await
+            }
+            _ => self.load_definitions(spec, until).await,
+        }
+    }
+
+    /// Loads files or programs, and starts a task for every server that their definitions name and
+    /// that has none yet.
+    async fn load_definitions(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
+        self.load_one(spec).await;
+        let mut states = self.states();
+        // The source may have been removed by a new configuration in the meantime.
+        let Some(state) = states.iter_mut().find(|state| state.spec == *spec) else { return };
+        for toolset in state.server_toolsets.iter_mut().filter(|toolset| !toolset.has_task) {
+            toolset.has_task = true;
+            let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
+            let (definition, removed) = (Arc::clone(&toolset.definition), toolset.removed.clone());
+            tokio::spawn(async move {
+                let load = || catalog.load_server_definition(&spec, &definition);
+                let work = catalog.keep_server_loaded(&definition.server, load);
+                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
+            });
+        }
+    }
+
+    /// Loads the tools of a server, again after each of its notices that they changed, and after a
+    /// growing pause while loading fails. Ends only when its upstream is dropped.
+    async fn keep_server_loaded<F: Future<Output = Vec<SourceFailure>>>(
         &self,
         server: &Arc<Server>,
-        ask: impl Fn() -> F,
+        load: impl Fn() -> F,
     ) {
         let mut changes = self.runner.context().upstreams.get(server).changes();
-        let mut pause = RETRY.0;
+        let mut pause = FIRST_RETRY;
         loop {
+            // Before the load, not after: a notice that arrives during the load may mean that the
+            // list is outdated already.
             changes.mark_unchanged();
-            if ask().await.is_empty() {
-                pause = RETRY.0;
+            if load().await.is_empty() {
+                pause = FIRST_RETRY;
                 if changes.changed().await.is_err() {
                     return;
                 }
-                // A server that changes all the time is followed at a pace that nobody else
-                // notices.
-                tokio::time::sleep(CALM).await;
+                tokio::time::sleep(LIST_CHANGE_PAUSE).await;
             } else {
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(RETRY.1);
+                pause = (pause * 2).min(LONGEST_RETRY);
             }
         }
     }
 
-    /// Whether every source has been tried.
-    pub fn is_settled(&self) -> bool {
-        self.states().iter().all(SourceState::is_settled)
+    /// Whether every source, and every server that a definition names, has been tried once, with or
+    /// without success.
+    pub fn all_sources_tried(&self) -> bool {
+        self.states().iter().all(SourceState::is_tried)
     }
 
-    /// Waits until every source has been tried, but no longer than `time`.
-    pub async fn settled(&self, time: Duration) {
+    /// Waits until every source has been tried once, at most for `time`. The first list of tools
+    /// that an agent gets waits for this, so that slow servers are in it.
+    pub async fn wait_until_tried(&self, time: Duration) {
+        // Subscribed before the first look, so a change in between wakes the loop.
         let mut changes = self.changes.subscribe();
         let wait = async {
-            while !self.is_settled() {
+            while !self.all_sources_tried() {
                 if changes.changed().await.is_err() {
                     return;
                 }
@@ -304,222 +328,238 @@ impl Catalog {
         let _ = tokio::time::timeout(time, wait).await;
     }
 
-    /// Loads one source. Returns what of it could not be loaded.
+    /// Loads one source and publishes its tools. Returns what could not be loaded: the source, or
+    /// single programs of a folder.
     async fn load_one(&self, spec: &SourceSpec) -> Vec<SourceFailure> {
         let SourceLoad { found, failures } =
             load_source(spec, &self.workspace, self.runner.context()).await;
-        let worked = failures.is_empty();
-        failures
-            .iter()
-            .for_each(|failures| self.tell(CatalogEvent::SourceFailure(failures.clone())));
-        found
-            .failures
-            .iter()
-            .for_each(|failure| self.tell(CatalogEvent::Note(failure.to_string())));
+        for failure in &failures {
+            self.publish_event(CatalogEvent::SourceFailure(failure.clone()));
+        }
+        for error in &found.failures {
+            self.publish_event(CatalogEvent::Note(error.to_string()));
+        }
         for name in &found.unparsed {
-            self.tell(CatalogEvent::Note(format!("`{name}` could not be parsed and is skipped")));
+            let text = format!("`{name}` could not be parsed and is skipped");
+            self.publish_event(CatalogEvent::Note(text));
         }
         let limits = self.runner.limits();
         let mut entries = Vec::new();
         let mut bodies = Vec::new();
-        let mut definition = Vec::new();
+        let mut definitions = Vec::new();
         let mut concurrency = self.concurrency_limits_of(spec);
         for loaded in found.documents {
             let result = gate(loaded, &limits, spec, &mut concurrency);
-            result
-                .diagnostics
-                .into_iter()
-                .for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d))));
+            self.publish_problems(result.diagnostics);
             entries.extend(result.entries);
             bodies.extend(result.bodies);
-            definition.extend(result.definition);
+            definitions.extend(result.definition);
         }
-        if worked || !entries.is_empty() {
-            let own = definition
-                .iter()
-                .flat_map(|definition| definition.own.iter().map(|(_, entry)| entry));
-            self.tell_loaded(&spec.name, entries.iter().chain(own));
+        // A load without any tool that also failed changes nothing: while a server restarts, its
+        // tools stay listed, and calls of them wait for it or report that it is unavailable.
+        let replaces = failures.is_empty() || !entries.is_empty();
+        if replaces {
+            let own = definitions.iter().flat_map(|it| it.own.iter().map(|(_, entry)| entry));
+            self.publish_loaded(&spec.name, entries.iter().chain(own));
         }
         let mut states = self.states();
+        // Not found if a new configuration removed the source during the load.
         if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
             state.tried = true;
             state.concurrency.extend(concurrency);
             state.bodies = bodies;
-            state.host(definition);
-            // A server that is away for a moment keeps its place in the list.
-            if worked || !entries.is_empty() {
+            state.set_server_definitions(definitions);
+            if replaces {
                 state.entries = entries;
             }
         }
         drop(states);
-        self.refill();
+        self.publish_tools();
         failures
     }
 
-    /// The permits of a source's toolsets.
+    /// The concurrency limits that a source's toolsets have now. A load works on a copy, because
+    /// the states are not locked while it waits.
     fn concurrency_limits_of(&self, spec: &SourceSpec) -> ConcurrencyLimits {
         let states = self.states();
-        states
-            .iter()
-            .find(|state| state.spec == *spec)
-            .map(|state| state.concurrency.clone())
-            .unwrap_or_default()
+        let state = states.iter().find(|state| state.spec == *spec);
+        state.map(|state| state.concurrency.clone()).unwrap_or_default()
     }
 
-    fn tell_loaded<'e>(
-        &self,
-        source: &str,
-        entries: impl Iterator<Item = &'e Arc<RegisteredTool>>,
-    ) {
-        let (ready, aside): (Vec<_>, Vec<_>) =
-            entries.partition(|entry| entry.status == ToolStatus::Ready);
-        let (ready, aside) = (ready.len(), aside.len());
-        self.tell(CatalogEvent::Loaded { source: source.to_owned(), ready, aside });
-    }
-
-    /// Asks the server that a definition names for its tools. Returns why it gave no answer.
-    async fn merge(
+    /// Asks the server that a definition names for its tools, and merges its list with the
+    /// definition. Returns the failure if the server gave no list.
+    async fn load_server_definition(
         &self,
         spec: &SourceSpec,
         definition: &Arc<ServerDefinition>,
     ) -> Vec<SourceFailure> {
+        let (context, limits) = (self.runner.context(), self.runner.limits());
         let mut concurrency = self.concurrency_limits_of(spec);
-        let asked = definition
-            .ask(
-                spec,
-                &self.workspace,
-                self.runner.context(),
-                &self.runner.limits(),
-                &mut concurrency,
-            )
-            .await;
-        let (merged, failures) = match asked {
-            Ok(ListedTools { entries: served, diagnostics }) => {
-                let (tools, missing) = definition.merge(&served);
-                let problems = diagnostics.into_iter().chain(missing);
-                problems.for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d))));
-                self.tell_loaded(definition.namespace.as_str(), tools.iter());
-                (Some((served, tools)), Vec::new())
+        let listed =
+            definition.ask(spec, &self.workspace, context, &limits, &mut concurrency).await;
+        let (merged, failures) = match listed {
+            Ok(ListedTools { entries: listed, diagnostics }) => {
+                let (tools, missing) = definition.merge(&listed);
+                self.publish_problems(diagnostics);
+                self.publish_problems(missing);
+                self.publish_loaded(definition.namespace.as_str(), tools.iter());
+                (Some((listed, tools)), Vec::new())
             }
             Err(failure) => {
-                let failures = SourceFailure { source: definition.namespace.to_string(), failure };
-                self.tell(CatalogEvent::SourceFailure(failures.clone()));
-                (None, vec![failures])
+                let failure = SourceFailure { source: definition.namespace.to_string(), failure };
+                self.publish_event(CatalogEvent::SourceFailure(failure.clone()));
+                (None, vec![failure])
             }
         };
         let mut states = self.states();
-        let state = states.iter_mut().find(|state| state.spec == *spec);
-        let server_toolset = state.and_then(|state| {
+        if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
             state.concurrency.extend(concurrency);
-            state
-                .server_toolsets
-                .iter_mut()
-                .find(|server_toolset| Arc::ptr_eq(&server_toolset.definition, definition))
-        });
-        if let Some(server_toolset) = server_toolset {
-            server_toolset.tried = true;
-            // A server that is away for a moment keeps its tools in the list.
-            if let Some((served, tools)) = merged {
-                server_toolset.take(served, tools);
+            // By identity: a reload of the file during the request made a new definition, which
+            // has a task of its own.
+            let mut toolsets = state.server_toolsets.iter_mut();
+            let toolset = toolsets.find(|toolset| Arc::ptr_eq(&toolset.definition, definition));
+            if let Some(toolset) = toolset {
+                toolset.tried = true;
+                // After a failure the previous tools stay listed, as in `load_one`.
+                if let Some((listed, tools)) = merged {
+                    toolset.set_tools(listed, tools);
+                }
             }
         }
         drop(states);
-        self.refill();
+        self.publish_tools();
         failures
     }
 
-    /// Puts the tools of all sources into the runner.
-    fn refill(&self) {
+    fn publish_event(&self, event: CatalogEvent) {
+        (self.listener)(&event);
+    }
+
+    fn publish_problems(&self, diagnostics: Vec<Diagnostic>) {
+        for diagnostic in diagnostics {
+            self.publish_event(CatalogEvent::Problem(Box::new(diagnostic)));
+        }
+    }
+
+    fn publish_loaded<'e>(
+        &self,
+        source: &str,
+        entries: impl Iterator<Item = &'e Arc<RegisteredTool>>,
+    ) {
+        let (mut ready, mut quarantined) = (0, 0);
+        for entry in entries {
+            match entry.status {
+                ToolStatus::Ready => ready += 1,
+                ToolStatus::Quarantined(_) => quarantined += 1,
+            }
+        }
+        let source = source.to_owned();
+        self.publish_event(CatalogEvent::Loaded { source, ready, quarantined });
+    }
+
+    /// Replaces the runner's registry with the tools of all sources, and closes the connections to
+    /// servers that no source names any more.
+    fn publish_tools(&self) {
         let states = self.states();
-        let mut toolbox = ToolRegistry::default();
-        let mut twice = BTreeSet::new();
+        let mut registry = ToolRegistry::default();
+        let mut duplicates = BTreeSet::new();
         for entry in states.iter().flat_map(SourceState::tools) {
-            if let Err(entry) = toolbox.add(Arc::clone(entry)) {
-                twice.insert(entry.id.to_string());
+            if let Err(entry) = registry.add(Arc::clone(entry)) {
+                duplicates.insert(entry.id.to_string());
             }
         }
         let servers: Vec<_> = states.iter().flat_map(SourceState::servers).collect();
-        // Under the lock, so that an older state never comes after a newer one.
-        self.runner.set_tools(toolbox);
+        // Under the lock: otherwise a task with an older snapshot of the states could overwrite the
+        // registry of a newer one.
+        self.runner.set_tools(registry);
         self.runner.context().upstreams.keep(&servers);
         self.changes.send_modify(|n| *n += 1);
         drop(states);
-        let mut reported = self.twice.lock().unwrap_or_else(PoisonError::into_inner);
-        for id in twice.difference(&reported) {
-            let name = codes::DUPLICATE_ID.name;
-            self.tell(CatalogEvent::Note(format!(
-                "`{id}` is there twice; the first stays ({name})"
-            )));
+        let mut reported = self.reported_duplicates.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in duplicates.difference(&reported) {
+            let code = codes::DUPLICATE_ID.name;
+            let text = format!("`{id}` is defined twice; the first definition is used ({code})");
+            self.publish_event(CatalogEvent::Note(text));
         }
-        *reported = twice;
+        // A duplicate that disappears and comes back is reported again.
+        *reported = duplicates;
     }
 
-    fn tell_of(&self, plan: &SourcePlan) {
-        plan.diagnostics.iter().for_each(|d| self.tell(CatalogEvent::Problem(Box::new(d.clone()))));
-        plan.failures.iter().for_each(|failure| self.tell(CatalogEvent::Note(failure.to_string())));
+    /// Reports the mistakes in the configuration that a plan was made from.
+    fn publish_plan_problems(&self, plan: &SourcePlan) {
+        self.publish_problems(plan.diagnostics.clone());
+        for failure in &plan.failures {
+            self.publish_event(CatalogEvent::Note(failure.to_string()));
+        }
     }
 
-    /// Takes over a plan: sources that are as before stay as they are.
-    fn adopt(&self, plan: SourcePlan) {
-        self.tell_of(&plan);
+    /// Replaces the list of sources by that of a plan. A source whose specification is unchanged
+    /// keeps its state: its tools, its task, its running server. The tasks of all others end.
+    fn apply_plan(&self, plan: SourcePlan) {
+        self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
-            let known = old.iter().position(|state| state.spec == spec);
-            states.push(match known {
+            let unchanged = old.iter().position(|state| state.spec == spec);
+            states.push(match unchanged {
                 Some(n) => old.remove(n),
                 None => SourceState::new(spec),
             });
         }
-        old.iter().for_each(|state| state.gone.cancel());
+        old.iter().for_each(|state| state.removed.cancel());
     }
 
-    /// Looks at the files every now and then. `of_states` is what they looked like before the first
-    /// load.
-    async fn look(
+    /// Polls the configuration and the files of all sources, and loads again what has changed.
+    /// `source_prints` are the fingerprints from before the first load. Never ends by itself.
+    async fn watch_files(
         self: &Arc<Self>,
-        mut of_states: Vec<(SourceSpec, u64)>,
+        mut source_prints: Vec<(SourceSpec, u64)>,
         until: &CancellationToken,
     ) {
         let mut plan_files = (self.planner)().files;
-        let mut of_plan = fingerprint(&plan_files);
+        let mut plan_print = fingerprint(&plan_files);
         loop {
-            tokio::time::sleep(LOOK).await;
-            if fingerprint(&plan_files) != of_plan {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            if fingerprint(&plan_files) != plan_print {
                 let plan = (self.planner)();
-                of_plan = fingerprint(&plan_files);
+                plan_print = fingerprint(&plan_files);
                 if plan.is_broken() {
-                    // Half a file, most likely: what was there before stays until it is whole
-                    // again.
-                    self.tell_of(&plan);
-                    self.tell(CatalogEvent::Note(
-                        "the configuration cannot be read; the one before it stays".to_owned(),
+                    // Probably an editor has written half of the file. Dropping all tools now would
+                    // interrupt agents; the next poll sees the rest.
+                    self.publish_plan_problems(&plan);
+                    self.publish_event(CatalogEvent::Note(
+                        "the configuration cannot be read; the previous one stays in use"
+                            .to_owned(),
                     ));
                 } else {
+                    // A new configuration may include other files.
                     plan_files.clone_from(&plan.files);
-                    of_plan = fingerprint(&plan_files);
-                    self.adopt(plan);
-                    self.follow_all(until);
-                    self.refill();
+                    plan_print = fingerprint(&plan_files);
+                    self.apply_plan(plan);
+                    self.spawn_source_tasks(until);
+                    self.publish_tools();
                 }
             }
-            // A large folder takes a while to walk, and calls must not wait for that.
+            // Walking a large folder blocks for a while; on a thread of the runtime it would delay
+            // calls.
             let catalog = Arc::clone(self);
             let Ok(now) = tokio::task::spawn_blocking(move || catalog.fingerprints()).await else {
                 return;
             };
+            // One at a time: files change rarely, and several changes of one source then cause one
+            // load. A source without an earlier fingerprint is new and is loaded by its own task.
             for (spec, print) in &now {
-                let before = of_states.iter().find(|(known, _)| known == spec);
+                let before = source_prints.iter().find(|(known, _)| known == spec);
                 if before.is_some_and(|(_, before)| before != print) {
-                    self.load_and_follow(spec, until).await;
+                    self.load_definitions(spec, until).await;
                 }
             }
-            of_states = now;
+            source_prints = now;
         }
     }
 
-    /// What the files of each source look like now.
+    /// A fingerprint of the files of each source, as they are now. Servers have none.
     fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
         let states: Vec<_> =
             self.states().iter().map(|state| (state.spec.clone(), state.bodies.clone())).collect();
@@ -528,10 +568,11 @@ impl Catalog {
                 SourceTarget::Definitions(path) if path.is_dir() => self.workspace.files_in(path),
                 SourceTarget::Definitions(path) | SourceTarget::Program(path) => vec![path.clone()],
                 SourceTarget::Executables(folder) => {
-                    crate::live_sources::programs(folder).unwrap_or_default()
+                    crate::live_sources::programs_in(folder).unwrap_or_default()
                 }
                 SourceTarget::Server(..) => return None,
             };
+            // Also the places where a body could be: creating the file completes its tool.
             files.extend(bodies);
             Some((spec, fingerprint(&files)))
         });
@@ -539,23 +580,26 @@ impl Catalog {
     }
 }
 
-/// Whether only its server can say what it takes.
+/// Whether a definition leaves the input schema to its server, and the server has not been asked
+/// yet. Such a tool is registered, but a call cannot check or convert its arguments.
 fn waits_for_its_server(entry: &RegisteredTool) -> bool {
     let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
     on_a_server && entry.tool.input == InputSchema::Deferred && entry.status == ToolStatus::Ready
 }
 
-/// A number that changes when one of the files does.
+/// A number that changes when one of the files changes, appears or disappears. Sizes and times
+/// only: reading all contents every second would cost too much.
 fn fingerprint(files: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in files {
         file.hash(&mut hasher);
-        stamp(file).hash(&mut hasher);
+        size_and_mtime(file).hash(&mut hasher);
     }
     hasher.finish()
 }
 
-fn stamp(file: &Path) -> Option<(u64, u128)> {
+/// The size in bytes and the modification time in nanoseconds; `None` for a missing file.
+fn size_and_mtime(file: &Path) -> Option<(u64, u128)> {
     let metadata = file.metadata().ok()?;
     let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some((metadata.len(), modified.as_nanos()))

@@ -1,5 +1,12 @@
-//! The code of definitions, ready for the runner: the functions in AIOS files and the bodies of
-//! BTCP tools beside their manifests. Places in code are shown as places of the file it stands in.
+//! The JavaScript of definitions, prepared for the runner. There are two kinds:
+//!
+//! - functions in AIOS files (helpers, processors, validators), which stand as text inside YAML;
+//! - bodies of BTCP tools, each in a file `<tool name>.js` beside its manifest or in the folder
+//!   that the configuration names as `implementations`.
+//!
+//! The sandbox counts lines from the start of the code. Authors need lines of the file, so each
+//! function gets a [`LocationFormatter`] that translates. Nothing is parsed or run here: rules
+//! about code are in `toolwright_check`, execution is in `toolwright_exec::knowledge`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,10 +20,11 @@ use toolwright_formats::Reading;
 use toolwright_model::{Binding, ToolName};
 use toolwright_source::{Document, DocumentPath, RecordPath};
 
-/// Bytes of a body; what is larger is no body of a tool.
+/// The largest body in bytes. Bounds the memory that a wrong file behind the name can take.
 const MAX_BODY: u64 = 1 << 20;
 
-/// The functions and notes of a definition; `None` if it has none that affect a call.
+/// The functions and notes of an AIOS definition that affect a call; `None` if there are none, as
+/// in all other formats.
 pub fn knowledge(reading: &Reading) -> Option<RunnableKnowledge> {
     let place = |role: FunctionRole, n: usize| {
         let list = match role {
@@ -32,7 +40,8 @@ pub fn knowledge(reading: &Reading) -> Option<RunnableKnowledge> {
     RunnableKnowledge::new(reading.toolset.knowledge.clone(), place)
 }
 
-/// Shows places of a text that stands somewhere in a document.
+/// Translates positions in a text value of a document, such as a YAML block, into positions of the
+/// file. `byte_at` accounts for indentation and escapes.
 fn in_document(document: Arc<Document>, at: DocumentPath) -> LocationFormatter {
     Arc::new(move |place| {
         let name = document.source().name();
@@ -46,12 +55,14 @@ fn in_document(document: Arc<Document>, at: DocumentPath) -> LocationFormatter {
     })
 }
 
-/// Where the body of a tool may be.
-pub(crate) fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
+/// The file of a tool's body. The name cannot leave the folder: a tool name has no separators.
+fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
     folder.join(format!("{name}.js"))
 }
 
-/// Gives a tool its body, if it wants one and it is there. Returns where it was looked for.
+/// Reads the body of a BTCP tool; tools with another binding are left alone. A body that is missing
+/// or unreadable becomes the reason why a call fails. Returns the path that was tried, so that the
+/// catalog can watch it.
 pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path) -> Option<PathBuf> {
     if entry.tool.details.binding != Binding::Script {
         return None;
@@ -69,9 +80,12 @@ pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path) -> Option<P
     Some(path)
 }
 
-/// The text of a body; else what is wrong with the file.
+/// The text of a body.
+///
+/// # Errors
+/// What is wrong with the file, as the end of a sentence that starts with its name.
 fn read_body(path: &Path) -> Result<String, String> {
-    // Asked before it is opened: opening a pipe waits for whoever writes to it.
+    // Before it is opened: opening a named pipe blocks until another process opens its other end.
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err("does not exist".to_owned());
@@ -79,9 +93,10 @@ fn read_body(path: &Path) -> Result<String, String> {
         Err(error) => {
             return Err(format!("cannot be read: {}", toolwright_workspace::io_reason(&error)));
         }
-        Ok(file) if !file.is_file() => return Err("is no file".to_owned()),
+        Ok(file) if !file.is_file() => return Err("is not a file".to_owned()),
         Ok(_) => {}
     }
+    // Limited while reading, not by the size above: the file may grow in between.
     let mut bytes = Vec::new();
     let read =
         std::fs::File::open(path).and_then(|file| file.take(MAX_BODY + 1).read_to_end(&mut bytes));
@@ -92,5 +107,7 @@ fn read_body(path: &Path) -> Result<String, String> {
     let text = String::from_utf8(bytes).map_err(|error| {
         format!("is not UTF-8 (byte {} is wrong)", error.utf8_error().valid_up_to())
     })?;
+    // Some editors write a byte order mark. It is not part of the code, and positions in the code
+    // are counted without it.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -1,4 +1,17 @@
-//! What servers and programs say about their tools, read as the documents they are.
+//! Loads one source. Files are read by the workspace; servers and programs are live: they have to
+//! be started and asked. Their answer becomes a JSON document, so that from there on every source
+//! takes the same way and a diagnostic can point into what a server sent.
+//!
+//! ```text
+//! Definitions ─ workspace.load ────────────────────────┐
+//! Server ────── tools/list ─▶ JSON ─ Document ─ read ──┼─▶ SourceLoad: documents and failures
+//! Program ───── --schema ───▶ JSON ─ Document ─ read ──┤
+//! Executables ─ each program of a folder ──────────────┘
+//! ```
+//!
+//! A failure concerns one server or one program and never stops the others. Not here: which of the
+//! tools may be called (`gate`), when sources are loaded again (`catalog`), and the connections and
+//! processes themselves (`toolwright_exec`).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,15 +28,16 @@ use toolwright_workspace::{
     Workspace, is_program,
 };
 
-/// Programs that are asked for their schema side by side.
+/// The number of programs of a folder that run with `--schema` at the same time. A folder may hold
+/// hundreds, and each is a process of its own.
 const PROGRAMS_AT_ONCE: usize = 8;
 
-/// A source that could not be loaded.
+/// A source, or one program of a folder, that could not be loaded.
 #[derive(Clone, Debug)]
 pub struct SourceFailure {
-    /// What messages call it.
+    /// Its name in messages: that of the source, or the path of the program.
     pub source: String,
-    /// Why.
+    /// The reason, with a code and a suggestion.
     pub failure: Failure,
 }
 
@@ -34,16 +48,24 @@ impl std::fmt::Display for SourceFailure {
     }
 }
 
-/// The tools of a running server. Its answer is the document that diagnostics point into.
-pub(crate) async fn server(
+// The name that `server_definition` still uses.
+pub(crate) use self::read_server as server;
+
+/// Asks an MCP server for its tools, and starts or connects it if necessary. `namespace` is the one
+/// that the configuration or a definition gives to the server's tools.
+///
+/// # Errors
+/// If the server cannot be started or reached, or does not answer `tools/list` properly.
+pub(crate) async fn read_server(
     spec: &SourceSpec,
     server: &Arc<Server>,
     namespace: Option<&Namespace>,
     workspace: &Workspace,
-    parts: &ExecutorContext,
+    context: &ExecutorContext,
 ) -> Result<LoadedDocument, Failure> {
-    let upstream = parts.upstreams.get(server);
+    let upstream = context.upstreams.get(server);
     let list = upstream.list().await?;
+    // Pretty, so that diagnostics show the lines of one tool and not a single line of kilobytes.
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
     let document = Arc::new(Document::parse(&spec.name, text, Syntax::Json));
     let format = toolwright_formats::by_name("mcp").map(|format| format.id());
@@ -54,7 +76,8 @@ pub(crate) async fn server(
             toolset.namespace = FieldValue::Valid(namespace.clone());
         }
         for draft in &mut toolset.tools {
-            // Inside one server a tool has no other namespace than the server's.
+            // All tools of a server are in the namespace of the server. A namespace that a tool
+            // claims for itself could imitate the tools of another source.
             draft.namespace = FieldValue::Missing;
             if let Some(name) = draft.name.ok() {
                 draft.details.binding =
@@ -65,39 +88,43 @@ pub(crate) async fn server(
     Ok(loaded)
 }
 
-/// The tool of a program that describes itself.
-pub(crate) async fn program(
+/// Runs a program with `--schema`, and reads the description of its tool from standard output.
+///
+/// # Errors
+/// If the program cannot be run, fails, or prints something else.
+async fn read_program(
     spec: &SourceSpec,
     path: &Path,
     workspace: &Workspace,
-    parts: &ExecutorContext,
+    context: &ExecutorContext,
 ) -> Result<LoadedDocument, Failure> {
     let environment: Vec<(OsString, OsString)> = environment_of(spec);
+    // Absolute, because a name without a separator would be searched in `PATH`.
     let absolute =
         std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let bytes = process::request_schema(&absolute, parts, &environment).await?;
+    let bytes = process::request_schema(&absolute, context, &environment).await?;
     let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
     let mut loaded = workspace.read(&document, spec.options);
     let Some(Reading { toolset, .. }) = &mut loaded.reading else {
-        return match loaded.diagnostics.first() {
-            Some(problem) => {
-                let message =
-                    format!("`--schema` printed no description of a tool: {}", problem.message);
-                Err(Failure::new(&code::TOOL_FAILED, message))
-            }
-            None => {
-                Err(Failure::new(&code::TOOL_FAILED, "`--schema` printed no description of a tool"))
-            }
-        };
+        let mut message = "`--schema` printed no description of a tool".to_owned();
+        if let Some(problem) = loaded.diagnostics.first() {
+            message += &format!(": {}", problem.message);
+        }
+        return Err(Failure::new(&code::TOOL_FAILED, message));
     };
+    // The document cannot name the program that printed it.
     for draft in &mut toolset.tools {
         draft.details.binding = Binding::Executable { program: Some(absolute.clone()) };
     }
     Ok(loaded)
 }
 
-/// The programs in a folder, in order.
-pub(crate) fn programs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The programs directly in a folder, sorted by path, so that of two programs with the same tool
+/// the same one wins every time.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub(crate) fn programs_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = std::fs::read_dir(folder).map_err(|error| {
         let message = format!(
             "cannot read `{}`: {}",
@@ -113,43 +140,45 @@ pub(crate) fn programs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(programs)
 }
 
-/// The variables of a source, as programs are given them.
+/// The variables that the configuration sets for the programs of a source.
 pub(crate) fn environment_of(spec: &SourceSpec) -> Vec<(OsString, OsString)> {
     spec.environment.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-/// Loads one source, whatever it is.
+/// Loads one source of any kind. Dropping the future ends the programs that it runs.
 pub(crate) async fn load_source(
     spec: &SourceSpec,
     workspace: &Workspace,
-    parts: &ExecutorContext,
+    context: &ExecutorContext,
 ) -> SourceLoad {
     let mut load = SourceLoad::default();
     let failed = |source: String, failure: Failure| SourceFailure { source, failure };
     match &spec.target {
         SourceTarget::Definitions(path) => {
-            // At once: a program of another source may change the files.
+            // Without an await: the files are read in one go, before programs of other sources
+            // that are loaded side by side can change them.
             load.found = workspace.load(std::slice::from_ref(path), spec.options);
         }
         SourceTarget::Server(to, namespace) => {
-            match server(spec, to, namespace.as_ref(), workspace, parts).await {
+            match read_server(spec, to, namespace.as_ref(), workspace, context).await {
                 Ok(loaded) => load.found.documents.push(loaded),
                 Err(failure) => load.failures.push(failed(spec.name.clone(), failure)),
             }
         }
-        SourceTarget::Program(path) => match program(spec, path, workspace, parts).await {
+        SourceTarget::Program(path) => match read_program(spec, path, workspace, context).await {
             Ok(loaded) => load.found.documents.push(loaded),
             Err(failure) => load.failures.push(failed(path.display().to_string(), failure)),
         },
-        SourceTarget::Executables(folder) => match programs(folder) {
+        SourceTarget::Executables(folder) => match programs_in(folder) {
             Err(failure) => load.failures.push(failed(spec.name.clone(), failure)),
             Ok(programs) => {
-                let asked = programs.into_iter().map(|path| async move {
-                    (program(spec, &path, workspace, parts).await, path)
+                let reads = programs.into_iter().map(|path| async move {
+                    (read_program(spec, &path, workspace, context).await, path)
                 });
-                let mut answers = futures::stream::iter(asked).buffered(PROGRAMS_AT_ONCE);
-                while let Some((answer, path)) = answers.next().await {
-                    match answer {
+                // `buffered` keeps the order of the paths.
+                let mut results = futures::stream::iter(reads).buffered(PROGRAMS_AT_ONCE);
+                while let Some((result, path)) = results.next().await {
+                    match result {
                         Ok(loaded) => load.found.documents.push(loaded),
                         Err(failure) => {
                             load.failures.push(failed(path.display().to_string(), failure))
@@ -162,22 +191,23 @@ pub(crate) async fn load_source(
     load
 }
 
-/// Loads everything of a plan, for looking at it.
+/// Loads all sources of a plan side by side, for the commands that show or check definitions and
+/// call nothing. Keeps the order of the plan; failures are part of the result.
 pub async fn load_plan(
     plan: SourcePlan,
     workspace: &Workspace,
-    parts: &ExecutorContext,
+    context: &ExecutorContext,
 ) -> LoadResult {
     let mut all = LoadResult { failures: plan.failures, ..LoadResult::default() };
     if !plan.diagnostics.is_empty() {
-        // The lines of a configuration may hold secrets.
+        // Diagnostics of the configuration are shown without its lines: these may hold tokens.
         all.documents.push(LoadedDocument {
             secret: true,
             ..LoadedDocument::only_diagnostics(plan.diagnostics)
         });
     }
     let loads = futures::future::join_all(
-        plan.specs.iter().map(|spec| load_source(spec, workspace, parts)),
+        plan.specs.iter().map(|spec| load_source(spec, workspace, context)),
     )
     .await;
     for SourceLoad { found, failures } in loads {
@@ -185,14 +215,16 @@ pub async fn load_plan(
         all.skipped += found.skipped;
         all.unparsed.extend(found.unparsed);
         all.failures.extend(found.failures);
-        all.failures.extend(failures.iter().map(|failures| LoadError::new(failures.to_string())));
+        all.failures.extend(failures.iter().map(|failure| LoadError::new(failure.to_string())));
     }
     all
 }
 
-/// What one source gave.
+/// The result of loading one source.
 #[derive(Debug, Default)]
 pub(crate) struct SourceLoad {
+    /// The documents, and the files that could not be read.
     pub(crate) found: LoadResult,
+    /// The server or the programs that gave no document.
     pub(crate) failures: Vec<SourceFailure>,
 }

@@ -1,4 +1,13 @@
-//! One source in the catalog: what it gave so far, and what of it changes by itself.
+//! The state of one source in the catalog: its tools after the last load, and the tasks that keep
+//! them up to date. Only data and the steps that replace it; loading is in `catalog`, which holds
+//! all states behind one lock.
+//!
+//! ```text
+//! SourceState ── entries ─────────▶ tools of files, programs, or of the source's own server
+//!      └──────── server_toolsets ─▶ ServerToolset, one per definition that names a server
+//!                                     ├ listed: the server's tools at its last answer
+//!                                     └ tools: the definition merged with `listed`
+//! ```
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,38 +20,44 @@ use toolwright_workspace::{SourceSpec, SourceTarget};
 use crate::gate::ConcurrencyLimits;
 use crate::server_definition::ServerDefinition;
 
+/// One source of the plan and what was loaded from it.
 pub(crate) struct SourceState {
+    /// Identifies the source: a changed specification makes a new state.
     pub(crate) spec: SourceSpec,
+    /// The tools that need no merging.
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
+    /// The definitions of this source that name an MCP server.
     pub(crate) server_toolsets: Vec<ServerToolset>,
-    /// The permits of its toolsets, which outlive a reload.
+    /// The concurrency limits of its toolsets. They outlive a reload, so that running calls count.
     pub(crate) concurrency: ConcurrencyLimits,
-    /// Where the bodies of its tools are looked for.
+    /// The files in which the bodies of its tools were searched, whether they exist or not.
     pub(crate) bodies: Vec<PathBuf>,
-    /// Whether a first attempt to load it has ended.
+    /// Whether a first attempt to load it has ended, with or without success.
     pub(crate) tried: bool,
-    /// Whether somebody keeps it loaded.
-    pub(crate) followed: bool,
-    /// Ends what follows this source.
-    pub(crate) gone: CancellationToken,
+    /// Whether a task keeps it loaded. Always false in commands that load once.
+    pub(crate) has_task: bool,
+    /// Cancelled when the source leaves the plan; ends its tasks and those of its toolsets.
+    pub(crate) removed: CancellationToken,
 }
 
-/// A toolset on a server that its definition names.
+/// A definition that names an MCP server, and the tools that the server listed.
 pub(crate) struct ServerToolset {
+    /// The definition of the last load. Tasks compare it by identity to notice a reload.
     pub(crate) definition: Arc<ServerDefinition>,
-    /// What the server said of its tools, last time it was asked with success.
-    served: Option<Vec<Arc<RegisteredTool>>>,
-    /// The tools of both.
+    /// The server's list at its last answer; `None` before the first one.
+    listed: Option<Vec<Arc<RegisteredTool>>>,
+    /// The definition merged with `listed`; only the definition before the first answer.
     tools: Vec<Arc<RegisteredTool>>,
-    /// Whether a first attempt to ask it has ended.
+    /// Whether a first request for the list has ended, with or without success.
     pub(crate) tried: bool,
-    /// Whether somebody keeps asking it.
-    pub(crate) followed: bool,
-    /// Ends what follows its server.
-    pub(crate) gone: CancellationToken,
+    /// Whether a task keeps the list up to date.
+    pub(crate) has_task: bool,
+    /// Cancelled when a reload replaces or drops this definition; ends its task.
+    pub(crate) removed: CancellationToken,
 }
 
 impl SourceState {
+    /// A source that has not been loaded yet.
     pub(crate) fn new(spec: SourceSpec) -> SourceState {
         SourceState {
             spec,
@@ -51,71 +66,74 @@ impl SourceState {
             concurrency: ConcurrencyLimits::new(),
             bodies: Vec::new(),
             tried: false,
-            followed: false,
-            gone: CancellationToken::new(),
+            has_task: false,
+            removed: CancellationToken::new(),
         }
     }
 
-    pub(crate) fn is_settled(&self) -> bool {
-        self.tried && self.server_toolsets.iter().all(|server_toolset| server_toolset.tried)
+    /// Whether the source and all servers of its definitions have been tried once.
+    pub(crate) fn is_tried(&self) -> bool {
+        self.tried && self.server_toolsets.iter().all(|toolset| toolset.tried)
     }
 
-    /// Takes over what definitions gave. What servers said of their tools holds until they are
-    /// asked again; what the definitions say holds at once.
-    pub(crate) fn host(&mut self, definition: Vec<ServerDefinition>) {
+    /// Replaces the definitions that name servers, after a reload of the source.
+    ///
+    /// A definition of the same server and namespace inherits the server's last list, merged with
+    /// its new text: a change of a description is visible at once and the tools do not disappear
+    /// until the server answers again. The task is not inherited, because it holds the old
+    /// definition; the caller starts a new one.
+    pub(crate) fn set_server_definitions(&mut self, definitions: Vec<ServerDefinition>) {
         let mut old = std::mem::take(&mut self.server_toolsets);
-        for definition in definition {
-            let before = old
-                .iter()
-                .position(|server_toolset| server_toolset.definition.is_like(&definition));
-            let before = before.map(|place| old.swap_remove(place));
-            let mut server_toolset = ServerToolset {
+        for definition in definitions {
+            let before = old.iter().position(|toolset| toolset.definition.is_like(&definition));
+            let before = before.map(|n| old.swap_remove(n));
+            let mut toolset = ServerToolset {
                 tools: definition.own.iter().map(|(_, entry)| Arc::clone(entry)).collect(),
                 definition: Arc::new(definition),
-                served: None,
-                tried: before.as_ref().is_some_and(|server_toolset| server_toolset.tried),
-                followed: false,
-                gone: self.gone.child_token(),
+                listed: None,
+                tried: before.as_ref().is_some_and(|toolset| toolset.tried),
+                has_task: false,
+                removed: self.removed.child_token(),
             };
             if let Some(before) = before {
-                before.gone.cancel();
-                if let Some(served) = before.served {
-                    server_toolset.tools = server_toolset.definition.merge(&served).0;
-                    server_toolset.served = Some(served);
+                before.removed.cancel();
+                if let Some(listed) = before.listed {
+                    // Its diagnostics were published when the server answered.
+                    toolset.tools = toolset.definition.merge(&listed).0;
+                    toolset.listed = Some(listed);
                 }
             }
-            self.server_toolsets.push(server_toolset);
+            self.server_toolsets.push(toolset);
         }
-        old.iter().for_each(|server_toolset| server_toolset.gone.cancel());
+        old.iter().for_each(|toolset| toolset.removed.cancel());
     }
 
-    /// Its tools as far as they are known.
+    /// Its tools as of the last load, quarantined ones included.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        self.entries
-            .iter()
-            .chain(self.server_toolsets.iter().flat_map(|server_toolset| &server_toolset.tools))
+        self.entries.iter().chain(self.server_toolsets.iter().flat_map(|toolset| &toolset.tools))
     }
 
-    /// Its servers: itself, or those its definitions name.
+    /// The servers whose connections must stay open: the source itself, or those that its
+    /// definitions name.
     pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
         match &self.spec.target {
             SourceTarget::Server(server, _) => vec![Arc::clone(server)],
             _ => self
                 .server_toolsets
                 .iter()
-                .map(|server_toolset| Arc::clone(&server_toolset.definition.server))
+                .map(|toolset| Arc::clone(&toolset.definition.server))
                 .collect(),
         }
     }
 }
 
 impl ServerToolset {
-    /// Takes over what the server said, and the tools that are there now.
-    pub(crate) fn take(
+    /// Replaces the server's list, and the tools merged from it and the definition.
+    pub(crate) fn set_tools(
         &mut self,
-        served: Vec<Arc<RegisteredTool>>,
+        listed: Vec<Arc<RegisteredTool>>,
         tools: Vec<Arc<RegisteredTool>>,
     ) {
-        (self.served, self.tools) = (Some(served), tools);
+        (self.listed, self.tools) = (Some(listed), tools);
     }
 }

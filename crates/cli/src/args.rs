@@ -1,4 +1,18 @@
-//! The command line: parser and help come from these definitions.
+//! The command line of all commands. `clap` derives the parser, the help texts, the shell
+//! completions and the manual pages from the types in this file, so they cannot disagree.
+//!
+//! The doc comments of commands and arguments are what users read with `--help`; those of types are
+//! for readers of the code. No command is executed here: each has a file of its own, and `main.rs`
+//! chooses it.
+//!
+//! Arguments that several commands share are structs of their own:
+//!
+//! ```text
+//! DefinitionArgs   show, list            sources are required
+//! SelectedSources  check, test           without sources, those of `toolwright.toml`
+//! SourceArgs       call, serve           `--from`, because their positionals mean other things
+//! ReadingArgs, ReportArgs, SandboxArgs   parts of the above
+//! ```
 
 use std::path::PathBuf;
 
@@ -9,20 +23,21 @@ use toolwright_workspace::ReadOptions;
 /// One toolchain for the tools that AI agents call.
 #[derive(Debug, Parser)]
 #[command(name = "toolwright", version, propagate_version = true, max_term_width = 100)]
-pub(crate) struct Args {
+pub(crate) struct CliArgs {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
+// In the order in which `--help` lists them: first those that only read, then those that run tools.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Show the canonical record of every tool in files and folders
     Show(ShowArgs),
     /// List the tools in files and folders, one per line
     List(ListArgs),
-    /// Check definitions: every rule, every mistake at its place, repairs on request
+    /// Check definitions against every rule, and fix them on request
     Check(CheckArgs),
-    /// Explain a code that a diagnostic carries, or list all codes
+    /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
     /// Call one tool and print its result
     Call(CallArgs),
@@ -32,32 +47,33 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     /// Run the examples of definitions as tests
     Test(TestArgs),
-    /// Run one function of a definition, for its author
+    /// Run one function of a definition, to try it
     Eval(EvalArgs),
-    /// Say how well this system can lock in the JavaScript of definitions
+    /// Check how well this system can sandbox the JavaScript of definitions
     Doctor,
     /// Print a web page as Markdown
     Md(MdArgs),
-    /// Print the completions of a shell
+    /// Print the completions for a shell
     Completions {
-        /// The shell
+        /// The shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, of one command if it is named
+    /// Print the manual page of the program or of one command
     Man {
-        /// The command
+        /// The command to document
         command: Option<String>,
     },
 }
 
-/// What every command that reads definitions takes.
+/// The definitions that `show` and `list` read. There is no configuration: they print what is
+/// named.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Inputs {
+pub(crate) struct DefinitionArgs {
     /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
     /// programs
     #[arg(required_unless_present = "command", value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
-    /// An MCP server to start, behind `--`
+    /// Command line of an MCP server to start, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     #[command(flatten)]
@@ -66,35 +82,37 @@ pub(crate) struct Inputs {
     pub(crate) report: ReportArgs,
 }
 
-/// What is read by the commands that take a configuration's sources where none is named.
+/// The definitions that `check` and `test` read: the named ones, or else those of a configuration.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SelectedSources {
     /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
-    /// programs. Without any, all sources of `toolwright.toml`
+    /// programs. Default: all sources of `toolwright.toml`
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
-    /// An MCP server to start, behind `--`
+    /// Command line of an MCP server to start, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// The configuration; otherwise `toolwright.toml` here or in the nearest folder above
+    /// Use this configuration. Default: `toolwright.toml` in this folder or the nearest one above
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
 }
 
-/// How files are read.
+/// How definitions are read, wherever they come from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReadingArgs {
     /// Read every file as this format instead of detecting it
     #[arg(long, value_name = "ID", value_parser = format_names())]
     format: Option<String>,
-    /// Treat what definitions in the wild do all the time as warnings
+    /// Report mistakes that are common in published definitions as warnings, not as errors
     #[arg(long)]
     compat: bool,
 }
 
 impl ReadingArgs {
+    /// The options for the workspace. `rules` is set by `check` alone: the other commands report
+    /// what reading finds, and running all rules would slow them down.
     pub(crate) fn options(&self, rules: bool) -> ReadOptions {
         let format =
             self.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
@@ -102,6 +120,7 @@ impl ReadingArgs {
     }
 }
 
+/// The formats come from the registry of readers, so that a new format is in the help at once.
 fn format_names() -> clap::builder::PossibleValuesParser {
     let value = |format: &&dyn toolwright_formats::Format| {
         clap::builder::PossibleValue::new(format.id().0).help(format.about())
@@ -109,70 +128,77 @@ fn format_names() -> clap::builder::PossibleValuesParser {
     toolwright_formats::FORMATS.iter().map(value).collect::<Vec<_>>().into()
 }
 
+/// For commands whose standard output is something else than diagnostics.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
-    /// How diagnostics are written to standard error
-    #[arg(long, value_enum, default_value_t = OutputFormat::Full, value_name = "FORM")]
-    pub(crate) output_format: OutputFormat,
+    /// Write diagnostics to standard error in this format
+    #[arg(long, value_enum, default_value_t = DiagnosticFormat::Full, value_name = "FORMAT")]
+    pub(crate) output_format: DiagnosticFormat,
 }
 
+/// How diagnostics are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// The lines of the file, with carets
+pub(crate) enum DiagnosticFormat {
+    /// The lines of the file, with the mistake underlined
     Full,
-    /// One line each
+    /// One line per diagnostic
     Concise,
     /// One JSON object per line
     Json,
 }
 
+/// `toolwright show`, in `show.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
-    pub(crate) inputs: Inputs,
-    /// Print JSON for a program instead of cards for people
+    pub(crate) definitions: DefinitionArgs,
+    /// Print the record as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
+/// `toolwright list`, in `list.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) inputs: Inputs,
+    pub(crate) definitions: DefinitionArgs,
 }
 
+/// `toolwright check`, in `check.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) selected: SelectedSources,
-    /// Repair what can be repaired without changing what it means
+    /// Apply the fixes that do not change the meaning of a definition
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Make the other repairs, too
+    /// Apply all fixes, also those that may change the meaning
     #[arg(long)]
     pub(crate) unsafe_fixes: bool,
-    /// Show what repairs would change and leave the files alone
+    /// Show what fixes would change, without changing any file
     #[arg(long)]
     pub(crate) diff: bool,
-    /// The least weight that makes the exit code 1
+    /// Exit with status 1 if there is a finding of at least this severity
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "LEVEL")]
     pub(crate) fail_on: FailOn,
     /// Report only these codes
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
-    /// Report everything but these codes
+    /// Report all codes except these
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
-    /// How findings are written to standard output
-    #[arg(long, value_enum, default_value_t = CheckForm::Full, value_name = "FORM")]
-    pub(crate) output_format: CheckForm,
+    /// Write findings to standard output in this format
+    #[arg(long, value_enum, default_value_t = CheckFormat::Full, value_name = "FORMAT")]
+    pub(crate) output_format: CheckFormat,
 }
 
+/// The formats of `DiagnosticFormat`, and two for other programs. These make no sense for commands
+/// whose diagnostics are a side product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckForm {
-    /// The lines of the file, with carets
+pub(crate) enum CheckFormat {
+    /// The lines of the file, with the mistake underlined
     Full,
-    /// One line each
+    /// One line per finding
     Concise,
     /// One JSON object per line
     Json,
@@ -182,20 +208,21 @@ pub(crate) enum CheckForm {
     Github,
 }
 
+/// The severity from which findings fail a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Errors
+    /// An error
     Error,
-    /// Errors and warnings
+    /// An error or a warning
     Warning,
-    /// Anything
+    /// Any finding
     Info,
-    /// Nothing: exit 0 whatever is found
+    /// Exit with status 0, whatever is found
     Never,
 }
 
 impl FailOn {
-    /// The least severity that counts; none if nothing does.
+    /// The lowest severity that fails the check; `None` if no severity does.
     pub(crate) fn severity(self) -> Option<Severity> {
         match self {
             FailOn::Error => Some(Severity::Error),
@@ -206,123 +233,129 @@ impl FailOn {
     }
 }
 
+/// `toolwright explain`, in `explain.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// The code, such as INVALID_SCHEMA; without it, all codes with a line each
+    /// The code to explain, such as INVALID_SCHEMA. Default: list all codes
     pub(crate) code: Option<String>,
-    /// Print the page as Markdown, as it is in docs/codes
+    /// Print Markdown, as in docs/codes
     #[arg(long)]
     pub(crate) markdown: bool,
 }
 
-/// Where the tools of `call` and `serve` come from.
+/// The sources of the tools that `call` and `serve` run: a configuration, or the named ones alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// The configuration; otherwise `toolwright.toml` here or in the nearest folder above
+    /// Use this configuration. Default: `toolwright.toml` in this folder or the nearest one above
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "command"])]
     pub(crate) config: Option<PathBuf>,
-    /// Use this source instead of a configuration; may be given several times
+    /// Use this source instead of a configuration; can be repeated
     #[arg(long, value_name = "SOURCE")]
     pub(crate) from: Vec<String>,
-    /// An MCP server to start and use instead of a configuration, behind `--`
+    /// Command line of an MCP server to start and use instead of a configuration, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
 }
 
-/// How the JavaScript of definitions is run.
+/// How the JavaScript of definitions is run, for all commands that can run it.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SandboxArgs {
-    /// Run no JavaScript where a layer of its jail is missing (`toolwright doctor` tells)
+    /// Refuse to run JavaScript if a layer of its sandbox is missing (see `toolwright doctor`)
     #[arg(long)]
     pub(crate) require_jail: bool,
 }
 
+/// `toolwright test`, in `test/mod.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) selected: SelectedSources,
-    /// Call the tools and compare what they answer; without it, no tool runs
+    /// Call the tools and compare their results. Default: check the examples without a call
     #[arg(long)]
     pub(crate) run: bool,
-    /// An answer must be the expected one; otherwise it may hold more
+    /// Require results equal to the expected ones. Default: they may have more members
     #[arg(long)]
     pub(crate) exact: bool,
-    /// Only examples with this in their name or that of their tool; may be given several times
+    /// Run only examples with this text in their name or their tool's name; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Vec<String>,
-    /// Examples at once; by default as many as there are cores
-    #[arg(long, value_name = "N", value_parser = jobs)]
+    /// Run this many examples at the same time. Default: the number of cores
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
     pub(crate) jobs: Option<usize>,
-    /// How results are written to standard output
-    #[arg(long, value_enum, default_value_t = TestForm::Tree, value_name = "FORM")]
-    pub(crate) output_format: TestForm,
+    /// Write results to standard output in this format
+    #[arg(long, value_enum, default_value_t = TestFormat::Tree, value_name = "FORMAT")]
+    pub(crate) output_format: TestFormat,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
+/// The upper bound keeps a typing error from starting a hundred thousand processes.
+fn parse_jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=1024) => Ok(n),
         _ => Err("expected a number from 1 to 1024".to_owned()),
     }
 }
 
+/// How the results of examples are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TestForm {
-    /// Files, tools and examples, for people
+pub(crate) enum TestFormat {
+    /// A tree of files, tools and examples
     Tree,
-    /// One JSON object per line, the last one the sum
+    /// One JSON object per line, then one with the totals
     Json,
-    /// JUnit XML
+    /// JUnit XML, for continuous integration
     Junit,
 }
 
+/// `toolwright eval`, in `eval.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EvalArgs {
-    /// The definition
+    /// The definition, a file or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) which: Which,
-    /// What the function is given, as JSON, or `-` to read it from standard input
+    pub(crate) function: FunctionSelector,
+    /// The arguments of the function as JSON, or `-` to read them from standard input
     #[arg(long, value_name = "JSON", default_value = "{}")]
     pub(crate) args: String,
-    /// Print result, log, time and memory, or the failure, as JSON
+    /// Print the result or the failure as JSON, with log, time and memory
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
 }
 
-/// The function to run.
+/// The function to run: exactly one of the three, because ids are unique only within a list.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Which {
-    /// The id of a helper
+pub(crate) struct FunctionSelector {
+    /// Run the helper with this id
     #[arg(long, value_name = "ID")]
     pub(crate) helper: Option<String>,
-    /// The id of a processor
+    /// Run the processor with this id
     #[arg(long, value_name = "ID")]
     pub(crate) processor: Option<String>,
-    /// The id of a validator
+    /// Run the validator with this id
     #[arg(long, value_name = "ID")]
     pub(crate) validator: Option<String>,
 }
 
+/// `toolwright call`, in `call.rs`.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "toolwright call [OPTIONS] ID [KEY=VALUE]... [-- COMMAND...]")]
 pub(crate) struct CallArgs {
-    /// The tool, as `list` names it; a bare name will do if only one tool has it
+    /// The id of the tool, as `list` prints it, or its name if only one tool has that name
     pub(crate) id: String,
-    /// An argument: `key=value`, with the value read by the tool's schema; `key:=JSON` for any JSON
+    /// An argument: `key=value`, converted to the type in the tool's schema, or `key:=JSON`
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     pub(crate) pairs: Vec<String>,
-    /// All arguments as one JSON object, or `-` to read it from standard input
+    /// Pass all arguments as one JSON object, or `-` to read it from standard input
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
-    /// Print the whole result, or the failure, as JSON
+    /// Print the whole result or the failure as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Give up after this many milliseconds
@@ -332,21 +365,22 @@ pub(crate) struct CallArgs {
     pub(crate) source: SourceArgs,
 }
 
+/// `toolwright serve`, in `serve.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
     /// Listen for streamable HTTP on this address (such as `127.0.0.1:8080`; port 0 takes a free
-    /// one) instead of serving standard streams. Beyond loopback, the variable TOOLWRIGHT_TOKEN
-    /// must hold a token
+    /// one) instead of serving standard streams. Other addresses than loopback require a token in
+    /// the variable TOOLWRIGHT_TOKEN
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 }
 
+/// `toolwright validate`, in `validate.rs`. Either two files, or `--batch`.
 #[derive(Debug, clap::Args)]
-#[command(
-    override_usage = "toolwright validate [OPTIONS] SCHEMA INSTANCE\n       toolwright validate --batch < LINES"
-)]
+#[command(override_usage = "toolwright validate [OPTIONS] SCHEMA INSTANCE\n       \
+                      toolwright validate --batch < LINES")]
 pub(crate) struct ValidateArgs {
     /// The JSON Schema, a JSON or YAML file, or `-` for standard input
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
@@ -354,16 +388,17 @@ pub(crate) struct ValidateArgs {
     /// The value to validate, a JSON or YAML file, or `-` for standard input
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(crate) instance: Option<PathBuf>,
-    /// Read lines `{"schema":…,"instance":…}` from standard input, write a result line for each
+    /// Read lines `{"schema":…,"instance":…}` from standard input and write one result line each
     #[arg(long)]
     pub(crate) batch: bool,
-    /// Check `format`, `contentEncoding` and `contentMediaType`, which otherwise only annotate
+    /// Check `format`, `contentEncoding` and `contentMediaType`. Default: treat them as annotations
     #[arg(long)]
     pub(crate) assert_formats: bool,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }
 
+/// `toolwright md`, in `md.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MdArgs {
     /// The page: a URL, an HTML file, or `-` for standard input
@@ -372,7 +407,7 @@ pub(crate) struct MdArgs {
     /// Also fetch from addresses that are not on the public internet
     #[arg(long)]
     pub(crate) allow_private: bool,
-    /// Leave it to the proxy which addresses may be asked
+    /// Let the proxy decide which addresses may be fetched
     #[arg(long)]
     pub(crate) trust_proxy: bool,
 }

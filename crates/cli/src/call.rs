@@ -1,4 +1,15 @@
-//! `toolwright call`: one tool, once.
+//! `toolwright call`: calls one tool once and prints its result.
+//!
+//! ```text
+//! KEY=VALUE … or --args ─ CallInput::parse ─┐
+//! sources ─ Catalog::load_for(ID) ──────────┼─▶ to_json (by the tool's schema) ─ Runner::call
+//!                                           │                                       │
+//!        stdout: result   stderr: warnings, failure, progress ◀─ print_result ◀─────┘
+//! ```
+//!
+//! Only the sources that can hold the tool are loaded. The checks, limits and deadlines of a call
+//! are those of `serve`, because both use the runner of `toolwright_exec`. Exit 0 for a result, 1
+//! if the tool or the call failed, 2 if the arguments or sources are unusable.
 
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
@@ -17,129 +28,148 @@ use toolwright_source::{Severity, render};
 use toolwright_workspace::ReadOptions;
 
 use crate::args::CallArgs;
-use crate::output::{self, Exit};
+use crate::output::{self, ExitStatus};
 use crate::{messages, runtime, sources};
 
-pub(crate) fn run(args: &CallArgs) -> anyhow::Result<Exit> {
-    let given = CallInput::parse(args)?;
+/// Runs the command, and ends all processes that it started.
+///
+/// # Errors
+/// If the arguments cannot be parsed, there is no source, or the user interrupts while a server is
+/// still starting.
+pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
+    let input = CallInput::parse(args)?;
     let listener = Arc::new(|event: &CatalogEvent| match event {
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
-        // The failure of the call says it.
+        // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
-        event => {
-            messages::sentence(event).into_iter().for_each(|sentence| messages::note(&sentence))
-        }
+        event => messages::print_event(event),
     });
-    runtime::runtime()?.block_on(async {
-        // What its author wants to see; the rest is in the answer.
-        let parts = ExecutorContext {
-            console: runtime::log(),
+    runtime::new_runtime()?.block_on(async {
+        // The console of JavaScript is shown, because the user is probably its author. The log of
+        // servers and programs is not: a failure quotes its last lines.
+        let context = ExecutorContext {
+            console: runtime::stderr_log(),
             ..runtime::executor_context(Log::default())
         };
-        let catalog = sources::catalog(&args.source, ReadOptions::default(), parts, listener)?;
-        if catalog.sources() == 0 {
-            bail!("there is no source that could hold `{}`", args.id);
+        let catalog =
+            sources::open_catalog(&args.source, ReadOptions::default(), context, listener)?;
+        if catalog.source_count() == 0 {
+            bail!("there is no source to load `{}` from", args.id);
         }
         let cancel = CancellationToken::new();
-        let work = call(args, &given, &catalog, &cancel);
+        let work = call(args, &input, &catalog, &cancel);
         let mut work = std::pin::pin!(work);
         let result = tokio::select! {
-            result = &mut work => result?,
-            () = runtime::interrupted() => {
+            result = &mut work => result,
+            () = runtime::wait_for_signal() => {
                 cancel.cancel();
-                // A server that is still starting cannot be cancelled, only left.
+                // A running call ends by the token. The start of a server does not look at the
+                // token, so after a second the future is dropped.
                 match tokio::time::timeout(Duration::from_secs(1), work).await {
-                    Ok(result) => result?,
+                    Ok(result) => result,
                     Err(_) => bail!("interrupted"),
                 }
             }
         };
         catalog.runner().close().await;
+        // Also processes that left the session of their tool.
         toolwright_exec::kill_all_processes();
-        print(result, args.json)
+        print_result(result, args.json)
     })
 }
 
+/// Loads the sources, converts the arguments and calls the tool.
 async fn call(
     args: &CallArgs,
-    given: &CallInput,
+    input: &CallInput,
     catalog: &Catalog,
     cancel: &CancellationToken,
-) -> anyhow::Result<Result<Outcome, Failure>> {
+) -> Result<Outcome, Failure> {
+    // `--timeout` covers loading and the call together, so both start here.
     let started = Instant::now();
     let timeout = args.timeout.map(Duration::from_millis);
     let loading = catalog.load_for(&args.id);
-    let unloaded = match timeout {
+    let failures = match timeout {
         None => loading.await,
         Some(time) => match tokio::time::timeout(time, loading).await {
-            Ok(unloaded) => unloaded,
+            Ok(failures) => failures,
             Err(_) => {
                 let message = format!(
                     "the sources of `{}` were not ready within {} ms",
                     args.id,
                     time.as_millis()
                 );
-                return Ok(Err(Failure::new(&code::TIMEOUT, message)));
+                return Err(Failure::new(&code::TIMEOUT, message));
             }
         },
     };
     let runner = catalog.runner();
-    let toolbox = runner.registry();
-    let meant = toolbox.find(&args.id);
+    let registry = runner.registry();
+    // Also accepts a name without its namespace, if only one tool has it. If there is none, the
+    // runner reports similar ids.
+    let tool = registry.find(&args.id);
     let mut request =
-        CallRequest::new(meant.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
-    request.arguments = given.arguments(meant.map(|entry| &**entry))?;
+        CallRequest::new(tool.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
+    request.arguments = input.to_json(tool.map(|entry| &**entry));
     request.timeout = timeout;
     request.started = started;
     request.cancel = cancel.clone();
-    let terminal = Terminal::new();
-    let result = runner.call(request, &terminal).await;
-    terminal.0.finish_and_clear();
-    Ok(match (result, unloaded.into_iter().next()) {
-        // The tool may be one of a source that could not be loaded: that is the better reason.
-        (Err(failure), Some(unloaded)) if failure.code == &code::TOOL_NOT_FOUND => {
-            let mut failure = unloaded.failure;
-            failure.message = format!("{}: {}", unloaded.source, failure.message);
+    let display = ProgressDisplay::new();
+    let result = runner.call(request, &display).await;
+    display.0.finish_and_clear();
+    match (result, failures.into_iter().next()) {
+        // The tool may belong to a source that could not be loaded, so that failure explains more.
+        (Err(failure), Some(source)) if failure.code == &code::TOOL_NOT_FOUND => {
+            let mut failure = source.failure;
+            failure.message = format!("{}: {}", source.source, failure.message);
             Err(failure)
         }
         (result, _) => result,
-    })
+    }
 }
 
-fn print(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<Exit> {
+/// Prints what the call gave: results to stdout, failures to stderr, except with `--json`, where
+/// both go to stdout so that a program finds one JSON value there.
+fn print_result(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<ExitStatus> {
     match result {
         Ok(outcome) => {
             for warning in &outcome.warnings {
-                messages::note(warning);
+                messages::print_note(warning);
             }
             if as_json {
                 output::print_json(&outcome_json(&outcome))?;
             } else if outcome.is_error {
-                output::say(&format!("TOOL_FAILED: {}\n", readable(&outcome).trim_end()));
+                output::write_stderr(&format!("TOOL_FAILED: {}\n", text_of(&outcome).trim_end()));
+            // To a pipe structured content is streamed as JSON, which may be large.
             } else if let Some(value) =
-                laid_out(&outcome).filter(|_| !std::io::stdout().is_terminal())
+                structured_result(&outcome).filter(|_| !std::io::stdout().is_terminal())
             {
                 output::print_json(value)?;
             } else {
-                output::print_raw(&readable(&outcome))?;
+                output::print_unfiltered(&text_of(&outcome))?;
             }
-            Ok(if outcome.is_error { Exit::Findings } else { Exit::Clean })
+            Ok(if outcome.is_error { ExitStatus::Findings } else { ExitStatus::Clean })
         }
         Err(failure) if as_json => {
             output::print_json(&json!({"error": failure.to_json()}))?;
-            Ok(Exit::Findings)
+            Ok(ExitStatus::Findings)
         }
         Err(failure) => {
-            output::say(&format!("{}\n", output::visible_lines(&failure.to_text())));
-            let known = |detail: &&str| failure.message.contains(detail.trim());
-            if let Some(detail) = failure.detail.as_deref().filter(|detail| !known(detail)) {
-                output::say(&format!("detail: {}\n", output::visible_lines(detail.trim())));
+            output::write_stderr(&format!("{}\n", output::visible_lines(&failure.to_text())));
+            // Often the message quotes the detail already.
+            let is_quoted = |detail: &&str| failure.message.contains(detail.trim());
+            if let Some(detail) = failure.detail.as_deref().filter(|detail| !is_quoted(detail)) {
+                output::write_stderr(&format!(
+                    "detail: {}\n",
+                    output::visible_lines(detail.trim())
+                ));
             }
-            Ok(Exit::Findings)
+            Ok(ExitStatus::Findings)
         }
     }
 }
 
+/// The result in the shape of MCP's `CallToolResult`.
 fn outcome_json(outcome: &Outcome) -> Json {
     let mut json = json!({
         "content": outcome.content.iter().map(|content| &content.0).collect::<Vec<_>>(),
@@ -154,24 +184,25 @@ fn outcome_json(outcome: &Outcome) -> Json {
     json
 }
 
-/// Structured content, unless texts say more than the same.
-fn laid_out(outcome: &Outcome) -> Option<&Json> {
-    let says_the_same = |value: &Json| {
+/// The structured content, if it is the whole result. MCP servers repeat structured content as
+/// text; if a text says something else, `None`, and the texts are printed.
+fn structured_result(outcome: &Outcome) -> Option<&Json> {
+    let is_repeated = |value: &Json| {
         outcome.content.iter().all(|content| {
             content.as_text().is_some_and(|text| {
                 serde_json::from_str::<Json>(text).is_ok_and(|json| json == *value)
             })
         })
     };
-    outcome.structured.as_ref().filter(|value| outcome.content.is_empty() || says_the_same(value))
+    outcome.structured.as_ref().filter(|value| outcome.content.is_empty() || is_repeated(value))
 }
 
-/// For a person.
-fn readable(outcome: &Outcome) -> String {
+/// The result as text. Only for a terminal, control characters are made visible.
+fn text_of(outcome: &Outcome) -> String {
     let texts = || outcome.content.iter().map(describe).collect::<Vec<_>>().join("\n");
-    let text = laid_out(outcome).map_or_else(texts, |value| format!("{value:#}"));
+    let text = structured_result(outcome).map_or_else(texts, |value| format!("{value:#}"));
     let text = text.trim_end_matches('\n');
-    // A program that reads it gets it as it is.
+    // A program that reads stdout gets the bytes of the tool.
     if std::io::stdout().is_terminal() {
         format!("{}\n", output::visible_lines(text))
     } else {
@@ -179,7 +210,8 @@ fn readable(outcome: &Outcome) -> String {
     }
 }
 
-/// A text as it is, anything else in a few words.
+/// A text block unchanged; images, audio and resources as a short note in brackets, because their
+/// data would flood the terminal.
 fn describe(content: &ResultContent) -> String {
     if let Some(text) = content.as_text() {
         return text.to_owned();
@@ -192,33 +224,43 @@ fn describe(content: &ResultContent) -> String {
         ("resource_link", _) => format!("[link: {}]", field("uri").unwrap_or_default()),
         ("resource", None) => format!("[resource: {}]", resource("uri").unwrap_or_default()),
         (kind, _) => {
+            // Base64: four characters for three bytes.
             let size = field("data").map_or(0, |data| data.len() / 4 * 3);
             format!(
                 "[{kind}: {}, about {size} bytes; `--json` prints it]",
-                field("mimeType").unwrap_or("of no named type")
+                field("mimeType").unwrap_or("unknown type")
             )
         }
     }
 }
 
-/// Arguments as they were typed.
+/// The arguments from the command line. Pairs are converted only when the tool is loaded, because
+/// its schema decides what `7` means.
 enum CallInput {
+    /// `--args`, always an object.
     Json(Json),
-    Pairs(Vec<(String, Typed)>),
+    /// `KEY=VALUE` and `KEY:=JSON`, without duplicate keys.
+    Pairs(Vec<(String, ArgumentValue)>),
 }
 
-enum Typed {
-    /// `key=value`
+/// The value of one pair.
+enum ArgumentValue {
+    /// From `key=value`: converted by the schema.
     Text(String),
-    /// `key:=value`
+    /// From `key:=value`: used unchanged.
     Json(Json),
 }
 
 impl CallInput {
+    /// Checks the syntax of the arguments, before anything is loaded.
+    ///
+    /// # Errors
+    /// If the JSON is invalid, or a pair has no key, no `=`, or a key twice.
     fn parse(args: &CallArgs) -> anyhow::Result<CallInput> {
         if let Some(text) = &args.args {
             let mut input = String::new();
             let text = if text == "-" {
+                // As much as a definition may have; a pipe can be endless.
                 let limit = 16 << 20;
                 std::io::stdin()
                     .take(limit)
@@ -234,18 +276,18 @@ impl CallInput {
             }
             return Ok(CallInput::Json(json));
         }
-        let mut pairs: Vec<(String, Typed)> = Vec::new();
+        let mut pairs: Vec<(String, ArgumentValue)> = Vec::new();
         for pair in &args.pairs {
             let Some((key, value)) = pair.split_once('=') else {
                 bail!("`{pair}` is not an argument of the form `key=value`");
             };
-            let (key, typed) = match key.strip_suffix(':') {
+            let (key, value) = match key.strip_suffix(':') {
                 Some(key) => {
                     let json = serde_json::from_str(value)
                         .with_context(|| format!("the value of `{key}` is not JSON"))?;
-                    (key, Typed::Json(json))
+                    (key, ArgumentValue::Json(json))
                 }
-                None => (key, Typed::Text(value.to_owned())),
+                None => (key, ArgumentValue::Text(value.to_owned())),
             };
             if key.is_empty() {
                 bail!("`{pair}` has no key in front of the `=`");
@@ -253,32 +295,34 @@ impl CallInput {
             if pairs.iter().any(|(known, _)| known == key) {
                 bail!("`{key}` is given twice");
             }
-            pairs.push((key.to_owned(), typed));
+            pairs.push((key.to_owned(), value));
         }
         Ok(CallInput::Pairs(pairs))
     }
 
-    /// The arguments, with texts read as what the tool's schema says they are.
-    fn arguments(&self, entry: Option<&RegisteredTool>) -> anyhow::Result<Json> {
+    /// The arguments as the JSON object of the request, with texts converted to the types in the
+    /// tool's schema. Without a tool they stay text; the call fails anyway.
+    fn to_json(&self, entry: Option<&RegisteredTool>) -> Json {
         match self {
-            CallInput::Json(json) => Ok(json.clone()),
+            CallInput::Json(json) => json.clone(),
             CallInput::Pairs(pairs) => {
                 let schema = entry.map(|entry| entry.tool.input.to_json()).unwrap_or_default();
-                let read = |(key, typed): &(String, Typed)| {
-                    let value = match typed {
-                        Typed::Json(json) => json.clone(),
-                        Typed::Text(text) => read_text(text, &schema["properties"][key]),
+                let convert = |(key, value): &(String, ArgumentValue)| {
+                    let value = match value {
+                        ArgumentValue::Json(json) => json.clone(),
+                        ArgumentValue::Text(text) => convert_text(text, &schema["properties"][key]),
                     };
                     (key.clone(), value)
                 };
-                Ok(Json::Object(pairs.iter().map(read).collect::<Map<_, _>>()))
+                Json::Object(pairs.iter().map(convert).collect::<Map<_, _>>())
             }
         }
     }
 }
 
-/// A text is a text unless the schema takes something else and the text can be that.
-fn read_text(text: &str, schema: &Json) -> Json {
+/// Converts the text of an argument. It stays a string unless it is JSON of another type that the
+/// property's schema accepts: with `type: string`, `zip=01234` and `flag=true` are strings.
+fn convert_text(text: &str, schema: &Json) -> Json {
     let types: Vec<&str> = match &schema["type"] {
         Json::String(one) => vec![one],
         Json::Array(several) => several.iter().filter_map(Json::as_str).collect(),
@@ -293,7 +337,7 @@ fn read_text(text: &str, schema: &Json) -> Json {
         Json::Object(_) => types.contains(&"object"),
         Json::String(_) => false,
     };
-    // Where the schema says nothing, what looks like a number, a list or a truth value is one.
+    // Without any hint in the schema, a text that is a JSON number, list or boolean becomes one.
     let untyped = types.is_empty() && schema.get("enum").is_none() && schema.get("const").is_none();
     match as_json {
         Some(json) if fits(&json) || (untyped && !json.is_string()) => json,
@@ -301,33 +345,35 @@ fn read_text(text: &str, schema: &Json) -> Json {
     }
 }
 
-/// Progress on a terminal, nothing elsewhere.
-struct Terminal(ProgressBar);
+/// Receives the progress of the call, and shows it on stderr if that is a terminal.
+struct ProgressDisplay(ProgressBar);
 
-impl Terminal {
-    fn new() -> Terminal {
+impl ProgressDisplay {
+    fn new() -> ProgressDisplay {
         if !std::io::stderr().is_terminal() {
-            return Terminal(ProgressBar::hidden());
+            return ProgressDisplay(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner();
         bar.enable_steady_tick(Duration::from_millis(120));
-        Terminal(bar)
+        ProgressDisplay(bar)
     }
 }
 
-impl Host for Terminal {
+impl Host for ProgressDisplay {
     fn progress(&self, progress: Progress) {
         if let Some(total) = progress.total.filter(|total| *total > 0.0) {
+            // A bar once a total is known, a spinner before.
             if self.0.length().is_none()
                 && let Ok(style) = ProgressStyle::with_template("{bar:30} {percent}% {msg}")
             {
                 self.0.set_style(style);
             }
+            // Totals are floating-point numbers of any size; the bar counts thousandths.
             self.0.set_length(1_000);
             self.0.set_position((progress.done / total * 1_000.0).clamp(0.0, 1_000.0) as u64);
         }
-        let words = progress.message.unwrap_or_else(|| format!("{}", progress.done));
-        self.0.set_message(render::visible(&words));
+        let message = progress.message.unwrap_or_else(|| format!("{}", progress.done));
+        self.0.set_message(render::visible(&message));
     }
 
     fn wants_progress(&self) -> bool {

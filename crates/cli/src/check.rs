@@ -1,76 +1,95 @@
-//! `toolwright check`: arguments to options, and findings to text. The check itself is one call of
-//! `toolwright_workspace`.
+//! `toolwright check`: checks definitions, fixes them on request, and prints the findings.
+//!
+//! ```text
+//! arguments, toolwright.toml ─▶ CheckOptions ─┐
+//! files, or sources::load_* ──────────────────┴─ Workspace::check ─▶ CheckReport ─▶ text, status
+//! ```
+//!
+//! This file turns arguments into options and findings into text. Rules are in `toolwright_check`,
+//! selection of codes and fixes in `toolwright_workspace`, the output formats in
+//! `toolwright_source::render`. Findings go to stdout, because they are the result of this command.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use toolwright_source::Diagnostic;
 use toolwright_source::render::{self, Colour};
-use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
     CheckOptions, CheckReport, CodeSelection, FixMode, FixReport, LoadResult, LoadedDocument,
     ReadOptions, SourcePlan, in_parallel, is_script, is_stdin,
 };
 
-use crate::args::{CheckArgs, CheckForm};
+use crate::args::{CheckArgs, CheckFormat};
 use crate::environment::variable;
-use crate::messages::{note, on_one_line};
-use crate::output::{self, Exit};
-use crate::report::{self, plural};
+use crate::messages::{diagnostic_line, print_note};
+use crate::output::{self, ExitStatus};
+use crate::report::{self, MOST_IN_FULL};
 use crate::sources;
 
-/// The form `full` shows at most this many; the other forms show all.
-const MANY: usize = 200;
-
-pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
-    if args.diff && !matches!(args.output_format, CheckForm::Full | CheckForm::Concise) {
-        bail!("a diff is for people: `--diff` goes with the forms `full` and `concise`");
+/// Runs the command.
+///
+/// # Errors
+/// If arguments contradict each other, the configuration is unusable, there is nothing to check, or
+/// stdout cannot be written. Files that cannot be read are part of the report.
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
+    if args.diff && !matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) {
+        bail!("`--diff` needs `--output-format full` or `concise`");
     }
-    let plan = configured(args)?;
+    let plan = configured_plan(args)?;
     let CheckReport { load, fixes } = check(args, plan)?;
-    fixes.refused.iter().for_each(|reason| output::complain(&anyhow::anyhow!("{reason}")));
+    // Files that have fixes but could not be written.
+    fixes.refused.iter().for_each(|reason| output::print_error(&anyhow::anyhow!("{reason}")));
     output::print(&fixes.diff)?;
-    if fixes.diff.is_empty() || args.output_format != CheckForm::Full {
-        show(&load, &fixes, args)?;
+    // In the format `full` a diff replaces the findings: it shows the same places.
+    if fixes.diff.is_empty() || args.output_format != CheckFormat::Full {
+        print_findings(&load, &fixes, args)?;
     }
-    let nothing = load.documents.is_empty() && !load.failures.is_empty();
-    if matches!(args.output_format, CheckForm::Full | CheckForm::Concise) && !nothing {
+    // "0 tools in 0 files: nothing to report" beside a failure would look like success.
+    let nothing_read = load.documents.is_empty() && !load.failures.is_empty();
+    if matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) && !nothing_read {
         output::print(&summary(&load, &fixes, args))?;
     }
     for failure in &load.failures {
-        output::complain(&failure.clone().into());
+        output::print_error(&failure.clone().into());
     }
-    let exit = exit(&load, &fixes, args);
-    // The process ends here, and freeing ten thousand documents one by one takes its time.
+    let status = exit_status(&load, &fixes, args);
+    // The process ends right after this; freeing ten thousand documents would take longer than
+    // printing their findings.
     std::mem::forget(load);
-    Ok(exit)
+    Ok(status)
 }
 
-/// The plan of the configuration, if there is one: the one named, else the one found from here.
-fn configured(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
-    let Some(path) = sources::configuration(args.selected.config.as_deref())? else {
+/// The plan of the configuration that was named or found; `None` without a configuration. It is
+/// read even if sources are named, because it also sets the severities of codes.
+///
+/// # Errors
+/// If it cannot be read, or a mistake makes the severities unknown.
+fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
+    let Some(path) = sources::find_configuration(args.selected.config.as_deref())? else {
         return Ok(None);
     };
     let plan = SourcePlan::from_config(&path, &variable);
     if let Some(error) = plan.config_error() {
         return Err(error.clone().into());
     }
-    // Without its levels it is unknown what counts as an error. Mistakes in a source are reported
-    // together with those of its tools.
-    let broken = |d: &&Diagnostic| {
+    // A mistake in `levels` or at the top level, such as a misspelled `levels`, could hide errors,
+    // so nothing is checked. Mistakes in a source are reported together with those of its tools.
+    let is_fatal = |d: &&Diagnostic| {
         let mut tokens = d.path.tokens();
         let first = tokens.next();
         first.is_none()
             || first == Some("levels".into())
             || d.code.name == "UNKNOWN_KEY" && tokens.next().is_none()
     };
-    if let Some(diagnostic) = plan.diagnostics.iter().find(broken) {
-        bail!("{}", on_one_line(diagnostic));
+    if let Some(diagnostic) = plan.diagnostics.iter().find(is_fatal) {
+        bail!("{}", diagnostic_line(diagnostic));
     }
     Ok(Some(plan))
 }
 
-/// Loads what the command line or the configuration names, and checks it.
+/// Loads and checks what the command line names, or else all sources of the configuration. Files
+/// alone take the short way: without async runtime, on all cores.
 fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<CheckReport> {
     let levels = configured.as_ref().map(|plan| plan.levels.clone()).unwrap_or_default();
     let fix = (args.fix || args.unsafe_fixes || args.diff)
@@ -79,23 +98,25 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
         read: args.selected.reading.options(true),
         selection: CodeSelection::new(&args.select, &args.ignore, levels)?,
         fix,
-        // These two print whether a fix is safe.
-        try_fixes: matches!(args.output_format, CheckForm::Json | CheckForm::Sarif),
+        // These two formats say whether a fix is safe, so every fix has to be tried.
+        try_fixes: matches!(args.output_format, CheckFormat::Json | CheckFormat::Sarif),
     };
     let workspace = sources::workspace();
     let (command, mut words) = (&args.selected.command, args.selected.sources.clone());
+    // `-` given twice is read once: the second read would find nothing.
     let mut is_read = false;
     words.retain(|source| !is_stdin(source.as_ref()) || !std::mem::replace(&mut is_read, true));
     if is_read && fix.is_some() {
-        note("what comes from standard input is not repaired: name its file");
+        print_note("standard input cannot be fixed; name the file instead");
     }
     if words.is_empty() && command.is_empty() {
         let load = sources::load_plan(plan_to_check(configured, options.read)?)?;
         return Ok(workspace.check_loaded(load, &[], &options));
     }
-    if let Some(paths) = sources::only_files(&words, command, options.read) {
+    if let Some(paths) = sources::paths_if_all_files(&words, command, options.read) {
         return Ok(workspace.check(&paths, &options));
     }
+    // JavaScript files are checked, too, but a plan of sources cannot hold them.
     let (scripts, others): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| is_script(word.as_ref()));
     let scripts: Vec<PathBuf> = scripts.into_iter().map(PathBuf::from).collect();
@@ -103,14 +124,19 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
     Ok(workspace.check_loaded(load, &scripts, &options))
 }
 
-/// All sources of the configuration, read as the command line says.
+/// The plan of the configuration, with the reading options of the command line added to those of
+/// each source.
+///
+/// # Errors
+/// If there is no configuration, or it names no source.
 fn plan_to_check(
     configured: Option<SourcePlan>,
     options: ReadOptions,
 ) -> anyhow::Result<SourcePlan> {
     let Some(mut plan) = configured else {
         bail!(
-            "name what to check: files, folders, `-`, a URL, an `mcpServers` file or `-- COMMAND` (there is no `toolwright.toml` here or above)"
+            "name what to check: files, folders, `-`, a URL, an `mcpServers` file or `-- COMMAND` \
+             (there is no `toolwright.toml` here or above)"
         );
     };
     if plan.specs.is_empty() && plan.diagnostics.is_empty() && plan.failures.is_empty() {
@@ -126,35 +152,39 @@ fn plan_to_check(
     Ok(plan)
 }
 
-fn show(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> anyhow::Result<()> {
+/// Prints the findings to stdout in the requested format.
+fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> anyhow::Result<()> {
     let all = || {
         load.documents
             .iter()
             .flat_map(|document| document.diagnostics.iter().map(move |d| (document, d)))
     };
     let text = match args.output_format {
-        CheckForm::Full => {
+        CheckFormat::Full => {
+            // A line with a secret must not be copied into a log, neither by the finding about the
+            // secret nor by another finding about the same line.
             let secrets: HashSet<(&str, usize)> =
                 all().filter_map(|(_, d)| secret_line(d)).collect();
-            let shown = all().take(MANY).map(|(document, diagnostic)| {
-                match document.secret || hides(diagnostic, &secrets) {
+            let shown = all().take(MOST_IN_FULL).map(|(document, diagnostic)| {
+                match document.secret || shows_secret(diagnostic, &secrets) {
                     true => format!("{}\n\n", render::concise(diagnostic)),
                     false => format!("{}\n\n", render::full(diagnostic, Colour::On)),
                 }
             });
             let mut text: String = shown.collect();
-            if let Some(hidden) = all().count().checked_sub(MANY).filter(|n| *n > 0) {
+            if let Some(hidden) = all().count().checked_sub(MOST_IN_FULL).filter(|n| *n > 0) {
                 text += &format!("… and {hidden} more (`--output-format concise` shows all)\n\n");
             }
             text
         }
-        CheckForm::Concise => {
-            // It holds no control sequences that would have to be removed for a pipe.
-            return output::print_raw(&lines(&load.documents, render::concise));
+        CheckFormat::Concise => {
+            // This format has no colours, so it needs no filter, which is slow for large outputs.
+            return output::print_unfiltered(&lines(&load.documents, render::concise));
         }
-        CheckForm::Json => lines(&load.documents, render::json),
-        CheckForm::Github => lines(&load.documents, render::github),
-        CheckForm::Sarif => {
+        CheckFormat::Json => lines(&load.documents, render::json),
+        CheckFormat::Github => lines(&load.documents, render::github),
+        CheckFormat::Sarif => {
+            // SARIF has a place for failures of the tool itself.
             let unread = load.failures.iter().map(ToString::to_string);
             let failures: Vec<String> = unread.chain(fixes.refused.iter().cloned()).collect();
             render::sarif(all().map(|(_, d)| d), &failures, env!("CARGO_PKG_VERSION")) + "\n"
@@ -163,7 +193,7 @@ fn show(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> anyhow::Resul
     output::print(&text)
 }
 
-/// A line for each diagnostic.
+/// One line per diagnostic, rendered on all cores.
 fn lines(files: &[LoadedDocument], line: fn(&Diagnostic) -> String) -> String {
     let written = in_parallel(files, |document| -> String {
         document.diagnostics.iter().map(|diagnostic| line(diagnostic) + "\n").collect()
@@ -171,14 +201,14 @@ fn lines(files: &[LoadedDocument], line: fn(&Diagnostic) -> String) -> String {
     written.concat()
 }
 
-/// The line of a secret, which is not to be copied into a log.
+/// The file and line of a secret, if the finding is about one.
 fn secret_line(diagnostic: &Diagnostic) -> Option<(&str, usize)> {
     let is_secret = diagnostic.code.name == "SECRET_IN_DEFINITION";
     diagnostic.line_column().filter(|_| is_secret).map(|(line, _)| (diagnostic.source.name(), line))
 }
 
-/// Whether a diagnostic would show a line with a secret.
-fn hides(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bool {
+/// Whether a diagnostic in the format `full` would print a line with a secret.
+fn shows_secret(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bool {
     let (source, name) = (&diagnostic.source, diagnostic.source.name());
     let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
     !secrets.is_empty()
@@ -188,17 +218,10 @@ fn hides(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bool {
         })
 }
 
-/// `12 tools in 5 files: 2 errors, 3 warnings, 1 fixable`.
+/// The last line of the formats for people: `12 tools in 5 files: 2 errors, 3 warnings, 1 fixable`.
 fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
-    let all = || load.documents.iter().flat_map(|document| &document.diagnostics);
-    let mut found: Vec<String> =
-        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")]
-            .into_iter()
-            .map(|(severity, word)| (all().filter(|d| d.severity == severity).count(), word))
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, word)| plural(n, word))
-            .collect();
-    // What a server says cannot be repaired from here.
+    let mut found = report::severity_counts(load);
+    // Fixes change files, so fixes for the answer of a server or program do not count.
     let in_files = || {
         load.documents
             .iter()
@@ -219,23 +242,23 @@ fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
             format!("{} {}", fixes.applied, if args.diff { "would be fixed" } else { "fixed" }),
         );
     }
-    let tools = load.documents.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
+    // Unlike the other commands, `check` also reports that there is nothing wrong.
     let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
-    let text =
-        format!("{} in {}: {found}\n", plural(tools, "tool"), plural(load.documents.len(), "file"));
-    text + &report::left_out(load)
+    format!("{}: {found}\n", report::tools_in_files(load)) + &report::skipped_files(load)
 }
 
-fn exit(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> Exit {
+/// Failures weigh more than findings. With `--diff`, pending fixes count as findings, so that
+/// continuous integration can require fixed files.
+fn exit_status(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> ExitStatus {
     let limit = args.fail_on.severity();
     let failing = load.documents.iter().flat_map(|document| &document.diagnostics);
     if !load.failures.is_empty() || !fixes.refused.is_empty() {
-        Exit::CouldNotRun
+        ExitStatus::CouldNotRun
     } else if limit.is_some_and(|limit| failing.into_iter().any(|d| d.severity >= limit))
         || args.diff && fixes.applied > 0
     {
-        Exit::Findings
+        ExitStatus::Findings
     } else {
-        Exit::Clean
+        ExitStatus::Clean
     }
 }

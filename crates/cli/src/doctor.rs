@@ -1,5 +1,8 @@
-//! `toolwright doctor`: which layers of the sandbox's jail this system has, told by a worker that
-//! was really started.
+//! `toolwright doctor`: reports which layers of the sandbox's jail this system supports.
+//!
+//! It starts a real worker and runs a program in it, instead of asking the kernel for its features:
+//! container runtimes and security modules may forbid what the kernel supports. The layers are
+//! implemented in `toolwright_sandbox`.
 
 use std::fmt::Write as _;
 
@@ -7,23 +10,28 @@ use toolwright_sandbox::{
     GuestLimits, JailReport, PoolOptions, ProgramForm, ProgramInput, WorkerPool,
 };
 
-use crate::output::{self, Exit};
+use crate::output::{self, ExitStatus};
 use crate::sandbox;
 
-pub(crate) fn run() -> anyhow::Result<Exit> {
-    let pool = WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(sandbox::worker()?) });
+/// Prints the report. Exits with 1 if a layer is missing.
+///
+/// # Errors
+/// If no worker can be started or it computes nonsense: then no JavaScript can run at all.
+pub(crate) fn run() -> anyhow::Result<ExitStatus> {
+    let pool =
+        WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(sandbox::worker_command()?) });
     let report = pool.jail_blocking()?;
     let program =
         pool.compile_blocking("module.exports = ({ n }) => n + 1", ProgramForm::Script, None)?;
     let input = ProgramInput::args(serde_json::json!({ "n": 1 }));
     let output = pool.run_blocking(&program, &input, &GuestLimits::default(), None)?;
-    anyhow::ensure!(output.value == 2, "the sandbox computed that 1 + 1 is {}", output.value);
-    output::print(&told(&report))?;
-    Ok(if report.is_complete() { Exit::Clean } else { Exit::Findings })
+    anyhow::ensure!(output.value == 2, "the sandbox computed 1 + 1 = {}", output.value);
+    output::print(&report_text(&report))?;
+    Ok(if report.is_complete() { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
-/// The report as people read it: a line per layer, then what follows from it.
-fn told(report: &JailReport) -> String {
+/// A line per layer with its purpose, or with the reason why it is missing, then the consequence.
+fn report_text(report: &JailReport) -> String {
     let mut text = String::from("sandbox: a worker started and ran a program\n");
     for (layer, missing) in report.layers() {
         let (state, what) = match missing {
@@ -33,9 +41,9 @@ fn told(report: &JailReport) -> String {
         let _ = writeln!(text, "  {:<18} {state:<8} {what}", layer.name());
     }
     text.push_str(if report.is_complete() {
-        "every layer of the jail is there\n"
+        "all layers of the sandbox are active\n"
     } else {
-        "programs still run, in what is left of the jail; `--require-jail` refuses to run them\n"
+        "programs still run, with the remaining layers; `--require-jail` refuses to run them\n"
     });
     text
 }

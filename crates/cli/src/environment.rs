@@ -1,11 +1,12 @@
-//! The environment of this process: variables that references in configurations are filled in from,
-//! and those that programs are started with. No other file reads the environment.
+//! The environment variables of this process: those that `${NAME}` in configurations refers to, and
+//! those that programs inherit. No other file of the project reads the environment.
 
 use std::ffi::OsString;
 
-/// Variables that every program is given: where things are and which language is spoken, no
-/// secrets. Everything else stays out unless a source's `env` names it.
-const PASSED_ON: [&str; 14] = [
+/// The variables that every program and server inherits: paths, language, time zone, certificates.
+/// An allow-list, because environments hold API keys, and a tool must not see those of another. A
+/// source gets other variables by naming them in its `env`.
+const INHERITED: [&str; 14] = [
     "PATH",
     "HOME",
     "USER",
@@ -22,14 +23,14 @@ const PASSED_ON: [&str; 14] = [
     "SSL_CERT_DIR",
 ];
 
-/// The value of a variable, if it is set and is UTF-8.
+/// The value of a variable; `None` if it is not set or not UTF-8.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The variables that every program is given.
-pub(crate) fn passed_on() -> Vec<(OsString, OsString)> {
-    PASSED_ON
+/// The inherited variables that are set, with their values.
+pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
+    INHERITED
         .iter()
         .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
         .collect()

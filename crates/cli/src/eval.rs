@@ -1,4 +1,4 @@
-//! `toolwright eval`: runs one function of a definition once, for its author.
+//! `toolwright eval`: runs one function of a definition once, so that its author can try it.
 //!
 //! A result goes to stdout as JSON; the function's `console`, its time and its memory go to stderr.
 //! With `--json` all of it is one object on stdout. Exit 0 if the function returned a result (a
@@ -23,7 +23,7 @@ use toolwright_source::{Severity, render};
 use toolwright_workspace::ReadOptions;
 
 use crate::args::EvalArgs;
-use crate::output::{self, Exit};
+use crate::output::{self, ExitStatus};
 use crate::{messages, runtime, sandbox, script_analyzer, sources};
 
 /// Runs the command.
@@ -31,42 +31,44 @@ use crate::{messages, runtime, sandbox, script_analyzer, sources};
 /// # Errors
 /// If the function cannot be run: the file, the function's name or the arguments are wrong, or the
 /// user interrupted it.
-pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
+    // Checked before anything is read: reading stdin twice would block or find nothing.
     let is_stdin = toolwright_workspace::is_stdin(&args.file);
     if is_stdin && args.args == "-" {
         bail!("standard input can be the definition or the arguments, not both");
     }
+    // A folder may hold several definitions with functions of the same id.
     if args.file.is_dir() {
         bail!("`{}` is a folder: name the definition", args.file.display());
     }
     let arguments = read_arguments(&args.args)?;
     let knowledge = read_knowledge(args)?;
-    let (role, id) = args.which.role_and_id();
+    let (role, id) = args.function.role_and_id();
     let function = find_function(&knowledge, role, id, &args.file)?;
     // The limits are those of the configuration, so the function behaves as it would in `serve`.
-    let limits = guest_limits(&sources::limits(None)?.functions, role);
+    let limits = guest_limits(&sources::configured_limits(None)?.functions, role);
     let input = function_input(role, &arguments);
-    let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let analyzer = script_analyzer::script_analyzer();
-    let result = runtime::runtime()?.block_on(async {
+    let pool = sandbox::new_pool(args.sandbox.require_jail)?;
+    let analyzer = script_analyzer::new_analyzer();
+    let result = runtime::new_runtime()?.block_on(async {
         tokio::select! {
             result = function.run(&pool, Some(&*analyzer), &input, &limits, None) => Some(result),
-            // Ctrl-C: dropping the run kills its worker.
-            () = runtime::interrupted() => None,
+            // Dropping the future of the run kills its worker.
+            () = runtime::wait_for_signal() => None,
         }
     });
     match result {
         None => bail!("interrupted"),
         Some(Ok(output)) => {
-            // For other roles any JSON is a result.
+            // Helpers and processors may return any JSON; a validator must return a verdict.
             if role == FunctionRole::Validator
                 && let Err(why) = read_validator_answer(function, &output.value)
             {
                 return report_invalid_answer(&why, &output, args.json);
             }
             if role == FunctionRole::Validator && output.cpu > SLOW_VALIDATOR {
-                messages::note(&format!(
-                    "the validator took {} ms, more than 50",
+                messages::print_note(&format!(
+                    "the validator took {} ms; more than 50 ms slow down every call",
                     milliseconds(output.cpu)
                 ));
             }
@@ -76,8 +78,12 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// The functions of the definition. Its other mistakes do not matter here: a file with errors can
-/// still have a function that its author wants to try.
+/// The functions of the definition. Its other mistakes are ignored: a function can be tried while
+/// the rest of the file is unfinished.
+///
+/// # Errors
+/// If the file cannot be read or has no functions. An error in the file is then reported, because
+/// it is the likely cause.
 fn read_knowledge(args: &EvalArgs) -> anyhow::Result<RunnableKnowledge> {
     let load = sources::workspace().load(
         std::slice::from_ref(&args.file),
@@ -113,27 +119,28 @@ fn find_function<'k>(
     }
     let (file, names, role) = (file.display(), knowledge.names(role), role.name());
     match (nearest_word(id, names.iter().copied()), names.as_slice()) {
+        // Without any function of this role there is nothing to suggest.
         (_, []) => bail!("`{file}` has no {role}s"),
         (Some(near), _) => bail!("`{file}` has no {role} `{id}`; did you mean `{near}`?"),
         (None, names) => bail!("`{file}` has no {role} `{id}`; it has `{}`", names.join("`, `")),
     }
 }
 
-/// The arguments: JSON, or `-` for JSON on standard input.
+/// The value of `--args`: any JSON, since a helper may take more than an object; `-` reads stdin.
 fn read_arguments(text: &str) -> anyhow::Result<Json> {
     let text =
         if text == "-" { std::io::read_to_string(std::io::stdin())? } else { text.to_owned() };
     serde_json::from_str(&text).context("`--args` is not JSON")
 }
 
-/// The console of a function, for programs.
+/// The console of a function for `--json`, as a list of objects with `level` and `text`.
 fn console_json(log: &[LogLine]) -> Vec<Json> {
     log.iter()
         .map(|line| json!({"level": format!("{:?}", line.level).to_lowercase(), "text": line.text}))
         .collect()
 }
 
-/// With microseconds as decimals, which is what the sandbox measures.
+/// Milliseconds with three decimals: the sandbox measures microseconds.
 fn milliseconds(time: std::time::Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
@@ -145,11 +152,11 @@ fn print_console(log: &[LogLine]) {
         let level = format!("{:?}", line.level).to_lowercase();
         let _ = writeln!(text, "console.{level}: {}", mark_lines(&line.text));
     }
-    output::say(&text);
+    output::write_stderr(&text);
 }
 
 /// Prints the result. Only the result goes to stdout, so that it can be piped.
-fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
+fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<ExitStatus> {
     let ms = milliseconds(output.cpu);
     if as_json {
         let (log, memory) = (console_json(&output.log), output.memory);
@@ -157,22 +164,27 @@ fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
         // Moved, not copied into the macro: a result may be a mebibyte.
         all["result"] = output.value;
         output::print_json(&all)?;
-        return Ok(Exit::Clean);
+        return Ok(ExitStatus::Clean);
     }
     print_console(&output.log);
     output::print_json(&output.value)?;
-    output::say(&usage_line(&output));
-    Ok(Exit::Clean)
+    output::write_stderr(&usage_line(&output));
+    Ok(ExitStatus::Clean)
 }
 
-/// What a run took.
+/// The processor time and memory that a run took, for stderr.
 fn usage_line(output: &ProgramOutput) -> String {
     let (ms, memory) = (milliseconds(output.cpu), output.memory.div_ceil(1024));
     format!("took {ms} ms of processor time and {memory} KiB\n")
 }
 
 /// Reports a validator that returned something that is not a verdict.
-fn report_invalid_answer(why: &str, output: &ProgramOutput, as_json: bool) -> anyhow::Result<Exit> {
+fn report_invalid_answer(
+    why: &str,
+    output: &ProgramOutput,
+    as_json: bool,
+) -> anyhow::Result<ExitStatus> {
+    // The code is printed separately in both formats.
     let message = why.strip_prefix("INVALID_VALIDATOR_RESULT: ").unwrap_or(why);
     if as_json {
         let failure = json!({"code": "INVALID_VALIDATOR_RESULT", "message": message});
@@ -180,21 +192,24 @@ fn report_invalid_answer(why: &str, output: &ProgramOutput, as_json: bool) -> an
         output::print_json(&json!({"error": failure, "log": log, "cpuMs": ms}))?;
     } else {
         print_console(&output.log);
-        output::say(&format!("INVALID_VALIDATOR_RESULT: {}\n", output::visible_lines(message)));
-        output::say(&usage_line(output));
+        output::write_stderr(&format!(
+            "INVALID_VALIDATOR_RESULT: {}\n",
+            output::visible_lines(message)
+        ));
+        output::write_stderr(&usage_line(output));
     }
-    Ok(Exit::Findings)
+    Ok(ExitStatus::Findings)
 }
 
 /// Reports a function that failed, with its location in the file.
-fn report_failure(failure: &FunctionError, as_json: bool) -> anyhow::Result<Exit> {
+fn report_failure(failure: &FunctionError, as_json: bool) -> anyhow::Result<ExitStatus> {
     if as_json {
         output::print_json(&failure_json(failure))?;
     } else {
         print_console(&failure.error.log);
-        output::say(&failure_text(failure));
+        output::write_stderr(&failure_text(failure));
     }
-    Ok(Exit::Findings)
+    Ok(ExitStatus::Findings)
 }
 
 /// `name`, `at`, `approximate` and `fields` are there only where they apply (docs/knowledge.md).
@@ -241,7 +256,7 @@ fn mark_lines(text: &str) -> String {
     output::visible_lines(text).replace('\n', "\n  | ")
 }
 
-impl crate::args::Which {
+impl crate::args::FunctionSelector {
     /// The function to run. The parser of arguments requires exactly one of the three.
     fn role_and_id(&self) -> (FunctionRole, &str) {
         match (&self.helper, &self.processor, &self.validator) {

@@ -1,5 +1,9 @@
-//! `toolwright explain`: what a code means, shown on a document that has the mistake. The pages in
-//! docs/codes are what this prints.
+//! `toolwright explain`: explains the code of a diagnostic with its manual text, a document that
+//! has the mistake, the diagnostics for it, and the corrected document.
+//!
+//! The samples are part of each code (`toolwright_source::DiagnosticCode`) and are really checked
+//! here, so a page always shows what `check` prints. docs/codes is generated from the Markdown
+//! output, and a test compares the two.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,24 +15,29 @@ use toolwright_source::{CodeSample, Diagnostic, DiagnosticCode, Document, Syntax
 use toolwright_workspace::{LoadedDocument, ReadOptions, codes};
 
 use crate::args::ExplainArgs;
-use crate::output::{self, Exit};
+use crate::output::{self, ExitStatus};
 use crate::sources;
 
-pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
+/// Prints one code, or the list of all codes.
+///
+/// # Errors
+/// If there is no such code, or stdout cannot be written.
+pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitStatus> {
     let Some(name) = &args.code else {
-        output::print(&if args.markdown { index() } else { table() })?;
-        return Ok(Exit::Clean);
+        output::print(&if args.markdown { markdown_index() } else { text_table() })?;
+        return Ok(ExitStatus::Clean);
     };
+    // Codes are upper case everywhere, but users type lower case.
     let code = match codes::find(&name.to_ascii_uppercase()) {
         Ok(code) => code,
         Err(help) => bail!("there is no code `{name}` ({help})"),
     };
-    output::print(&if args.markdown { markdown(code) } else { plain(code) })?;
-    Ok(Exit::Clean)
+    output::print(&if args.markdown { markdown_page(code) } else { text_page(code) })?;
+    Ok(ExitStatus::Clean)
 }
 
-/// All codes with their severity and the first sentence of their manual.
-fn table() -> String {
+/// All codes with their severity and the first sentence of their manual, in aligned columns.
+fn text_table() -> String {
     let width = codes::all().map(|code| code.name.len()).max().unwrap_or(0);
     let line = |code: &DiagnosticCode| {
         format!(
@@ -41,20 +50,24 @@ fn table() -> String {
     sorted().into_iter().map(line).collect()
 }
 
+/// All codes by name: the registry lists them by crate, which means nothing to users.
 fn sorted() -> Vec<&'static DiagnosticCode> {
     let mut all: Vec<&DiagnosticCode> = codes::all().collect();
     all.sort_by_key(|code| code.name);
     all
 }
 
+/// The first sentence of a manual text. By convention it summarises the rest.
 fn first_sentence(text: &str) -> &str {
     let paragraph = text.lines().next().unwrap_or("");
     paragraph.split_inclusive(". ").next().unwrap_or("").trim_end()
 }
 
-fn plain(code: &DiagnosticCode) -> String {
+/// The page for a terminal.
+fn text_page(code: &DiagnosticCode) -> String {
     let mut text = format!("{} ({})\n\n{}\n", code.name, code.severity.name(), code.manual);
     if let Some(sample) = &code.sample {
+        // Codes about encodings or sizes have no sample: it would be unreadable.
         let _ = write!(text, "\nWrong:\n\n{}", indented(sample.bad));
         let shown: String = diagnostics(code, sample)
             .iter()
@@ -66,12 +79,18 @@ fn plain(code: &DiagnosticCode) -> String {
     text
 }
 
+/// Indents a sample by four, without blanks at line ends.
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
-fn index() -> String {
-    let mut text = "# Codes\n\nEvery code that a diagnostic of `toolwright` can carry. `toolwright explain CODE` prints the same pages.\n\n| code | severity | |\n|---|---|---|\n".to_owned();
+/// The page docs/codes/README.md.
+fn markdown_index() -> String {
+    let mut text = "# Codes\n\n\
+        Every code that a diagnostic of `toolwright` can carry. \
+        `toolwright explain CODE` prints the same pages.\n\n\
+        | code | severity | |\n|---|---|---|\n"
+        .to_owned();
     for code in sorted() {
         let about = first_sentence(code.manual).replace('|', "\\|");
         let _ =
@@ -80,7 +99,8 @@ fn index() -> String {
     text
 }
 
-fn markdown(code: &DiagnosticCode) -> String {
+/// The page docs/codes/CODE.md. Without colours, because it is a file.
+fn markdown_page(code: &DiagnosticCode) -> String {
     let mut text =
         format!("# {}\n\nSeverity: {}\n\n{}\n", code.name, code.severity.name(), code.manual);
     if let Some(sample) = &code.sample {
@@ -94,10 +114,13 @@ fn markdown(code: &DiagnosticCode) -> String {
     text
 }
 
-/// What the sample shows: the diagnostics of this code, as they are printed.
+/// The diagnostics of this code for its bad sample. Those of other codes are left out: a minimal
+/// document often lacks something else, too.
 fn diagnostics(code: &DiagnosticCode, sample: &CodeSample) -> Vec<Diagnostic> {
     let syntax = if sample.file.ends_with(".json") { Syntax::Json } else { Syntax::Yaml };
     let document = Arc::new(Document::parse(sample.file, sample.bad, syntax));
+    // With all rules and silencing comments, as `check` reads a file. Some codes are about these
+    // comments.
     let LoadedDocument { mut diagnostics, .. } =
         sources::workspace().read(&document, ReadOptions { rules: true, ..ReadOptions::default() });
     toolwright_check::silence(&document, &mut diagnostics, codes::all());

@@ -1,23 +1,30 @@
-//! `toolwright list`: one line per tool.
+//! `toolwright list`: prints one line per tool with id, format and the start of the description, in
+//! aligned columns. `show` prints everything else.
 
 use std::fmt::Write;
 
 use toolwright_model::Draft;
 
 use crate::args::ListArgs;
-use crate::output::{self, Exit};
-use crate::{card, report, sources};
+use crate::output::{self, ExitStatus};
+use crate::{record_text, report, sources};
 
-pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
-    let load = sources::load(&args.inputs)?;
+/// Prints the tools to stdout and diagnostics to stderr.
+///
+/// # Errors
+/// If the async runtime cannot start, the user interrupts, or stdout cannot be written.
+pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
+    let load = sources::load(&args.definitions)?;
+    // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
     for file in &load.documents {
         let Some(reading) = &file.reading else { continue };
         for tool in &reading.toolset.tools {
-            let id = card::id(reading, tool);
+            let id = record_text::tool_label(reading, tool);
             rows.push((id, reading.format.to_string(), first_line(tool)));
         }
     }
+    // At most 48, so that one very long id does not push all descriptions out of the terminal.
     let width = |column: fn(&(String, String, String)) -> &str| {
         rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0).min(48)
     };
@@ -28,13 +35,13 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     output::print(&text)?;
-    Ok(report::finish(&load, args.inputs.report.output_format))
+    Ok(report::print_report(&load, args.definitions.report.output_format))
 }
 
-/// The first line of the description, cut to what fits a terminal.
+/// The first line of the description, at most 80 characters.
 fn first_line(tool: &Draft) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
-    let line = card::plain(description.trim().lines().next().unwrap_or(""));
+    let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
     if line.chars().count() <= 80 {
         line
     } else {

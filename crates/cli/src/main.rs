@@ -1,9 +1,20 @@
-//! The binary `toolwright`. Here the outside world is touched: arguments, files, standard streams.
-//! What is done with what was read is in the crates below.
+//! The binary `toolwright`: chooses the command, runs it, and turns its result into an exit status.
+//!
+//! This crate is the only one that reads arguments and environment variables and that prints. What
+//! a command does with definitions is in the libraries; a command's file here turns arguments into
+//! options, calls a library, and turns the result into text.
+//!
+//! ```text
+//! args ─▶ one of: show list check explain call serve validate test eval doctor md manual
+//!            ├ sources: which definitions      ├ report, messages: diagnostics as text
+//!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
+//!            └ environment: variables
+//! ```
+//!
+//! The same binary is also the worker of the sandbox (`sandbox::WORKER_ARGUMENT`).
 
 mod args;
 mod call;
-mod card;
 mod check;
 mod doctor;
 mod environment;
@@ -14,6 +25,7 @@ mod manual;
 mod md;
 mod messages;
 mod output;
+mod record_text;
 mod report;
 mod runtime;
 mod sandbox;
@@ -26,36 +38,38 @@ mod validate;
 
 use clap::Parser;
 
-use args::{Args, Command};
-use output::Exit;
+use args::{CliArgs, CliCommand};
+use output::ExitStatus;
 
 fn main() -> std::process::ExitCode {
-    // Before anything is read, and before any thread: the worker's jail is for the whole process.
-    if std::env::args_os().nth(1).is_some_and(|word| word == sandbox::WORKER) {
+    // Before anything else: the jail of a worker restricts the whole process, so there must be no
+    // other thread and no open file yet.
+    if std::env::args_os().nth(1).is_some_and(|word| word == sandbox::WORKER_ARGUMENT) {
         return toolwright_sandbox::worker_main();
     }
-    let args = Args::parse();
+    let args = CliArgs::parse();
     let result = match args.command {
-        Command::Show(args) => show::run(&args),
-        Command::List(args) => list::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Call(args) => call::run(&args),
-        Command::Serve(args) => serve::run(&args),
-        Command::Validate(args) => validate::run(&args),
-        Command::Test(args) => test::run(&args),
-        Command::Eval(args) => eval::run(&args),
-        Command::Doctor => doctor::run(),
-        Command::Md(args) => md::run(&args),
-        Command::Completions { shell } => manual::completions(shell),
-        Command::Man { command } => manual::page(command.as_deref()),
+        CliCommand::Show(args) => show::run(&args),
+        CliCommand::List(args) => list::run(&args),
+        CliCommand::Check(args) => check::run(&args),
+        CliCommand::Explain(args) => explain::run(&args),
+        CliCommand::Call(args) => call::run(&args),
+        CliCommand::Serve(args) => serve::run(&args),
+        CliCommand::Validate(args) => validate::run(&args),
+        CliCommand::Test(args) => test::run(&args),
+        CliCommand::Eval(args) => eval::run(&args),
+        CliCommand::Doctor => doctor::run(),
+        CliCommand::Md(args) => md::run(&args),
+        CliCommand::Completions { shell } => manual::print_completions(shell),
+        CliCommand::Man { command } => manual::print_page(command.as_deref()),
     };
     match result {
         Ok(exit) => exit.into(),
-        Err(error) if output::is_broken_pipe(&error) => Exit::Clean.into(),
+        // As in `toolwright list … | head`: the reader has got what it needed.
+        Err(error) if output::is_broken_pipe(&error) => ExitStatus::Clean.into(),
         Err(error) => {
-            output::complain(&error);
-            Exit::CouldNotRun.into()
+            output::print_error(&error);
+            ExitStatus::CouldNotRun.into()
         }
     }
 }

@@ -1,5 +1,7 @@
-//! `toolwright md`: a page as Markdown, from the network under the guards of the web tools, or from
-//! a file.
+//! `toolwright md`: prints a web page or an HTML file as Markdown.
+//!
+//! The network is reached through the same guarded client as the web tools use (no private
+//! addresses, limits of size and time). Fetching and conversion are in `toolwright_web`.
 
 use std::io::Read;
 
@@ -8,15 +10,20 @@ use toolwright_web::{FetchOptions, MarkdownOptions, decode, fetch, markdown};
 
 use crate::args::MdArgs;
 use crate::environment::variable;
-use crate::output::{self, Exit};
+use crate::output::{self, ExitStatus};
 
-pub(crate) fn run(args: &MdArgs) -> anyhow::Result<Exit> {
+/// Prints the page to stdout, with a line end after the last line.
+///
+/// # Errors
+/// If the page cannot be fetched, read, converted or printed.
+pub(crate) fn run(args: &MdArgs) -> anyhow::Result<ExitStatus> {
     let text = if is_url(&args.page) { from_network(args)? } else { from_file(&args.page)? };
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    output::print_raw(&(text + end))?;
-    Ok(Exit::Clean)
+    output::print_unfiltered(&(text + end))?;
+    Ok(ExitStatus::Clean)
 }
 
+/// Other schemes are not URLs here: `C:` or `a://b` may be the name of a file.
 fn is_url(page: &str) -> bool {
     let scheme = page.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     matches!(scheme.as_deref(), Some("http" | "https"))
@@ -24,6 +31,7 @@ fn is_url(page: &str) -> bool {
 
 fn from_network(args: &MdArgs) -> anyhow::Result<String> {
     let mut options = FetchOptions::from_variables(&variable);
+    // The flags only add to what the variables allow.
     options.allow_private |= args.allow_private;
     options.trust_proxy |= args.trust_proxy;
     let page =

@@ -1,14 +1,23 @@
-//! Sentences on stderr: events of the catalog, and diagnostics on one line.
+//! One-line messages on stderr, for the commands that run tools: events of the catalog, and
+//! diagnostics where there is no room for the lines of a file. `report` prints diagnostics in full.
 
 use toolwright_catalog::CatalogEvent;
 use toolwright_source::{Diagnostic, render};
 
 use crate::output;
 
-/// One line for an event; `None` for events that need no words.
-pub(crate) fn sentence(event: &CatalogEvent) -> Option<String> {
+/// Writes the message of an event to stderr.
+pub(crate) fn print_event(event: &CatalogEvent) {
+    if let Some(text) = event_text(event) {
+        print_note(&text);
+    }
+}
+
+/// The message of an event; `None` for a successful load, which only `serve` logs.
+fn event_text(event: &CatalogEvent) -> Option<String> {
     match event {
-        // Without lines of the file: they may hold secrets, and this goes into a log.
+        // Without the lines of the file: they may hold secrets, and stderr of `serve` usually ends
+        // up in a log file.
         CatalogEvent::Problem(diagnostic) => {
             let help: String =
                 diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
@@ -20,13 +29,14 @@ pub(crate) fn sentence(event: &CatalogEvent) -> Option<String> {
     }
 }
 
-/// A diagnostic as the reason why a command cannot go on.
-pub(crate) fn on_one_line(diagnostic: &Diagnostic) -> String {
+/// A diagnostic as the reason why a command cannot go on, for `bail!`.
+pub(crate) fn diagnostic_line(diagnostic: &Diagnostic) -> String {
     let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
     format!("{}{help}", render::concise(diagnostic))
 }
 
-/// Writes a line to stderr.
-pub(crate) fn note(text: &str) {
-    output::say(&format!("toolwright: {}\n", render::visible(&text.replace('\n', " | "))));
+/// Writes a line to stderr, with control characters made visible. Line ends in the text become
+/// ` | `, so that every line of a log starts with the name of the program.
+pub(crate) fn print_note(text: &str) {
+    output::write_stderr(&format!("toolwright: {}\n", render::visible(&text.replace('\n', " | "))));
 }

@@ -1,32 +1,38 @@
-//! Exit codes and the two standard streams: data on stdout, talk on stderr. A reader that went
-//! away is no error.
+//! The exit status and the two standard streams.
+//!
+//! Results go to stdout and can be piped; messages go to stderr. The functions for stdout return an
+//! error if it cannot be written (`main` ignores a broken pipe); those for stderr never fail,
+//! because there is no better place to report that.
+//!
+//! Not here: the wording of messages (`messages`) and of diagnostics (`report`).
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// How a run ended.
+/// How a command ended. The numbers are documented for users and must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Exit {
-    /// No errors in what was read.
+pub(crate) enum ExitStatus {
+    /// The command did its work and found nothing wrong.
     Clean = 0,
-    /// There are errors in what was read.
+    /// The command did its work; the definitions have errors, or the called tool failed.
     Findings = 1,
-    /// It could not be read at all.
+    /// The command could not do its work: wrong arguments, unreadable files, no sandbox.
     CouldNotRun = 2,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> ExitCode {
         ExitCode::from(exit as u8)
     }
 }
 
-/// Whether the error is only that nobody reads on.
+/// Whether the error means that the reader of stdout closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes data.
+/// Writes text of this program to stdout. Colours are removed if stdout is not a terminal or does
+/// not support them.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -34,15 +40,17 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes data that is somebody else's, byte for byte.
-pub(crate) fn print_raw(text: &str) -> anyhow::Result<()> {
+/// Writes text to stdout without changing it. For results of tools and for generated files: `print`
+/// would remove control sequences that belong to them.
+pub(crate) fn print_unfiltered(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
-/// Writes JSON for people, without having all of it in memory: a deep value is mostly blanks.
+/// Writes indented JSON to stdout. It is streamed, because the indentation of a deeply nested value
+/// can be many times larger than the value.
 pub(crate) fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
@@ -51,18 +59,23 @@ pub(crate) fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes talk; if nobody listens, that is fine.
-pub(crate) fn say(text: &str) {
+/// Writes to stderr, with colours only where they are supported. Failures are ignored.
+pub(crate) fn write_stderr(text: &str) {
     let mut err = anstream::stderr().lock();
     let _ = err.write_all(text.as_bytes());
 }
 
-/// Says why something could not be done, in one sentence.
-pub(crate) fn complain(error: &anyhow::Error) {
-    say(&format!("toolwright: {}\n", toolwright_source::render::visible(&format!("{error:#}"))));
+/// Writes an error and its causes to stderr, on one line. Control characters are made visible: the
+/// text may quote a file name or a server.
+pub(crate) fn print_error(error: &anyhow::Error) {
+    write_stderr(&format!(
+        "toolwright: {}\n",
+        toolwright_source::render::visible(&format!("{error:#}"))
+    ));
 }
 
-/// Text with nothing in it that a terminal would obey, but lines and tabs.
+/// Makes control characters visible, except line ends and tabs, so that text from tools and
+/// definitions cannot control the terminal.
 pub(crate) fn visible_lines(text: &str) -> String {
     let line = |line: &str| {
         line.split('\t').map(toolwright_source::render::visible).collect::<Vec<_>>().join("\t")

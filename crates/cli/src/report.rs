@@ -1,4 +1,5 @@
-//! Diagnostics on stderr, and the line that sums them up.
+//! Diagnostics on stderr and the line with their totals, for `show`, `list` and `validate`, whose
+//! stdout holds something else. `check` prints its findings itself, to stdout and in more formats.
 
 use std::fmt::Write;
 
@@ -6,49 +7,59 @@ use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{LoadError, LoadResult};
 
-use crate::args::OutputFormat;
-use crate::output::{self, Exit};
+use crate::args::DiagnosticFormat;
+use crate::output::{self, ExitStatus};
 
-/// Beyond this many in one run, only the other two forms show all.
-const MANY: usize = 200;
+/// The most diagnostics that the format `full` prints; each takes several lines. The formats of one
+/// line per diagnostic print all.
+pub(crate) const MOST_IN_FULL: usize = 200;
 
-/// Shows the diagnostics in the form the user wants.
-pub(crate) fn show<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>, form: OutputFormat) {
+/// Writes diagnostics to stderr in the requested format.
+pub(crate) fn print_diagnostics<'d>(
+    diagnostics: impl Iterator<Item = &'d Diagnostic>,
+    format: DiagnosticFormat,
+) {
+    // Collected and written at once: stderr is not buffered.
     let mut text = String::new();
     let mut hidden = 0;
     for (n, diagnostic) in diagnostics.enumerate() {
-        let _ = match form {
-            OutputFormat::Full if n >= MANY => {
+        let _ = match format {
+            DiagnosticFormat::Full if n >= MOST_IN_FULL => {
                 hidden += 1;
                 Ok(())
             }
-            // anstream takes the colours out again where the terminal has none.
-            OutputFormat::Full => write!(text, "{}\n\n", render::full(diagnostic, Colour::On)),
-            OutputFormat::Concise => writeln!(text, "{}", render::concise(diagnostic)),
-            OutputFormat::Json => writeln!(text, "{}", render::json(diagnostic)),
+            // `write_stderr` removes the colours where they are not supported.
+            DiagnosticFormat::Full => write!(text, "{}\n\n", render::full(diagnostic, Colour::On)),
+            DiagnosticFormat::Concise => writeln!(text, "{}", render::concise(diagnostic)),
+            DiagnosticFormat::Json => writeln!(text, "{}", render::json(diagnostic)),
         };
     }
     if hidden > 0 {
         let _ = writeln!(text, "… and {hidden} more (`--output-format concise` shows all)");
     }
-    output::say(&text);
+    output::write_stderr(&text);
 }
 
-/// Shows everything a load found, and says how it ended.
-pub(crate) fn finish(load: &LoadResult, form: OutputFormat) -> Exit {
+/// Writes all diagnostics and failures of a load, then the totals. Returns the exit status that
+/// follows from them: failures weigh more than errors.
+pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitStatus {
+    // Documents that may hold secrets are reported without their lines.
     let (secret, open): (Vec<_>, Vec<_>) = load.documents.iter().partition(|file| file.secret);
-    let without_lines = if form == OutputFormat::Full { OutputFormat::Concise } else { form };
-    show(secret.into_iter().flat_map(|file| &file.diagnostics), without_lines);
-    show(open.into_iter().flat_map(|file| &file.diagnostics), form);
-    if form != OutputFormat::Json {
-        output::say(&summary(load));
+    // The other two formats never contain lines of the file.
+    let without_lines =
+        if format == DiagnosticFormat::Full { DiagnosticFormat::Concise } else { format };
+    print_diagnostics(secret.into_iter().flat_map(|file| &file.diagnostics), without_lines);
+    print_diagnostics(open.into_iter().flat_map(|file| &file.diagnostics), format);
+    // With `json`, every line of stderr is an object.
+    if format != DiagnosticFormat::Json {
+        output::write_stderr(&summary(load));
     }
     for failure in &load.failures {
-        match form {
-            OutputFormat::Json => {
-                output::say(&format!("{}\n", render::line(&failure_json(failure))))
+        match format {
+            DiagnosticFormat::Json => {
+                output::write_stderr(&format!("{}\n", render::line(&failure_json(failure))))
             }
-            _ => output::complain(&failure.clone().into()),
+            _ => output::print_error(&failure.clone().into()),
         }
     }
     let errors = load
@@ -57,15 +68,16 @@ pub(crate) fn finish(load: &LoadResult, form: OutputFormat) -> Exit {
         .flat_map(|file| &file.diagnostics)
         .any(|d| d.severity == Severity::Error);
     if !load.failures.is_empty() {
-        Exit::CouldNotRun
+        ExitStatus::CouldNotRun
     } else if errors {
-        Exit::Findings
+        ExitStatus::Findings
     } else {
-        Exit::Clean
+        ExitStatus::Clean
     }
 }
 
-/// What could not be read, in the shape of a diagnostic without a place.
+/// A file or server that could not be read, as a diagnostic without a position: programs that read
+/// the lines need only one type.
 fn failure_json(failure: &LoadError) -> serde_json::Value {
     serde_json::json!({
         "code": "CANNOT_READ", "severity": "error", "message": failure.to_string(), "file": null,
@@ -73,42 +85,48 @@ fn failure_json(failure: &LoadError) -> serde_json::Value {
     })
 }
 
-/// `3 tools in 2 files: 1 error, 2 warnings`, or nothing if there is nothing to say.
+/// `3 tools in 2 files: 1 error, 2 warnings`; empty if there are no diagnostics.
 fn summary(load: &LoadResult) -> String {
+    let found = severity_counts(load);
+    let mut text = String::new();
+    if !found.is_empty() {
+        let _ = writeln!(text, "{}: {}", tools_in_files(load), found.join(", "));
+    }
+    text + &skipped_files(load)
+}
+
+/// The number of diagnostics of each severity, such as `2 errors`. Severities without any are left
+/// out. Those of severity `info` are called notes in all texts.
+pub(crate) fn severity_counts(load: &LoadResult) -> Vec<String> {
     let count = |severity| {
         let all = load.documents.iter().flat_map(|file| &file.diagnostics);
         all.filter(|d| d.severity == severity).count()
     };
-    let counts =
-        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")];
-    let found: Vec<String> = counts
-        .iter()
-        .map(|(s, word)| (count(*s), word))
+    [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")]
+        .into_iter()
+        .map(|(severity, noun)| (count(severity), noun))
         .filter(|(n, _)| *n > 0)
-        .map(|(n, word)| plural(n, word))
-        .collect();
-    let mut text = String::new();
-    if !found.is_empty() {
-        let tools =
-            load.documents.iter().flat_map(|f| &f.reading).map(|r| r.toolset.tools.len()).sum();
-        let _ = writeln!(
-            text,
-            "{} in {}: {}",
-            plural(tools, "tool"),
-            plural(load.documents.len(), "file"),
-            found.join(", ")
-        );
-    }
-    text + &left_out(load)
+        .map(|(n, noun)| plural(n, noun))
+        .collect()
 }
 
-/// Which files of walked folders were not looked at, and why.
-pub(crate) fn left_out(load: &LoadResult) -> String {
+/// `3 tools in 2 files`. The answer of a server or program counts as a file.
+pub(crate) fn tools_in_files(load: &LoadResult) -> String {
+    let readings = load.documents.iter().flat_map(|file| &file.reading);
+    let tools = readings.map(|reading| reading.toolset.tools.len()).sum();
+    format!("{} in {}", plural(tools, "tool"), plural(load.documents.len(), "file"))
+}
+
+/// The files that were found in folders and not read as definitions. Without this line, a
+/// definition with a misspelled key would silently be missing.
+pub(crate) fn skipped_files(load: &LoadResult) -> String {
     let mut text = String::new();
+    // If no document was found at all, the failure for the folder says more.
     if load.skipped > 0 && !load.documents.is_empty() {
         let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
     }
     if !load.unparsed.is_empty() {
+        // Five names are enough to recognise a pattern; folders may hold thousands of such files.
         let names = load
             .unparsed
             .iter()
@@ -123,7 +141,7 @@ pub(crate) fn left_out(load: &LoadResult) -> String {
     text
 }
 
-/// `1 file`, `2 files`.
+/// A number with its noun: `1 file`, `2 files`. For nouns with a regular plural.
 pub(crate) fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

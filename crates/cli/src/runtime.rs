@@ -1,4 +1,5 @@
-//! What running tools needs of this process: the async runtime, signals, and a log on stderr.
+//! The process-wide parts that commands which run tools share: the async runtime, signals, and the
+//! log on stderr. Commands that only read files use none of this.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,18 +11,18 @@ use toolwright_source::render;
 
 use crate::environment;
 
-/// Characters of one line in the log; a tool may print lines of any length.
-const LONGEST_LINE: usize = 2_000;
+/// The most characters of a log line. Tools and servers may print lines of any length.
+const MAX_LOG_LINE: usize = 2_000;
 
-/// What executors share, with this log.
+/// The context that all executors share. Programs inherit only harmless variables.
 pub(crate) fn executor_context(log: Log) -> ExecutorContext {
-    ExecutorContext::new(environment::passed_on(), log)
+    ExecutorContext::new(environment::inherited_variables(), log)
 }
 
-/// A log on stderr, one line each, without control characters that a terminal would obey.
-pub(crate) fn log() -> Log {
+/// A log on stderr, one line per message, with control characters made visible.
+pub(crate) fn stderr_log() -> Log {
     Log(Arc::new(|line| {
-        let line: String = line.chars().take(LONGEST_LINE).collect();
+        let line: String = line.chars().take(MAX_LOG_LINE).collect();
         let mut err = std::io::stderr().lock();
         let _ = writeln!(err, "toolwright: {}", render::visible(&line.replace('\n', " | ")));
     }))
@@ -30,19 +31,23 @@ pub(crate) fn log() -> Log {
 /// An async runtime with half of the cores: the other half is for the servers and programs that it
 /// waits for. With a thread on every core each call woke two of them, and took a third longer on
 /// two cores.
-pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+///
+/// # Errors
+/// If the limit of open files is too low, or no thread can be started.
+pub(crate) fn new_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    // Checked first: without a free descriptor tokio panics instead of returning an error.
     toolwright_sandbox::check_descriptors_for_runtime()
-        .context("too few files may be open at a time (`ulimit -n`)")?;
+        .context("the limit of open files is too low (`ulimit -n`)")?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(2))
         .enable_all()
         .build()
-        .context("no threads can be started")
+        .context("cannot start threads")
 }
 
-/// Waits for the first signal that asks this program to end.
-pub(crate) async fn interrupted() {
+/// Waits for Ctrl-C, a request to terminate, or the end of the terminal session.
+pub(crate) async fn wait_for_signal() {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
     let received = signals.iter_mut().map(|signal| Box::pin(signal.recv()));

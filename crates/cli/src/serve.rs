@@ -1,5 +1,10 @@
-//! `toolwright serve`: all tools for agents. Standard output belongs to the protocol; the log is on
-//! standard error.
+//! `toolwright serve`: serves all tools to agents over MCP.
+//!
+//! Without `--http`, one agent talks over stdin and stdout, so nothing else may use them; with
+//! `--http`, any number of agents connect. The log goes to stderr in both cases. Sources are loaded
+//! in the background, so agents can connect while slow servers still start.
+//!
+//! Elsewhere: the protocol (`toolwright_serve`), loading and reloading (`toolwright_catalog`).
 
 use std::sync::Arc;
 
@@ -11,98 +16,111 @@ use toolwright_source::Severity;
 use toolwright_workspace::ReadOptions;
 
 use crate::args::ServeArgs;
-use crate::output::Exit;
+use crate::output::ExitStatus;
 use crate::{environment, messages, report, runtime, sources};
 
-pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
-    let runtime = runtime::runtime()?;
+/// Serves until the agent disconnects or a signal arrives, then ends all processes.
+///
+/// # Errors
+/// If there is no source to serve, or the address cannot be used.
+pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
+    let runtime = runtime::new_runtime()?;
     let result = runtime.block_on(serve(args));
-    // A blocked read of standard input must not hold up the end.
+    // The read of stdin blocks a thread that cannot be cancelled; an ordinary shutdown would wait
+    // for it.
     runtime.shutdown_background();
+    // Also after an error: no process of a tool may survive this one.
     toolwright_exec::kill_all_processes();
     result
 }
 
-async fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
+/// Serves on the transport that the arguments choose.
+async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
+    // Planned once before serving: without any source a typing error is likely, and an agent would
+    // only see an empty list. A single broken source does not stop the others.
     let planner = sources::planner(&args.source, ReadOptions::default())?;
     let plan = planner();
     if plan.specs.is_empty() {
         for diagnostic in &plan.diagnostics {
-            messages::note(&toolwright_source::render::concise(diagnostic));
+            messages::print_note(&toolwright_source::render::concise(diagnostic));
         }
         match plan.failures.first() {
             Some(failure) => bail!("{failure}"),
-            None => bail!("there is no source that could be served"),
+            None => bail!("there is no source to serve"),
         }
     }
     let reads_stdin = args.source.from.iter().any(|source| source == "-");
     if reads_stdin && args.http.is_none() {
         bail!(
-            "standard input is where the agent talks, so `-` cannot be a source (use --http, or a file)"
+            "`-` cannot be a source, because the agent uses standard input (use --http, or a file)"
         );
     }
-    let catalog = sources::catalog(
+    let catalog = sources::open_catalog(
         &args.source,
         ReadOptions::default(),
-        runtime::executor_context(runtime::log()),
-        Arc::new(tell),
+        runtime::executor_context(runtime::stderr_log()),
+        Arc::new(log_event),
     )?;
     let handler = McpHandler::new(Arc::clone(&catalog), plan.startup);
     let until = CancellationToken::new();
     end_on_signals(&until);
     match &args.http {
         None => {
-            catalog.follow(&until);
+            catalog.watch(&until);
             let served = serve_stdio(handler, until.clone()).await;
+            // Before servers are closed: the tasks of the catalog would start them again.
             until.cancel();
             catalog.runner().close().await;
             served.map_err(anyhow::Error::msg)?;
         }
         Some(address) => {
+            // An empty variable counts as not set.
             let token = environment::variable("TOOLWRIGHT_TOKEN")
                 .map(|token| token.trim().to_owned())
                 .filter(|token| !token.is_empty());
             let http = HttpServer::bind(address, token).await.map_err(|error| match error {
                 HttpError::NoToken(_) => {
-                    anyhow::anyhow!(
-                        "{error}: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1"
-                    )
+                    anyhow::anyhow!("{error}: set TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
                 }
                 other => other.into(),
             })?;
-            messages::note(&format!("listening on {}", http.url()));
-            catalog.follow(&until);
+            // Before the sources: programs that start this one wait for this line to find the port.
+            messages::print_note(&format!("listening on {}", http.url()));
+            catalog.watch(&until);
             http.serve(handler, until.clone()).await;
             catalog.runner().close().await;
         }
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
-fn tell(event: &CatalogEvent) {
+/// Logs what happens to sources. Warnings are left out: `check` is the place for them.
+fn log_event(event: &CatalogEvent) {
     match event {
-        CatalogEvent::Loaded { source, ready, aside: 0 } => {
-            messages::note(&format!("{source}: {}", report::plural(*ready, "tool")));
+        // The usual line; the second number appears only if there is something to look at.
+        CatalogEvent::Loaded { source, ready, quarantined: 0 } => {
+            messages::print_note(&format!("{source}: {}", report::plural(*ready, "tool")));
         }
-        CatalogEvent::Loaded { source, ready, aside } => {
+        CatalogEvent::Loaded { source, ready, quarantined } => {
             let ready = report::plural(*ready, "tool");
-            messages::note(&format!("{source}: {ready}, {aside} set aside because of errors"));
+            messages::print_note(&format!(
+                "{source}: {ready}, {quarantined} quarantined because of errors"
+            ));
         }
         CatalogEvent::Problem(diagnostic) if diagnostic.severity < Severity::Error => {}
-        event => {
-            messages::sentence(event).into_iter().for_each(|sentence| messages::note(&sentence))
-        }
+        event => messages::print_event(event),
     }
 }
 
-/// The first signal asks for an orderly end, the second for an end.
+/// After the first signal running calls may finish; the second one ends the process at once.
 fn end_on_signals(until: &CancellationToken) {
     let until = until.clone();
     tokio::spawn(async move {
-        runtime::interrupted().await;
-        messages::note("ending");
+        runtime::wait_for_signal().await;
+        messages::print_note("shutting down");
         until.cancel();
-        runtime::interrupted().await;
+        // A tool that ignores its cancellation can delay the end until its deadline.
+        runtime::wait_for_signal().await;
         toolwright_exec::kill_all_processes();
         std::process::exit(1);
     });

@@ -1,14 +1,20 @@
-//! `toolwright show`: the canonical record, as cards or as JSON.
+//! `toolwright show`: prints the record of every tool, as text or as JSON. The text is made in
+//! `record_text`, the JSON in `toolwright_workspace::record` (its fields are in docs/record.md).
 
 use serde_json::json;
 use toolwright_workspace::record;
 
 use crate::args::ShowArgs;
-use crate::output::{self, Exit};
-use crate::{card, report, sources};
+use crate::output::{self, ExitStatus};
+use crate::{record_text, report, sources};
 
-pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let load = sources::load(&args.inputs)?;
+/// Prints the records to stdout and diagnostics to stderr. Definitions with errors are shown as far
+/// as they could be read.
+///
+/// # Errors
+/// If the async runtime cannot start, the user interrupts, or stdout cannot be written.
+pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
+    let load = sources::load(&args.definitions)?;
     let readings: Vec<_> = load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
     if args.json {
         let tools: Vec<_> =
@@ -17,8 +23,9 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
         let record = json!({"tools": tools, "toolsets": toolsets});
         output::print(&format!("{record:#}\n"))?;
     } else {
-        let cards: Vec<String> = readings.iter().map(|reading| card::card(reading)).collect();
-        output::print(&cards.join("\n"))?;
+        let texts: Vec<String> =
+            readings.iter().map(|reading| record_text::toolset_text(reading)).collect();
+        output::print(&texts.join("\n"))?;
     }
-    Ok(report::finish(&load, args.inputs.report.output_format))
+    Ok(report::print_report(&load, args.definitions.report.output_format))
 }

@@ -1,5 +1,13 @@
-//! From what the command line names to what is loaded: files, folders, servers, or all sources of
-//! the configuration.
+//! From the words of the command line to loaded definitions or to a catalog. All commands share
+//! this, so that a word means the same source everywhere.
+//!
+//! ```text
+//! SOURCE … -- COMMAND ─ parse_sources ─┬─ only files ───▶ LoadResult, without an async runtime
+//! toolwright.toml ─ SourcePlan ────────┼─ load_plan ────▶ LoadResult: show, list, check, test
+//!                                      └─ open_catalog ─▶ Catalog: call, serve, test --run
+//! ```
+//!
+//! How a word is recognised and a configuration is read is in `toolwright_workspace`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,42 +21,47 @@ use toolwright_workspace::{
     Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, Workspace,
 };
 
-use crate::args::{Inputs, SourceArgs};
+use crate::args::{DefinitionArgs, SourceArgs};
 use crate::environment::variable;
-use crate::messages::on_one_line;
-use crate::runtime::{executor_context, interrupted, runtime};
+use crate::messages::diagnostic_line;
+use crate::runtime::{executor_context, new_runtime, wait_for_signal};
 use crate::{sandbox, script_analyzer};
 
-/// The workspace of this process.
+/// A workspace with the analyzer of this process. Cheap to make.
 pub(crate) fn workspace() -> Workspace {
-    Workspace::new(script_analyzer::script_analyzer())
+    Workspace::new(script_analyzer::new_analyzer())
 }
 
-/// Reads everything that `show` and `list` name.
-pub(crate) fn load(inputs: &Inputs) -> anyhow::Result<LoadResult> {
-    load_named(&inputs.sources, &inputs.command, inputs.reading.options(false))
+/// Loads everything that `show` and `list` name, without running the rules of `check`.
+pub(crate) fn load(definitions: &DefinitionArgs) -> anyhow::Result<LoadResult> {
+    load_named(&definitions.sources, &definitions.command, definitions.reading.options(false))
 }
 
-/// Reads sources as they were named on the command line. Servers and programs are asked.
+/// Loads the sources that the command line names. Servers and programs are started and asked for
+/// their tools.
+///
+/// # Errors
+/// If the async runtime cannot start, or the user interrupts. Sources that fail are in the result.
 pub(crate) fn load_named(
     sources: &[String],
     command: &[String],
     options: ReadOptions,
 ) -> anyhow::Result<LoadResult> {
     // Files alone need no async runtime, and are read on all cores.
-    if let Some(paths) = only_files(sources, command, options) {
+    if let Some(paths) = paths_if_all_files(sources, command, options) {
         return Ok(workspace().load(&paths, options));
     }
-    load_plan(SourcePlan::from_arguments(&named(sources, command), options, &variable))
+    load_plan(SourcePlan::from_arguments(&parse_sources(sources, command), options, &variable))
 }
 
-/// The paths that were named, if nothing has to be started or connected for them.
-pub(crate) fn only_files(
+/// The named paths, if all sources are files and folders that can be read without starting a
+/// program or a connection; `None` otherwise.
+pub(crate) fn paths_if_all_files(
     sources: &[String],
     command: &[String],
     options: ReadOptions,
 ) -> Option<Vec<PathBuf>> {
-    let named = named(sources, command);
+    let named = parse_sources(sources, command);
     let paths = named.into_iter().map(|named| match named {
         SourceArgument::Path(path) if !SourcePlan::is_live(&path, options) => Some(path),
         _ => None,
@@ -56,14 +69,14 @@ pub(crate) fn only_files(
     paths.collect()
 }
 
-/// Reads all sources of a plan.
+/// Loads all sources of a plan, then closes servers and ends programs.
 pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
     let context = executor_context(Log::default());
     let workspace = workspace();
-    let load = runtime()?.block_on(async {
+    let load = new_runtime()?.block_on(async {
         let load = tokio::select! {
             load = toolwright_catalog::load_plan(plan, &workspace, &context) => Ok(load),
-            () = interrupted() => Err(anyhow::anyhow!("interrupted")),
+            () = wait_for_signal() => Err(anyhow::anyhow!("interrupted")),
         };
         context.upstreams.close().await;
         load
@@ -72,8 +85,8 @@ pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
     load
 }
 
-/// The words of a command line as sources.
-pub(crate) fn named(sources: &[String], command: &[String]) -> Vec<SourceArgument> {
+/// The sources that the command line names. Everything after `--` is one server.
+fn parse_sources(sources: &[String], command: &[String]) -> Vec<SourceArgument> {
     let mut named: Vec<SourceArgument> =
         sources.iter().map(|word| SourceArgument::parse(word)).collect();
     if !command.is_empty() {
@@ -82,57 +95,74 @@ pub(crate) fn named(sources: &[String], command: &[String]) -> Vec<SourceArgumen
     named
 }
 
-/// The configuration file: the one that was named, else the one here or in the nearest folder
-/// above.
-pub(crate) fn configuration(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+/// The path of the configuration: the named one, else `toolwright.toml` in this folder or the
+/// nearest one above; `None` if there is none.
+///
+/// # Errors
+/// If the named file does not exist.
+pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {
         Some(path) if path.is_file() => Ok(Some(path.to_owned())),
-        Some(path) => bail!("there is no configuration `{}`", path.display()),
+        Some(path) => bail!("the configuration `{}` does not exist", path.display()),
         None => {
-            Ok(Config::find(&std::env::current_dir().context("the working directory is gone")?))
+            Ok(Config::find(&std::env::current_dir().context("cannot find the working directory")?))
         }
     }
 }
 
-/// The limits of the configuration, else the defaults.
-pub(crate) fn limits(config: Option<&Path>) -> anyhow::Result<CallLimits> {
-    let Some(path) = configuration(config)? else { return Ok(CallLimits::default()) };
+/// The limits of the configuration, or the defaults without one. `eval` and `test` use them, so
+/// that functions behave as in `serve`.
+///
+/// # Errors
+/// If the configuration has any error: a limit that cannot be read must not become a looser one.
+pub(crate) fn configured_limits(config: Option<&Path>) -> anyhow::Result<CallLimits> {
+    let Some(path) = find_configuration(config)? else { return Ok(CallLimits::default()) };
     let plan = SourcePlan::from_config(&path, &variable);
     match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-        Some(error) => bail!("{}", on_one_line(error)),
+        Some(error) => bail!("{}", diagnostic_line(error)),
         None => Ok(plan.limits),
     }
 }
 
-/// Makes the plan of `call` and `serve`, now and again after each change of its files.
+/// The function that makes the plan of `call` and `serve`. The catalog calls it again after each
+/// change of the plan's files; the words of the command line stay as they are.
+///
+/// # Errors
+/// If no source is named and there is no configuration.
 pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result<Planner> {
-    let named = named(&args.from, &args.command);
+    let named = parse_sources(&args.from, &args.command);
     if !named.is_empty() {
         return Ok(Arc::new(move || SourcePlan::from_arguments(&named, options, &variable)));
     }
-    let Some(config) = configuration(args.config.as_deref())? else {
+    let Some(config) = find_configuration(args.config.as_deref())? else {
         bail!(
-            "there is no `toolwright.toml` here or above; write one, or name a source (`--from SOURCE`, `-- COMMAND`)"
+            "there is no `toolwright.toml` here or above; write one, or name a source \
+             (`--from SOURCE`, `-- COMMAND`)"
         );
     };
     Ok(Arc::new(move || SourcePlan::from_config(&config, &variable)))
 }
 
-/// A catalog of these sources, with a sandbox for their JavaScript.
-pub(crate) fn catalog(
+/// A catalog of the sources with a runner and a sandbox. Nothing is loaded yet.
+///
+/// # Errors
+/// If there is no source or configuration, a limit in it is invalid, or the sandbox cannot be set
+/// up.
+pub(crate) fn open_catalog(
     args: &SourceArgs,
     options: ReadOptions,
     context: ExecutorContext,
     listener: EventListener,
 ) -> anyhow::Result<Arc<Catalog>> {
+    // A wrong limit stops the command; other mistakes of the configuration concern one source.
     let planner = planner(args, options)?;
     if let Some(error) = planner().bad_limit() {
-        bail!("{}", on_one_line(error));
+        bail!("{}", diagnostic_line(error));
     }
-    let pool = sandbox::pool(args.sandbox.require_jail)?;
+    let pool = sandbox::new_pool(args.sandbox.require_jail)?;
     let context = ExecutorContext {
         sandbox: Some(pool),
-        analyzer: Some(script_analyzer::script_analyzer()),
+        analyzer: Some(script_analyzer::new_analyzer()),
         ..context
     };
     let runner = Arc::new(Runner::new(context, CallLimits::default()));

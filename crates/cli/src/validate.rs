@@ -1,5 +1,11 @@
-//! `toolwright validate`: an instance against a schema, for people with carets, and in batches for
-//! programs.
+//! `toolwright validate`: validates JSON or YAML values against JSON Schemas. Two modes:
+//!
+//! - two files, with diagnostics that point into them (stderr) and `valid` on stdout;
+//! - `--batch`, for programs: each line of stdin holds a schema and an instance, each line of
+//!   stdout the result, in the same order. The fields are in docs/validate.md.
+//!
+//! The validation itself is in `toolwright_schema`. A value that no JSON number type holds is
+//! refused in both modes instead of being validated as something else.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -17,9 +23,10 @@ use toolwright_source::{
 };
 
 use crate::args::ValidateArgs;
-use crate::output::{self, Exit};
+use crate::output::{self, ExitStatus};
 use crate::{report, sources};
 
+/// Used only by this command, so it is not among the codes that `explain` lists.
 static INVALID_INSTANCE: DiagnosticCode = DiagnosticCode {
     name: "INVALID_INSTANCE",
     severity: Severity::Error,
@@ -27,7 +34,11 @@ static INVALID_INSTANCE: DiagnosticCode = DiagnosticCode {
     sample: None,
 };
 
-pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
+/// Runs the mode that the arguments choose. Exits with 1 for an invalid instance or schema.
+///
+/// # Errors
+/// If a file cannot be read, or stdin or stdout fails.
+pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<ExitStatus> {
     let assert =
         if args.assert_formats { FormatAssertion::Assert } else { FormatAssertion::Annotate };
     let options = SchemaOptions { formats: assert };
@@ -37,12 +48,14 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     }
 }
 
+/// Validates one file against another.
 fn validate(
     schema: &Path,
     instance: &Path,
     options: &SchemaOptions,
     args: &ValidateArgs,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
+    // Stdin can be read once.
     if toolwright_workspace::is_stdin(schema) && toolwright_workspace::is_stdin(instance) {
         bail!("schema and instance cannot both come from standard input");
     }
@@ -52,6 +65,8 @@ fn validate(
         .iter()
         .flat_map(|doc| doc.problems().iter().cloned())
         .collect();
+    // An imprecise number is a warning when reading definitions. Here a wrong value would be
+    // validated, so one that cannot be represented at all is an error.
     for diagnostic in &mut diagnostics {
         let document = if Arc::ptr_eq(&diagnostic.source, schema_doc.source()) {
             &schema_doc
@@ -62,19 +77,21 @@ fn validate(
             diagnostic.severity = Severity::Error;
         }
     }
+    // Of a broken document only a part was read; validating it would report consequences.
     if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
         diagnostics.extend(problems(&schema_doc, &instance_doc, options));
     }
     let form = args.report.output_format;
     render::sort(&mut diagnostics);
-    report::show(diagnostics.iter(), form);
+    report::print_diagnostics(diagnostics.iter(), form);
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Ok(Exit::Findings);
+        return Ok(ExitStatus::Findings);
     }
     output::print(&format!("{}: valid\n", toolwright_workspace::display_name(instance)))?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
+/// The violations of the schema, located in the instance, or the mistake in the schema itself.
 fn problems(
     schema: &Arc<Document>,
     instance: &Arc<Document>,
@@ -92,32 +109,37 @@ fn problems(
     }
 }
 
-/// A number that no type holds cannot be judged: there is no value to judge.
+/// Whether the diagnostic is about a number that fits no number type, such as `1e999`. Its node has
+/// no value, which `to_json` shows as null.
 fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
     let node = || diagnostic.span.map(|span| document.at_byte(span.start));
     diagnostic.code == &codes::NUMBER_PRECISION
         && node().is_some_and(|node| node.to_json().is_null())
 }
 
+/// A violation as a finding at the violating value, with the place in the schema as help.
 fn finding(failure: &ValidationError) -> Finding {
     let at = DocumentPath::parse(&failure.instance_path).unwrap_or_default();
     let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
+    // `false` as a schema refuses everything without any keyword to point at.
     if failure.keyword.is_empty() {
         finding
     } else {
-        finding.help(format!("the schema says so at `{}`", failure.schema_path))
+        finding.help(format!("required by the schema at `{}`", failure.schema_path))
     }
 }
 
-/// A result line for each line of standard input, in order.
-fn batch(options: &SchemaOptions) -> anyhow::Result<Exit> {
+/// Writes a result line for each line of stdin. Invalid instances are results, not failures: the
+/// exit status is 2 if a line was not a request at all, and 0 otherwise.
+fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
     let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut exit = Exit::Clean;
+    let mut exit = ExitStatus::Clean;
     let mut line = Vec::new();
     loop {
         line.clear();
-        // One byte more than is allowed, plus the line end.
+        // Bounds the memory for one line: one byte more than allowed, to notice that it is too
+        // long, and one for the line end. The rest of a longer line is skipped below.
         let length =
             io::Read::take(&mut input, MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
         if length == 0 {
@@ -126,15 +148,17 @@ fn batch(options: &SchemaOptions) -> anyhow::Result<Exit> {
         if line.len() > MAX_BYTES + 1 && line.last() != Some(&b'\n') {
             input.skip_until(b'\n')?;
         }
+        // Blank lines get no result, so a line end at the end of the input does no harm.
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
         let result = batch_line(std::mem::take(&mut line), options);
         if result["result"] == INVALID_LINE {
-            exit = Exit::CouldNotRun;
+            exit = ExitStatus::CouldNotRun;
         }
         writeln!(out, "{}", render::line(&result))?;
-        // Somebody may be waiting for this very answer.
+        // A program may wait for each result before it writes the next line. While there is more
+        // input, results are collected.
         if input.buffer().is_empty() {
             out.flush()?;
         }
@@ -146,19 +170,21 @@ fn batch(options: &SchemaOptions) -> anyhow::Result<Exit> {
 /// The result for a line that is not `{"schema":…,"instance":…}`.
 const INVALID_LINE: &str = "INVALID_LINE";
 
+/// The result for one line: `valid`, `invalid`, a code of a schema error, or `INVALID_LINE`.
 fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
     let fatal = |d: &&Diagnostic| d.severity == Severity::Error || is_beyond_numbers(d, &document);
     let errors: Vec<&Diagnostic> = document.problems().iter().filter(fatal).collect();
     let root = document.root();
     if let Some(error) = errors.first() {
+        // A mistake inside the schema is reported as one of the schema, as in the other mode.
         let in_schema =
             DocumentPath::parse("/schema").is_some_and(|p| error.path.below(&p).is_some());
         let result = if in_schema { "INVALID_SCHEMA" } else { INVALID_LINE };
-        return answer(result, errors.iter().map(|d| d.message.as_str()));
+        return line_result(result, errors.iter().map(|d| d.message.as_str()));
     }
     let (Some(schema), Some(instance)) = (root.get("schema"), root.get("instance")) else {
-        return answer(
+        return line_result(
             INVALID_LINE,
             ["a line is an object with `schema` and `instance`"].into_iter(),
         );
@@ -166,6 +192,7 @@ fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     match SchemaValidator::validate_with(schema.to_json(), instance.to_json(), options) {
         Ok(()) => json!({"result": "valid", "errors": []}),
         Err(ValidateError::Schema(error)) => {
+            // The same wording as in the other mode and in `check`.
             let message = schema_finding(&error, &DocumentPath::root()).message;
             let error_json =
                 error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
@@ -180,10 +207,16 @@ fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     }
 }
 
-fn answer<'a>(result: &str, messages: impl Iterator<Item = &'a str>) -> Json {
-    json!({"result": result, "errors": messages.map(|m| error_json("", "", "", m)).collect::<Vec<_>>()})
+/// A result whose errors have no position.
+fn line_result<'a>(result: &str, messages: impl Iterator<Item = &'a str>) -> Json {
+    let errors: Vec<Json> = messages.map(|message| error_json("", "", "", message)).collect();
+    json!({"result": result, "errors": errors})
 }
 
+/// One error, with paths as JSON Pointers.
 fn error_json(instance_path: &str, schema_path: &str, keyword: &str, message: &str) -> Json {
-    json!({"instancePath": instance_path, "schemaPath": schema_path, "keyword": keyword, "message": message})
+    json!({
+        "instancePath": instance_path, "schemaPath": schema_path,
+        "keyword": keyword, "message": message,
+    })
 }

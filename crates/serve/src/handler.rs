@@ -107,7 +107,7 @@ impl McpHandler {
 
     /// Waits until every source was tried once, at most until the startup deadline.
     async fn wait_for_sources(&self) {
-        self.catalog.settled(self.startup_left()).await;
+        self.catalog.wait_until_tried(self.startup_left()).await;
     }
 
     /// The tools that clients see at this moment.
@@ -129,7 +129,7 @@ impl McpHandler {
         loop {
             // Read before the tools are looked up: if the last source finished in between, the
             // loop must look once more and not give up.
-            let settled = self.catalog.is_settled();
+            let settled = self.catalog.all_sources_tried();
             self.listing().id(name).clone_into(&mut request.id);
             if settled || runner.registry().get(&request.id).is_some() {
                 break;

@@ -54,15 +54,15 @@ impl TestCatalog {
         let catalog =
             Catalog::new(runner, Workspace::new(Arc::new(InProcessAnalyzer)), planner, listener);
         let until = CancellationToken::new();
-        catalog.follow(&until);
+        catalog.watch(&until);
         TestCatalog { folder, catalog, events, _until: until.drop_guard() }
     }
 
     /// The same, after every source was loaded or failed.
     async fn settled(files: &[(&str, &str)]) -> TestCatalog {
         let fixture = TestCatalog::follow(files).await;
-        fixture.catalog.settled(PATIENCE).await;
-        assert!(fixture.catalog.is_settled());
+        fixture.catalog.wait_until_tried(PATIENCE).await;
+        assert!(fixture.catalog.all_sources_tried());
         fixture
     }
 
@@ -138,8 +138,8 @@ impl TestCatalog {
 
 fn describe(event: &CatalogEvent) -> String {
     match event {
-        CatalogEvent::Loaded { source, ready, aside } => {
-            format!("loaded {source}: {ready} ready, {aside} aside")
+        CatalogEvent::Loaded { source, ready, quarantined } => {
+            format!("loaded {source}: {ready} ready, {quarantined} quarantined")
         }
         CatalogEvent::Problem(problem) => {
             format!(
@@ -219,7 +219,7 @@ async fn definitions_of_all_formats_are_tools() {
         assert_eq!(fixture.code(id).await, code, "{id}");
     }
     assert_eq!(fixture.call("shelf:take", json!({})).await, Ok(json!({"command": "take"})));
-    assert_eq!(fixture.events(""), ["loaded defs: 5 ready, 0 aside"]);
+    assert_eq!(fixture.events(""), ["loaded defs: 5 ready, 0 quarantined"]);
 }
 
 #[tokio::test]
@@ -258,7 +258,7 @@ async fn a_tool_with_an_error_is_quarantined_alone() {
         matches!(&problems[..], [one] if one.starts_with("error EXTERNAL_REF /tool/tools/2/inputSchema/properties/x")),
         "{problems:?}"
     );
-    assert_eq!(fixture.events("loaded"), ["loaded defs: 2 ready, 3 aside"]);
+    assert_eq!(fixture.events("loaded"), ["loaded defs: 2 ready, 3 quarantined"]);
 }
 
 #[tokio::test]
@@ -300,7 +300,7 @@ async fn the_first_of_two_tools_with_one_id_is_used() {
     assert_eq!(fixture.call("it:twice", json!({})).await, Ok(json!({"command": "twice"})));
     assert_eq!(
         fixture.events("note"),
-        ["note: `it:twice` is there twice; the first stays (DUPLICATE_ID)"]
+        ["note: `it:twice` is defined twice; the first definition is used (DUPLICATE_ID)"]
     );
 }
 
@@ -319,7 +319,7 @@ async fn a_bad_program_leaves_the_others_loaded() {
         "[[source]]\nname = \"bin\"\nexecutables = \"bin\"\n",
     );
     let fixture = TestCatalog::over(folder).await;
-    fixture.catalog.settled(PATIENCE).await;
+    fixture.catalog.wait_until_tried(PATIENCE).await;
     assert_eq!(fixture.ids(), ["add", "echo"]);
     assert_eq!(fixture.call("add", json!({"a": 1, "b": 2})).await, Ok(json!({"sum": 3})));
     for (program, why) in [
@@ -366,8 +366,8 @@ async fn bad_servers_do_not_delay_the_others() {
         })
         .await;
     assert!(fixture.events("unloaded exit-start")[0].contains("cannot find the database"));
-    assert!(!fixture.catalog.is_settled(), "two are still starting");
-    fixture.catalog.settled(Duration::from_millis(50)).await;
+    assert!(!fixture.catalog.all_sources_tried(), "two are still starting");
+    fixture.catalog.wait_until_tried(Duration::from_millis(50)).await;
     fixture.catalog.runner().close().await;
 }
 
@@ -399,7 +399,7 @@ async fn files_are_reloaded_when_they_change_appear_or_vanish() {
     assert_eq!(fixture.code("b:one").await, "TOOL_NOT_FOUND");
     fixture.write("tools/a.yaml", &local("a", &[("one", "{type: 12}")]));
     fixture
-        .until("a tool that was spoilt is set aside", |fixture| {
+        .until("a tool that was spoilt is quarantined", |fixture| {
             fixture.ids() == ["!a:one", "c:one"]
         })
         .await;
@@ -451,7 +451,7 @@ async fn a_changed_configuration_is_loaded() {
     fixture
         .until("new sources are there", |fixture| fixture.has("a:one") && fixture.has("paged:echo"))
         .await;
-    assert_eq!(fixture.catalog.sources(), 3);
+    assert_eq!(fixture.catalog.source_count(), 3);
     assert_eq!(fixture.call("good:pid", json!({})).await.unwrap(), pid, "it was left alone");
     assert_eq!(fixture.code("paged:echo").await, "ok");
 
@@ -483,7 +483,7 @@ async fn a_broken_configuration_changes_nothing() {
     let fixture = TestCatalog::settled(&[("toolwright.toml", &good)]).await;
     let before = fixture.ids();
     let pid = fixture.call("good:pid", json!({})).await.unwrap();
-    let stays = "note: the configuration cannot be read; the one before it stays";
+    let stays = "note: the configuration cannot be read; the previous one stays in use";
     fixture.write("toolwright.toml", "[[source]\nname =");
     fixture.until("the failure is reported once", |fixture| fixture.events(stays).len() == 1).await;
     std::fs::remove_file(fixture.path("toolwright.toml")).unwrap();
@@ -572,7 +572,7 @@ async fn a_server_that_starts_late_is_loaded_then() {
     let source = format!("[[source]]\nname = \"late\"\ncommand = ['{}']\n", program.display());
     write(&folder.path().join("toolwright.toml"), &format!("{source}{}", server("good")));
     let fixture = TestCatalog::over(folder).await;
-    fixture.catalog.settled(PATIENCE).await;
+    fixture.catalog.wait_until_tried(PATIENCE).await;
     assert!(fixture.has("good:echo") && !fixture.has("late:echo"));
     assert!(fixture.events("unloaded late")[0].contains("SPAWN_FAILED"));
     write(&program, &format!("#!/bin/sh\nexec '{}' mcp good\n", faulty_server()));
@@ -679,7 +679,7 @@ async fn a_definition_changes_while_its_server_is_unreachable() {
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs("[echo, vanished]"));
     let fixture = TestCatalog::over(folder).await;
-    fixture.catalog.settled(PATIENCE).await;
+    fixture.catalog.wait_until_tried(PATIENCE).await;
     assert!(fixture.has("!served:vanished") && fixture.has("served:pid"), "{:?}", fixture.ids());
     std::fs::remove_file(&program).unwrap();
     assert_eq!(fixture.code("served:exit").await, "UPSTREAM_UNAVAILABLE");
@@ -715,7 +715,7 @@ async fn a_definition_has_its_own_tools_until_its_server_starts() {
     write(&folder.path().join("toolwright.toml"), TOOLS);
     write(&folder.path().join("tools/a.yaml"), &defs);
     let fixture = TestCatalog::over(folder).await;
-    fixture.catalog.settled(PATIENCE).await;
+    fixture.catalog.wait_until_tried(PATIENCE).await;
     assert_eq!(fixture.ids(), ["served:add"]);
     assert!(
         fixture.events("unloaded served")[0].contains("SPAWN_FAILED"),

@@ -1,5 +1,14 @@
-//! `toolwright test`: every example of every definition is a test. What the examples are is in
-//! `toolwright_workspace::examples`; `run` runs one, `render` shows the results.
+//! `toolwright test`: runs every example of every definition as a test.
+//!
+//! ```text
+//! definitions ─ cases ─▶ ExampleCase ─ ExampleRunner ─▶ ExampleResult ─ render ─▶ text
+//!                                         └─ with --run: Catalog, calls the tool
+//! ```
+//!
+//! This file loads the definitions, runs the examples side by side, and decides the exit status.
+//! Which examples there are is in `toolwright_workspace::examples`; `run` runs one, `render` prints
+//! the results. Definitions with errors are tested as far as they can be read, but an error that
+//! may hide examples makes the exit status 2: a green run must mean that everything was tested.
 
 mod render;
 mod run;
@@ -16,13 +25,18 @@ use toolwright_workspace::examples::{self, ExampleCase};
 use toolwright_workspace::{LoadResult, SourcePlan};
 
 use self::run::{ExampleResult, ExampleRunner, ExampleStatus};
-use crate::args::{SelectedSources, SourceArgs, TestArgs, TestForm};
-use crate::output::{self, Exit};
+use crate::args::{SelectedSources, SourceArgs, TestArgs, TestFormat};
+use crate::output::{self, ExitStatus};
 use crate::{environment, messages, runtime, sandbox, script_analyzer, sources};
 
-pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
+/// Runs the command.
+///
+/// # Errors
+/// If arguments contradict each other, no example matches `--filter`, the sandbox cannot start, or
+/// the user interrupts.
+pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     if args.exact && !args.run {
-        bail!("`--exact` compares what tools answer, which only `--run` asks them for");
+        bail!("`--exact` compares the results of tools, so it needs `--run`");
     }
     if args.run
         && args
@@ -31,20 +45,23 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
             .iter()
             .any(|source| toolwright_workspace::is_stdin(source.as_ref()))
     {
-        bail!("`--run` calls tools from where they are, so `-` cannot be a source: name the file");
+        bail!(
+            "`--run` needs the path of a definition to call its tools, so `-` cannot be a source"
+        );
     }
     let load = load(args)?;
-    let unread = tell_of_errors(&load);
+    let unread = report_errors(&load);
     let mut cases = examples::cases(&load);
     let total = cases.len();
     cases.retain(|case| args.filter.iter().all(|part| case.matches(part)));
     if total > 0 && cases.is_empty() {
         bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
     }
+    // Loading is not measured: the times are those of the examples.
     let began = Instant::now();
-    let limits = sources::limits(args.selected.config.as_deref())?;
-    let pool = sandbox::pool(args.sandbox.require_jail)?;
-    let analyzer = script_analyzer::script_analyzer();
+    let limits = sources::configured_limits(args.selected.config.as_deref())?;
+    let pool = sandbox::new_pool(args.sandbox.require_jail)?;
+    let analyzer = script_analyzer::new_analyzer();
     let jobs =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let knowledge: Vec<_> = load
@@ -52,8 +69,8 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
         .iter()
         .map(|it| it.reading.as_ref().and_then(toolwright_catalog::knowledge).map(Arc::new))
         .collect();
-    let tried: Vec<ExampleResult> = runtime::runtime()?.block_on(async {
-        let catalog = if args.run { Some(catalog(args).await?) } else { None };
+    let results: Vec<ExampleResult> = runtime::new_runtime()?.block_on(async {
+        let catalog = if args.run { Some(load_catalog(args).await?) } else { None };
         let runner = ExampleRunner {
             pool: &pool,
             analyzer: &*analyzer,
@@ -62,61 +79,65 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
             catalog: catalog.as_deref(),
             exact: args.exact,
         };
+        // `buffered` keeps the order of the cases, which the output formats rely on.
         let work =
             futures::stream::iter(&cases).map(|case| runner.run(case)).buffered(jobs).collect();
-        let tried = tokio::select! {
-            tried = work => Ok(tried),
-            () = runtime::interrupted() => Err(anyhow::anyhow!("interrupted")),
+        let results = tokio::select! {
+            results = work => Ok(results),
+            () = runtime::wait_for_signal() => Err(anyhow::anyhow!("interrupted")),
         };
         if let Some(catalog) = catalog {
             catalog.runner().close().await;
         }
-        tried
+        results
     })?;
     toolwright_exec::kill_all_processes();
-    print(&cases, &tried, &unread, began.elapsed(), args.output_format)?;
+    print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
     for failure in &load.failures {
-        output::complain(&failure.clone().into());
+        output::print_error(&failure.clone().into());
     }
-    let failed = tried.iter().any(|tried| matches!(tried.status, ExampleStatus::Failed(_)));
-    if let Some(why) = tried.iter().find_map(|tried| tried.no_sandbox.as_ref()) {
+    let failed = results.iter().any(|result| matches!(result.status, ExampleStatus::Failed(_)));
+    if let Some(why) = results.iter().find_map(|result| result.no_sandbox.as_ref()) {
         bail!("the sandbox cannot start: {why}");
     }
+    // A failed example weighs more than an error that may hide others: the user sees it either way.
     Ok(match () {
-        () if !load.failures.is_empty() => Exit::CouldNotRun,
-        () if failed => Exit::Findings,
-        () if !unread.is_empty() => Exit::CouldNotRun,
-        () => Exit::Clean,
+        () if !load.failures.is_empty() => ExitStatus::CouldNotRun,
+        () if failed => ExitStatus::Findings,
+        () if !unread.is_empty() => ExitStatus::CouldNotRun,
+        () => ExitStatus::Clean,
     })
 }
 
-fn print(
+/// Prints the results to stdout. Only the tree has colours, so only it is filtered.
+fn print_results(
     cases: &[ExampleCase],
-    tried: &[ExampleResult],
+    results: &[ExampleResult],
     unread: &[String],
     time: Duration,
-    form: TestForm,
+    form: TestFormat,
 ) -> anyhow::Result<()> {
     match form {
-        TestForm::Tree => output::print(&render::tree(cases, tried, time)),
-        TestForm::Json => output::print_raw(&render::json(cases, tried, unread, time)),
-        TestForm::Junit => output::print_raw(&render::junit(cases, tried, unread, time)),
+        TestFormat::Tree => output::print(&render::tree(cases, results, time)),
+        TestFormat::Json => output::print_unfiltered(&render::json(cases, results, unread, time)),
+        TestFormat::Junit => output::print_unfiltered(&render::junit(cases, results, unread, time)),
     }
 }
 
-/// Says what is wrong with the definitions. Returns what of it may hide examples.
-fn tell_of_errors(load: &LoadResult) -> Vec<String> {
+/// Writes the errors of the definitions to stderr. Returns those because of which examples may be
+/// missing.
+fn report_errors(load: &LoadResult) -> Vec<String> {
     let errors = load.documents.iter().flat_map(|file| &file.diagnostics);
     let errors: Vec<_> =
         errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
     for diagnostic in &errors {
-        output::say(&format!("{}\n", diagnostics::concise(diagnostic)));
+        output::write_stderr(&format!("{}\n", diagnostics::concise(diagnostic)));
     }
     let unparsed = |name: &String| format!("`{name}` could not be parsed and is skipped");
-    load.unparsed.iter().map(unparsed).for_each(|sentence| messages::note(&sentence));
-    // A list of examples that cannot be read is one that cannot be tried; nor is what stands behind
-    // a mistake of the text.
-    let missed = |diagnostic: &&Diagnostic| match diagnostic.code.name {
+    load.unparsed.iter().map(unparsed).for_each(|sentence| messages::print_note(&sentence));
+    // A list of examples of the wrong type has unknown content, and behind a mistake of the syntax
+    // nothing was read.
+    let may_hide = |diagnostic: &&Diagnostic| match diagnostic.code.name {
         "INVALID_TYPE" => diagnostic.path.tokens().any(|token| token == "examples"),
         name => ["INVALID_SYNTAX", "INVALID_ENCODING", "TOO_DEEP"].contains(&name),
     };
@@ -125,8 +146,8 @@ fn tell_of_errors(load: &LoadResult) -> Vec<String> {
         .iter()
         .filter(|file| file.reading.is_none())
         .flat_map(|file| &file.diagnostics);
-    let mut hiding: Vec<&Diagnostic> = errors.into_iter().filter(missed).collect();
-    hiding.extend(unread.filter(|diagnostic| !missed(diagnostic)));
+    let mut hiding: Vec<&Diagnostic> = errors.into_iter().filter(may_hide).collect();
+    hiding.extend(unread.filter(|diagnostic| !may_hide(diagnostic)));
     let failures = load.failures.iter().map(ToString::to_string);
     hiding
         .into_iter()
@@ -136,24 +157,23 @@ fn tell_of_errors(load: &LoadResult) -> Vec<String> {
         .collect()
 }
 
-/// The definitions that were named, else those of the configuration.
+/// Loads the named definitions, or those of the configuration.
 fn load(args: &TestArgs) -> anyhow::Result<LoadResult> {
     let SelectedSources { sources, command, config, reading } = &args.selected;
     if !sources.is_empty() || !command.is_empty() {
         return sources::load_named(sources, command, reading.options(false));
     }
-    match sources::configuration(config.as_deref())? {
-        Some(config) => {
-            sources::load_plan(SourcePlan::from_config(&config, &environment::variable))
-        }
+    match sources::find_configuration(config.as_deref())? {
+        Some(config) => sources::load_plan(SourcePlan::from_config(&config, &environment::variable)),
         None => {
             bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`")
         }
     }
 }
 
-/// The same sources, with tools that can be called.
-async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
+/// Loads the same sources a second time, with tools that can be called. Diagnostics were reported
+/// by the first load; only sources that fail are reported here.
+async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
     let source = SourceArgs {
         config: args.selected.config.clone(),
         from: args.selected.sources.clone(),
@@ -162,11 +182,11 @@ async fn catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
     };
     let listener = Arc::new(|event: &CatalogEvent| match event {
         CatalogEvent::Note(_) | CatalogEvent::SourceFailure(_) => {
-            messages::sentence(event).into_iter().for_each(|sentence| messages::note(&sentence));
+            messages::print_event(event);
         }
         _ => {}
     });
-    let catalog = sources::catalog(
+    let catalog = sources::open_catalog(
         &source,
         args.selected.reading.options(false),
         runtime::executor_context(Log::default()),

@@ -1,4 +1,8 @@
-//! The results: a tree for people, JSON lines for programs, JUnit XML for continuous integration.
+//! The results of `toolwright test` as text: a tree for people, JSON lines for programs, JUnit XML
+//! for continuous integration. The functions take the cases and, in the same order, their results.
+//!
+//! Names and messages come from definitions and tools: the tree makes control characters visible,
+//! JSON and XML escape them.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,23 +16,24 @@ use toolwright_workspace::examples::ExampleCase;
 use super::run::{ExampleResult, ExampleStatus};
 use crate::report::plural;
 
+// `output::print` removes the styles where the terminal does not support them.
 const GREEN: Style = AnsiColor::Green.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const DIM: Style = Style::new().dimmed();
 
-/// How many of each kind.
+/// The number of results of each status.
 #[derive(Default)]
-struct Count {
+struct ResultCounts {
     passed: usize,
     failed: usize,
     skipped: usize,
 }
 
-impl Count {
-    fn of<'t>(tried: impl Iterator<Item = &'t ExampleResult>) -> Count {
-        let mut count = Count::default();
-        for tried in tried {
-            match tried.status {
+impl ResultCounts {
+    fn of<'t>(results: impl Iterator<Item = &'t ExampleResult>) -> ResultCounts {
+        let mut count = ResultCounts::default();
+        for result in results {
+            match result.status {
                 ExampleStatus::Passed => count.passed += 1,
                 ExampleStatus::Failed(_) => count.failed += 1,
                 ExampleStatus::Skipped(_) => count.skipped += 1,
@@ -38,15 +43,18 @@ impl Count {
     }
 }
 
-fn ms(time: Duration) -> f64 {
+/// Milliseconds with one decimal.
+fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 10.0
 }
 
-/// Files, tools and examples, then the sum.
-pub(super) fn tree(cases: &[ExampleCase], tried: &[ExampleResult], time: Duration) -> String {
+/// Files, tools and examples as an indented tree, then the totals. A file or tool is printed when
+/// it differs from that of the previous example.
+pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Duration) -> String {
     let mut text = String::new();
+    // The headings that are printed already.
     let (mut file, mut tool) = ("", "");
-    for (case, tried) in cases.iter().zip(tried) {
+    for (case, result) in cases.iter().zip(results) {
         if case.file != file {
             let _ = writeln!(
                 text,
@@ -54,6 +62,7 @@ pub(super) fn tree(cases: &[ExampleCase], tried: &[ExampleResult], time: Duratio
                 if file.is_empty() { "" } else { "\n" },
                 visible(&case.file)
             );
+            // The same tool id in another file gets a heading of its own.
             (file, tool) = (&case.file, "");
         }
         if case.tool != tool {
@@ -61,12 +70,12 @@ pub(super) fn tree(cases: &[ExampleCase], tried: &[ExampleResult], time: Duratio
             tool = &case.tool;
         }
         let name = visible(&case.name);
-        let _ = match &tried.status {
+        let _ = match &result.status {
             ExampleStatus::Passed => {
                 writeln!(
                     text,
                     "    {GREEN}ok{GREEN:#}   {name} {DIM}({} ms){DIM:#}",
-                    ms(tried.time)
+                    milliseconds(result.time)
                 )
             }
             ExampleStatus::Skipped(why) => {
@@ -76,72 +85,78 @@ pub(super) fn tree(cases: &[ExampleCase], tried: &[ExampleResult], time: Duratio
                 let _ = writeln!(
                     text,
                     "    {RED}FAIL{RED:#} {name} {DIM}({} ms){DIM:#}",
-                    ms(tried.time)
+                    milliseconds(result.time)
                 );
+                // `file:line`, which editors and terminals turn into links.
                 let _ = writeln!(text, "         at {}:{}", visible(&case.file), case.line);
                 lines.iter().try_for_each(|line| writeln!(text, "         {}", visible(line)))
             }
         };
     }
-    let count = Count::of(tried.iter());
+    let count = ResultCounts::of(results.iter());
     if !cases.is_empty() {
         text.push('\n');
     }
-    let Count { passed, failed, skipped } = count;
+    let ResultCounts { passed, failed, skipped } = count;
     let _ = writeln!(
         text,
         "{}: {passed} passed, {failed} failed, {skipped} skipped ({} ms)",
         plural(cases.len(), "example"),
-        ms(time)
+        milliseconds(time)
     );
     text
 }
 
-/// One object per line, then the sum.
+/// One object per line and example, then one with the totals and the errors that may hide examples
+/// (`unread`).
 pub(super) fn json(
     cases: &[ExampleCase],
-    tried: &[ExampleResult],
+    results: &[ExampleResult],
     unread: &[String],
     time: Duration,
 ) -> String {
     let mut text = String::new();
-    for (case, tried) in cases.iter().zip(tried) {
-        let (status, messages) = match &tried.status {
+    for (case, result) in cases.iter().zip(results) {
+        let (status, messages) = match &result.status {
             ExampleStatus::Passed => ("passed", Vec::new()),
             ExampleStatus::Failed(lines) => ("failed", lines.clone()),
             ExampleStatus::Skipped(why) => ("skipped", vec![why.clone()]),
         };
         let line = json!({
             "file": case.file, "line": case.line, "tool": case.tool, "example": case.name,
-            "status": status, "ms": ms(tried.time), "messages": messages,
+            "status": status, "ms": milliseconds(result.time), "messages": messages,
         });
         let _ = writeln!(text, "{line}");
     }
-    let Count { passed, failed, skipped } = Count::of(tried.iter());
+    let ResultCounts { passed, failed, skipped } = ResultCounts::of(results.iter());
     let sum = json!({
-        "examples": cases.len(), "passed": passed, "failed": failed, "skipped": skipped, "unread": unread, "ms": ms(time),
+        "examples": cases.len(), "passed": passed, "failed": failed, "skipped": skipped,
+        "unread": unread, "ms": milliseconds(time),
     });
     let _ = writeln!(text, "{sum}");
     text
 }
 
-/// JUnit XML: a suite per file, and one for what hides examples, because who reads the file does
-/// not see the exit code.
+/// JUnit XML with a suite per file. Errors that may hide examples become a suite of their own:
+/// programs that read the file do not see the exit status.
 pub(super) fn junit(
     cases: &[ExampleCase],
-    tried: &[ExampleResult],
+    results: &[ExampleResult],
     unread: &[String],
     time: Duration,
 ) -> String {
-    let all: Vec<(&ExampleCase, &ExampleResult)> = cases.iter().zip(tried).collect();
+    let all: Vec<(&ExampleCase, &ExampleResult)> = cases.iter().zip(results).collect();
+    // `testsuites` and `testsuite` have the same attributes.
     let head = |element: &str,
                 name: &str,
                 of: &[(&ExampleCase, &ExampleResult)],
                 errors: usize,
                 time: Duration| {
-        let Count { failed, skipped, .. } = Count::of(of.iter().map(|(_, tried)| *tried));
+        let ResultCounts { failed, skipped, .. } =
+            ResultCounts::of(of.iter().map(|(_, result)| *result));
         format!(
-            "<{element} name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{:.3}\">\n",
+            "<{element} name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\" \
+             skipped=\"{skipped}\" time=\"{:.3}\">\n",
             escaped(name),
             of.len() + errors,
             time.as_secs_f64()
@@ -149,10 +164,11 @@ pub(super) fn junit(
     };
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text += &head("testsuites", "toolwright", &all, unread.len(), time);
+    // The cases are ordered by file.
     for suite in all.chunk_by(|a, b| a.0.file == b.0.file) {
-        let time = suite.iter().map(|(_, tried)| tried.time).sum();
+        let time = suite.iter().map(|(_, result)| result.time).sum();
         text += &head("testsuite", &suite[0].0.file, suite, 0, time);
-        suite.iter().for_each(|(case, tried)| test_case(case, tried, &mut text));
+        suite.iter().for_each(|(case, result)| test_case(case, result, &mut text));
         text += "</testsuite>\n";
     }
     if !unread.is_empty() {
@@ -160,7 +176,8 @@ pub(super) fn junit(
         for why in unread.iter().map(|why| escaped(why)) {
             let _ = writeln!(
                 text,
-                "<testcase classname=\"definitions\" name=\"{why}\" time=\"0.000\"><error message=\"{why}\"/></testcase>"
+                "<testcase classname=\"definitions\" name=\"{why}\" time=\"0.000\">\
+                 <error message=\"{why}\"/></testcase>"
             );
         }
         text += "</testsuite>\n";
@@ -168,15 +185,18 @@ pub(super) fn junit(
     text + "</testsuites>\n"
 }
 
-fn test_case(case: &ExampleCase, tried: &ExampleResult, text: &mut String) {
+/// Writes one `testcase`, with the tool as its class. The first line of a failure is its message,
+/// all lines are its text.
+fn test_case(case: &ExampleCase, result: &ExampleResult, text: &mut String) {
     let (tool, name, file) = (escaped(&case.tool), escaped(&case.name), escaped(&case.file));
-    let seconds = tried.time.as_secs_f64();
+    let seconds = result.time.as_secs_f64();
     let _ = write!(
         text,
-        "<testcase classname=\"{tool}\" name=\"{name}\" file=\"{file}\" line=\"{}\" time=\"{seconds:.3}\"",
+        "<testcase classname=\"{tool}\" name=\"{name}\" file=\"{file}\" line=\"{}\" \
+         time=\"{seconds:.3}\"",
         case.line
     );
-    let _ = match &tried.status {
+    let _ = match &result.status {
         ExampleStatus::Passed => writeln!(text, "/>"),
         ExampleStatus::Skipped(why) => {
             writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why))
@@ -189,7 +209,9 @@ fn test_case(case: &ExampleCase, tried: &ExampleResult, text: &mut String) {
     };
 }
 
-/// Text as XML may hold it: what no XML may hold becomes a question mark.
+/// Escapes text for XML attributes and content. Characters that XML 1.0 forbids even in escaped
+/// form become question marks. Line ends are escaped, because parsers turn those of attributes into
+/// blanks.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

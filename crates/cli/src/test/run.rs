@@ -1,57 +1,70 @@
-//! Runs one example as a test, and says what came of it.
+//! Runs one example as a test.
 //!
-//! An AIOS example is judged by the validators of its command. In the other formats the input must
-//! match the input schema and the output the output schema; with `--run` the tool must return that
-//! output, too.
+//! | format | the example passes if |
+//! |---|---|
+//! | AIOS | the validators of its command accept its input, or refuse it with its `error` |
+//! | others | input and output match the schemas, and with `--run` the tool returns the output |
+//!
+//! An example that cannot show anything is skipped, not passed: one without a scenario, one for a
+//! tool that needs a browser, an expected refusal without validators. Validators run in the sandbox
+//! with the limits of `serve`. How results are printed is in `render`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use toolwright_catalog::Catalog;
-use toolwright_exec::knowledge::{FunctionRunner, RunnableKnowledge};
+use toolwright_exec::knowledge::{FunctionRunner, RunnableKnowledge, Verdict};
 use toolwright_exec::{CallRequest, Log, NoHost, code};
-use toolwright_model::{Binding, Example, FunctionLimits};
+use toolwright_model::{Binding, Example, ExpectedError, FunctionLimits};
 use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidateError};
 use toolwright_script::ScriptAnalyzer;
 use toolwright_source::RecordPath;
 use toolwright_workspace::examples::{ExampleCase, Expectation};
 
-/// What came of an example.
+/// The result of one example.
 pub(super) struct ExampleResult {
     pub(super) status: ExampleStatus,
+    /// The wall-clock time, with the call of the tool.
     pub(super) time: Duration,
-    /// Why no example can be judged.
+    /// Set if the sandbox cannot start. This concerns all examples, so the command fails with it.
     pub(super) no_sandbox: Option<String>,
 }
 
+/// Whether an example passed.
 pub(super) enum ExampleStatus {
+    /// It agrees with the definition.
     Passed,
-    /// What is wrong, a line each.
+    /// It does not; one line per mistake, the first one a summary.
     Failed(Vec<String>),
-    /// Why it says nothing.
+    /// It can neither pass nor fail, for this reason.
     Skipped(String),
 }
 
-/// What examples are run with.
+/// Everything that running examples needs. Shared by all examples of a run.
 pub(super) struct ExampleRunner<'a> {
+    /// The sandbox for validators.
     pub(super) pool: &'a WorkerPool,
+    /// Locates exceptions of validators in their source.
     pub(super) analyzer: &'a dyn ScriptAnalyzer,
+    /// Time and memory of one validator, from the configuration.
     pub(super) limits: &'a FunctionLimits,
-    /// The functions of each document that was loaded, by its number.
+    /// The functions of each loaded document, by `ExampleCase::document`.
     pub(super) knowledge: &'a [Option<Arc<RunnableKnowledge>>],
-    /// The tools to call, if they are to be called.
+    /// The tools, with `--run`.
     pub(super) catalog: Option<&'a Catalog>,
-    /// Whether an answer must be the expected one, not only hold it.
+    /// Whether a result with more members than the expected output fails.
     pub(super) exact: bool,
 }
 
 impl ExampleRunner<'_> {
+    /// Runs one example. Never fails: every failure is a status.
     pub(super) async fn run(&self, case: &ExampleCase) -> ExampleResult {
         let began = Instant::now();
         let mut no_sandbox = None;
         let status = match &case.expectation {
+            // Without a scenario it would be skipped under the name of a command, too.
             Expectation::NotACommand if case.example.scenario.is_none() => {
                 ExampleStatus::Skipped("it has no `scenario`".to_owned())
             }
@@ -60,17 +73,19 @@ impl ExampleRunner<'_> {
             }
             Expectation::Validators => {
                 let knowledge = self.knowledge[case.document].as_deref();
-                self.judged(case, knowledge, &mut no_sandbox).await
+                self.run_validators(case, knowledge, &mut no_sandbox).await
             }
             Expectation::Schemas { input, output } => {
-                self.typed(case, input.as_ref(), output.as_ref()).await
+                self.check_schemas(case, input.as_ref(), output.as_ref()).await
             }
         };
         ExampleResult { status, time: began.elapsed(), no_sandbox }
     }
 
-    /// aios readings, examples as tests.
-    async fn judged(
+    /// Runs the validators of an AIOS command on the input of an example, and compares their
+    /// verdict with the example: `output` means that they must accept the input, `error` that they
+    /// must refuse it with a message that contains the example's.
+    async fn run_validators(
         &self,
         case: &ExampleCase,
         knowledge: Option<&RunnableKnowledge>,
@@ -81,6 +96,7 @@ impl ExampleRunner<'_> {
         let Some(scenario) = scenario else {
             return ExampleStatus::Skipped("it has no `scenario`".to_owned());
         };
+        // An incomplete example is a mistake of its author, so it fails.
         let failed = |line: String| ExampleStatus::Failed(vec![line]);
         let Some(input) = input else { return failed("it has no `input`".to_owned()) };
         match (output, error) {
@@ -92,9 +108,12 @@ impl ExampleRunner<'_> {
             (Some(_), Some(_)) => return failed("it has both `output` and `error`".to_owned()),
             _ => {}
         }
+        // An error of the API happens after the validators, so they must accept the input.
         let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
         let Some(knowledge) = knowledge.filter(|knowledge| knowledge.has_validators(&case.command))
         else {
+            // Without validators nothing refuses the input. An expected success holds; an expected
+            // refusal happens elsewhere (in the API) and cannot be tested.
             return match refused {
                 Some(_) => ExampleStatus::Skipped(format!(
                     "`{}` has no validator that could refuse it",
@@ -103,6 +122,7 @@ impl ExampleRunner<'_> {
                 None => ExampleStatus::Passed,
             };
         };
+        // The console of validators is dropped: `eval` shows it.
         let log = Log::default();
         let functions = FunctionRunner {
             pool: Some(self.pool),
@@ -110,50 +130,16 @@ impl ExampleRunner<'_> {
             limits: self.limits,
             log: &log,
         };
-        let judged = knowledge.judge(&case.command, input, functions).await;
-        if judged.no_sandbox.is_some() {
-            *no_sandbox = judged.no_sandbox;
-            return failed("it could not be judged".to_owned());
+        let verdict = knowledge.judge(&case.command, input, functions).await;
+        if verdict.no_sandbox.is_some() {
+            *no_sandbox = verdict.no_sandbox;
+            return failed("its validators could not run".to_owned());
         }
-        let expected = refused
-            .and_then(|expected| expected.message.as_deref())
-            .filter(|text| !text.is_empty());
-        if expected
-            .is_some_and(|message| judged.thrown.iter().any(|thrown| thrown.contains(message)))
-        {
-            return ExampleStatus::Passed;
-        }
-        if judged.broken {
-            // A validator that cannot do its work refuses a call, but shows nothing about an
-            // example.
-            let first = "a validator could not judge it:".to_owned();
-            return ExampleStatus::Failed(std::iter::once(first).chain(judged.errors).collect());
-        }
-        let said = || judged.errors.iter().map(|error| format!("  {error}"));
-        match refused {
-            None if judged.errors.is_empty() => ExampleStatus::Passed,
-            None => ExampleStatus::Failed(
-                std::iter::once("the validators should pass it, and say:".to_owned())
-                    .chain(said())
-                    .collect(),
-            ),
-            Some(_) if judged.errors.is_empty() => {
-                failed("the validators should refuse it, and pass it".to_owned())
-            }
-            Some(expected) => match &expected.message {
-                Some(message)
-                    if !judged.errors.iter().any(|error| error.contains(message.as_str())) =>
-                {
-                    let first =
-                        format!("expected an error with `{message}` in it, the validators say:");
-                    ExampleStatus::Failed(std::iter::once(first).chain(said()).collect())
-                }
-                _ => ExampleStatus::Passed,
-            },
-        }
+        compare_verdict(verdict, refused)
     }
 
-    async fn typed(
+    /// Checks input and output against the schemas of the tool, then calls it with `--run`.
+    async fn check_schemas(
         &self,
         case: &ExampleCase,
         input: Option<&Json>,
@@ -163,20 +149,22 @@ impl ExampleRunner<'_> {
         if example.input.is_none() {
             return ExampleStatus::Failed(vec!["it has no `input`".to_owned()]);
         }
-        let mut wrong = mismatch("input", input, example.input.as_ref());
-        wrong.extend(mismatch("output", output, example.output.as_ref()));
+        let mut wrong = schema_errors("input", input, example.input.as_ref());
+        wrong.extend(schema_errors("output", output, example.output.as_ref()));
         match (wrong.is_empty(), self.catalog) {
+            // The tool is not called: with a wrong example its result would show nothing.
             (false, _) => ExampleStatus::Failed(wrong),
             (true, None) => ExampleStatus::Passed,
-            (true, Some(catalog)) => self.called(case, catalog).await,
+            (true, Some(catalog)) => self.call_tool(case, catalog).await,
         }
     }
 
-    /// Calls the tool and looks at its answer.
-    async fn called(&self, case: &ExampleCase, catalog: &Catalog) -> ExampleStatus {
+    /// Calls the tool with the input of the example, and compares the result with its output.
+    async fn call_tool(&self, case: &ExampleCase, catalog: &Catalog) -> ExampleStatus {
+        // Ids are unique in the registry: the call would reach the tool of the other file.
         if let Some(file) = &case.shadowed_by {
             let other = format!(
-                "it was not called: `{}` is a tool of `{file}` too, and that one would answer",
+                "it was not called: `{file}` also defines `{}`, and that tool would be called",
                 case.tool
             );
             return ExampleStatus::Failed(vec![
@@ -188,6 +176,7 @@ impl ExampleRunner<'_> {
         request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
         let outcome = match catalog.runner().call(request, &NoHost).await {
             Ok(outcome) => outcome,
+            // A BTCP tool that works on a page cannot run here at all.
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
                 return ExampleStatus::Skipped(failure.message);
             }
@@ -199,15 +188,15 @@ impl ExampleRunner<'_> {
         };
         if outcome.is_error {
             return ExampleStatus::Failed(vec![format!(
-                "the tool says that it failed: {}",
+                "the tool reported a failure: {}",
                 outcome.texts()
             )]);
         }
         let Some(expected) = &case.example.output else { return ExampleStatus::Passed };
-        // A text is compared as one, also if it could be read as JSON; of a body it is known to be
-        // one.
-        let toolbox = catalog.runner().registry();
-        let has_body = toolbox
+        // A tool that returns text is compared as text, even if the text is valid JSON. A BTCP body
+        // always returns text.
+        let registry = catalog.runner().registry();
+        let has_body = registry
             .get(&case.tool)
             .is_some_and(|entry| entry.tool.details.binding == Binding::Script);
         let value = match &outcome.structured {
@@ -220,11 +209,54 @@ impl ExampleRunner<'_> {
     }
 }
 
-fn mismatch(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<String> {
+/// Compares what the validators decided with the error that the example expects; `None` if it
+/// expects that they accept the input.
+///
+/// An expected error without a message is met by any refusal. Its code is not compared: validators
+/// report messages only.
+fn compare_verdict(verdict: Verdict, refused: Option<&ExpectedError>) -> ExampleStatus {
+    let message = refused.and_then(|expected| expected.message.as_deref());
+    // A validator may throw the expected message instead of returning it. An empty message would be
+    // part of every exception, also of a programming error.
+    let thrown = message.filter(|message| !message.is_empty());
+    if thrown.is_some_and(|message| verdict.thrown.iter().any(|it| it.contains(message))) {
+        return ExampleStatus::Passed;
+    }
+    let failed = |first: String, errors: Vec<String>| {
+        ExampleStatus::Failed(std::iter::once(first).chain(errors).collect())
+    };
+    // A validator that fails refuses a call for safety, but a refusal for the wrong reason must not
+    // let the example of an expected refusal pass.
+    if verdict.broken {
+        return failed("a validator failed:".to_owned(), verdict.errors);
+    }
+    let errors = verdict.errors.iter().map(|error| format!("  {error}")).collect();
+    match (refused, verdict.errors.is_empty()) {
+        (None, true) => ExampleStatus::Passed,
+        (None, false) => failed("the validators must accept it, but report:".to_owned(), errors),
+        (Some(_), true) => {
+            failed("the validators must refuse it, but accept it".to_owned(), errors)
+        }
+        (Some(_), false) => match message {
+            Some(message) if !verdict.errors.iter().any(|error| error.contains(message)) => {
+                let first = format!(
+                    "expected an error that contains `{message}`, but the validators report:"
+                );
+                failed(first, errors)
+            }
+            _ => ExampleStatus::Passed,
+        },
+    }
+}
+
+/// The violations of a schema, one line each. A missing schema or value cannot be violated.
+fn schema_errors(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<String> {
     let (Some(schema), Some(value)) = (schema, value) else { return Vec::new() };
     match SchemaValidator::validate(schema, value) {
         Ok(()) => Vec::new(),
-        Err(ValidateError::Schema(error)) => vec![format!("`{which}Schema` is none: {error}")],
+        Err(ValidateError::Schema(error)) => {
+            vec![format!("`{which}Schema` is not a valid schema: {error}")]
+        }
         Err(ValidateError::Instance(failures)) => failures
             .iter()
             .map(|failure| format!("`{which}{}`: {}", failure.instance_path, failure.message))
@@ -232,20 +264,21 @@ fn mismatch(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<Str
     }
 }
 
-/// What of the expected value is not in the actual one. Members may be more than expected unless it
-/// must be exact; lists have the same length.
+/// Collects the differences between the expected and the actual value, with their paths. Objects
+/// may have more members than expected unless `exact`; lists must have the same length, because a
+/// shorter list is rarely a part of a longer one.
 fn compare(expected: &Json, actual: &Json, exact: bool, at: &RecordPath, wrong: &mut Vec<String>) {
     match (expected, actual) {
         (Json::Object(expected), Json::Object(actual)) => {
             for (name, value) in expected {
                 match actual.get(name) {
                     Some(other) => compare(value, other, exact, &at.child(name), wrong),
-                    None => wrong.push(format!("`{}` is missing in the answer", at.child(name))),
+                    None => wrong.push(format!("`{}` is missing in the result", at.child(name))),
                 }
             }
             let more = actual.keys().filter(|name| exact && !expected.contains_key(*name));
             wrong.extend(
-                more.map(|name| format!("`{}` is in the answer and not expected", at.child(name))),
+                more.map(|name| format!("`{}` is in the result but not expected", at.child(name))),
             );
         }
         (Json::Array(expected), Json::Array(actual)) if expected.len() == actual.len() => {
@@ -253,19 +286,25 @@ fn compare(expected: &Json, actual: &Json, exact: bool, at: &RecordPath, wrong: 
                 compare(value, other, exact, &at.child(n), wrong);
             }
         }
-        // `3` and `3.0` are one number; whole numbers are compared to their last digit.
+        // `3` and `3.0` are the same number. Two integers are compared exactly, below: as floating
+        // point numbers, large ones would be equal to their neighbours.
         (Json::Number(a), Json::Number(b))
             if (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64() => {}
         (expected, actual) if expected == actual => {}
         (expected, actual) => {
             let place =
-                if at.as_str().is_empty() { "the answer".to_owned() } else { format!("`{at}`") };
-            wrong.push(format!("{place} is {}, expected {}", shown(actual), shown(expected)));
+                if at.as_str().is_empty() { "the result".to_owned() } else { format!("`{at}`") };
+            wrong.push(format!(
+                "{place} is {}, expected {}",
+                shorten_json(actual),
+                shorten_json(expected)
+            ));
         }
     }
 }
 
-fn shown(value: &Json) -> String {
+/// The value as JSON, cut to the length of a message.
+fn shorten_json(value: &Json) -> String {
     toolwright_source::words::shorten(&value.to_string())
 }
 
@@ -276,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_hold_what_is_expected() {
+    fn results_are_compared_member_by_member() {
         let wrong = |expected: Json, actual: Json, exact: bool| {
             let mut wrong = Vec::new();
             compare(&expected, &actual, exact, &RecordPath::root(), &mut wrong);
@@ -286,13 +325,13 @@ mod tests {
         assert_eq!(wrong(json!({"a": {"b": [1, {"c": 2}]}}), more.clone(), false), "");
         assert_eq!(
             wrong(json!({"a": {"b": [1, {"c": 2}]}}), more.clone(), true),
-            "`/a/b/1/d` is in the answer and not expected; `/e` is in the answer and not expected"
+            "`/a/b/1/d` is in the result but not expected; `/e` is in the result but not expected"
         );
         assert_eq!(wrong(more.clone(), more.clone(), true), "");
         assert_eq!(
             wrong(json!({"a": {"b": [1]}, "x": 1}), more, false),
-            "`/a/b` is [1.0,{\"c\":2,\"d\":3}], expected [1]; `/x` is missing in the answer"
+            "`/a/b` is [1.0,{\"c\":2,\"d\":3}], expected [1]; `/x` is missing in the result"
         );
-        assert_eq!(wrong(json!("a"), json!("b"), false), "the answer is \"b\", expected \"a\"");
+        assert_eq!(wrong(json!("a"), json!("b"), false), "the result is \"b\", expected \"a\"");
     }
 }

@@ -191,7 +191,7 @@ fn files_that_are_not_bodies_are_reported() {
         .expect("a file");
     std::fs::write(folder.path().join("huge.js"), vec![b' '; 2 << 20]).expect("a file");
     let unread = [
-        ("pipe", "", "NOT_RUNNABLE", "pipe.js` is no file"),
+        ("pipe", "", "NOT_RUNNABLE", "pipe.js` is not a file"),
         ("latin", "", "NOT_RUNNABLE", "latin.js` is not UTF-8 (byte 22 is wrong)"),
         ("huge", "", "NOT_RUNNABLE", "huge.js` is larger than 1024 KiB"),
     ];

@@ -383,7 +383,7 @@ fn without_arguments_the_sources_of_the_configuration_are_checked() {
     assert_eq!((named.code, named.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
     assert_one_line(
         &run(&below, &["check", "now.json", "--config", "no.toml"]),
-        &["there is no configuration `no.toml`"],
+        &["the configuration `no.toml` does not exist"],
     );
     // `--format` applies to these sources, too.
     let as_mcp = run(folder.path(), &["check", "--format", "mcp", "--output-format", "json"]);
@@ -782,8 +782,8 @@ fn completions_and_manual_pages_are_printed() {
         assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
     }
     let typo = run(&["man", "chekc"]);
-    assert_one_line(&typo, &["there is no command `chekc` (did you mean `check`?)"]);
-    assert_one_line(&run(&["man", "zzzzzz"]), &["there is no command `zzzzzz`"]);
+    assert_one_line(&typo, &["unknown command `chekc` (did you mean `check`?)"]);
+    assert_one_line(&run(&["man", "zzzzzz"]), &["unknown command `zzzzzz`"]);
     let command = run(&["chekc"]);
     assert!(
         command.code == 2 && command.stdout.is_empty() && command.stderr.contains("'check'"),

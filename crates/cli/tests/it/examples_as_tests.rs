@@ -102,8 +102,11 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
             ("passed", ""),
             ("passed", ""),
             ("passed", ""),
-            ("failed", "the validators should pass it, and say:"),
-            ("failed", "expected an error with `something else` in it, the validators say:"),
+            ("failed", "the validators must accept it, but report:"),
+            (
+                "failed",
+                "expected an error that contains `something else`, but the validators report:"
+            ),
             ("skipped", "`add` has no validator that could refuse it"),
             ("passed", ""),
             ("skipped", "it has no `scenario`"),
@@ -123,7 +126,7 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
     assert!(called.stdout.contains("`/total` is 3, expected 4"), "{}", called.stdout);
     let exact = test(&["shop.json", "--run", "--exact", "--filter", "two"]);
     assert!(
-        exact.code == 1 && exact.stdout.contains("`/count` is in the answer and not expected"),
+        exact.code == 1 && exact.stdout.contains("`/count` is in the result but not expected"),
         "{exact:?}"
     );
     let junit = test(&["shop.json", "--run", "--output-format", "junit", "--jobs", "1"]);
@@ -215,7 +218,7 @@ fn a_text_does_not_equal_the_number_it_spells() {
     ]);
     let run = run(folder.path(), &["test", "b.json", "--run"]);
     assert!(run.stdout.contains("3 examples: 2 passed, 1 failed"), "{run:?}");
-    assert!(run.stdout.contains("the answer is \"5\", expected 5"), "{run:?}");
+    assert!(run.stdout.contains("the result is \"5\", expected 5"), "{run:?}");
 }
 
 #[test]
@@ -240,7 +243,7 @@ fn an_example_is_not_tested_on_a_tool_of_the_same_id() {
     ]);
     let both = run(folder.path(), &["test", "--run", "new", "old"]);
     assert_eq!(both.code, 1, "{both:?}");
-    assert!(both.stdout.contains("`shop:which` is a tool of `new/shop.json` too"), "{both:?}");
+    assert!(both.stdout.contains("`new/shop.json` also defines `shop:which`"), "{both:?}");
     assert!(both.stdout.contains("1 passed, 1 failed"), "{both:?}");
     for each in ["new", "old"] {
         let alone = run(folder.path(), &["test", "--run", each]);
@@ -265,7 +268,7 @@ fn a_broken_validator_makes_an_example_fail() {
         let folder = folder(&[("odd.yaml", judged_by(code, example).as_bytes())]);
         let run = run(folder.path(), &["test", "odd.yaml"]);
         assert_eq!(run.code, 1, "{code}: {run:?}");
-        assert!(run.stdout.contains("a validator could not judge it:"), "{code}: {}", run.stdout);
+        assert!(run.stdout.contains("a validator failed:"), "{code}: {}", run.stdout);
     }
 }
 

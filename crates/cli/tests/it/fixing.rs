@@ -178,7 +178,7 @@ fn standard_input_is_not_fixed() {
     let folder = folder(&[]);
     for option in ["--fix", "--unsafe-fixes", "--diff"] {
         let run = run_in(folder.path(), &["check", "-", option], MIXED.as_bytes());
-        let note = "toolwright: what comes from standard input is not repaired: name its file\n";
+        let note = "toolwright: standard input cannot be fixed; name the file instead\n";
         assert_eq!((run.code, run.stderr.as_str()), (1, note), "{option}");
         // Nothing is counted as fixable: there is no file to write.
         assert_eq!(last(&run), "1 tool in 1 file: 1 error, 1 warning, 1 note", "{option}");

@@ -35,7 +35,7 @@ fn doctor_names_every_layer() {
       landlock           ok       can open no path and use no port
       resource-limits    ok       has limits of memory, descriptors and processes
       seccomp            ok       can make no system call but those of computing
-    every layer of the jail is there
+    all layers of the sandbox are active
     ");
 }
 
@@ -54,7 +54,7 @@ fn lower_limits_of_the_shell_are_kept_or_reported() {
     };
     let (code, stdout, stderr) = doctor(900_000);
     assert!(
-        code == Some(0) && stdout.contains("every layer of the jail is there"),
+        code == Some(0) && stdout.contains("all layers of the sandbox are active"),
         "{stdout}{stderr}"
     );
     let (code, _, stderr) = doctor(400_000);

@@ -334,11 +334,7 @@ fn unusable_addresses_are_reported_in_one_line_with_exit_code_2() {
     let taken = taken.local_addr().map(|address| (taken, address.to_string())).expect("an address");
     type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
     let cases: &[Case<'_>] = &[
-        (
-            "0.0.0.0:0",
-            &[],
-            "so a token is needed: put one into TOOLWRIGHT_TOKEN, or listen on 127.0.0.1",
-        ),
+        ("0.0.0.0:0", &[], "so a token is needed: set TOOLWRIGHT_TOKEN, or listen on 127.0.0.1"),
         ("0.0.0.0:0", &[("TOOLWRIGHT_TOKEN", "  ")], "so a token is needed"),
         ("[::]:0", &[], "cannot|so a token is needed"),
         (&taken.1, &[], "cannot listen on"),
@@ -358,10 +354,7 @@ fn unusable_addresses_are_reported_in_one_line_with_exit_code_2() {
     let nothing = tempfile::tempdir().expect("a folder");
     std::fs::write(nothing.path().join("toolwright.toml"), "").expect("a file");
     let run = run_with(nothing.path(), &["serve"], &[], "");
-    assert_eq!(
-        (run.code, run.stderr.as_str()),
-        (2, "toolwright: there is no source that could be served\n")
-    );
+    assert_eq!((run.code, run.stderr.as_str()), (2, "toolwright: there is no source to serve\n"));
 }
 
 /// A signal ends the listening, not the calls. The call ends only after the signal was handled.
@@ -395,7 +388,7 @@ fn calls_finish_after_a_signal_on_http() {
         });
         signal(web.running.pid(), "TERM");
         until("the signal in the log", LONG, || {
-            web.running.stderr().contains("toolwright: ending").then_some(())
+            web.running.stderr().contains("toolwright: shutting down").then_some(())
         });
         gate.release();
         let reply = Reply::read(stream);

@@ -27,10 +27,16 @@ fn the_nearest_configuration_is_used() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["call", "echo", "--config", "no.toml"],
-            "toolwright: there is no configuration `no.toml`\n",
+            "toolwright: the configuration `no.toml` does not exist\n",
         ),
-        (&["serve", "--config", "no.toml"], "toolwright: there is no configuration `no.toml`\n"),
-        (&["call", "echo", "--config", "tools"], "toolwright: there is no configuration `tools`\n"),
+        (
+            &["serve", "--config", "no.toml"],
+            "toolwright: the configuration `no.toml` does not exist\n",
+        ),
+        (
+            &["call", "echo", "--config", "tools"],
+            "toolwright: the configuration `tools` does not exist\n",
+        ),
     ];
     for (args, message) in cases {
         let run = run(folder.path(), args);

@@ -1,4 +1,16 @@
-//! The record as cards, for people.
+//! The record of a toolset as text, for `toolwright show` without `--json`.
+//!
+//! ```text
+//! tickets 1.2.0: 2 tools, aios        heading: the toolset, then its rows
+//!   file        tickets.yaml
+//!
+//! tickets:create                      one block per tool: id, then a row per non-empty field
+//!   about       Creates a ticket.
+//! ```
+//!
+//! Everything here comes from definitions that may be hostile or broken, so every text passes
+//! through [`one_line`], and fields that could not be read are shown as such or left out. The text
+//! is for people: programs read the JSON of `toolwright_workspace::record`, which loses nothing.
 
 use std::fmt::Write;
 
@@ -10,47 +22,51 @@ use toolwright_source::RecordPath;
 
 use crate::report::plural;
 
-/// The id of a tool, or what stands in its place in the file.
-pub(crate) fn id(reading: &Reading, tool: &Draft) -> String {
+/// The id of a tool. If it has no valid name: the invalid value from the file, or `(no name)`.
+pub(crate) fn tool_label(reading: &Reading, tool: &Draft) -> String {
     if let Some(id) = tool.id(reading.toolset.namespace.ok()) {
-        return plain(&id.to_string());
+        return one_line(&id.to_string());
     }
     match &tool.name {
-        FieldValue::Invalid(Json::String(name)) => plain(name),
-        FieldValue::Invalid(json) => plain(&json.to_string()),
+        FieldValue::Invalid(Json::String(name)) => one_line(name),
+        FieldValue::Invalid(json) => one_line(&json.to_string()),
         _ => "(no name)".to_owned(),
     }
 }
 
-/// Text on one line that cannot move the cursor, colour the terminal or hide anything.
-pub(crate) fn plain(text: &str) -> String {
+/// The text on one line, with runs of white space collapsed and control characters made visible: it
+/// cannot move the cursor, colour the terminal or hide anything.
+pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     toolwright_source::render::visible(&words.join(" "))
 }
 
-/// The toolset, then each of its tools.
-pub(crate) fn card(reading: &Reading) -> String {
+/// The text of a toolset and of each of its tools.
+pub(crate) fn toolset_text(reading: &Reading) -> String {
     let mut out = String::new();
     heading(&mut out, reading);
     for (n, tool) in reading.toolset.tools.iter().enumerate() {
         out.push('\n');
-        tool_card(&mut out, reading, n, tool);
+        tool_text(&mut out, reading, n, tool);
     }
     out
 }
 
+/// Writes a row, unless its text is empty. Labels have at most eleven characters.
 fn row(out: &mut String, label: &str, text: impl AsRef<str>) {
     let text = text.as_ref();
     if !text.is_empty() {
-        let _ = writeln!(out, "  {label:<11} {}", plain(text));
+        let _ = writeln!(out, "  {label:<11} {}", one_line(text));
     }
 }
 
+/// Writes the line with name, number of tools and format, and the fields of the toolset.
 fn heading(out: &mut String, reading: &Reading) {
     let toolset = &reading.toolset;
     let source = reading.origin.document().source();
-    let dialect = reading.dialect.as_deref().map_or(String::new(), |d| format!(" {}", plain(d)));
-    let name = plain(
+    let dialect = reading.dialect.as_deref().map_or(String::new(), |d| format!(" {}", one_line(d)));
+    // Without a namespace the file names the toolset, and needs no row of its own.
+    let name = one_line(
         &toolset.namespace.ok().map_or_else(|| source.name().to_owned(), ToString::to_string),
     );
     let version = toolset.version.ok().map_or(String::new(), |v| format!(" {v}"));
@@ -66,6 +82,7 @@ fn heading(out: &mut String, reading: &Reading) {
     if let Some(declares) = &toolset.declares {
         row(out, "declares", capabilities(declares));
     }
+    // A default of the format is not a declaration of the author.
     let declared = DeclaredLimits { default_concurrent: None, ..toolset.limits };
     if declared != DeclaredLimits::default() {
         let concurrent = toolset.limits.concurrent().unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT);
@@ -74,6 +91,7 @@ fn heading(out: &mut String, reading: &Reading) {
         row(out, "limits", format!("{concurrent} at once{sandbox}"));
     }
     row(out, "knowledge", knowledge(&toolset.knowledge));
+    // Examples under a misspelled command would be lost silently.
     for (command, examples) in &toolset.stray_examples {
         row(
             out,
@@ -86,11 +104,12 @@ fn heading(out: &mut String, reading: &Reading) {
     }
 }
 
-fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
+/// Writes the block of the tool with number `n`.
+fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let details = &tool.details;
     let version = tool.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let deprecated = if details.deprecation.deprecated { " (deprecated)" } else { "" };
-    let _ = writeln!(out, "{}{version}{deprecated}", id(reading, tool));
+    let _ = writeln!(out, "{}{version}{deprecated}", tool_label(reading, tool));
     row(
         out,
         "title",
@@ -100,13 +119,15 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
     row(out, "input", input(&tool.input));
     row(out, "output", tool.output.ok().map_or(String::new(), parameters));
-    // Where a format knows no capabilities, silence does not mean that none are needed.
+    // BTCP tools declare capabilities, so an empty list means "needs nothing". In the other formats
+    // there is no such declaration, and "nothing" would be a claim that the author did not make.
     if !tool.needs.is_empty() || details.binding == Binding::Script {
         row(out, "needs", capabilities(&tool.needs));
     }
     row(out, "hints", hints(tool));
     let tags: Vec<&str> = details.tags.normalised().iter().map(|tag| tag.as_str()).collect();
     row(out, "tags", tags.join(", "));
+    // In the formats with scenarios their names say what is covered.
     if !details.examples.is_empty() {
         let named: Vec<&str> =
             details.examples.iter().filter_map(|e| e.scenario.as_deref()).collect();
@@ -118,12 +139,14 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let validators: Vec<&str> =
         reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
     row(out, "validators", validators.join(", "));
+    // Of the tool, else of the toolset, else the default. A configuration may cap it further.
     row(
         out,
         "time limit",
         time(DeclaredLimits::timeout_ms(&details.limits, &reading.toolset.limits)),
     );
     row(out, "runs as", binding(&details.binding));
+    // Of a command in a mapping the key is its start, of one in a list the value.
     let at = RecordPath::root().child("tools").child(n);
     let place = reading.origin.location(&at);
     let source = reading.origin.document().source();
@@ -131,6 +154,7 @@ fn tool_card(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     row(out, "from", format!("{}:{}:{}", source.name(), start.line, start.column));
 }
 
+/// The first paragraph of a description on one line, at most 200 characters.
 fn first_paragraph(text: Option<&str>) -> String {
     let paragraph = text.unwrap_or_default().trim().split("\n\n").next().unwrap_or_default();
     let line: Vec<&str> = paragraph.split_whitespace().collect();
@@ -142,6 +166,7 @@ fn first_paragraph(text: Option<&str>) -> String {
     }
 }
 
+/// The capabilities with their risk; those that do not exist are marked.
 fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
     let one = |given: &FieldValue<toolwright_model::Capability>| match given {
         FieldValue::Valid(capability) => {
@@ -157,16 +182,18 @@ fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
     }
 }
 
+/// The parameters, or why they are unknown.
 fn input(input: &FieldValue<InputSchema>) -> String {
     match input {
-        FieldValue::Valid(InputSchema::Deferred) => "as its server says".to_owned(),
+        FieldValue::Valid(InputSchema::Deferred) => "defined by its server".to_owned(),
         FieldValue::Valid(InputSchema::Written(schema)) => parameters(schema),
         FieldValue::Invalid(_) => "not a schema".to_owned(),
         FieldValue::Missing => "missing".to_owned(),
     }
 }
 
-/// `path* string, depth integer`: the star marks what is required.
+/// The properties of a schema with their types: `path* string, depth integer`. The star marks
+/// required ones. At most eight, so that a tool fits on a screen.
 fn parameters(schema: &Json) -> String {
     let required: Vec<&str> = schema
         .get("required")
@@ -178,6 +205,7 @@ fn parameters(schema: &Json) -> String {
     let Some(properties) =
         schema.get("properties").and_then(Json::as_object).filter(|p| !p.is_empty())
     else {
+        // An open object without properties takes anything; only a closed one takes nothing.
         let closed = schema.get("additionalProperties") == Some(&Json::Bool(false));
         return if closed { "no parameters".to_owned() } else { type_of(schema) };
     };
@@ -192,6 +220,8 @@ fn parameters(schema: &Json) -> String {
     shown.join(", ")
 }
 
+/// The type of a schema in words. Combinations (`anyOf` and the like) are `any`: spelling them out
+/// would take more room than a row has.
 fn type_of(schema: &Json) -> String {
     match schema.get("type") {
         Some(Json::String(name)) if name == "array" => match schema.get("items") {
@@ -207,6 +237,8 @@ fn type_of(schema: &Json) -> String {
     }
 }
 
+/// The MCP annotations that the definition sets. Unset hints are left out, not shown with their
+/// defaults.
 fn hints(tool: &Draft) -> String {
     let hints = &tool.details.annotations;
     let words = [
@@ -215,18 +247,20 @@ fn hints(tool: &Draft) -> String {
         (hints.idempotent, "idempotent", "not idempotent"),
         (hints.open_world, "open world", "closed world"),
     ];
-    let said =
+    let set =
         words.iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
-    said.collect::<Vec<_>>().join(", ")
+    set.collect::<Vec<_>>().join(", ")
 }
 
+/// A time limit in seconds if it is a whole number of them.
 fn time(ms: u64) -> String {
     if ms.is_multiple_of(1_000) { format!("{} s", ms / 1_000) } else { format!("{ms} ms") }
 }
 
+/// What a call of the tool executes.
 fn binding(binding: &Binding) -> String {
     match binding {
-        Binding::Unbound => "nothing: the definition does not say how".to_owned(),
+        Binding::Unbound => "nothing: the definition does not say how to run it".to_owned(),
         Binding::Script => "a script in a sandbox or a page".to_owned(),
         Binding::Executable { program: Some(program) } => format!("the program {program}"),
         Binding::Executable { program: None } => {
@@ -255,6 +289,7 @@ fn binding(binding: &Binding) -> String {
     }
 }
 
+/// How many functions and notes of each kind an AIOS definition has.
 fn knowledge(knowledge: &Knowledge) -> String {
     let counts = [
         (knowledge.helpers.len(), "helper"),
@@ -265,6 +300,6 @@ fn knowledge(knowledge: &Knowledge) -> String {
         (knowledge.quirks.len(), "quirk"),
         (knowledge.anti_patterns.len(), "anti-pattern"),
     ];
-    let said = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word));
-    said.collect::<Vec<_>>().join(", ")
+    let present = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word));
+    present.collect::<Vec<_>>().join(", ")
 }

@@ -164,7 +164,9 @@ fn load(args: &TestArgs) -> anyhow::Result<LoadResult> {
         return sources::load_named(sources, command, reading.options(false));
     }
     match sources::find_configuration(config.as_deref())? {
-        Some(config) => sources::load_plan(SourcePlan::from_config(&config, &environment::variable)),
+        Some(config) => {
+            sources::load_plan(SourcePlan::from_config(&config, &environment::variable))
+        }
         None => {
             bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`")
         }

@@ -155,6 +155,7 @@ fn written_unit(written: &str, escapes: EscapeSyntax) -> (usize, Option<char>) {
             // Other escapes stand for themselves, and an escaped line break for nothing.
             kind => (1 + kind.len_utf8(), blank(kind)),
         },
+        // Two quotes are written for one.
         ('\'', EscapeSyntax::DoubledQuote, Some('\'')) => (2, None),
         _ => (c.len_utf8(), blank(c)),
     }

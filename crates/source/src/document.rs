@@ -75,6 +75,8 @@ impl Document {
         let source = match Source::decode(name, bytes) {
             Ok(source) => Arc::new(source),
             Err(error) => {
+                // The valid part is kept, so that the diagnostic points behind the last character
+                // that was readable.
                 let source = Arc::new(Source::new(name, error.valid.clone()));
                 let end = source.text().len();
                 let message =

@@ -145,6 +145,8 @@ pub fn splice(text: &str, edits: &[TextEdit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for edit in edits {
+        // Spans of another text would be out of range or inside a character; `get` keeps that from
+        // being a panic.
         out.push_str(text.get(at..edit.span.start as usize).unwrap_or(""));
         out.push_str(&edit.text);
         at = edit.span.end as usize;
@@ -165,6 +167,7 @@ struct EditPlanner<'d> {
 }
 
 impl<'d> EditPlanner<'d> {
+    /// A planner for edits of `document`, without any edit planned yet.
     fn new(document: &'d Document) -> EditPlanner<'d> {
         let text = document.source().text();
         // A file with mixed line ends gets the one it begins with.
@@ -200,6 +203,7 @@ impl<'d> EditPlanner<'d> {
         self.document.root().find(at).ok_or_else(|| EditError::NoSuchPlace(at.clone()))
     }
 
+    /// Whether new text has to be JSON; otherwise it is YAML.
     fn is_json(&self) -> bool {
         self.document.syntax() == Syntax::Json
     }

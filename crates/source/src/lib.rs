@@ -4,7 +4,7 @@
 //! ```text
 //! bytes ─ text ─▶ Source ─ json | yaml ─▶ Tree ─▶ Document ─▶ Node (read by readers and rules)
 //!                                                   │
-//! Finding (by pointer) ─ origin::locate ────────────┴─▶ Diagnostic (by byte) ─ render ─▶ text
+//! Finding (by pointer) ─ origin::locate ────────────┼─▶ Diagnostic (by byte) ─ render ─▶ text
 //! Edit    (by pointer) ─ edit::plan     ────────────┴─▶ TextEdit   (by byte) ─ splice ─▶ text
 //! ```
 //!

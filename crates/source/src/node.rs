@@ -158,6 +158,7 @@ impl<'d> Node<'d> {
         let mut children = map.then(|| self.tree().children(id));
         std::iter::from_fn(move || {
             let children = children.as_mut()?;
+            // The parsers never leave a key without a value, so no member is dropped here.
             let (key, value) = (children.next()?, children.next()?);
             Some(Member { key: self.at_id(key), value: self.at_id(value) })
         })
@@ -280,6 +281,7 @@ impl<'d> Node<'d> {
         let mut node = self;
         while let Some(parent) = node.parent() {
             let tree = node.tree();
+            // Only items of lists need their index; for members it would be a walk for nothing.
             let place = || tree.children(parent.id).position(|id| id == node.id).unwrap_or(0);
             tokens.push(match node.key() {
                 Some(key) => Cow::Borrowed(key.raw()),
@@ -305,6 +307,7 @@ impl<'d> Node<'d> {
     /// scalars, so a key's slot is the one right before its value's.
     pub fn key(self) -> Option<Node<'d>> {
         let parent = self.parent()?;
+        // The root and items of lists have no key, and a key is not its own.
         let is_value = parent.slot().kind == ValueKind::Map && !self.slot().is_key;
         is_value.then(|| self.at_id(self.id.saturating_sub(1)))
     }

@@ -85,6 +85,7 @@ fn canonical(text: &str) -> Option<(bool, String, i64)> {
     let kept = digits.trim_end_matches('0');
     let power = exponent.saturating_add((digits.len() - kept.len()) as i64 - fraction.len() as i64);
     let kept = kept.trim_start_matches('0');
+    // Every zero is the same number, whatever its sign and exponent.
     if kept.is_empty() {
         return Some((false, String::new(), 0));
     }

@@ -69,6 +69,8 @@ impl Origin {
     /// nowhere. Starts from the longest prefix of the path that was noted.
     fn find<'p>(&self, path: &'p RecordPath) -> (Node<'_>, &'p str) {
         let whole = path.as_str();
+        // Works on slices of the text, see `Borrow<str>` of `Pointer`: rules call this for every
+        // finding.
         let mut base = whole;
         loop {
             if let Some(id) = self.parts.get(base) {

@@ -67,6 +67,7 @@ impl<'s> ProblemCollector<'s> {
 
     /// Reports a number that programs will read as another one.
     pub(crate) fn check_number(&mut self, span: Span, text: &str) {
+        // The YAML reader calls this for every number; the JSON parser skips short ones itself.
         if number::is_exact(text) {
             return;
         }
@@ -90,6 +91,7 @@ impl<'s> ProblemCollector<'s> {
             let span = builder.tree.slot(again).span;
             let message = format!("key `{name}` is used twice in one object");
             let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
+            // The second key is the mistake; the label shows the first one, which may be far above.
             let label = builder.tree.slot(first).span;
             problem.labels.push(Label { span: label, text: "first used here".into() });
             self.push(problem);

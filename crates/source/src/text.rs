@@ -145,6 +145,8 @@ impl Source {
     pub fn line_column(&self, byte: usize) -> LineColumn {
         let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
         let lines = self.lines();
+        // The last line that starts at or before the byte. There is always one: the first starts at
+        // 0.
         let line = lines.partition_point(|start| *start as usize <= byte) - 1;
         let before = &self.text[lines[line] as usize..byte];
         LineColumn { line: line + 1, column: before.chars().count() + 1 }

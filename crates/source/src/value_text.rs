@@ -115,6 +115,7 @@ fn is_unprintable(c: char) -> bool {
 /// A string or key as YAML on one line, in `style` if that can express it, else in double quotes.
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
+        // Block scalars (`|`, `>`) become double quotes: they cannot stand on one line.
         Style::Plain if is_safe_unquoted(text) => text.to_owned(),
         Style::Single if !text.chars().any(is_unprintable) => {
             format!("'{}'", text.replace('\'', "''"))
@@ -126,6 +127,7 @@ pub(crate) fn yaml_string(text: &str, style: Style) -> String {
 /// Whether YAML reads the bare text as exactly this string, in block and in flow style. Stricter
 /// than YAML: only characters that never have a meaning inside a word are allowed.
 fn is_safe_unquoted(text: &str) -> bool {
+    // The first character decides most: an indicator there changes the meaning of the text.
     let first =
         text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '_'));
     let inside = |c: char| c.is_alphanumeric() || " _-./@+()<>=;".contains(c);

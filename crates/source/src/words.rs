@@ -10,11 +10,13 @@ use crate::render::is_printable_ascii;
 /// or a backslash at the end is not complete.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
+    // `None` between words. `Some("")` is a word, too: `a ''` has two.
     let mut word: Option<String> = None;
     let mut quote = None;
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match (quote, c) {
+            // A closing quote does not end the word: `a'b'` is one.
             (Some(q), c) if c == q => quote = None,
             // As in POSIX shells: between double quotes a backslash protects only these four
             // characters; before any other it is an ordinary character.
@@ -45,7 +47,9 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     let fold = |s: &str| {
         s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
     };
+    // `maxTimeout`, `max-timeout` and `MAX_TIMEOUT` are one name to the person who wrote them.
     let folded = fold(name);
+    // About one slip in four letters; beyond two, a suggestion would be a guess.
     let slips = match folded.chars().count() {
         0..=3 => 0,
         4..=7 => 1,
@@ -81,6 +85,7 @@ pub fn alternatives(words: &[&str]) -> String {
 /// Text for a message: at most 60 characters, control characters escaped. Quotes are not, since
 /// messages put values between backticks.
 pub fn shorten(text: &str) -> String {
+    // The common case: short, printable, without a backslash that an escape could be confused with.
     if text.len() <= 60 && is_printable_ascii(text) && !text.contains('\\') {
         return text.to_owned();
     }

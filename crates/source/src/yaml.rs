@@ -534,6 +534,8 @@ impl<'s> YamlEventReader<'s> {
     /// Notes the value of an anchor; `expanded` is not known before a collection is closed.
     fn record_anchor(&mut self, anchor: usize, id: NodeId, expanded: Option<ExpandedSize>) {
         if anchor > 0 {
+            // Numbers of anchors inside skipped keys never come here and leave gaps, hence the
+            // `Option`s.
             let known = self.anchors.len().max(anchor + 1);
             self.anchors.resize_with(known, || None);
             self.anchors[anchor] = Some(YamlAnchor { id, expanded });

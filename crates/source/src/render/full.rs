@@ -107,6 +107,7 @@ impl SnippetWindow<'_> {
 /// One window if all places fit into a few ordinary lines, otherwise one for each place.
 fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     let Some(span) = d.span else { return Vec::new() };
+    // An empty text has no line to show, only the name of the file.
     if d.source.text().is_empty() {
         return Vec::new();
     }

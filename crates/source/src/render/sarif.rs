@@ -33,6 +33,7 @@ pub fn sarif<'d>(
     let mut codes: Vec<&DiagnosticCode> = Vec::new();
     let mut results = Vec::new();
     for d in diagnostics {
+        // A linear search: there are about a hundred codes, and results refer to them by index.
         let known = codes.iter().position(|code| code.name == d.code.name);
         let index = known.unwrap_or_else(|| {
             codes.push(d.code);
@@ -170,6 +171,7 @@ impl Utf16Region {
         let text = source.text();
         let start = text.floor_char_boundary(span.start as usize);
         let end = text.ceil_char_boundary(span.end as usize).max(start);
+        // `line_column` counts code points; each character beyond U+FFFF on the line adds one unit.
         let place = |byte: usize| {
             let at = source.line_column(byte);
             let line_start = source.line(at.line).map_or(byte, |(start, _)| start);
@@ -226,6 +228,7 @@ fn uri(name: &str) -> String {
         return name.to_owned();
     }
     let mut out = String::new();
+    // By components, so that `./a//b` becomes `a/b` and every segment is encoded by itself.
     for component in Path::new(name).components() {
         match component {
             Component::CurDir => {}

@@ -205,6 +205,8 @@ pub(crate) fn keep_unknown_nested(
             Some(FieldKind::Object(fields)) => {
                 keep_unknown_nested(member.value, fields, &at, format, rest);
             }
+            // Only lists of objects can have unknown members; maps with arbitrary keys have no
+            // unknown ones.
             Some(FieldKind::List { of: FieldKind::Object(fields), .. }) => {
                 for (n, item) in items(member.value).enumerate() {
                     keep_unknown_nested(item, fields, &at.child(n), format, rest);

@@ -47,6 +47,7 @@ impl FindingList {
     /// The findings, without duplicates. A value behind a YAML anchor is checked once for every
     /// alias that refers to it, and each time reports the same mistake at the same place.
     pub(crate) fn into_vec(mut self) -> Vec<Finding> {
+        // The message belongs to the identity: one place can have two mistakes of the same code.
         let mut seen = HashSet::new();
         self.list.retain(|f| seen.insert((f.code.name, f.at.clone(), f.message.clone())));
         if let Some(last) = self.list.last_mut().filter(|_| self.truncated) {

@@ -359,6 +359,7 @@ impl ConfigReader<'_, '_> {
     ) -> Option<SourceKind> {
         let folder = self.scope.workspace;
         let text = |name: &str| table.get(name)?.get_ref().as_str();
+        // `join` keeps an absolute path as it is.
         let path = |name: &str| text(name).map(|path| folder.join(path));
         Some(match kind {
             "path" => SourceKind::Definitions {
@@ -414,6 +415,7 @@ impl ConfigReader<'_, '_> {
         };
         let mut out = Vec::new();
         for (key, value) in members_in_order(values) {
+            // `check_texts` has reported values that are not strings.
             let Some(text) = value.get_ref().as_str() else { continue };
             let text = self.expand_text(text, value.span(), &at.child(name).child(key.get_ref()));
             out.extend(text.map(|text| (key.get_ref().to_string(), text)));
@@ -434,6 +436,7 @@ impl ConfigReader<'_, '_> {
             return (limits, None);
         };
         check_members(table, LIMIT_KEYS, &at, self.problems);
+        // Out of range has been reported and counts as not set.
         let number = |name: &str| {
             let key = LIMIT_KEYS.iter().find(|key| key.name == name)?;
             unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))

@@ -149,6 +149,7 @@ impl SourcePlan {
     /// Adds a source, unless the same one is in the plan already. Two servers cannot have one
     /// namespace: the first stays, and the second is a failure.
     fn add(&mut self, spec: SourceSpec) {
+        // The same path or server twice on a command line is harmless.
         if self.specs.contains(&spec) {
             return;
         }
@@ -156,6 +157,8 @@ impl SourcePlan {
             SourceTarget::Server(_, Some(namespace)) => Some(namespace.to_string()),
             _ => None,
         };
+        // Only servers: files of definitions have namespaces of their own, which are compared after
+        // reading.
         let taken = namespace(&spec)
             .filter(|name| self.specs.iter().any(|other| namespace(other).as_ref() == Some(name)));
         match taken {
@@ -364,6 +367,7 @@ impl SourcePlan {
         let scope = VariableScope { variables: &own, workspace: workspace_of(&absolute) };
         let (servers, findings) = read_servers(&document, &scope);
         self.diagnostics.extend(findings.into_iter().map(|finding| locate(finding, &document)));
+        // A file without the expected keys was named by mistake; one with an empty list is fine.
         if servers.is_empty() && !is_servers_file(&document) {
             let message = format!(
                 "`{}` lists no servers (looked for `mcpServers` and `servers`)",

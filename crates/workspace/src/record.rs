@@ -37,6 +37,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "tags": details.tags.normalised().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "capabilities": tool.needs.iter().filter_map(capability).collect::<Vec<_>>(),
         "inputSchema": tool.input.ok().map(InputSchema::to_json),
+        // Known only once the server is connected; `inputSchema` is a placeholder until then.
         "inputSchemaDeferred": tool.input.ok() == Some(&InputSchema::Deferred),
         "outputSchema": tool.output.ok(),
         "examples": details.examples.iter().map(example).collect::<Vec<_>>(),
@@ -199,6 +200,8 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
         Json::Array(items) => items.iter().map(|item| without_secrets(item, environment)).collect(),
         Json::Object(map) => {
             let shown = map.iter().map(|(name, value)| {
+                // A variable may be written as `{name, description, required, value}`: only the
+                // value is secret.
                 let describes = matches!(name.as_str(), "name" | "description" | "required");
                 let inside = is_environment(name) || (environment && !describes);
                 (name.clone(), without_secrets(value, inside))

@@ -190,6 +190,7 @@ impl ServersReader<'_, '_> {
         // First each key by itself, then the server as a whole, so that the findings of both are
         // reported.
         node.members().iter().for_each(|entry| self.check_key(node, entry));
+        // Clients have two spellings for it.
         let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
         let server = ServerValues { node, disabled, reader: self }.server();
         let is_bad =
@@ -205,6 +206,7 @@ impl ServersReader<'_, '_> {
     /// The namespace made of the key. Other clients allow names such as `My Server`, hence the
     /// replacement.
     fn name(&mut self, entry: &Member<'_>) -> Option<String> {
+        // The characters that `Namespace::is_portable` accepts.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
         let name: String = entry.name().chars().map(plain).collect();
         let finding = |code, message| Finding::new(code, entry.value.pointer(), message).on_key();
@@ -389,6 +391,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
     /// The members of the object at `name`. A variable that is null is left out, as VS Code does.
     fn variables(&mut self, name: &str) -> Vec<Variable> {
         let entries = self.node.get(name).map(Node::members).unwrap_or_default();
+        // Lists and objects have been reported; null means "not set".
         let scalar = |entry: &Member<'_>| {
             !matches!(entry.value.kind(), ValueKind::Null | ValueKind::List | ValueKind::Map)
         };
@@ -481,6 +484,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
                 finding.help("put what follows the program into `args`, one item for each word"),
             );
         }
+        // Every word is expanded before the first failure counts, so that all unset variables are
+        // reported.
         let mut words = vec![self.expand_value(command)];
         let args = self.node.get("args");
         for item in args

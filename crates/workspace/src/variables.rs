@@ -103,6 +103,7 @@ pub fn expand(text: &str, scope: &VariableScope<'_>) -> Result<String, ExpandErr
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
+        // References do not nest, so the first `}` closes.
         let (reference, behind) = after.split_once('}').ok_or(ExpandError::Unclosed)?;
         out.push_str(before);
         out.push_str(&reference_value(reference, scope)?);

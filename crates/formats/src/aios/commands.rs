@@ -56,6 +56,8 @@ pub(super) fn read(
     let host = CommandContext::of(tool);
     let mut examples = tool.get("examples").map(Node::members).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
+    // A map, because a hostile document has thousands of commands and of examples, and a scan for
+    // each command would be quadratic.
     let by_name: HashMap<&str, Node<'_>> =
         examples.iter().map(|entry| (entry.name(), entry.value)).collect();
     for command in &commands {
@@ -162,6 +164,7 @@ impl<'d> AiosCommands<'d> {
                 known.words = command.words;
             }
             _ => {
+                // Commands without a name stay apart: each is a mistake of its own.
                 if !command.name.is_empty() {
                     self.by_name.entry(command.name.clone()).or_insert(self.list.len());
                 }
@@ -175,12 +178,15 @@ impl<'d> AiosCommands<'d> {
 fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     let mut commands = AiosCommands::default();
     for item in tool.get("commands").into_iter().flat_map(extract::items) {
+        // The raw text, because YAML reads an unquoted `404` as a number; it is reported, but the
+        // command exists.
         commands.add_bare(item.raw(), item);
     }
     for described in extract::objects(tool, "tools") {
         let id = described.get("id");
         commands.add(AiosCommand {
             name: id.and_then(Node::text).unwrap_or_default().to_owned(),
+            // A description without an id becomes a draft without a name, which the checks report.
             name_node: id.unwrap_or(described),
             described: Some((described, COMMAND)),
             words: Vec::new(),
@@ -226,8 +232,9 @@ fn grouped_commands(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
         .collect()
 }
 
-/// The name of a command line and its words after the program: `git log --oneline` becomes
-/// `log_--oneline` if the tool's program is `git`. The program alone keeps its own name.
+/// The name of a command line and its words after the program: `gh pr list` is the command
+/// `pr_list` with the words `pr` and `list`, if the program of the tool is `gh`. The program alone
+/// is a command with the program's name and no words.
 fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     let mut words = command_words(line);
     let program =
@@ -247,6 +254,7 @@ fn referenced_names(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let lists = extract::object(tool, "examples").map(Node::members).unwrap_or_default();
     let scenarios = lists
         .into_iter()
+        // Examples without scenarios may have any keys, not only names of commands.
         .filter(|entry| entry.value.items().any(|example| example.has("scenario")));
     let mut names: Vec<(&str, Node<'_>)> =
         scenarios.map(|entry| (entry.name(), entry.value)).collect();
@@ -301,6 +309,8 @@ impl<'d> CommandContext<'d> {
     /// its own schemas when it is connected.
     fn default_input(&self) -> InputSchema {
         match tool_type(self.tool) {
+            // The arguments of a program are its words. Nothing else is accepted, so that a
+            // misspelled `stdin` is an error and not ignored.
             Some("cli") => InputSchema::Written(serde_json::json!({
                 "type": "object",
                 "properties": {

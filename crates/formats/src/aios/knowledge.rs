@@ -19,6 +19,8 @@ use crate::{Field, extract};
 pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     let mut knowledge = Knowledge::default();
     let word = tool.get("knowledge_strategy").and_then(Node::text);
+    // An unknown word has been reported. The default, `embedded`, is what `declarative` means in
+    // tools of version 1.0.
     knowledge.strategy =
         KnowledgeStrategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
     if let Some(code) = extract::object(tool, "executable_knowledge") {
@@ -143,6 +145,7 @@ fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
     let mut out = Vec::new();
     for entry in node.members() {
         let name = || vec![entry.name().to_owned()];
+        // An object can have `structure` and also contain mappings; it is a mapping then.
         if is_group(entry.value) && !is_mapping(entry.value) {
             let members = entry.value.members();
             for member in members.iter().filter(|member| is_mapping(member.value)) {

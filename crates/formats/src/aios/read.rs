@@ -67,6 +67,8 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) ->
         conventions: &CONVENTIONS,
         ..Toolset::default()
     };
+    // The record's root is the tool and not the document's root, and `id` and `name` are called
+    // `namespace` and `title` there. Parts with the same name are found without a note.
     for (record, field) in [("", None), ("/namespace", Some("id")), ("/title", Some("name"))] {
         extract::note_if_present(origin, record, field.map_or(Some(tool), |name| tool.get(name)));
     }
@@ -103,6 +105,7 @@ fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
         ("meta", "meta_specific", META_SECTION),
     ] {
         match extract::object(tool, name) {
+            // The record has most of the tool's own section, in the bindings of its commands.
             Some(section) if kind == Some(own) => {
                 extract::keep_unknown_nested(section, fields, &at.child(name), ID, rest)
             }

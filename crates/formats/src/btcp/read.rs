@@ -72,6 +72,8 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         description: extract::text(root, "description"),
         version: extract::bare_version(root),
         provider: extract::object(root, "provider").map(read_provider),
+        // `None` if the list is absent or not a list: a manifest that declares nothing, `[]`, is
+        // something else, because its tools must not need anything.
         declares: root
             .get("capabilities")
             .filter(|list| list.kind() == ValueKind::List)
@@ -87,6 +89,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
                 .get("maxConcurrent")
                 .and_then(shape::as_integer)
                 .and_then(|n| u32::try_from(n).ok())
+                // Out of range has been reported; the default holds then.
                 .filter(|n| (1..=10).contains(n)),
             sandbox: config
                 .get("sandbox")
@@ -94,6 +97,8 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             ..DeclaredLimits::default()
         };
         extract::note_if_present(origin, "/limits", Some(config));
+        // The names differ between document and record, so `Origin` cannot find these without a
+        // note.
         for (field, record) in
             [("timeout", "/limits/timeoutMs"), ("maxConcurrent", "/limits/maxConcurrent")]
         {
@@ -107,6 +112,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             &mut toolset.rest,
         );
     }
+    // Unknown members of these two sections are kept under their own pointers.
     if let Some(provider) = extract::object(root, "provider") {
         extract::keep_unknown_nested(
             provider,
@@ -126,6 +132,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
 /// The toolset of one tool, or of a list of tools without a manifest around it.
 fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset::default();
+    // A list may come as the result of a JSON-RPC response, `{"result": {"tools": […]}}`.
     let around =
         extract::object(root, "result").filter(|result| result.has("tools")).unwrap_or(root);
     let list: Vec<Node<'_>> = if around.has("tools") {
@@ -183,6 +190,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
                 message: extract::text(node, "deprecationMessage"),
             },
             limits: DeclaredLimits { timeout_ms: milliseconds(node), ..DeclaredLimits::default() },
+            // The body is a JavaScript file beside the manifest, which the loader looks for.
             binding: Binding::Script,
             rest,
             ..Details::default()

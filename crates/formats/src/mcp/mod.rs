@@ -129,6 +129,7 @@ fn namespace(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
     match Namespace::parse(node.raw()) {
         Ok(namespace) if namespace.is_portable() => {}
+        // Legal for toolfoundation, but other programs refuse such characters in names.
         Ok(_) => out.push(
             shape::naming_warning(
                 node,

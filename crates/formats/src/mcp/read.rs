@@ -24,6 +24,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
     let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
+    // The envelope is recognised by `result` alone, so that a response without `jsonrpc` is read,
+    // too.
     let list: Vec<Node<'_>> = if extract::object(root, "result").is_some() {
         shape::check_object(root, ENVELOPE, &mut findings);
         keep_list(root.get("result"), &mut toolset.rest);
@@ -73,6 +75,8 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
             ValueKind::Map,
         );
     }
+    // `examples` is not in the table. It goes into the record if it has BTCP's form, otherwise it
+    // is kept.
     for (name, value) in extract::members_outside(node, TOOL) {
         if name != "examples" || examples.is_none() {
             rest.keep(ID, DocumentPath::root().child(&name).as_str(), value);

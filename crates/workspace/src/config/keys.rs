@@ -339,6 +339,7 @@ fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
         DeValue::Array(items) => {
             for (n, item) in items.iter().enumerate() {
                 let message = match item.get_ref() {
+                    // Arguments may be empty strings; the program may not.
                     DeValue::String(word) if n > 0 || !word.trim().is_empty() => continue,
                     DeValue::String(_) => "the program is blank".to_owned(),
                     other => {

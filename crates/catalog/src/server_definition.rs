@@ -1,6 +1,17 @@
-//! Toolsets whose commands are tools of a server that their definition names. What the definition
-//! leaves open, the server says; a command that the server does not have is quarantined; its other
-//! tools are there as they are.
+//! A definition that names the server of its tools, merged with what that server lists.
+//!
+//! An AIOS definition of type `mcp` describes commands and leaves much of them open: schemas,
+//! descriptions, annotations. The server fills these in. The definition always wins where it says
+//! something, because its author wrote it for this server on purpose.
+//!
+//! | command | result |
+//! |---|---|
+//! | in both | the definition, with what it leaves open taken from the server |
+//! | in the definition only | quarantined (COMMAND_NOT_ON_SERVER) |
+//! | on the server only | as the server lists it, without knowledge |
+//!
+//! Files are read without starting anything, so the reader cannot do this; the catalog does it when
+//! the server has answered.
 
 use std::sync::Arc;
 
@@ -13,17 +24,19 @@ use toolwright_workspace::{SourceSpec, SourceTarget, Workspace};
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources;
 
-/// Such a toolset as its definition gives it.
+/// A toolset on a server that its definition names, as the definition describes it.
 #[derive(Debug)]
 pub(crate) struct ServerDefinition {
     pub(crate) namespace: Namespace,
+    /// With the variables of the source filled in.
     pub(crate) server: Arc<Server>,
     /// Its commands, each with its number in the definition.
     pub(crate) own: Vec<(usize, Arc<RegisteredTool>)>,
+    /// Where to report a command that the server does not have.
     pub(crate) origin: Origin,
 }
 
-/// What a server says of its tools.
+/// The tools that the server lists, behind the gate like any other.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
@@ -36,12 +49,13 @@ impl ServerDefinition {
         self.namespace == other.namespace && self.server == other.server
     }
 
-    /// Asks the server. `spec` is where the definition came from.
+    /// Asks the server for its tools. `spec` is the source of the definition: its environment and
+    /// options hold for the server, too.
     pub(crate) async fn ask(
         &self,
         spec: &SourceSpec,
         workspace: &Workspace,
-        parts: &ExecutorContext,
+        context: &ExecutorContext,
         limits: &CallLimits,
         concurrency: &mut ConcurrencyLimits,
     ) -> Result<ListedTools, Failure> {
@@ -52,13 +66,13 @@ impl ServerDefinition {
             ..spec.clone()
         };
         let loaded =
-            live_sources::server(&spec, &self.server, Some(&self.namespace), workspace, parts)
+            live_sources::server(&spec, &self.server, Some(&self.namespace), workspace, context)
                 .await?;
         let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);
         Ok(ListedTools { entries, diagnostics })
     }
 
-    /// Its tools, with what the server said of them, and the commands that the server has not.
+    /// The tools of both, and a diagnostic for each command that the server does not have.
     pub(crate) fn merge(
         &self,
         served: &[Arc<RegisteredTool>],
@@ -70,7 +84,7 @@ impl ServerDefinition {
                 others.iter().position(|other| name_on_server(other) == name_on_server(own));
             entries.push(match place.map(|place| others.remove(place)) {
                 _ if own.status != ToolStatus::Ready => Arc::clone(own),
-                Some(served) => completed(own, &served),
+                Some(served) => fill_in_from_server(own, &served),
                 None => {
                     let (entry, diagnostic) = self.missing(*n, own);
                     diagnostics.push(diagnostic);
@@ -100,14 +114,14 @@ impl ServerDefinition {
 fn name_on_server(entry: &RegisteredTool) -> &str {
     match &entry.tool.details.binding {
         Binding::Server { tool, .. } => tool,
-        // One that is quarantined has no binding.
+        // A quarantined tool has no binding; its name is the best guess.
         _ => entry.tool.name.as_str(),
     }
 }
 
-/// A command with what its definition leaves open filled in from the server's own words.
-fn completed(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<RegisteredTool> {
-    let aside = |reason: String| {
+/// A command of the definition, with what it leaves open taken from the server.
+fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<RegisteredTool> {
+    let quarantine = |reason: String| {
         Arc::new(RegisteredTool::quarantined(
             own.id.clone(),
             own.tool.clone(),
@@ -117,12 +131,11 @@ fn completed(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<Register
     };
     match &served.status {
         ToolStatus::Ready => {}
-        // What the server says of it cannot be relied on. That matters where the definition says
-        // nothing.
+        // The server's description is invalid. That matters only where the definition needs it.
         ToolStatus::Quarantined(_) if own.tool.input != InputSchema::Deferred => {
             return Arc::clone(own);
         }
-        ToolStatus::Quarantined(reason) => return aside(format!("on the server: {reason}")),
+        ToolStatus::Quarantined(reason) => return quarantine(format!("on the server: {reason}")),
     }
     let (mut tool, theirs) = (own.tool.clone(), &served.tool);
     if tool.input == InputSchema::Deferred {
@@ -152,7 +165,7 @@ fn completed(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<Register
             entry.knowledge.clone_from(&own.knowledge);
             Arc::new(entry)
         }
-        // Both sides have been compiled before.
-        Err((which, error)) => aside(format!("its `{which}` cannot be used: {error}")),
+        // Each schema was compiled before, on one side or the other, so this is not expected.
+        Err((which, error)) => quarantine(format!("its `{which}` cannot be used: {error}")),
     }
 }

@@ -27,7 +27,7 @@ pub type DocumentPath = Pointer<InDocument>;
 /// A path into a record.
 pub type RecordPath = Pointer<InRecord>;
 
-/// A path into a `Space`: `""` is the whole, `/tools/0/name` a value inside it.
+/// A path into a `Space`: `""` is the whole, `/items/0/name` a value inside it.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pointer<Space = InDocument>(Box<str>, PhantomData<Space>);
 
@@ -117,8 +117,8 @@ impl<Space> Pointer<Space> {
         self.0.split('/').skip(1).map(unescape)
     }
 
-    /// The path that remains below `prefix`, if this pointer lies at or below it. `/tools/12` does
-    /// not lie below `/tools/1`.
+    /// The path that remains below `prefix`, if this pointer lies at or below it. `/items/12` does
+    /// not lie below `/items/1`.
     pub fn below(&self, prefix: &Self) -> Option<Self> {
         let rest = self.0.strip_prefix(&*prefix.0)?;
         (rest.is_empty() || rest.starts_with('/')).then(|| Pointer::from_escaped(rest))
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn below_respects_token_boundaries() {
         let p = |s| RecordPath::parse(s).expect("a pointer");
-        assert_eq!(p("/tools/1/name").below(&p("/tools/1")), Some(p("/name")));
-        assert_eq!(p("/tools/12").below(&p("/tools/1")), None);
+        assert_eq!(p("/items/1/name").below(&p("/items/1")), Some(p("/name")));
+        assert_eq!(p("/items/12").below(&p("/items/1")), None);
         assert_eq!(p("/a").below(&p("/a")), Some(p("")));
         assert_eq!(p("/a").join(&p("/b")), p("/a/b"));
         for bad in ["a", "/~2", "/~"] {

@@ -115,11 +115,11 @@ fn is_unprintable(c: char) -> bool {
 /// A string or key as YAML on one line, in `style` if that can express it, else in double quotes.
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
-        // Block scalars (`|`, `>`) become double quotes: they cannot stand on one line.
         Style::Plain if is_safe_unquoted(text) => text.to_owned(),
         Style::Single if !text.chars().any(is_unprintable) => {
             format!("'{}'", text.replace('\'', "''"))
         }
+        // Block scalars (`|`, `>`) become double quotes: they cannot stand on one line.
         _ => printable(quoted(text)),
     }
 }

@@ -42,9 +42,5 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
 fn first_line(tool: &Draft) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
-    if line.chars().count() <= 80 {
-        line
-    } else {
-        format!("{}…", line.chars().take(79).collect::<String>())
-    }
+    record_text::shorten(&line, 80)
 }

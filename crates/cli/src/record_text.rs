@@ -93,14 +93,8 @@ fn heading(out: &mut String, reading: &Reading) {
     row(out, "knowledge", knowledge(&toolset.knowledge));
     // Examples under a misspelled command would be lost silently.
     for (command, examples) in &toolset.stray_examples {
-        row(
-            out,
-            "stray",
-            format!(
-                "{} for `{command}`, which is not a command",
-                plural(examples.len(), "example")
-            ),
-        );
+        let count = plural(examples.len(), "example");
+        row(out, "stray", format!("{count} for `{command}`, which is not a command"));
     }
 }
 
@@ -110,11 +104,10 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let version = tool.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let deprecated = if details.deprecation.deprecated { " (deprecated)" } else { "" };
     let _ = writeln!(out, "{}{version}{deprecated}", tool_label(reading, tool));
-    row(
-        out,
-        "title",
-        details.title.as_ref().or(details.annotations.title.as_ref()).map_or("", |t| t),
-    );
+    // MCP has a title of the tool and an older one among the annotations; the first takes
+    // precedence.
+    let title = details.title.as_ref().or(details.annotations.title.as_ref());
+    row(out, "title", title.map_or("", |title| title));
     row(out, "about", first_paragraph(tool.description.ok().map(String::as_str)));
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
     row(out, "input", input(&tool.input));
@@ -125,6 +118,7 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
         row(out, "needs", capabilities(&tool.needs));
     }
     row(out, "hints", hints(tool));
+    // Normalised, as in the JSON record; the spelling of the author is in the file.
     let tags: Vec<&str> = details.tags.normalised().iter().map(|tag| tag.as_str()).collect();
     row(out, "tags", tags.join(", "));
     // In the formats with scenarios their names say what is covered.
@@ -135,16 +129,14 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
             if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
         row(out, "examples", format!("{}{names}", details.examples.len()));
     }
+    // Validators are declared once in the toolset, with the commands that they apply to.
     let name = tool.name.ok().map_or("", |name| name.as_str());
     let validators: Vec<&str> =
         reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
     row(out, "validators", validators.join(", "));
     // Of the tool, else of the toolset, else the default. A configuration may cap it further.
-    row(
-        out,
-        "time limit",
-        time(DeclaredLimits::timeout_ms(&details.limits, &reading.toolset.limits)),
-    );
+    let timeout = DeclaredLimits::timeout_ms(&details.limits, &reading.toolset.limits);
+    row(out, "time limit", time(timeout));
     row(out, "runs as", binding(&details.binding));
     // Of a command in a mapping the key is its start, of one in a list the value.
     let at = RecordPath::root().child("tools").child(n);
@@ -157,13 +149,17 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
 /// The first paragraph of a description on one line, at most 200 characters.
 fn first_paragraph(text: Option<&str>) -> String {
     let paragraph = text.unwrap_or_default().trim().split("\n\n").next().unwrap_or_default();
-    let line: Vec<&str> = paragraph.split_whitespace().collect();
-    let line = line.join(" ");
-    if line.chars().count() <= 200 {
-        line
-    } else {
-        format!("{}…", line.chars().take(199).collect::<String>())
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    shorten(&words.join(" "), 200)
+}
+
+/// The text if it has at most `max` characters, otherwise its start and an ellipsis.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
     }
+    let start: String = text.chars().take(max - 1).collect();
+    start + "…"
 }
 
 /// The capabilities with their risk; those that do not exist are marked.

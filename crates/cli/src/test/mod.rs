@@ -38,38 +38,66 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     if args.exact && !args.run {
         bail!("`--exact` compares the results of tools, so it needs `--run`");
     }
-    if args.run
-        && args
-            .selected
-            .sources
-            .iter()
-            .any(|source| toolwright_workspace::is_stdin(source.as_ref()))
-    {
-        bail!(
-            "`--run` needs the path of a definition to call its tools, so `-` cannot be a source"
-        );
+    // The definitions are loaded twice with `--run`, and stdin can be read once.
+    let is_stdin = |source: &String| toolwright_workspace::is_stdin(source.as_ref());
+    if args.run && args.selected.sources.iter().any(is_stdin) {
+        bail!("`--run` cannot read `-`: name the file of the definition");
     }
     let load = load(args)?;
     let unread = report_errors(&load);
     let mut cases = examples::cases(&load);
     let total = cases.len();
+    // Several filters narrow the selection: an example must match all of them.
     cases.retain(|case| args.filter.iter().all(|part| case.matches(part)));
+    // A filter without any match is probably misspelled; "0 failed" would hide that. Definitions
+    // without examples are fine.
     if total > 0 && cases.is_empty() {
         bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
     }
     // Loading is not measured: the times are those of the examples.
     let began = Instant::now();
+    let results = run_examples(args, &load, &cases)?;
+    print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
+    for failure in &load.failures {
+        output::print_error(&failure.clone().into());
+    }
+    // Printed after the results, which show the examples that need no sandbox.
+    if let Some(why) = results.iter().find_map(|result| result.no_sandbox.as_ref()) {
+        bail!("the sandbox cannot start: {why}");
+    }
+    let failed = results.iter().any(|result| matches!(result.status, ExampleStatus::Failed(_)));
+    // A source that could not be loaded makes the run incomplete, whatever its other examples show.
+    // A failed example weighs more than an error that may hide others.
+    Ok(match () {
+        () if !load.failures.is_empty() => ExitStatus::CouldNotRun,
+        () if failed => ExitStatus::Findings,
+        () if !unread.is_empty() => ExitStatus::CouldNotRun,
+        () => ExitStatus::Clean,
+    })
+}
+
+/// Runs the examples side by side, and ends all processes afterwards. The results are in the order
+/// of the cases.
+///
+/// # Errors
+/// If the configuration, the sandbox or the tools cannot be set up, or the user interrupts.
+fn run_examples(
+    args: &TestArgs,
+    load: &LoadResult,
+    cases: &[ExampleCase],
+) -> anyhow::Result<Vec<ExampleResult>> {
     let limits = sources::configured_limits(args.selected.config.as_deref())?;
     let pool = sandbox::new_pool(args.sandbox.require_jail)?;
     let analyzer = script_analyzer::new_analyzer();
     let jobs =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    // Once per document, not per example.
     let knowledge: Vec<_> = load
         .documents
         .iter()
-        .map(|it| it.reading.as_ref().and_then(toolwright_catalog::knowledge).map(Arc::new))
+        .map(|file| file.reading.as_ref().and_then(toolwright_catalog::knowledge).map(Arc::new))
         .collect();
-    let results: Vec<ExampleResult> = runtime::new_runtime()?.block_on(async {
+    let results = runtime::new_runtime()?.block_on(async {
         let catalog = if args.run { Some(load_catalog(args).await?) } else { None };
         let runner = ExampleRunner {
             pool: &pool,
@@ -81,7 +109,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
         };
         // `buffered` keeps the order of the cases, which the output formats rely on.
         let work =
-            futures::stream::iter(&cases).map(|case| runner.run(case)).buffered(jobs).collect();
+            futures::stream::iter(cases).map(|case| runner.run(case)).buffered(jobs).collect();
         let results = tokio::select! {
             results = work => Ok(results),
             () = runtime::wait_for_signal() => Err(anyhow::anyhow!("interrupted")),
@@ -92,21 +120,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
         results
     })?;
     toolwright_exec::kill_all_processes();
-    print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
-    for failure in &load.failures {
-        output::print_error(&failure.clone().into());
-    }
-    let failed = results.iter().any(|result| matches!(result.status, ExampleStatus::Failed(_)));
-    if let Some(why) = results.iter().find_map(|result| result.no_sandbox.as_ref()) {
-        bail!("the sandbox cannot start: {why}");
-    }
-    // A failed example weighs more than an error that may hide others: the user sees it either way.
-    Ok(match () {
-        () if !load.failures.is_empty() => ExitStatus::CouldNotRun,
-        () if failed => ExitStatus::Findings,
-        () if !unread.is_empty() => ExitStatus::CouldNotRun,
-        () => ExitStatus::Clean,
-    })
+    Ok(results)
 }
 
 /// Prints the results to stdout. Only the tree has colours, so only it is filtered.
@@ -141,6 +155,7 @@ fn report_errors(load: &LoadResult) -> Vec<String> {
         "INVALID_TYPE" => diagnostic.path.tokens().any(|token| token == "examples"),
         name => ["INVALID_SYNTAX", "INVALID_ENCODING", "TOO_DEEP"].contains(&name),
     };
+    // Documents that no format could read: all of their diagnostics count, each once.
     let unread = load
         .documents
         .iter()
@@ -176,6 +191,7 @@ fn load(args: &TestArgs) -> anyhow::Result<LoadResult> {
 /// Loads the same sources a second time, with tools that can be called. Diagnostics were reported
 /// by the first load; only sources that fail are reported here.
 async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
+    // The arguments of `test` name sources as positionals, those of `call` with `--from`.
     let source = SourceArgs {
         config: args.selected.config.clone(),
         from: args.selected.sources.clone(),

@@ -192,7 +192,7 @@ pub(super) fn check_members(
             }
         }
     }
-    suggestion
+    intended
 }
 
 /// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.

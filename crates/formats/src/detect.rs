@@ -47,9 +47,10 @@ enum DetectionScope {
 }
 
 /// The keys that the rules look for, listed in the help when none matches.
-pub const RECOGNISED_KEYS: &str = "`btcp`, `tool`, `functionDeclarations`, `type: function`, `input_schema`, \
-     `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
-     `id` beside an AIOS `type` or section";
+pub const RECOGNISED_KEYS: &str = "\
+    `btcp`, `tool`, `functionDeclarations`, `type: function`, `input_schema`, \
+    `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
+    `id` beside an AIOS `type` or section";
 
 /// The rules in order.
 static RULES: &[DetectionRule] = &[

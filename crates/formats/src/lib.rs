@@ -16,6 +16,10 @@
 //!
 //! Not here: rules that relate two values (crate `check`), and writing definitions.
 //!
+//! To add a format: write its tables and its reader (`ikigai` is the template), add it to
+//! [`FORMATS`], and give it rules in `detect::RULES`, before every rule that would also match its
+//! documents. The tests of tables, detection and hostile input then cover it without changes.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use toolwright_formats::{Detected, detect, read};

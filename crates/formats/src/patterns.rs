@@ -71,6 +71,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // The generated texts mix the characters of the patterns with arbitrary ones and line breaks:
+    // `$` in a regular expression must not accept a trailing line break, and the functions must not
+    // either.
     proptest! {
         #[test]
         fn checks_agree_with_their_expressions(text in r"([a-zA-Z0-9_.:*-]|\PC|\n){0,12}") {
@@ -85,6 +88,7 @@ mod tests {
 
     #[test]
     fn near_misses_do_not_match() {
+        // One text that matches and its nearest neighbours that do not, for each pattern.
         let cases: &[(&TextPattern, &str, bool)] = &[
             (&BTCP_TOOL_NAME, "getCell", true),
             (&BTCP_TOOL_NAME, "1cell", false),

@@ -277,6 +277,7 @@ fn check_length(
     if (min..=max).contains(&length) {
         return;
     }
+    // Only the bound that is violated, which makes the message shorter to act on.
     let bound = if length < min { format!("at least {min}") } else { format!("at most {max}") };
     let message = format!("{} has {length} {unit}, expected {bound}", display_name(node));
     out.push(Finding::new(&codes::INVALID_LENGTH, node.pointer(), message));
@@ -292,6 +293,7 @@ fn check_pattern(node: Node<'_>, pattern: Option<&'static TextPattern>, out: &mu
     let message = format!("`{}` does not match `{}`", shorten(text), pattern.regex);
     let finding = Finding::new(&codes::INVALID_PATTERN, node.pointer(), message)
         .help(format!("expected {}", pattern.description));
+    // Still reported, but as a warning with `--compat`.
     let tolerated = pattern.tolerated.contains(&text);
     out.push(if tolerated { finding.tolerable() } else { finding });
 }
@@ -350,6 +352,7 @@ fn is_email(text: &str) -> bool {
 fn check_integer(node: Node<'_>, min: i64, max: i64, out: &mut FindingList) {
     let name = display_name(node);
     let value = as_integer(node);
+    // One bound in the message if the number is an `i64`, the whole range if it is far off.
     let message = match value {
         Some(value) if (min..=max).contains(&value) => return,
         Some(value) if value < min => format!("{name} is {value}, expected at least {min}"),

@@ -41,6 +41,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "inputSchemaDeferred": tool.input.ok() == Some(&InputSchema::Deferred),
         "outputSchema": tool.output.ok(),
         "examples": details.examples.iter().map(example).collect::<Vec<_>>(),
+        // Defaults are filled in, so that consumers need not implement them.
         "limits": limits(&details.limits, &reading.toolset.limits),
         "binding": binding(&details.binding),
         "annotations": annotations(&details.annotations),
@@ -166,6 +167,7 @@ fn icon(icon: &Icon) -> Json {
 fn references(reading: &Reading, name: &str) -> Json {
     let knowledge = &reading.toolset.knowledge;
     let validators = reading.toolset.validators_of(name).map(|v| &v.function.id);
+    // A processor without `processes` takes no part in calls; it is listed with the toolset only.
     let processors = knowledge.processors.iter().filter(|p| p.processes.as_deref() == Some(name));
     json!({
         "validators": validators.collect::<Vec<_>>(),

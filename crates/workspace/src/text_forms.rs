@@ -24,6 +24,7 @@ pub(crate) fn is_header_name(text: &str) -> bool {
 pub(crate) fn is_address(text: &str, schemes: &[&str]) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let known = schemes.iter().any(|s| s.eq_ignore_ascii_case(scheme));
+    // A space or line break in an address is a mistake of copying.
     let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control());
     known && clean && !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':', '@'])
 }

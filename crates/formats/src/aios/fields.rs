@@ -29,6 +29,7 @@ pub(super) static ROOT: &[Field] =
 /// present relates two values, so no table says it.
 pub(super) static TOOL: &[Field] = &[
     optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
+    // Kebab-case is a convention, which the crate `check` warns about.
     required("id", TEXT, "what the tool is called by, in kebab-case"),
     required(
         "type",
@@ -50,6 +51,7 @@ pub(super) static TOOL: &[Field] = &[
         FieldKind::Map(&FieldKind::List { of: &FieldKind::Object(GROUPED_COMMAND), min: 0 }),
         "its command lines, by topic",
     ),
+    // Prose here, and not the permissions that BTCP calls capabilities.
     optional("capabilities", FieldKind::Any, "what it can do, in prose"),
     optional(
         "executable_knowledge",
@@ -216,6 +218,7 @@ pub(super) static EXPECTED_ERROR: &[Field] = &[
 pub(super) static MCP_SECTION: &[Field] = &[
     optional("server_command", TEXT, "the command line that starts the server, or its URL"),
     optional("server_args", TEXTS, "further arguments"),
+    // The specification's words. Streamable HTTP is younger than it, and is tried for `sse`.
     optional("transport", choice(&["stdio", "sse", "websocket"]), "how to talk to it"),
     optional("connection", FieldKind::Object(CONNECTION), "where it listens"),
     optional(

@@ -28,6 +28,8 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
             extract::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
         knowledge.processors = extract::objects(code, "processors").map(processor).collect();
         knowledge.validators = extract::objects(code, "validators").map(validator).collect();
+        // The document calls the lists what the record calls them, but keeps them in a section of
+        // its own.
         for kind in ["helpers", "processors", "validators"] {
             note_list(origin, kind, code.get(kind));
         }
@@ -90,6 +92,7 @@ fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
 
 /// A processor. The stage is optional, and `response` by default.
 fn processor(node: Node<'_>) -> Processor {
+    // Any other word has been reported; `response` is the default.
     let stage = if node.get("stage").and_then(Node::text) == Some("request") {
         ProcessorStage::Request
     } else {
@@ -116,6 +119,8 @@ fn validator(node: Node<'_>) -> Validator {
 /// `check`.
 fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
     match (name, value.kind()) {
+        // Items that are not strings keep their text: `required_fields: [id, 1]` requires a field
+        // `1`.
         (Some("required_fields"), ValueKind::List) => ValidatorCheck::RequiredFields(
             value.items().map(|item| item.raw().to_owned()).collect(),
         ),

@@ -68,6 +68,7 @@ pub(crate) static TOOL: &[Field] = &[
     required("description", length(10, 1_000), "what the tool does, for the agent to read"),
     required("inputSchema", FieldKind::Schema, "the JSON Schema of the arguments"),
     optional("outputSchema", FieldKind::Schema, "the JSON Schema of the result"),
+    // Required even if empty, so that a tool without needs states that on purpose.
     required("capabilities", CAPABILITIES, "the list of what the tool needs, `[]` if nothing"),
     optional(
         "examples",
@@ -97,6 +98,7 @@ pub(crate) static PROVIDER: &[Field] = &[
 /// Limits that hold for all tools of a manifest.
 pub(crate) static CONFIG: &[Field] = &[
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
+    // The isolation is a preference: the sandbox here is the same for all of them.
     optional("sandbox", choice(&["worker", "iframe", "ses", "wasm"]), "the isolation it prefers"),
     optional("maxConcurrent", FieldKind::Integer { min: 1, max: 10 }, "calls that may run at once"),
 ];

@@ -154,6 +154,7 @@ pub(super) fn span(range: &Range<usize>) -> Span {
 /// The TOML type of a value with its article, such as "an integer".
 pub(super) fn type_with_article(value: &DeValue<'_>) -> String {
     let name = value.type_str();
+    // TOML's types are array, integer, string, float, boolean, table and datetime.
     let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
     format!("{article} {name}")
 }
@@ -192,7 +193,7 @@ pub(super) fn check_members(
             }
         }
     }
-    suggestion
+    intended
 }
 
 /// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.
@@ -394,6 +395,7 @@ fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut Co
     };
     if !unsigned_integer(value.value.get_ref()).is_some_and(|number| (min..=max).contains(&number))
     {
+        // As written, which may be beyond any integer type.
         let written = shorten(&integer.to_string());
         let message = format!("`{}` is {written}, expected {min} to {max}", value.name);
         value.add(&OUT_OF_RANGE, message, problems);

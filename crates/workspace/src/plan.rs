@@ -104,8 +104,8 @@ pub struct SourcePlan {
     config_unreadable: bool,
 }
 
-/// Most servers start within it, and an agent that waits for its first list of tools does not give
-/// up.
+/// The wait for servers at the start, if the configuration sets none: long enough for most servers,
+/// and short enough for an agent that waits for its first list of tools.
 const DEFAULT_STARTUP: Duration = Duration::from_secs(3);
 
 impl Default for SourcePlan {

@@ -2,7 +2,7 @@
 //!
 //! | file | shape |
 //! |---|---|
-//! | Claude Code, Claude Desktop, Cursor, Windsurf and most others | `{"mcpServers": {name: {…}}}` |
+//! | Claude Code, Claude Desktop, Cursor, Windsurf, most others | `{"mcpServers": {name: {…}}}` |
 //! | VS Code, `.vscode/mcp.json` | `{"servers": {name: {…}}, "inputs": […]}` |
 //! | VS Code, `settings.json` | `{"mcp": {"servers": {name: {…}}}}` |
 //!

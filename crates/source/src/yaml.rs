@@ -91,14 +91,14 @@ struct YamlEventReader<'s> {
 /// with debug assertions read simple texts in both ways and panic if the results differ, so that
 /// every test and every fuzzing run compares the two.
 pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
-    let plain = simple_blocks::read(source);
+    let simple = simple_blocks::read(source);
     if cfg!(debug_assertions)
-        && let Some(plain) = &plain
+        && let Some(simple) = &simple
     {
         let parsed = parse_events(source);
-        assert_eq!(format!("{plain:?}"), format!("{parsed:?}"), "{}", source.text());
+        assert_eq!(format!("{simple:?}"), format!("{parsed:?}"), "{}", source.text());
     }
-    plain.unwrap_or_else(|| parse_events(source))
+    simple.unwrap_or_else(|| parse_events(source))
 }
 
 /// Parses the text with the YAML parser.

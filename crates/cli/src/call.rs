@@ -59,6 +59,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         let cancel = CancellationToken::new();
         let work = call(args, &input, &catalog, &cancel);
         let mut work = std::pin::pin!(work);
+        // The call stays pinned outside of `select!`, so that it can finish after a signal.
         let result = tokio::select! {
             result = &mut work => result,
             () = runtime::wait_for_signal() => {
@@ -216,10 +217,12 @@ fn describe(content: &ResultContent) -> String {
     if let Some(text) = content.as_text() {
         return text.to_owned();
     }
+    // The content is the JSON of the server, which may lack any field.
     let field = |name: &str| content.0.get(name).and_then(Json::as_str);
     let resource =
         |name: &str| content.0.get("resource").and_then(|r| r.get(name)).and_then(Json::as_str);
     match (field("type").unwrap_or("unknown"), resource("text")) {
+        // A resource with text is printed like a text block.
         ("resource", Some(text)) => text.to_owned(),
         ("resource_link", _) => format!("[link: {}]", field("uri").unwrap_or_default()),
         ("resource", None) => format!("[resource: {}]", resource("uri").unwrap_or_default()),
@@ -292,6 +295,7 @@ impl CallInput {
             if key.is_empty() {
                 bail!("`{pair}` has no key in front of the `=`");
             }
+            // The last one would win silently.
             if pairs.iter().any(|(known, _)| known == key) {
                 bail!("`{key}` is given twice");
             }
@@ -323,6 +327,7 @@ impl CallInput {
 /// Converts the text of an argument. It stays a string unless it is JSON of another type that the
 /// property's schema accepts: with `type: string`, `zip=01234` and `flag=true` are strings.
 fn convert_text(text: &str, schema: &Json) -> Json {
+    // `type` may be one name or a list of names.
     let types: Vec<&str> = match &schema["type"] {
         Json::String(one) => vec![one],
         Json::Array(several) => several.iter().filter_map(Json::as_str).collect(),
@@ -332,6 +337,7 @@ fn convert_text(text: &str, schema: &Json) -> Json {
     let fits = |json: &Json| match json {
         Json::Null => types.contains(&"null"),
         Json::Bool(_) => types.contains(&"boolean"),
+        // For `integer` also `1.5`: validation then reports it better than this could.
         Json::Number(_) => types.contains(&"number") || types.contains(&"integer"),
         Json::Array(_) => types.contains(&"array"),
         Json::Object(_) => types.contains(&"object"),
@@ -354,6 +360,7 @@ impl ProgressDisplay {
             return ProgressDisplay(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner();
+        // Turns even while no progress arrives, to show that the call is still running.
         bar.enable_steady_tick(Duration::from_millis(120));
         ProgressDisplay(bar)
     }

@@ -117,6 +117,7 @@ fn find_function<'k>(
     if let Some(function) = knowledge.function(role, id) {
         return Ok(function);
     }
+    // Misspelled ids are common, so the message names candidates.
     let (file, names, role) = (file.display(), knowledge.names(role), role.name());
     match (nearest_word(id, names.iter().copied()), names.as_slice()) {
         // Without any function of this role there is nothing to suggest.
@@ -262,6 +263,7 @@ impl crate::args::FunctionSelector {
         match (&self.helper, &self.processor, &self.validator) {
             (Some(id), ..) => (FunctionRole::Helper, id),
             (_, Some(id), _) => (FunctionRole::Processor, id),
+            // Without the group of the parser this would be an empty id, which no function has.
             (.., id) => (FunctionRole::Validator, id.as_deref().unwrap_or_default()),
         }
     }

@@ -92,6 +92,7 @@ fn markdown_index() -> String {
         | code | severity | |\n|---|---|---|\n"
         .to_owned();
     for code in sorted() {
+        // A bar would end the cell of the table.
         let about = first_sentence(code.manual).replace('|', "\\|");
         let _ =
             writeln!(text, "| [{0}]({0}.md) | {1} | {about} |", code.name, code.severity.name());

@@ -99,11 +99,11 @@ fn parse_sources(sources: &[String], command: &[String]) -> Vec<SourceArgument> 
 /// nearest one above; `None` if there is none.
 ///
 /// # Errors
-/// If the named file does not exist.
+/// If the named path is not a file.
 pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {
         Some(path) if path.is_file() => Ok(Some(path.to_owned())),
-        Some(path) => bail!("the configuration `{}` does not exist", path.display()),
+        Some(path) => bail!("there is no configuration file `{}`", path.display()),
         None => {
             Ok(Config::find(&std::env::current_dir().context("cannot find the working directory")?))
         }

@@ -44,6 +44,7 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<ExitStatus> {
     let options = SchemaOptions { formats: assert };
     match (&args.schema, &args.instance) {
         (Some(schema), Some(instance)) => validate(schema, instance, &options, args),
+        // The parser of arguments requires both files or `--batch`.
         _ => batch(&options),
     }
 }
@@ -59,6 +60,7 @@ fn validate(
     if toolwright_workspace::is_stdin(schema) && toolwright_workspace::is_stdin(instance) {
         bail!("schema and instance cannot both come from standard input");
     }
+    // Both are parsed before either is judged, so that one run shows the mistakes of both.
     let schema_doc = Arc::new(sources::workspace().parse(schema)?);
     let instance_doc = Arc::new(sources::workspace().parse(instance)?);
     let mut diagnostics: Vec<Diagnostic> = [&schema_doc, &instance_doc]
@@ -73,17 +75,17 @@ fn validate(
         } else {
             &instance_doc
         };
-        if is_beyond_numbers(diagnostic, document) {
+        if is_unrepresentable(diagnostic, document) {
             diagnostic.severity = Severity::Error;
         }
     }
     // Of a broken document only a part was read; validating it would report consequences.
     if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        diagnostics.extend(problems(&schema_doc, &instance_doc, options));
+        diagnostics.extend(validation_diagnostics(&schema_doc, &instance_doc, options));
     }
-    let form = args.report.output_format;
+    let format = args.report.output_format;
     render::sort(&mut diagnostics);
-    report::print_diagnostics(diagnostics.iter(), form);
+    report::print_diagnostics(diagnostics.iter(), format);
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(ExitStatus::Findings);
     }
@@ -92,7 +94,7 @@ fn validate(
 }
 
 /// The violations of the schema, located in the instance, or the mistake in the schema itself.
-fn problems(
+fn validation_diagnostics(
     schema: &Arc<Document>,
     instance: &Arc<Document>,
     options: &SchemaOptions,
@@ -104,21 +106,21 @@ fn problems(
             vec![locate(schema_finding(&error, &DocumentPath::root()), schema)]
         }
         Err(ValidateError::Instance(errors)) => {
-            errors.iter().map(|error| locate(finding(error), instance)).collect()
+            errors.iter().map(|error| locate(violation(error), instance)).collect()
         }
     }
 }
 
 /// Whether the diagnostic is about a number that fits no number type, such as `1e999`. Its node has
 /// no value, which `to_json` shows as null.
-fn is_beyond_numbers(diagnostic: &Diagnostic, document: &Document) -> bool {
+fn is_unrepresentable(diagnostic: &Diagnostic, document: &Document) -> bool {
     let node = || diagnostic.span.map(|span| document.at_byte(span.start));
     diagnostic.code == &codes::NUMBER_PRECISION
         && node().is_some_and(|node| node.to_json().is_null())
 }
 
 /// A violation as a finding at the violating value, with the place in the schema as help.
-fn finding(failure: &ValidationError) -> Finding {
+fn violation(failure: &ValidationError) -> Finding {
     let at = DocumentPath::parse(&failure.instance_path).unwrap_or_default();
     let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
     // `false` as a schema refuses everything without any keyword to point at.
@@ -134,7 +136,7 @@ fn finding(failure: &ValidationError) -> Finding {
 fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
     let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut exit = ExitStatus::Clean;
+    let mut status = ExitStatus::Clean;
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -154,7 +156,7 @@ fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
         }
         let result = batch_line(std::mem::take(&mut line), options);
         if result["result"] == INVALID_LINE {
-            exit = ExitStatus::CouldNotRun;
+            status = ExitStatus::CouldNotRun;
         }
         writeln!(out, "{}", render::line(&result))?;
         // A program may wait for each result before it writes the next line. While there is more
@@ -164,7 +166,7 @@ fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
         }
     }
     out.flush()?;
-    Ok(exit)
+    Ok(status)
 }
 
 /// The result for a line that is not `{"schema":…,"instance":…}`.
@@ -173,7 +175,7 @@ const INVALID_LINE: &str = "INVALID_LINE";
 /// The result for one line: `valid`, `invalid`, a code of a schema error, or `INVALID_LINE`.
 fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
-    let fatal = |d: &&Diagnostic| d.severity == Severity::Error || is_beyond_numbers(d, &document);
+    let fatal = |d: &&Diagnostic| d.severity == Severity::Error || is_unrepresentable(d, &document);
     let errors: Vec<&Diagnostic> = document.problems().iter().filter(fatal).collect();
     let root = document.root();
     if let Some(error) = errors.first() {

@@ -94,6 +94,7 @@ pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Durat
         };
     }
     let count = ResultCounts::of(results.iter());
+    // A blank line between the tree and the totals.
     if !cases.is_empty() {
         text.push('\n');
     }
@@ -107,8 +108,8 @@ pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Durat
     text
 }
 
-/// One object per line and example, then one with the totals and the errors that may hide examples
-/// (`unread`).
+/// JSON Lines: one object per example, then one with the totals and the errors that may hide
+/// examples (`unread`).
 pub(super) fn json(
     cases: &[ExampleCase],
     results: &[ExampleResult],
@@ -117,6 +118,7 @@ pub(super) fn json(
 ) -> String {
     let mut text = String::new();
     for (case, result) in cases.iter().zip(results) {
+        // `messages` is always a list, so that programs need no case for each status.
         let (status, messages) = match &result.status {
             ExampleStatus::Passed => ("passed", Vec::new()),
             ExampleStatus::Failed(lines) => ("failed", lines.clone()),

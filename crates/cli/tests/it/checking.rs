@@ -383,7 +383,7 @@ fn without_arguments_the_sources_of_the_configuration_are_checked() {
     assert_eq!((named.code, named.stdout.as_str()), (0, "1 tool in 1 file: nothing to report\n"));
     assert_one_line(
         &run(&below, &["check", "now.json", "--config", "no.toml"]),
-        &["the configuration `no.toml` does not exist"],
+        &["there is no configuration file `no.toml`"],
     );
     // `--format` applies to these sources, too.
     let as_mcp = run(folder.path(), &["check", "--format", "mcp", "--output-format", "json"]);

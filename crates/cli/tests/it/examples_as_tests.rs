@@ -139,7 +139,7 @@ fn examples_of_aios_and_btcp_tools_are_tests() {
     );
     // Runs that cannot start are one line and exit code 2.
     for (args, part) in [
-        (&["shop.json", "--exact"][..], "only `--run`"),
+        (&["shop.json", "--exact"][..], "needs `--run`"),
         (&["-", "--run"], "name the file"),
         (&["shop.json", "--filter", "no such"], "no example of 2 has a name"),
         (&["no-such-file.yaml"], "no-such-file.yaml"),

@@ -27,15 +27,15 @@ fn the_nearest_configuration_is_used() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["call", "echo", "--config", "no.toml"],
-            "toolwright: the configuration `no.toml` does not exist\n",
+            "toolwright: there is no configuration file `no.toml`\n",
         ),
         (
             &["serve", "--config", "no.toml"],
-            "toolwright: the configuration `no.toml` does not exist\n",
+            "toolwright: there is no configuration file `no.toml`\n",
         ),
         (
             &["call", "echo", "--config", "tools"],
-            "toolwright: the configuration `tools` does not exist\n",
+            "toolwright: there is no configuration file `tools`\n",
         ),
     ];
     for (args, message) in cases {

@@ -1,8 +1,8 @@
 //! A check of a validator is one that is run.
 //!
 //! Source: AIOS, validators, `checks`. The specification shows `required_fields` and `format` and
-//! defines neither. `required_fields` can be run as it is. A `format` needs the name of a field,
-//! which the specification's own example does not have; it is run where a `field` is beside it.
+//! defines neither. `required_fields` can be run as it is. A `format` without the name of a field, as
+//! in the specification's own example, cannot be run; with a `field` beside it, it is left alone.
 //!
 //! Silent about checks that are not objects (the shape reports them). Unknown checks only get a
 //! warning: they are documentation that looks like a guarantee.
@@ -20,8 +20,8 @@ pub(crate) static RULE: Rule = Rule { check };
 toolwright_source::codes! {
     UNKNOWN_CHECK Warning
         "A validator lists a check that is not run. `required_fields` with a list of names is \
-         run before the validator's function, and so is `format` with a `field` beside it. \
-         Every other key is only documentation, and so is a `format` without a `field`. The \
+         run before the validator's function; every other key is only documentation. A `format` \
+         does not even say which field has the format if there is no `field` beside it. The \
          arguments that such a check seems to reject are accepted.\n\n\
          Test them in the validator's `function`, or use `required_fields`."
     => (

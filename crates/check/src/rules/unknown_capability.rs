@@ -86,7 +86,7 @@ fn finding(unknown: &Capability, at: RecordPath) -> RecordFinding {
             vec![edit(meant)],
         );
     }
-    // Not a spelling mistake: the author knows the area and guessed the operation.
+    // Not a spelling mistake: the first word may be right and the second one guessed.
     let category = unknown.as_str().split_inclusive(':').next().unwrap_or_default();
     let near: Vec<&str> =
         Capability::all_known().filter(|known| known.starts_with(category)).collect();

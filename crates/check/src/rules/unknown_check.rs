@@ -1,8 +1,9 @@
 //! A check of a validator is one that is run.
 //!
 //! Source: AIOS, validators, `checks`. The specification shows `required_fields` and `format` and
-//! defines neither. `required_fields` can be run as it is. A `format` without the name of a field, as
-//! in the specification's own example, cannot be run; with a `field` beside it, it is left alone.
+//! defines neither. `required_fields` can be run as it is. A `format` without the name of a field,
+//! as in the specification's own example, cannot be run; with a `field` beside it, it is left
+//! alone.
 //!
 //! Silent about checks that are not objects (the shape reports them). Unknown checks only get a
 //! warning: they are documentation that looks like a guarantee.

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The commands of a tool are those under `commands` and `tools`. If it lists none, its server has
-//! commands of which the document need not name any, so no reference to a command is questioned.
+//! commands that the document need not list, so no reference to a command is questioned.
 //!
 //! Silent about: lists that are malformed or were not read to their end (they may define anything),
 //! and references to other documents, such as what a meta tool aggregates: the catalog resolves

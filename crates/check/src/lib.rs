@@ -83,7 +83,7 @@ pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
 /// finding comes with the index in `subjects` of the document that it points into.
 ///
 /// These findings are apart from those of [`check_each`], because a caller may load documents one
-/// by one, but knows only at the end which of them are used together.
+/// by one, and which of them are used together is certain only at the end.
 pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
     let run_rule = |rule: &rule::RuleBetween| {
         let mut found = Vec::new();

@@ -1,4 +1,9 @@
-//! For the tests of rules: what is found in a text.
+//! Helpers for the tests of rules: run the checks on a text and return the findings in a short
+//! form.
+//!
+//! Tests are tables of texts and expected findings, and only these functions touch the API. They
+//! detect the syntax by the first character and the format by the content, as the command line
+//! does.
 
 use std::sync::Arc;
 
@@ -8,26 +13,9 @@ use crate::report::Report;
 use crate::rule::Rule;
 use crate::{Subject, check};
 
-/// A finding as tests write it: `CODE at /pointer`, `CODE at /pointer:line:column` where a part of
-/// a text is meant.
-fn short(finding: Finding, document: &Arc<Document>) -> String {
-    let (code, at, inside) = (finding.code.name, finding.at.clone(), finding.within.is_some());
-    let place = locate(finding, document).line_column().filter(|_| inside);
-    match place {
-        Some((line, column)) => format!("{code} at {at}:{line}:{column}"),
-        None => format!("{code} at {at}"),
-    }
-}
-
-/// Everything the rules find in a document; its syntax is told by its first character, its format
-/// detected.
-pub(crate) fn findings(text: &str) -> Vec<Finding> {
-    let (_, found) = read(text);
-    found
-}
-
-/// How much one rule finds where others would reach the bound first.
-pub(crate) fn count(rule: &Rule, text: &str) -> usize {
+/// Reads a text and runs `check` on it. Panics if no format is detected, because the test is wrong
+/// then.
+fn with_subject<T>(text: &str, check: impl FnOnce(&Arc<Document>, &Subject<'_>) -> T) -> T {
     let json = text.trim_start().starts_with(['{', '[']);
     let syntax = if json { Syntax::Json } else { Syntax::Yaml };
     let document = Arc::new(Document::parse("test", text, syntax));
@@ -42,62 +30,74 @@ pub(crate) fn count(rule: &Rule, text: &str) -> usize {
         &reading.origin,
         &toolwright_script::InProcessAnalyzer,
     );
-    let mut report = Report::new(&reading.origin);
-    (rule.check)(&subject, &mut report);
-    report.into_findings().len()
+    check(&document, &subject)
 }
 
-fn read(text: &str) -> (Arc<Document>, Vec<Finding>) {
-    let json = text.trim_start().starts_with(['{', '[']);
-    let syntax = if json { Syntax::Json } else { Syntax::Yaml };
-    let document = Arc::new(Document::parse("test", text, syntax));
-    assert!(document.problems().is_empty(), "{:?}", document.problems());
-    let toolwright_formats::Detected::Format(format) = toolwright_formats::detect(&document) else {
-        panic!("no format: {text}");
-    };
-    let reading = toolwright_formats::read(&document, format);
-    let found = check(&Subject::new(
-        reading.format,
-        reading.dialect.as_deref(),
-        &reading.toolset,
-        &reading.origin,
-        &toolwright_script::InProcessAnalyzer,
-    ));
-    (document, found)
+/// The document, and the findings of all rules about it. Panics on syntax errors, which a test
+/// would otherwise not notice: rules are silent about much of a broken document.
+fn check_text(text: &str) -> (Arc<Document>, Vec<Finding>) {
+    with_subject(text, |document, subject| {
+        assert!(document.problems().is_empty(), "{:?}", document.problems());
+        (document.clone(), check(subject))
+    })
 }
 
-/// What the rule with this code finds, in short.
+/// The findings of all rules about a text.
+pub(crate) fn findings(text: &str) -> Vec<Finding> {
+    check_text(text).1
+}
+
+/// The number of findings of a single rule. For texts with syntax errors, and for texts in which
+/// the findings of other rules would reach the limit first.
+pub(crate) fn count(rule: &Rule, text: &str) -> usize {
+    with_subject(text, |_, subject| {
+        let mut report = Report::new(subject.origin);
+        (rule.check)(subject, &mut report);
+        report.into_findings().len()
+    })
+}
+
+/// The findings with this code in short: `CODE at /pointer`, or `CODE at /pointer:line:column` if
+/// the finding marks a range inside a text.
 pub(crate) fn found(code: &str, text: &str) -> Vec<String> {
-    let (document, found) = read(text);
-    found.into_iter().filter(|f| f.code.name == code).map(|f| short(f, &document)).collect()
+    let (document, found) = check_text(text);
+    let found = found.into_iter().filter(|f| f.code.name == code);
+    found.map(|finding| short_form(finding, &document)).collect()
 }
 
-/// The same for what a rule says, to be read by people.
+/// One finding as [`found`] returns it. Lines and columns are those of the document.
+fn short_form(finding: Finding, document: &Arc<Document>) -> String {
+    let (code, at, inside) = (finding.code.name, finding.at.clone(), finding.within.is_some());
+    let position = locate(finding, document).line_column().filter(|_| inside);
+    match position {
+        Some((line, column)) => format!("{code} at {at}:{line}:{column}"),
+        None => format!("{code} at {at}"),
+    }
+}
+
+/// The messages of the findings with this code.
 pub(crate) fn messages(code: &str, text: &str) -> Vec<String> {
     findings(text).into_iter().filter(|f| f.code.name == code).map(|f| f.message).collect()
 }
 
-/// What the rule with this code finds in a function of an AIOS tool, by lines and columns of the
-/// code.
-pub(crate) fn code_of(code: &str, list: &str, function: &str) -> Vec<String> {
+/// The findings with this code about a function of an AIOS tool, in short. `list` is `helpers`,
+/// `processors` or `validators`; the id of the function is `f`. Lines and columns count within the
+/// code, so that tests need not know how the code is embedded in the document.
+pub(crate) fn found_in_function(code: &str, list: &str, function: &str) -> Vec<String> {
     let function = serde_json::Value::from(function);
     let text = format!(
         r#"{{"tool": {{"id": "t", "executable_knowledge": {{"{list}": [{{"id": "f", "validates": "c", "function": {function}}}]}}}}}}"#
     );
-    let place = |text: &str, at: usize| {
-        let before = &text[..at];
+    let source = function.as_str().unwrap_or("");
+    let position = |at: usize| {
+        let before = &source[..at];
         let line_start = before.rfind('\n').map_or(0, |n| n + 1);
         format!("{}:{}", before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     };
     let found = findings(&text).into_iter().filter(|f| f.code.name == code);
     found
         .map(|f| match f.within {
-            Some(bytes) => {
-                format!(
-                    "{code} in the code at {}",
-                    place(function.as_str().unwrap_or(""), bytes.start)
-                )
-            }
+            Some(bytes) => format!("{code} in the code at {}", position(bytes.start)),
             None => format!("{code} at {}", f.at),
         })
         .collect()

@@ -75,7 +75,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{code_of, found};
+    use crate::testing::{found, found_in_function};
 
     #[test]
     fn access_to_files_is_reported_at_its_position_in_the_code() {
@@ -89,7 +89,11 @@ mod tests {
                 .iter()
                 .map(|p| format!("FORBIDDEN_FILE_ACCESS in the code at {p}"))
                 .collect();
-            assert_eq!(code_of("FORBIDDEN_FILE_ACCESS", "processors", code), expected, "{code}");
+            assert_eq!(
+                found_in_function("FORBIDDEN_FILE_ACCESS", "processors", code),
+                expected,
+                "{code}"
+            );
         }
         assert_eq!(found("FORBIDDEN_FILE_ACCESS", "tool: {id: a, type: mcp}"), [""; 0]);
     }

@@ -91,7 +91,7 @@ pub(super) fn report_forbidden_calls(
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{code_of, found};
+    use crate::testing::{found, found_in_function};
 
     #[test]
     fn loading_a_module_is_reported_at_its_position_in_the_code() {
@@ -103,7 +103,7 @@ mod tests {
         ] {
             let expected: Vec<String> =
                 places.iter().map(|p| format!("FORBIDDEN_REQUIRE in the code at {p}")).collect();
-            assert_eq!(code_of("FORBIDDEN_REQUIRE", "helpers", code), expected, "{code}");
+            assert_eq!(found_in_function("FORBIDDEN_REQUIRE", "helpers", code), expected, "{code}");
         }
     }
 

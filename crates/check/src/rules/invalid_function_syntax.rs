@@ -94,7 +94,7 @@ pub fn check_script(source: &Arc<Source>, analyzer: &dyn ScriptAnalyzer) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{code_of, found};
+    use crate::testing::{found, found_in_function};
 
     #[test]
     fn syntax_errors_are_reported_at_their_position_in_the_code() {
@@ -107,7 +107,11 @@ mod tests {
                 .iter()
                 .map(|p| format!("INVALID_FUNCTION_SYNTAX in the code at {p}"))
                 .collect();
-            assert_eq!(code_of("INVALID_FUNCTION_SYNTAX", "helpers", code), expected, "{code}");
+            assert_eq!(
+                found_in_function("INVALID_FUNCTION_SYNTAX", "helpers", code),
+                expected,
+                "{code}"
+            );
         }
     }
 

@@ -93,7 +93,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{code_of, found};
+    use crate::testing::{found, found_in_function};
 
     #[test]
     fn a_return_that_is_visibly_not_a_verdict_is_reported() {
@@ -112,13 +112,13 @@ mod tests {
             ("function v(args) { throw new Error('never'); }", false),
         ] {
             assert_eq!(
-                !code_of("INVALID_VALIDATOR_RESULT", "validators", code).is_empty(),
+                !found_in_function("INVALID_VALIDATOR_RESULT", "validators", code).is_empty(),
                 is_found,
                 "{code}"
             );
         }
         assert_eq!(
-            code_of("INVALID_VALIDATOR_RESULT", "helpers", "function v() { return 1; }"),
+            found_in_function("INVALID_VALIDATOR_RESULT", "helpers", "function v() { return 1; }"),
             [""; 0]
         );
         assert_eq!(found("INVALID_VALIDATOR_RESULT", "tool: {id: a, type: mcp}"), [""; 0]);

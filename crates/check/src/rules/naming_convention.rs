@@ -1,8 +1,19 @@
-//! Names follow the conventions of their format. What a name may be at all is a matter of shape.
+//! Names follow the conventions of their format.
 //!
-//! The btcp seed says "Use camelCase", so a name in another case is what is reported; that it
-//! starts with a verb and goes on is a weaker wish, and an info. Manifest names have no convention
-//! beyond their pattern. The namespaces of MCP tools are looked at where they are read.
+//! Source: BTCP tool, `name` (camelCase; a verb and a noun); AIOS, naming conventions (ids in
+//! kebab-case, commands in snake_case or kebab-case, enum values in snake_case).
+//!
+//! ```text
+//! BTCP   another case than camelCase ..... warning
+//!        no verb, or a verb alone ........ note: a weaker wish, and no list of verbs is complete
+//! AIOS   tool id, ids of functions ....... warning, with a repair if nothing refers to the id
+//!        commands ........................ warning, no repair: servers and scripts own these names
+//!        scenarios, categories ........... warning
+//! ```
+//!
+//! Which characters a name may have at all is the shape of the value: malformed names are not
+//! reported here. Manifest names have no convention beyond their pattern. The namespaces of MCP
+//! tools are checked by their reader.
 
 use std::collections::HashSet;
 
@@ -21,27 +32,30 @@ pub(crate) static RULE: Rule = Rule { check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     match subject.conventions().names {
-        NameStyle::CamelCaseVerbs => btcp_names(subject, out),
+        NameStyle::CamelCaseVerbs => check_btcp_names(subject, out),
         NameStyle::KebabCaseIds => {
-            aios_id(subject, out);
-            aios_commands(subject, out);
-            aios_functions(subject.toolset, out);
-            aios_words(subject, out);
+            check_aios_id(subject, out);
+            check_aios_commands(subject, out);
+            check_aios_functions(subject.toolset, out);
+            check_aios_enum_values(subject, out);
         }
         NameStyle::Free => {}
     }
 }
 
-fn btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
+/// Reports BTCP names in another case than camelCase, and names without a verb or without an
+/// object.
+fn check_btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
-        // A name of other characters breaks the pattern, which is worse.
+        // A name with other characters breaks the pattern of the format, which is an error.
         let name = tool.name.ok().map(|name| name.as_str());
         let Some(name) = name.filter(|name| is_btcp_name(name)) else { continue };
         let words = split(name);
         if name.contains('_') || name.starts_with(|c: char| c.is_ascii_uppercase()) {
             let finding =
                 finding(at.child("name"), format!("tool name `{name}` is not in camelCase"));
-            // The code of the tool is found by this name: a repair here alone would break it.
+            // No repair: the client finds the code of the tool by this name, and the code is not in
+            // this document.
             out.push(suggest(finding, "camelCase", &camel(&words), name));
         }
         let verb = words.first().is_some_and(|word| VERBS.split(' ').any(|verb| verb == word));
@@ -55,14 +69,15 @@ fn btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// The published pattern, `^[a-zA-Z][a-zA-Z0-9_]*$`.
+/// Whether a name matches the published pattern, `^[a-zA-Z][a-zA-Z0-9_]*$`.
 fn is_btcp_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-fn aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
-    // What cannot be a namespace is an error of its own.
+/// Reports an AIOS tool id that is not in kebab-case.
+fn check_aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // A malformed id was reported by its shape.
     let Some(id) = subject.toolset.namespace.ok().map(|id| id.as_str()) else { return };
     if is_joined_by(id, '-') {
         return;
@@ -71,33 +86,38 @@ fn aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
     let finding = finding(at.clone(), format!("tool id `{}` is not in kebab-case", shorten(id)));
     let other = split(id).join("-");
     let finding = suggest(finding, "kebab-case", &other, id);
-    // A script is told which command to run, and the only one is named by the id.
-    let is_told = |(at, tool): (ToolPath, &Draft)| {
-        matches!(tool.details.binding, Binding::Local { .. }) && is_place_of_id(subject, at)
+    // A local tool without commands passes its id to the script as the command to run. A rename
+    // would make the script receive a command that it does not have.
+    let passes_id_to_script = |(at, tool): (ToolPath, &Draft)| {
+        matches!(tool.details.binding, Binding::Local { .. }) && is_named_by_id(subject, at)
     };
-    let is_command = subject.tools().any(is_told);
+    let is_command = subject.tools().any(passes_id_to_script);
     let rename = is_joined_by(&other, '-') && !is_command;
     out.push(if rename { repair(finding, at, other) } else { finding });
 }
 
-fn is_place_of_id(subject: &Subject<'_>, tool: ToolPath) -> bool {
+/// Whether the name of a tool was read from the id of the document: an AIOS tool without commands
+/// is its only command.
+fn is_named_by_id(subject: &Subject<'_>, tool: ToolPath) -> bool {
     let id = subject.document_value(&RecordPath::root().child("namespace"));
     let name = subject.document_value(&tool.child("name"));
     id.is_some_and(|id| name.is_some_and(|name| name.span() == id.span()))
 }
 
-/// Commands go by the names that servers and scripts give them, so nothing is repaired here.
-fn aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
+/// Reports commands that are in neither of the two allowed cases. There is no repair, because
+/// servers and scripts define these names.
+fn check_aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         if out.is_full() {
             return;
         }
         let Some(name) = tool.name.ok().map(|name| name.as_str()) else { continue };
-        if is_joined_by(name, '_') || is_joined_by(name, '-') || is_place_of_id(subject, at) {
+        if is_joined_by(name, '_') || is_joined_by(name, '-') || is_named_by_id(subject, at) {
             continue;
         }
         let at = at.child("name");
-        // A name made of the words of a command line is nobody's choice.
+        // A command of `command_groups` has a name that the reader made of the words of its command
+        // line. The author did not choose it, so it is not reported.
         let Some(node) = subject.document_value(&at) else { continue };
         let is_key = node.key().is_some_and(|key| key.raw() == name);
         if node.raw() != name && !is_key {
@@ -109,28 +129,30 @@ fn aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-fn aios_functions(toolset: &Toolset<Draft>, out: &mut Report<'_>) {
+/// Reports ids of helpers, processors and validators that are not in kebab-case.
+fn check_aios_functions(toolset: &Toolset<Draft>, out: &mut Report<'_>) {
     let knowledge = &toolset.knowledge;
-    let own: Vec<&Function> = knowledge.helpers.iter().collect();
+    let helpers: Vec<&Function> = knowledge.helpers.iter().collect();
     let processors: Vec<&Function> = knowledge.processors.iter().map(|p| &p.function).collect();
     let validators: Vec<&Function> = knowledge.validators.iter().map(|v| &v.function).collect();
-    // Who is in use matters only where there is something to rename.
-    if own.iter().chain(&processors).chain(&validators).all(|function| misnamed(function).is_none())
-    {
+    let mut all = helpers.iter().chain(&processors).chain(&validators);
+    // Collecting the ids in use takes longer than this test, and most documents pass it.
+    if all.all(|function| misnamed_id(function).is_none()) {
         return;
     }
-    functions("helper", "helpers", &own, &helpers_in_use(toolset), out);
-    functions("processor", "processors", &processors, &HashSet::new(), out);
-    functions("validator", "validators", &validators, &validators_in_use(toolset), out);
+    check_functions("helper", "helpers", &helpers, &helpers_in_use(toolset), out);
+    check_functions("processor", "processors", &processors, &HashSet::new(), out);
+    check_functions("validator", "validators", &validators, &validators_in_use(toolset), out);
 }
 
-/// The id of a function, if it has one that is not in kebab-case.
-fn misnamed(function: &Function) -> Option<&str> {
+/// The id of a function, if it is not in kebab-case. A blank one was reported as missing.
+fn misnamed_id(function: &Function) -> Option<&str> {
     function.id.as_deref().filter(|id| !id.trim().is_empty() && !is_joined_by(id, '-'))
 }
 
-/// Scenarios and categories are open sets of words in snake_case.
-fn aios_words(subject: &Subject<'_>, out: &mut Report<'_>) {
+/// Reports scenarios and categories that are not in snake_case. Both are open sets, so only the
+/// case is checked.
+fn check_aios_enum_values(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut check = |at: &dyn Fn() -> RecordPath, what: &str, word: Option<&str>| {
         let Some(word) = word.filter(|word| !word.trim().is_empty() && !is_joined_by(word, '_'))
         else {
@@ -154,7 +176,9 @@ fn aios_words(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-fn functions(
+/// Reports the misnamed functions of one list. The repair renames an id only if nothing refers to
+/// it (`in_use`) and no other function of the list has the new name.
+fn check_functions(
     kind: &str,
     list: &str,
     functions: &[&Function],
@@ -165,7 +189,7 @@ fn functions(
     let ids: HashSet<&str> =
         functions.iter().filter_map(|function| function.id.as_deref()).collect();
     for (n, function) in functions.iter().enumerate() {
-        let Some(id) = misnamed(function).filter(|_| !out.is_full()) else { continue };
+        let Some(id) = misnamed_id(function).filter(|_| !out.is_full()) else { continue };
         let at = list.child(n).child("id");
         let finding =
             finding(at.clone(), format!("{kind} id `{}` is not in kebab-case", shorten(id)));
@@ -177,7 +201,7 @@ fn functions(
     }
 }
 
-/// The helpers that something else names.
+/// The ids of helpers that field mappings, payload detection or orchestration refer to.
 fn helpers_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
     let knowledge = &toolset.knowledge;
     let extractions =
@@ -197,7 +221,8 @@ fn helpers_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
     extractions.chain(detections).chain(orchestrations).collect()
 }
 
-/// The validators that an example names.
+/// The ids of validators that the expected error of an example refers to. Some examples write
+/// `validators.ID`.
 fn validators_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
     let own = toolset.tools.iter().flat_map(|tool| &tool.details.examples);
     let stray = toolset.stray_examples.iter().flat_map(|(_, examples)| examples);
@@ -205,22 +230,30 @@ fn validators_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
     named.map(|text| text.strip_prefix("validators.").unwrap_or(text).to_owned()).collect()
 }
 
+/// A finding of this rule; its code belongs to `source::codes` because a reader reports it, too.
 fn finding(at: RecordPath, message: String) -> RecordFinding {
     RecordFinding::new(&NAMING_CONVENTION, at, message)
 }
 
-/// Says how the name would be written, where its letters allow it.
+/// Adds the name in the right case as help. Letters outside of ASCII have no place in these cases,
+/// so there is no suggestion for them.
 fn suggest(finding: RecordFinding, case: &str, other: &str, name: &str) -> RecordFinding {
-    let plain = name.is_ascii() && !other.is_empty();
-    if plain { finding.help(format!("in {case} it is `{}`", shorten(other))) } else { finding }
+    let can_suggest = name.is_ascii() && !other.is_empty();
+    if can_suggest {
+        finding.help(format!("in {case} it is `{}`", shorten(other)))
+    } else {
+        finding
+    }
 }
 
+/// Adds the rename as a repair. It is not safe: other documents may refer to the name.
 fn repair(finding: RecordFinding, at: RecordPath, other: String) -> RecordFinding {
     let title = format!("rename it to `{}`", shorten(&other));
     finding.repair(Safety::Unsafe, title, vec![Edit::Replace(at, Json::from(other))])
 }
 
-/// Lower-case words joined by a character; a word may start with a digit (`21st-dev-magic`).
+/// Whether a name is made of lower-case words joined by one character. A word may start with a
+/// digit, as in `21st-dev-magic`: ids of published tools do.
 fn is_joined_by(name: &str, joint: char) -> bool {
     let word = |word: &str| {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
@@ -228,7 +261,9 @@ fn is_joined_by(name: &str, joint: char) -> bool {
     name.split(joint).all(word)
 }
 
-/// The words of a name in any case, in lower case: `parseHTMLPage` is parse, html, page.
+/// The words of a name in any case, in lower case: `parseHTMLPage` gives parse, html, page. A word
+/// starts at an upper-case letter after a lower-case letter or digit, at the last upper-case letter
+/// of a run that a lower-case letter follows, and after any character that is not alphanumeric.
 pub(super) fn split(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -252,6 +287,8 @@ pub(super) fn split(name: &str) -> Vec<String> {
     words
 }
 
+/// The words in camelCase. Also how the sandbox derives the name of an exported function from an
+/// id.
 pub(super) fn camel(words: &[String]) -> String {
     let mut out = words.first().cloned().unwrap_or_default();
     for word in words.iter().skip(1) {
@@ -270,22 +307,23 @@ mod tests {
     use super::{camel, split};
     use crate::testing::{count, findings};
 
-    /// Place, weight and message of each finding, `E`, `W` and `I`.
+    /// Compares the findings with the first letter of their severity, their pointer and message.
     #[track_caller]
     fn expect(text: &str, expected: &[&str]) {
-        let told: Vec<String> = ours(text)
+        let got: Vec<String> = ours(text)
             .iter()
             .map(|f| format!("{} {} {}", &f.severity.name()[..1], f.at, f.message))
             .collect();
-        assert_eq!(told, expected, "{text}");
+        assert_eq!(got, expected, "{text}");
     }
 
+    /// The findings of this rule.
     fn ours(text: &str) -> Vec<Finding> {
         findings(text).into_iter().filter(|f| f.code.name == "NAMING_CONVENTION").collect()
     }
 
     #[test]
-    fn words_of_names() {
+    fn names_are_split_into_words() {
         for (name, words, camel_case) in [
             ("getCellValue", "get cell value", "getCellValue"),
             ("get_cell_value", "get cell value", "getCellValue"),
@@ -352,7 +390,7 @@ mod tests {
         assert_eq!(repair.safety, Safety::Unsafe);
         assert_eq!(repair.edits, [Edit::Replace(finding.at, Json::from("note-keeper"))]);
         assert_eq!(ours(&tool("größe"))[0].help, [""; 0]);
-        // The id of a tool without commands is its command too, and told once.
+        // The id of a tool without commands is also its command; it is reported once.
         let own = ours("tool: {id: noteKeeper, type: cli, cli_specific: {executable: notes}}");
         assert!(own.len() == 1 && own[0].repair.is_some());
         let script =
@@ -361,28 +399,28 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn commands_are_in_snake_case_or_kebab_case() {
         let tool = |more: &str| format!("tool: {{id: notes, type: cli, {more}}}");
         for fine in ["add_note", "add-note", "add", "2fa_code", "''", "a b", "7"] {
             expect(&tool(&format!("commands: [{fine}]")), &[]);
         }
         for bad in ["addNote", "add_note-now", "Add", "add__note", "_add", "add.note"] {
-            let told = format!(
+            let expected = format!(
                 "w /tool/commands/0 command `{bad}` is neither in snake_case nor in kebab-case"
             );
-            expect(&tool(&format!("commands: [{bad}]")), &[&told]);
+            expect(&tool(&format!("commands: [{bad}]")), &[&expected]);
         }
-        let told = "command `addNote` is neither in snake_case nor in kebab-case";
-        expect(&tool("tools: [{id: addNote}]"), &[&format!("w /tool/tools/0/id {told}")]);
+        let message = "command `addNote` is neither in snake_case nor in kebab-case";
+        expect(&tool("tools: [{id: addNote}]"), &[&format!("w /tool/tools/0/id {message}")]);
         // Where examples define the command, its name is their key.
         let by_key = tool("examples: {addNote: [{scenario: success}]}");
-        expect(&by_key, &[&format!("w /tool/examples/addNote {told}")]);
-        // The name of a command line is made of its words.
+        expect(&by_key, &[&format!("w /tool/examples/addNote {message}")]);
+        // The reader made this name of the words of a command line.
         expect(&tool("command_groups: {a: [{command: notes add-note --Now}]}"), &[]);
     }
 
     #[test]
-    fn ids_of_functions() {
+    fn ids_of_functions_are_in_kebab_case() {
         let tool = |code: &str, more: &str| {
             format!("tool: {{id: notes, type: mcp, executable_knowledge: {{{code}}}{more}}}")
         };
@@ -395,8 +433,9 @@ mod tests {
                 ),
                 &[],
             );
-            let told = format!("w {knowledge}/{kind}s/1/id {kind} id `makeX` is not in kebab-case");
-            expect(&tool(&format!("{kind}s: [7, {{id: makeX}}]"), ""), &[&told]);
+            let expected =
+                format!("w {knowledge}/{kind}s/1/id {kind} id `makeX` is not in kebab-case");
+            expect(&tool(&format!("{kind}s: [7, {{id: makeX}}]"), ""), &[&expected]);
         }
         let repaired = |text: &str| ours(text)[0].repair.is_some();
         assert!(repaired(&tool("helpers: [{id: makeX}]", "")));
@@ -404,7 +443,7 @@ mod tests {
             "helpers: [{id: makeX}]",
             ", api_complexity: {field_mappings: {a: {extraction: helpers.y}}}"
         )));
-        // Something names it, or the other name is taken.
+        // No repair if something refers to the id, or if the new id is taken.
         for more in [
             ", api_complexity: {field_mappings: {a: {extraction: helpers.makeX}}}",
             ", api_complexity: {payload_schemas: [{detection: helpers.makeX}]}",
@@ -429,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn a_thousand_tools_are_all_reported() {
         let tools: Vec<String> = (0..1_000)
             .map(|n| format!(r#"{{"name": "get_value_{n}", "capabilities": []}}"#))
             .collect();

@@ -1,4 +1,17 @@
-//! Code has a function to call, or a value (readings: the entry point of a function).
+//! The code of a function has one entry point: a function to call, or a value.
+//!
+//! Source: AIOS shows functions that export themselves, and does not say what happens otherwise.
+//! The order in which the sandbox searches is ours:
+//!
+//! ```text
+//! 1  module.exports: a function, or an object with one; of several, the one named like the id
+//! 2  the value of the script, if it is a function
+//! 3  the value of the script, if there is one (an expression that calls itself)
+//! 4  the only top-level function
+//! ```
+//!
+//! The sandbox uses the same order, so what passes here is found there. Silent about code that does
+//! not parse and about blank code.
 
 use toolwright_source::RecordFinding;
 use toolwright_source::words::shorten;
@@ -12,7 +25,12 @@ use toolwright_script::EntryPoint;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    NO_ENTRY_POINT Error "Nobody can tell which part of the code is to be called. It is, in this order: what `module.exports` holds, the value of the script if that is a function, any other value of the script (an expression that calls itself), or its only top-level function. Export the one that is meant."
+    NO_ENTRY_POINT Error
+        "It is unclear which part of the code should be called. The entry point is the first of \
+         these: what `module.exports` holds; the value of the script, if it is a function; any \
+         other value of the script, such as an expression that calls itself; the only top-level \
+         function.\n\n\
+         Export the function that is meant: `module.exports = { name };`."
     => (
         "tool.yaml",
         r#"tool:
@@ -62,21 +80,18 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
         let role = code.role.name();
-        // Of several exports the one is called that is named like the id.
+        // Of several exports, the sandbox calls the one that is named like the id, in camelCase.
         let wanted = camel(&split(code.id.unwrap_or_default()));
         let shown = shorten(&wanted);
         let (message, help) = match &code.script.entry {
             EntryPoint::None => {
-                let message = format!("the {role} has no function that could be called");
-                (message, "say which one is meant: `module.exports = { name };`".to_owned())
+                let message = format!("cannot determine which function of the {role} to call");
+                (message, "export one function: `module.exports = { name };`".to_owned())
             }
             EntryPoint::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
                 let message =
-                    format!("the {role} exports {} functions, and none is `{shown}`", names.len());
-                (
-                    message,
-                    format!("export one, or name the one that is meant `{shown}`, after the id"),
-                )
+                    format!("the {role} exports {} functions, but not `{shown}`", names.len());
+                (message, format!("export only one, or name the right one `{shown}`, after the id"))
             }
             _ => continue,
         };
@@ -86,10 +101,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{code_of, found};
+    use crate::testing::{found, found_in_function};
 
     #[test]
-    fn something_can_be_called() {
+    fn code_without_a_single_entry_point_is_reported() {
         for (code, is_found) in [
             ("const a = 1;", true),
             ("function a() {} function b() {}", true),
@@ -101,10 +116,14 @@ mod tests {
             // The id of the function is `f`.
             ("function f() {} function b() {} module.exports = { f, b };", false),
             ("(args) => 1", false),
-            // What does not parse has another finding.
+            // A syntax error is reported instead.
             ("function (", false),
         ] {
-            assert_eq!(!code_of("NO_ENTRY_POINT", "helpers", code).is_empty(), is_found, "{code}");
+            assert_eq!(
+                !found_in_function("NO_ENTRY_POINT", "helpers", code).is_empty(),
+                is_found,
+                "{code}"
+            );
         }
         assert_eq!(
             found(

@@ -1,4 +1,10 @@
-//! A tool says how it is run (aios, type-specific extensions).
+//! An AIOS tool has the section and the field that running it needs.
+//!
+//! Source: AIOS, type-specific extensions. The specification makes the sections optional, and a
+//! definition without them is useful as documentation, so this is a note.
+//!
+//! Silent about: unknown types, and sections or fields of another type (the shape reports both),
+//! and other formats, where a definition does not contain how it is run.
 
 use toolwright_model::Binding;
 use toolwright_source::{Node, RecordFinding, RecordPath, ValueKind};
@@ -10,7 +16,14 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    NOT_RUNNABLE Info "An AIOS tool does not say how it is run: the section of its type is missing, or lacks what running needs. The definition can be read, shown and converted, but no command of it can be called.\n\nAdd what is missing. A tool of type `mcp` needs `server_command` or a `connection` with a `url` under `mcp_specific`; `cli` needs `executable` under `cli_specific`; `local` needs `entry_point` under `local_specific`; `meta` needs `orchestration` under `meta_specific`."
+    NOT_RUNNABLE Info
+        "An AIOS tool does not define how it is run: the section for its type is missing, or \
+         lacks the field that running needs. The definition can be read, shown and converted, \
+         but none of its commands can be called.\n\n\
+         Add the missing field. A tool of type `mcp` needs `server_command`, or a `connection` \
+         with a `url`, under `mcp_specific`; `cli` needs `executable` under `cli_specific`; \
+         `local` needs `entry_point` under `local_specific`; `meta` needs `orchestration` under \
+         `meta_specific`."
     => (
         "tool.yaml",
         r#"tool:
@@ -31,7 +44,7 @@ toolwright_source::codes! {
     )
 }
 
-/// What each type needs: its section, the field in it, and how a person would say it.
+/// For each type: its section, the field that running needs, and what that field holds.
 const NEEDS: [(&str, &str, &str, &str); 4] = [
     (
         "mcp",
@@ -51,39 +64,39 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     else {
         return;
     };
-    // Another type is another finding.
+    // An unknown type was reported by its shape.
     let Some((_, section, field, about)) = NEEDS.iter().find(|(name, ..)| *name == kind) else {
         return;
     };
     let written = subject
         .document_value(&RecordPath::root().child(section))
         .filter(|node| node.kind() != ValueKind::Null);
-    // A section or a field of another type is another finding.
-    let is_bad = |node: Node<'_>| node.kind() != ValueKind::Null && node.text().is_none();
-    if written
-        .is_some_and(|node| node.kind() != ValueKind::Map || node.get(field).is_some_and(is_bad))
-    {
+    // A section or a field of another type was reported by its shape.
+    let is_malformed = |node: Node<'_>| node.kind() != ValueKind::Null && node.text().is_none();
+    if written.is_some_and(|node| {
+        node.kind() != ValueKind::Map || node.get(field).is_some_and(is_malformed)
+    }) {
         return;
     }
-    let given = written;
     let tools = &subject.toolset.tools;
     let is_bound = match tools.first() {
         Some(tool) => tool.details.binding != Binding::Unbound,
-        // The commands of a server that is not connected are not known yet.
-        None => given.is_some_and(|section| says(section, field)),
+        // A server that is not connected has no commands yet, so there is no tool to ask.
+        None => written.is_some_and(|section| has_command_or_url(section, field)),
     };
     if is_bound {
         return;
     }
-    let message = match given {
-        Some(_) => format!("it cannot be run: `{section}` has no `{field}`"),
-        None => format!("it cannot be run: a tool of type `{kind}` needs `{section}`"),
+    let message = match written {
+        Some(_) => format!("the tool cannot be run: `{section}` has no `{field}`"),
+        None => format!("the tool cannot be run: type `{kind}` needs `{section}`"),
     };
     let help = format!("add `{section}` with `{field}`: {about}");
     out.push(RecordFinding::new(&NOT_RUNNABLE, at, message).help(help));
 }
 
-fn says(section: Node<'_>, field: &str) -> bool {
+/// Whether a section has the field, or the URL of a server that is running already.
+fn has_command_or_url(section: Node<'_>, field: &str) -> bool {
     let url = || section.get("connection").and_then(|connection| connection.get("url"));
     section.get(field).or_else(url).and_then(Node::text).is_some()
 }
@@ -92,12 +105,13 @@ fn says(section: Node<'_>, field: &str) -> bool {
 mod tests {
     use crate::testing::{count, findings, found, messages};
 
+    /// An AIOS tool of this type; `more` continues the object.
     fn tool(kind: &str, more: &str) -> String {
         format!("tool: {{id: notes, type: {kind}{more}}}")
     }
 
     #[test]
-    fn what_running_needs() {
+    fn a_tool_without_the_section_of_its_type_is_reported() {
         for (kind, fine) in [
             ("mcp", ", mcp_specific: {server_command: npx server}"),
             ("mcp", ", mcp_specific: {server_command: npx server}, commands: [a]"),
@@ -109,7 +123,7 @@ mod tests {
             ("cli", ", cli_specific: {executable: notes}"),
             ("local", ", local_specific: {entry_point: notes.py}"),
             ("meta", ", meta_specific: {orchestration: helpers.x}"),
-            // What is of another type is another finding.
+            // Values of another type are reported by their shape.
             ("cli", ", cli_specific: [], commands: [a, b, c]"),
             ("cli", ", cli_specific: {executable: 7}"),
             ("mpc", ""),
@@ -136,21 +150,21 @@ mod tests {
                 "{kind} {bad}"
             );
         }
-        // An MCP list does not say how it is run, and need not.
+        // A list of MCP tools does not contain how it is run.
         assert_eq!(found("NOT_RUNNABLE", r#"[{"name": "a", "inputSchema": {}}]"#), [""; 0]);
     }
 
     #[test]
-    fn what_people_read() {
+    fn messages_name_the_missing_section_or_field() {
         let none = tool("cli", "");
         assert_eq!(
             messages("NOT_RUNNABLE", &none),
-            ["it cannot be run: a tool of type `cli` needs `cli_specific`"]
+            ["the tool cannot be run: type `cli` needs `cli_specific`"]
         );
         let empty = tool("cli", ", cli_specific: {}");
         assert_eq!(
             messages("NOT_RUNNABLE", &empty),
-            ["it cannot be run: `cli_specific` has no `executable`"]
+            ["the tool cannot be run: `cli_specific` has no `executable`"]
         );
         let found = findings(&empty)
             .into_iter()
@@ -160,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_commands() {
+    fn a_tool_with_a_thousand_commands_is_reported_once() {
         let commands: Vec<String> = (0..1_000).map(|n| format!("c{n}")).collect();
         let text = tool("cli", &format!(", commands: [{}]", commands.join(", ")));
         assert_eq!(count(&super::RULE, &text), 1);

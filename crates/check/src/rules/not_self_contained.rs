@@ -1,4 +1,10 @@
-//! Code uses no name that neither it nor the sandbox has (aios, isolation).
+//! A function uses only names that it declares or that the sandbox provides.
+//!
+//! Source: AIOS, security validation (functions must be self-contained).
+//!
+//! Functions of one definition do not see each other: each runs in a fresh sandbox. What the runner
+//! provides depends on the list of the function (see `Subject::functions`); `typeof name` is
+//! allowed, because it does not fail for an undeclared name. Silent about code that does not parse.
 
 use toolwright_source::RecordFinding;
 
@@ -9,7 +15,11 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    NOT_SELF_CONTAINED Warning "A function uses a name that it does not declare and that the sandbox does not have, so the call ends in a ReferenceError when it gets there. Other functions of the same definition are not visible either: every function stands alone."
+    NOT_SELF_CONTAINED Warning
+        "A function uses a name that it does not declare and that the sandbox does not provide, \
+         so the call ends in a ReferenceError when it reaches that line. Other functions of the \
+         same definition are not visible either: each function runs on its own.\n\n\
+         Declare the name inside the function, or pass the value as an argument."
     => (
         "tool.yaml",
         r#"tool:
@@ -54,7 +64,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
         for free in &code.script.free {
             let message =
-                format!("`{}` is neither declared here nor known to the sandbox", free.name);
+                format!("`{}` is neither declared here nor provided by the sandbox", free.name);
             out.push(
                 RecordFinding::new(&NOT_SELF_CONTAINED, code.at.clone(), message)
                     .within(free.range.clone()),
@@ -65,10 +75,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{code_of, found};
+    use crate::testing::{found, found_in_function};
 
     #[test]
-    fn names_are_known() {
+    fn names_that_nothing_declares_are_reported() {
         for (code, places) in [
             ("function f(args) { return helper(args); }", &["1:27"][..]),
             ("function f(args) { return window.x + window.y; }", &["1:27"]),
@@ -77,14 +87,18 @@ mod tests {
         ] {
             let expected: Vec<String> =
                 places.iter().map(|p| format!("NOT_SELF_CONTAINED in the code at {p}")).collect();
-            assert_eq!(code_of("NOT_SELF_CONTAINED", "helpers", code), expected, "{code}");
+            assert_eq!(
+                found_in_function("NOT_SELF_CONTAINED", "helpers", code),
+                expected,
+                "{code}"
+            );
         }
-        // What does not parse has no names.
-        assert_eq!(code_of("NOT_SELF_CONTAINED", "helpers", "helper(;"), [""; 0]);
+        // A syntax error is reported instead.
+        assert_eq!(found_in_function("NOT_SELF_CONTAINED", "helpers", "helper(;"), [""; 0]);
     }
 
     #[test]
-    fn orchestration_is_lent_the_tools() {
+    fn the_orchestration_of_a_meta_tool_may_use_tools() {
         let meta = |name: &str| {
             format!(
                 "tool:\n  id: m\n  type: meta\n  meta_specific: {{orchestration: helpers.{name}, aggregates: []}}\n  executable_knowledge:\n    helpers:\n      - id: go\n        function: async function go(args) {{ return await tools.call('a:b', args); }}\n"

@@ -1,4 +1,13 @@
-//! An object of parameters refuses what it does not know.
+//! An object of the input schema rejects properties that it does not declare.
+//!
+//! Source: our own advice. JSON Schema accepts undeclared properties by default, so a misspelled
+//! optional argument passes and is ignored.
+//!
+//! One finding and one repair for each tool, because an author means all of its objects or none.
+//!
+//! Silent about: schemas that are invalid or that the reader filled in; objects without properties;
+//! objects that state `additionalProperties` in any way; and objects composed of several schemas,
+//! where `additionalProperties: false` in one part would reject the properties of the others.
 
 use toolwright_model::{Json, Object};
 use toolwright_source::{Edit, RecordFinding, Safety};
@@ -11,7 +20,15 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    OPEN_OBJECT Info "An object of the input schema lists its properties and takes others as well. When an agent misspells an argument that is not required, the call passes and the argument is silently ignored; a closed object would have told the agent at once.\n\nAdd `additionalProperties: false`, or say `additionalProperties: true` if further properties are meant to pass. Objects that are put together from several schemas (`allOf`, `$ref`) are left out: there it would refuse what another part allows. The repair is not applied without being asked for, because calls that pass today may fail then."
+    OPEN_OBJECT Info
+        "An object of the input schema declares its properties, but accepts others as well. If \
+         an agent misspells an optional argument, the call passes and the argument is ignored \
+         silently. A closed object reports the mistake to the agent at once.\n\n\
+         Add `additionalProperties: false`, or write `additionalProperties: true` if other \
+         properties should be accepted. Objects composed of several schemas (`allOf`, `$ref`) \
+         are not reported, because closing one part would reject the properties of the others. \
+         The repair is applied only on request, because calls that pass today may be rejected \
+         then."
     => (
         "tool.json",
         r#"{
@@ -36,8 +53,9 @@ toolwright_source::codes! {
     )
 }
 
-/// What settles the question, or puts an object together from parts that must not close it.
-const DECIDED: &[&str] = &[
+/// Keywords that state whether other properties are accepted, or that compose the object of several
+/// schemas, so that none of them may be closed on its own.
+const STATED_OR_COMPOSED: &[&str] = &[
     "additionalProperties",
     "unevaluatedProperties",
     "allOf",
@@ -69,17 +87,19 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 Json::Bool(false),
             )
         };
-        // One finding and one repair for each tool: the author means all of them or none.
         let finding = RecordFinding::new(&OPEN_OBJECT, place, message(&paths)).on_key().repair(
             Safety::Unsafe,
             "add `additionalProperties: false`",
-            // What is inside comes first: in YAML both may go to the end of the same line.
+            // Inner objects first: in YAML two insertions may go to the end of the same line, and
+            // the inner one must come before the outer one.
             paths.iter().rev().map(closing).collect(),
         );
         out.push(finding.help("a misspelled argument would pass and be ignored"));
     }
 }
 
+/// The message for the open objects of one tool. The input schema itself, whose name is empty,
+/// comes first if it is among them.
 fn message(paths: &[Vec<SchemaStep<'_>>]) -> String {
     let names: Vec<String> = paths.iter().map(|path| parameters::display_name(path)).collect();
     match names.split_first() {
@@ -96,13 +116,15 @@ fn message(paths: &[Vec<SchemaStep<'_>>]) -> String {
     }
 }
 
+/// Whether an object schema declares properties and accepts others without stating it.
 fn is_open(object: &Object) -> bool {
     let declares =
         object.get("properties").and_then(Json::as_object).is_some_and(|named| !named.is_empty());
-    declares && !DECIDED.iter().any(|keyword| object.contains_key(*keyword))
+    declares && !STATED_OR_COMPOSED.iter().any(|keyword| object.contains_key(*keyword))
 }
 
-/// Whether the schema is a part of others: of an `allOf`, or a definition that one may refer to.
+/// Whether the schema is part of another one: in an `allOf`, or a definition that an `allOf` may
+/// refer to. References are not resolved, so every definition counts.
 fn is_part(path: &SchemaPath<'_>) -> bool {
     let part = |step: &SchemaStep<'_>| {
         matches!(step, SchemaStep::Definition(..) | SchemaStep::One("allOf", _))
@@ -118,12 +140,13 @@ mod tests {
 
     use crate::testing::{findings, found};
 
+    /// An MCP tool with this input schema.
     fn tool(schema: &str) -> String {
         format!(r#"{{"name": "a", "description": "Does it", "inputSchema": {schema}}}"#)
     }
 
     #[test]
-    fn objects_are_closed() {
+    fn objects_that_accept_undeclared_properties_are_reported() {
         for fine in [
             r#"{"type": "object"}"#,
             r#"{"type": "object", "properties": {}}"#,
@@ -136,7 +159,7 @@ mod tests {
             r##"{"type": "object", "allOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": {"properties": {"b": {}}}}}"##,
             r##"{"type": "object", "properties": {"a": {}}, "$ref": "#/$defs/A", "$defs": {"A": {}}}"##,
             r#"{"type": "object", "properties": {"a": {}}, "if": {"required": ["a"]}}"#,
-            // A schema that is none.
+            // Invalid schemas are reported elsewhere.
             r#"{"type": "objekt", "properties": {"a": {}}}"#,
             "null",
         ] {
@@ -172,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_repair_closes_all_of_them() {
+    fn the_repair_closes_all_objects_of_a_tool() {
         let block = "name: a\ninputSchema:\n  type: object\n  properties:\n    a:\n      type: object\n      properties:\n        b:\n          type: string\n";
         let flow = tool(
             r#"{"type": "object", "properties": {"a": {"properties": {"b": {}}}, "c": {"properties": {"d": {}}}}}"#,
@@ -191,14 +214,15 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read() {
-        let says = |schema: &str| crate::testing::messages("OPEN_OBJECT", &tool(schema)).concat();
+    fn messages_name_the_open_objects() {
+        let message =
+            |schema: &str| crate::testing::messages("OPEN_OBJECT", &tool(schema)).concat();
         assert_eq!(
-            says(r#"{"type": "object", "properties": {"a": {"properties": {"b": {}}}}}"#),
+            message(r#"{"type": "object", "properties": {"a": {"properties": {"b": {}}}}}"#),
             "the arguments may have properties that are not declared, and so may `a`"
         );
         assert_eq!(
-            says(
+            message(
                 r#"{"type": "object", "additionalProperties": false, "properties": {"a": {"properties": {"b": {}}}}}"#
             ),
             "`a` may have properties that are not declared"

@@ -1,18 +1,34 @@
-//! A definition gives no secret away.
+//! A definition contains no secrets: no keys, tokens, private keys or passwords.
+//!
+//! Source: our own advice. Definitions are published, logged and sent to models.
+//!
+//! What counts as a secret is in `tool_poisoning::secrets`; here is how it is reported. The message
+//! shows the first four characters only, because output of a checker ends up in logs. There is no
+//! repair: removing the text would hide that the secret must be revoked.
+//!
+//! Silent about: placeholders, ids, addresses of schemas, code, and `mcpServers`, where clients
+//! keep the environment of servers.
 
 use toolwright_source::{Finding, Node};
 
 use crate::report::Report;
 use crate::tool_poisoning::{SuspiciousText, find_secrets};
 
-/// The shortest text that can hold one: a URL with a password.
-const SHORTEST: usize = 12;
+/// The length, in bytes, of the shortest text that can contain a secret: a URL with a password.
+const MIN_TEXT_BYTES: usize = 12;
 
-/// Characters of a secret that a message may show.
-const SHOWN: usize = 4;
+/// How many characters of a secret a message may show. Enough to recognise the kind (`ghp_`,
+/// `sk-…`), too few to be of use.
+const SHOWN_CHARS: usize = 4;
 
 toolwright_source::codes! {
-    SECRET_IN_DEFINITION Warning "A text looks like a key, a token, a private key or a password. Definitions are published, logged and sent to models, so whoever reads one has the secret. Placeholders and ids are not reported, and the message shows the first characters only.\n\nRevoke the secret first, because it has been readable all along; then take it out. Name the environment variable that holds it, or write a placeholder such as `<your token>` in an example."
+    SECRET_IN_DEFINITION Warning
+        "A text looks like a key, a token, a private key or a password. Definitions are \
+         published, logged and sent to models, so everyone who reads one has the secret. \
+         Placeholders and ids are not reported. The message shows only the first characters.\n\n\
+         Revoke the secret first, because others may have read it already. Then remove it: name \
+         the environment variable that holds it, or write a placeholder such as `<your token>` \
+         in an example."
     => (
         "tool.json",
         r#"{
@@ -34,14 +50,15 @@ toolwright_source::codes! {
     )
 }
 
-/// Looks at the text of a value; `label` is what it is the value of, where that is known.
+/// Reports the secrets in the text of a value. `label` is the name of the variable that has this
+/// value, if the definition names one.
 pub(super) fn check_text(node: Node<'_>, text: &str, label: Option<&str>, out: &mut Report<'_>) {
-    if text.len() < SHORTEST {
+    if text.len() < MIN_TEXT_BYTES {
         return;
     }
     let mut hits = find_secrets(text);
     if let Some(label) = label.filter(|_| hits.is_empty()) {
-        hits = labelled(label, text);
+        hits = find_labelled_secrets(label, text);
     }
     for hit in hits {
         let message = masked(&hit.message, text.get(hit.range.clone()).unwrap_or_default());
@@ -52,8 +69,9 @@ pub(super) fn check_text(node: Node<'_>, text: &str, label: Option<&str>, out: &
     }
 }
 
-/// The same where the label stands in another field, by places in the text.
-fn labelled(label: &str, text: &str) -> Vec<SuspiciousText> {
+/// The secrets of a text whose label is in another field. Detection looks for `label=value`, so the
+/// text is put in this form, and the ranges are moved back to the text alone.
+fn find_labelled_secrets(label: &str, text: &str) -> Vec<SuspiciousText> {
     let lead = format!("{label}=");
     let mut hits = find_secrets(&format!("{lead}{text}"));
     hits.retain(|hit| hit.range.start >= lead.len());
@@ -63,17 +81,17 @@ fn labelled(label: &str, text: &str) -> Vec<SuspiciousText> {
     hits
 }
 
-/// The message with no more of the secret in it than its first characters, however much the
-/// detector quotes.
+/// The message with at most the first [`SHOWN_CHARS`] characters of the secret, however much of it
+/// the detector quotes. A second line of defence: detectors shorten secrets themselves.
 fn masked(message: &str, secret: &str) -> String {
-    let end = secret.char_indices().nth(SHOWN).map_or(secret.len(), |(at, _)| at);
+    let end = secret.char_indices().nth(SHOWN_CHARS).map_or(secret.len(), |(at, _)| at);
     let (shown, rest) = secret.split_at(end);
     let Some((before, after)) = message.split_once(shown).filter(|_| !shown.is_empty()) else {
         return message.to_owned();
     };
     let same = after.chars().zip(rest.chars()).take_while(|(a, b)| a == b);
-    let told: usize = same.map(|(c, _)| c.len_utf8()).sum();
-    format!("{before}{shown}{}", &after[told..])
+    let quoted: usize = same.map(|(c, _)| c.len_utf8()).sum();
+    format!("{before}{shown}{}", &after[quoted..])
 }
 
 #[cfg(test)]
@@ -84,7 +102,7 @@ mod tests {
     const TOKEN: &str = "ghp_9tQz4LmW7rXk2VbN8sYc3HjD6fGp1AqEuR5T";
 
     #[test]
-    fn texts() {
+    fn secrets_are_found_at_their_position_in_a_text() {
         for (text, at) in [
             (
                 r#"{"name": "a", "examples": [{"input": {"t": "TOKEN"}}]}"#,
@@ -132,16 +150,16 @@ mod tests {
     }
 
     #[test]
-    fn messages_do_not_give_it_away() {
+    fn messages_show_only_the_start_of_a_secret() {
         for value in [TOKEN, "https://u:q7Zp2Lw9@x.test/", "password: q7Zp2Lw9Xv4Kt8Rm"] {
             let text = format!(r#"{{"name": "a", "description": "{value}", "inputSchema": {{}}}}"#);
-            let told = messages("SECRET_IN_DEFINITION", &text).concat();
+            let message = messages("SECRET_IN_DEFINITION", &text).concat();
             assert!(
-                !told.is_empty()
-                    && !told.contains("ghp_9")
-                    && !told.contains("q7Zp2")
-                    && !told.contains("https"),
-                "{told}"
+                !message.is_empty()
+                    && !message.contains("ghp_9")
+                    && !message.contains("q7Zp2")
+                    && !message.contains("https"),
+                "{message}"
             );
         }
         assert_eq!(masked("`abcdef…` looks like it", "abcdefgh"), "`abcd…` looks like it");

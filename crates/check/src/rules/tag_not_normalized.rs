@@ -1,4 +1,11 @@
-//! Tags are written as they are searched by (toolfoundation, tags).
+//! Tags are written in the form in which they are stored and searched.
+//!
+//! Source: toolfoundation, tag normalization: lower case, spaces become `-`, only `a-z 0-9 - _ .`
+//! stay, at most 64 characters each, no duplicates, at most 20.
+//!
+//! `model::Tags` normalizes; here each change is reported, with the repair that writes the
+//! normalized form. The repair is safe if only case and white space change; `C++` becomes `c`,
+//! which means something else. Silent about tags that are not texts.
 
 use toolwright_model::{Json, TagChange};
 use toolwright_source::words::shorten;
@@ -11,7 +18,14 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    TAG_NOT_NORMALIZED Warning "A tag is not kept as it is written. For search, tags are lower case, white space in them becomes `-`, of other characters only `a-z 0-9 - _ .` stay, each has at most 64 characters, each is there once, and there are at most 20. Who looks for the tag as it is written may not find the tool, and a tag of which nothing is left does not exist.\n\nWrite the tag as it is kept. The repair is safe where nothing but case and white space changes."
+    TAG_NOT_NORMALIZED Warning
+        "A tag is not stored as it is written. Tags are normalized for search: they become \
+         lower case, white space becomes `-`, only the characters `a-z 0-9 - _ .` stay, each \
+         tag has at most 64 characters and occurs once, and there are at most 20. A search for \
+         the tag as it is written may not find the tool, and a tag that loses all its \
+         characters is dropped.\n\n\
+         Write the tag in its normalized form. The repair is safe if only case and white space \
+         change."
     => (
         "tool.json",
         r#"{
@@ -73,13 +87,15 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// Whether nothing but case and white space is lost.
+/// Whether the change affects only case and white space, so that the tag means the same and the
+/// repair is safe. Dropping a duplicate is safe if the tag differed from the first one only in this
+/// way.
 fn keeps_its_meaning(authored: &str, change: &TagChange) -> bool {
     let lower = authored.to_lowercase();
-    let plain = lower.split_whitespace().collect::<Vec<_>>().join("-");
+    let expected = lower.split_whitespace().collect::<Vec<_>>().join("-");
     match change {
-        TagChange::Rewritten(tag) | TagChange::Repeated(tag) => plain == tag.as_str(),
-        TagChange::Emptied => plain.is_empty(),
+        TagChange::Rewritten(tag) | TagChange::Repeated(tag) => expected == tag.as_str(),
+        TagChange::Emptied => expected.is_empty(),
         TagChange::BeyondLimit => false,
     }
 }
@@ -92,18 +108,19 @@ mod tests {
     use crate::MAX_FINDINGS;
     use crate::testing::{count, findings, found, messages};
 
+    /// An MCP tool with these tags.
     fn tool(tags: &str) -> String {
         format!(r#"{{"name": "a", "inputSchema": {{"type": "object"}}, "tags": {tags}}}"#)
     }
 
     #[test]
-    fn tags_that_are_not_kept() {
+    fn tags_that_normalization_changes_are_reported() {
         let cases: &[(&str, &[&str])] = &[
             (r#"["a", "b-c", "d_e.f", "0"]"#, &[]),
             (r#"["A", "b c", " d ", "C++"]"#, &["/tags/0", "/tags/1", "/tags/2", "/tags/3"]),
             (r#"["a", "a"]"#, &["/tags/1"]),
             (r#"["", "  ", "日本"]"#, &["/tags/0", "/tags/1", "/tags/2"]),
-            // Places are those of the document, where others stand between.
+            // Pointers are those of the document, also after items that are not texts.
             (r#"[7, "A", null, "B"]"#, &["/tags/1", "/tags/3"]),
             ("[]", &[]),
             ("7", &[]),
@@ -167,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn findings_stop_at_the_limit() {
         let tools = vec![tool(r#"["A"]"#); 1_100].join(",");
         assert_eq!(count(&super::RULE, &format!("[{tools}]")), MAX_FINDINGS);
     }

@@ -1,4 +1,11 @@
-//! A capability is one that some runtime gives a meaning.
+//! Every capability is one that a runtime defines.
+//!
+//! Source: BTCP manifest and tool list the capabilities of a page; those outside of a page
+//! (`process:spawn`, `mcp:connect`, `tool:call`) are ours. The specifications leave the set open,
+//! so this is a warning.
+//!
+//! Silent about malformed capabilities (the shape reports them). Each capability is reported once
+//! for each list.
 
 use std::collections::HashSet;
 
@@ -13,7 +20,14 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    UNKNOWN_CAPABILITY Warning "A capability has the right form, but is none that is known. No runtime gives it a meaning: people are asked to grant something that nobody can explain, it counts as a high risk, and the tool does not get what it wanted.\n\nUse one that is listed. `dom:read`, `dom:write`, `dom:observe` and `dom:shadow` are about the page; `storage`, `network`, `clipboard` and `media` have theirs; `process:spawn`, `mcp:connect` and `tool:call` are needed by tools that run outside of a page."
+    UNKNOWN_CAPABILITY Warning
+        "A capability has the right form, but is not a known one. No runtime defines it: users \
+         are asked to grant something that has no meaning, it counts as a high risk, and the \
+         tool does not get the access it needs.\n\n\
+         Use a capability that is listed. `dom:read`, `dom:write`, `dom:observe` and \
+         `dom:shadow` are about the page; `storage`, `network`, `clipboard` and `media` have \
+         their own; tools that run outside of a page need `process:spawn`, `mcp:connect` or \
+         `tool:call`."
     => (
         "tool.json",
         r#"{
@@ -35,30 +49,34 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
-        list(declared, || RecordPath::root().child("declares"), out);
+        check_list(declared, || RecordPath::root().child("declares"), out);
     }
     for (at, tool) in subject.tools() {
-        list(&tool.needs, || at.child("capabilities"), out);
+        check_list(&tool.needs, || at.child("capabilities"), out);
     }
 }
 
-fn list(
+/// Reports the unknown capabilities of one list. `at` makes the pointer to the list; it is called
+/// only to report.
+fn check_list(
     capabilities: &[FieldValue<Capability>],
     at: impl Fn() -> RecordPath,
     out: &mut Report<'_>,
 ) {
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for (n, capability) in capabilities.iter().enumerate() {
         let unknown = capability.ok().filter(|c| !c.is_known());
-        if let Some(unknown) = unknown.filter(|c| told.insert(*c)) {
+        if let Some(unknown) = unknown.filter(|c| reported.insert(*c)) {
             out.push(finding(unknown, at().child(n)));
         }
     }
 }
 
+/// The finding with help: the known capability with a similar spelling, else those that start with
+/// the same word.
 fn finding(unknown: &Capability, at: RecordPath) -> RecordFinding {
     let edit = |meant: &str| Edit::Replace(at.clone(), Json::from(meant));
-    let message = format!("no runtime knows the capability `{unknown}`");
+    let message = format!("no runtime defines the capability `{unknown}`");
     let finding = RecordFinding::new(&UNKNOWN_CAPABILITY, at.clone(), message);
     if let Some(meant) = nearest(unknown.as_str(), Capability::all_known()) {
         let title = format!("write `{meant}`");
@@ -68,6 +86,7 @@ fn finding(unknown: &Capability, at: RecordPath) -> RecordFinding {
             vec![edit(meant)],
         );
     }
+    // Not a spelling mistake: the first word may be right and the second one guessed.
     let category = unknown.as_str().split_inclusive(':').next().unwrap_or_default();
     let near: Vec<&str> =
         Capability::all_known().filter(|known| known.starts_with(category)).collect();
@@ -85,19 +104,20 @@ mod tests {
     use crate::MAX_FINDINGS;
     use crate::testing::{count, findings, found};
 
+    /// A BTCP tool with this list of capabilities.
     fn tool(capabilities: &str) -> String {
         format!(r#"{{"name": "a", "capabilities": {capabilities}}}"#)
     }
 
     #[test]
-    fn what_no_runtime_knows() {
+    fn capabilities_that_no_runtime_defines_are_reported() {
         let cases: &[(&str, &[&str])] = &[
             (r#"["dom:read", "process:spawn", "network:fetch:same-origin"]"#, &[]),
             (r#"["dom:interact"]"#, &["/capabilities/0"]),
             (r#"["dom:read:all"]"#, &["/capabilities/0"]),
             // Once in one list.
             (r#"["a:b", "dom:read", "a:b", "c:d"]"#, &["/capabilities/0", "/capabilities/3"]),
-            // What is no capability at all is another finding.
+            // Malformed capabilities are reported by their shape.
             (r#"["", "dom:*", "geolocation", 7, null, "DOM:READ"]"#, &[]),
             ("[]", &[]),
             ("7", &[]),
@@ -123,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn help_and_repair() {
+    fn the_help_suggests_a_known_capability() {
         for (capability, help, meant) in [
             ("dom:wirte", "did you mean `dom:write`?", Some("dom:write")),
             (
@@ -147,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn findings_stop_at_the_limit() {
         let tools = vec![tool(r#"["a:b"]"#); 1_100].join(",");
         assert_eq!(count(&super::RULE, &format!("[{tools}]")), MAX_FINDINGS);
     }

@@ -1,4 +1,12 @@
-//! A check of a validator is one that is run (aios, validators).
+//! A check of a validator is one that is run.
+//!
+//! Source: AIOS, validators, `checks`. The specification shows `required_fields` and `format` and
+//! defines neither. `required_fields` can be run as it is. A `format` without the name of a field,
+//! as in the specification's own example, cannot be run; with a `field` beside it, it is left
+//! alone.
+//!
+//! Silent about checks that are not objects (the shape reports them). Unknown checks only get a
+//! warning: they are documentation that looks like a guarantee.
 
 use toolwright_model::{Json, ValidatorCheck};
 use toolwright_source::words::{nearest, shorten};
@@ -11,7 +19,12 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    UNKNOWN_CHECK Warning "A validator lists a check that nobody runs. `required_fields` with a list of names is run before the validator's function; every other key is documentation. So is `format` where no `field` beside it says what has the format, as the AIOS manual itself writes it. Arguments that the check seems to refuse are accepted.\n\nTest it in the validator's `function`, or use `required_fields`."
+    UNKNOWN_CHECK Warning
+        "A validator lists a check that is not run. `required_fields` with a list of names is \
+         run before the validator's function; every other key is only documentation. A `format` \
+         does not even say which field has the format if there is no `field` beside it. The \
+         arguments that such a check seems to reject are accepted.\n\n\
+         Test them in the validator's `function`, or use `required_fields`."
     => (
         "tool.yaml",
         r#"tool:
@@ -63,18 +76,19 @@ toolwright_source::codes! {
     )
 }
 
+/// The check that is run without anything beside it.
 const REQUIRED_FIELDS: &str = "required_fields";
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in subject.toolset.knowledge.validators.iter().enumerate() {
         for (m, check) in validator.checks.iter().enumerate() {
-            // What is no object was reported by its shape.
+            // Checks that are not objects were reported by their shape.
             let ValidatorCheck::Other(Json::Object(member)) = check else { continue };
             let at = validators.child(n).child("checks").child(m);
             let around = subject.document_value(&at).and_then(Node::parent);
             for name in member.keys() {
-                out_of_use(name, at.clone(), around)
+                unused_check_finding(name, at.clone(), around)
                     .into_iter()
                     .for_each(|finding| out.push(finding));
             }
@@ -82,8 +96,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// Why a check called `name` is not run; `around` is the object it stands in.
-fn out_of_use(name: &str, at: RecordPath, around: Option<Node<'_>>) -> Option<RecordFinding> {
+/// The finding for a check that is not run; `None` if it is run. `around` is the object in the
+/// document that has the check as a member: one object may hold several checks.
+fn unused_check_finding(
+    name: &str,
+    at: RecordPath,
+    around: Option<Node<'_>>,
+) -> Option<RecordFinding> {
     let has = |other: &str| around.is_some_and(|node| node.has(other));
     let finding =
         |message: String| RecordFinding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
@@ -92,12 +111,14 @@ fn out_of_use(name: &str, at: RecordPath, around: Option<Node<'_>>) -> Option<Re
         "format" => {
             "check `format` is not run: it does not say which field has the format".to_owned()
         }
-        REQUIRED_FIELDS => "check `required_fields` is not run: it is no list of names".to_owned(),
+        REQUIRED_FIELDS => {
+            "check `required_fields` is not run: it is not a list of names".to_owned()
+        }
         _ => format!("unknown check `{}`; it is not run", shorten(name)),
     };
     let meant = nearest(name, std::iter::once(REQUIRED_FIELDS)).filter(|meant| !has(meant));
     Some(match meant {
-        // From then on it refuses calls.
+        // Not safe: after the rename the check is run and may reject calls.
         Some(meant) => finding(message).help(format!("did you mean `{meant}`?")).repair(
             Safety::Unsafe,
             format!("rename it to `{meant}`"),
@@ -114,6 +135,7 @@ mod tests {
     use crate::MAX_FINDINGS;
     use crate::testing::{count, findings, found, messages};
 
+    /// An AIOS tool whose second validator has these checks.
     fn tool(checks: &str) -> String {
         format!(
             "tool: {{id: notes, type: cli, executable_knowledge: {{validators: [7, {{id: v, checks: {checks}}}]}}}}"
@@ -121,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_that_nobody_runs() {
+    fn checks_that_are_not_run_are_reported() {
         let cases: &[(&str, &[&str])] = &[
             ("[{required_fields: [a, b]}]", &[]),
             ("[{required_fields: []}]", &[]),
@@ -134,7 +156,7 @@ mod tests {
             ),
             ("[{required_fields: a}]", &["0/required_fields"]),
             ("[{'': 1}]", &["0/"]),
-            // What is no object is another finding.
+            // Checks that are not objects are reported by their shape.
             ("[email, 7, null, [a]]", &[]),
             ("[{}]", &[]),
             ("{format: email}", &[]),
@@ -152,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_and_repairs() {
+    fn messages_say_why_a_check_is_not_run() {
         for (checks, message) in [
             (
                 "[{format: email}]",
@@ -160,7 +182,7 @@ mod tests {
             ),
             (
                 "[{required_fields: a}]",
-                "check `required_fields` is not run: it is no list of names",
+                "check `required_fields` is not run: it is not a list of names",
             ),
             ("[{max: 1}]", "unknown check `max`; it is not run"),
         ] {
@@ -179,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_checks() {
+    fn findings_stop_at_the_limit() {
         let checks = vec!["{format: email}"; 1_100].join(", ");
         assert_eq!(count(&super::RULE, &tool(&format!("[{checks}]"))), MAX_FINDINGS);
     }

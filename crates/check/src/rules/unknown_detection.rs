@@ -1,4 +1,10 @@
-//! A payload is told from others by words that a program can follow (aios, payload schemas).
+//! The `detection` of a payload schema is written in a form that a program can evaluate.
+//!
+//! Source: AIOS, payload schemas. The specification gives sentences as examples and defines no
+//! grammar. The forms that its examples have in common are understood (`model::Detection`); other
+//! sentences are documentation, so this is a note.
+//!
+//! Silent about a missing, blank or malformed detection, which the shape of the value reports.
 
 use toolwright_model::Detection;
 use toolwright_source::words::shorten;
@@ -11,7 +17,13 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    UNKNOWN_DETECTION Info "The `detection` of a payload schema is prose. A person understands it, but no payload will ever be recognised by it, so its `payload_path` is never used.\n\nWrite it in one of these forms, with paths from the root of the payload: `event.id field exists` (also `array` or `object` for `field`, and `in root` behind it), `event.type == task`, `event.type in [task, list]`, or `helpers.ID` for a helper that decides. Of several payload schemas the first that matches counts."
+    UNKNOWN_DETECTION Info
+        "The `detection` of a payload schema is a sentence that no program can evaluate. No \
+         payload matches it, so its `payload_path` is never used.\n\n\
+         Write it in one of these forms, with paths from the root of the payload: `event.id \
+         field exists` (or `array` or `object` for `field`, and `in root` after it), \
+         `event.type == task`, `event.type in [task, list]`, or `helpers.ID` for a helper that \
+         decides. If several payload schemas match, the first is used."
     => (
         "tool.yaml",
         r#"tool:
@@ -47,10 +59,10 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (n, schema) in subject.toolset.knowledge.payload_schemas.iter().enumerate() {
-        // A blank one was reported as missing.
+        // A blank detection was reported as missing.
         let text = schema.detection.as_deref().filter(|text| !text.trim().is_empty());
         let Some(text) = text.filter(|text| Detection::parse(text).is_none()) else { continue };
-        let message = format!("no payload is recognised by `{}`: it is prose", shorten(text));
+        let message = format!("`{}` is not a known form of detection", shorten(text));
         let at = RecordPath::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
         out.push(RecordFinding::new(&UNKNOWN_DETECTION, at, message).help(
             "write `PATH field exists`, `PATH == VALUE`, `PATH in [VALUE, …]` or `helpers.ID`",
@@ -63,12 +75,13 @@ mod tests {
     use crate::report::MAX_NOTES;
     use crate::testing::{count, found, messages};
 
+    /// An AIOS tool with these payload schemas.
     fn tool(schemas: &str) -> String {
         format!("tool: {{id: notes, type: cli, api_complexity: {{payload_schemas: {schemas}}}}}")
     }
 
     #[test]
-    fn prose_and_the_language() {
+    fn sentences_that_no_program_can_evaluate_are_reported() {
         for text in [
             "event field exists in root",
             "webhook_id field",
@@ -91,12 +104,12 @@ mod tests {
         {
             assert_eq!(found("UNKNOWN_DETECTION", &tool(schemas)), [""; 0], "{schemas}");
         }
-        let message = "no payload is recognised by `has an event`: it is prose";
+        let message = "`has an event` is not a known form of detection";
         assert_eq!(messages("UNKNOWN_DETECTION", &tool("[{detection: has an event}]")), [message]);
     }
 
     #[test]
-    fn a_thousand_schemas() {
+    fn notes_stop_at_the_limit() {
         let schemas = vec!["{detection: has an event}"; 1_100].join(", ");
         assert_eq!(count(&super::RULE, &tool(&format!("[{schemas}]"))), MAX_NOTES);
     }

@@ -1,6 +1,19 @@
-//! A name of something else in the document leads to it: helpers, validators, commands.
+//! References inside an AIOS tool lead to something that it defines.
 //!
-//! Names of other documents (what a meta tool aggregates) are not looked at here.
+//! Source: AIOS. What refers to what:
+//!
+//! ```text
+//! helpers.ID ......... field_mappings (extraction), payload_schemas (detection), orchestration
+//! validator id ....... error.validator of an example
+//! command name ....... validates, processes, keys of examples, health_check.command
+//! ```
+//!
+//! The commands of a tool are those under `commands` and `tools`. If it lists none, its server has
+//! commands that the document need not list, so no reference to a command is questioned.
+//!
+//! Silent about: lists that are malformed or were not read to their end (they may define anything),
+//! and references to other documents, such as what a meta tool aggregates: the catalog resolves
+//! those.
 
 use std::cell::Cell;
 
@@ -16,7 +29,16 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    UNRESOLVED_REFERENCE Warning "A tool names a helper, a validator or a command that it does not define. Nothing fails at once, but what the name was there for does not happen: a field is not extracted, a payload not recognised, a validator never runs, an example belongs to nothing.\n\nCorrect the name, or define what it names. Helpers are named as `helpers.ID` by field mappings, payload detection and `orchestration`; validators by the `validator` of an example's error; commands by `validates`, `processes`, the keys of `examples` and the health check. The commands of a tool are those under `commands` and `tools`; where neither is there, the examples and validators define them, and their names are not questioned."
+    UNRESOLVED_REFERENCE Warning
+        "A tool refers to a helper, a validator or a command that it does not define. Nothing \
+         fails at once, but the reference has no effect: a field is not extracted, a payload is \
+         not recognised, a validator never runs, an example belongs to no command.\n\n\
+         Correct the name, or define what it refers to. Field mappings, payload detection and \
+         `orchestration` refer to helpers as `helpers.ID`; the `validator` of an example's \
+         error refers to a validator; `validates`, `processes`, the keys of `examples` and the \
+         health check refer to commands. The commands of a tool are those under `commands` and \
+         `tools`. Without these, examples and validators define the commands, and their names \
+         are not checked."
     => (
         "tool.yaml",
         r#"tool:
@@ -66,26 +88,28 @@ toolwright_source::codes! {
     )
 }
 
-/// Comparisons spent on finding what was meant: a hostile document has ten thousand names and ids.
+/// The most comparisons of names that one list spends on suggestions. A hostile document has ten
+/// thousand wrong names and ten thousand ids, and comparing each pair would take minutes.
 const MAX_COMPARISONS: usize = 4_000;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    // What was not read may define it.
+    // The part of the document behind a syntax error may define the name.
     if is_unfinished(subject, &RecordPath::root()) {
         return;
     }
     if is_readable(subject, "helpers") {
-        helpers(subject, out);
+        check_helper_references(subject, out);
     }
     if is_readable(subject, "validators") {
-        validators(subject, out);
+        check_validator_references(subject, out);
     }
-    if let Some(commands) = Known::commands(subject) {
-        used_commands(subject, &commands, out);
+    if let Some(commands) = DefinedIds::commands(subject) {
+        check_command_references(subject, &commands, out);
     }
 }
 
-/// Whether a list of functions is one, or is not there; what cannot be read may define anything.
+/// Whether a list of functions is a list or is missing. A malformed list was reported by its shape,
+/// and it may be meant to define anything.
 fn is_readable(subject: &Subject<'_>, list: &str) -> bool {
     let section = subject.document_value(&RecordPath::root().child("executable_knowledge"));
     let is = |node: Option<Node<'_>>, kind| {
@@ -95,49 +119,55 @@ fn is_readable(subject: &Subject<'_>, list: &str) -> bool {
         && is(section.and_then(|section| section.get(list)), ValueKind::List)
 }
 
-/// The ids that a name may have.
-struct Known<'a> {
+/// The ids that a reference of one kind may have.
+struct DefinedIds<'a> {
+    /// What messages call it: `helper`, `validator` or `command`.
     kind: &'static str,
+    /// The ids, sorted for binary search.
     ids: Vec<&'a str>,
-    /// Comparisons that are left.
+    /// How many comparisons are left for suggestions. A cell, because reporting borrows the ids.
     budget: Cell<usize>,
 }
 
-impl<'a> Known<'a> {
-    fn new(kind: &'static str, ids: impl Iterator<Item = Option<&'a str>>) -> Known<'a> {
+impl<'a> DefinedIds<'a> {
+    /// The ids of this kind, without missing and blank ones.
+    fn new(kind: &'static str, ids: impl Iterator<Item = Option<&'a str>>) -> DefinedIds<'a> {
         let mut ids: Vec<&str> = ids.flatten().filter(|id| !id.trim().is_empty()).collect();
         ids.sort_unstable();
-        Known { kind, ids, budget: Cell::new(MAX_COMPARISONS) }
+        DefinedIds { kind, ids, budget: Cell::new(MAX_COMPARISONS) }
     }
 
-    /// The commands that an AIOS tool lists. A tool that lists none has whatever its server has.
-    fn commands(subject: &Subject<'a>) -> Option<Known<'a>> {
+    /// The commands that an AIOS tool lists. `None` if it lists none, because its server decides
+    /// then, or if a list is malformed.
+    fn commands(subject: &Subject<'a>) -> Option<DefinedIds<'a>> {
         let tool =
             subject.document_value(&RecordPath::root()).filter(|_| subject.is_format("aios"))?;
         let lists = ["commands", "tools"]
             .map(|name| tool.get(name).filter(|node| node.kind() != ValueKind::Null));
         let is_listed = lists.iter().any(Option::is_some);
-        // What cannot be read may define it.
+        // A malformed list was reported by its shape and may be meant to define anything.
         if lists.iter().flatten().any(|node| node.kind() != ValueKind::List) {
             return None;
         }
-        let known = Known::new("command", subject.toolset.tools.iter().map(name));
-        (is_listed && !known.ids.is_empty()).then_some(known)
+        let defined = DefinedIds::new("command", subject.toolset.tools.iter().map(written_name));
+        (is_listed && !defined.ids.is_empty()).then_some(defined)
     }
 
+    /// Whether the id is defined.
     fn has(&self, id: &str) -> bool {
         self.ids.binary_search(&id).is_ok()
     }
 
-    /// The one that was probably meant.
+    /// The defined id with a similar spelling, while the budget for comparisons lasts.
     fn nearest(&self, id: &str) -> Option<&'a str> {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(self.ids.len()));
         nearest(id, self.ids.iter().take(left).copied())
     }
 
-    /// What `id` at `at` is not; `edit` writes another id there, where that can be done.
-    fn unresolved(
+    /// The finding for an id that is not defined. `at` points to the reference; `edit` makes the
+    /// edit that writes another id there, or nothing if that is not possible.
+    fn undefined_finding(
         &self,
         id: &str,
         at: RecordPath,
@@ -165,12 +195,15 @@ impl<'a> Known<'a> {
                 let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                 finding.help(format!("use {}", alternatives(&ids)))
             }
-            (None, count) => finding.help(format!("it is none of the {count} that are defined")),
+            (None, count) => finding
+                .help(format!("the document defines {count} {kind}s, none with a similar name")),
         }
     }
 
-    /// Reports `id` unless it is known. A blank one was reported by its shape, or says nothing.
-    fn expect(
+    /// Reports `id` unless it is defined or blank: the shape of the value reports blank ids where
+    /// they are wrong. `at` makes the pointer to the reference; `written` makes the text that
+    /// refers to an id, for the repair.
+    fn report_unless_defined(
         &self,
         id: &str,
         at: impl FnOnce() -> RecordPath,
@@ -180,13 +213,14 @@ impl<'a> Known<'a> {
         if !id.trim().is_empty() && !self.has(id) && !out.is_full() {
             let at = at();
             let edit = |meant: &str| Some(Edit::Replace(at.clone(), Json::from(written(meant))));
-            out.push(self.unresolved(id, at.clone(), edit));
+            out.push(self.undefined_finding(id, at.clone(), edit));
         }
     }
 }
 
-/// The name of a command, usable or not.
-fn name(tool: &Draft) -> Option<&str> {
+/// The name of a command, valid or not: a malformed name was reported, and a reference to it is
+/// right.
+fn written_name(tool: &Draft) -> Option<&str> {
     match &tool.name {
         FieldValue::Valid(name) => Some(name.as_str()),
         FieldValue::Invalid(json) => json.as_str(),
@@ -194,56 +228,71 @@ fn name(tool: &Draft) -> Option<&str> {
     }
 }
 
-fn helpers(subject: &Subject<'_>, out: &mut Report<'_>) {
+/// Reports references to helpers that are not defined.
+fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
-    let known = Known::new("helper", knowledge.helpers.iter().map(|helper| helper.id.as_deref()));
+    let defined =
+        DefinedIds::new("helper", knowledge.helpers.iter().map(|helper| helper.id.as_deref()));
     let written = |id: &str| format!("helpers.{id}");
     for mapping in &knowledge.field_mappings {
-        // Anything else is prose.
+        // Anything that does not start with `helpers.` is a sentence for people.
         let text = mapping.extraction.as_deref().map(str::trim);
         let Some(id) = text.and_then(|text| text.strip_prefix("helpers.")) else { continue };
         let at = || {
             let mappings = RecordPath::path(&[&"knowledge", &"fieldMappings"]);
             mapping.path.iter().fold(mappings, |at, name| at.child(name)).child("extraction")
         };
-        known.expect(id, at, written, out);
+        defined.report_unless_defined(id, at, written, out);
     }
     for (n, schema) in knowledge.payload_schemas.iter().enumerate() {
         if let Some(Detection::Helper { id }) =
             schema.detection.as_deref().and_then(Detection::parse)
         {
             let at = || RecordPath::path(&[&"knowledge", &"payloadSchemas", &n, &"detection"]);
-            known.expect(&id, at, written, out);
+            defined.report_unless_defined(&id, at, written, out);
         }
     }
-    // As it is written: a tool whose type is wrong has no binding.
+    // Read from the document, because a tool with a misspelled `type` has no binding.
     let at = RecordPath::path(&[&"meta_specific", &"orchestration"]);
     if let Some(text) =
         subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
     {
-        known.expect(text.strip_prefix("helpers.").unwrap_or(text), || at, written, out);
+        defined.report_unless_defined(
+            text.strip_prefix("helpers.").unwrap_or(text),
+            || at,
+            written,
+            out,
+        );
     }
 }
 
-fn validators(subject: &Subject<'_>, out: &mut Report<'_>) {
+/// Reports validators that examples expect and that are not defined, also in examples of unknown
+/// commands.
+fn check_validator_references(subject: &Subject<'_>, out: &mut Report<'_>) {
     let validators = &subject.toolset.knowledge.validators;
-    let known = Known::new(
+    let defined = DefinedIds::new(
         "validator",
         validators.iter().map(|validator| validator.function.id.as_deref()),
     );
     for (at, tool) in subject.tools() {
-        expected_by(&tool.details.examples, || at.child("examples"), &known, out);
+        check_expected_validators(&tool.details.examples, || at.child("examples"), &defined, out);
     }
     for (command, examples) in &subject.toolset.stray_examples {
-        expected_by(examples, || RecordPath::path(&[&"strayExamples", command]), &known, out);
+        check_expected_validators(
+            examples,
+            || RecordPath::path(&[&"strayExamples", command]),
+            &defined,
+            out,
+        );
     }
 }
 
-/// An example names the validator by its id; some write `validators.ID`.
-fn expected_by(
+/// Reports the validators that examples expect and that are not defined. The specification has the
+/// bare id; some definitions write `validators.ID`, and the repair keeps what they write.
+fn check_expected_validators(
     examples: &[Example],
     at: impl Fn() -> RecordPath,
-    known: &Known<'_>,
+    defined: &DefinedIds<'_>,
     out: &mut Report<'_>,
 ) {
     for (n, example) in examples.iter().enumerate() {
@@ -252,26 +301,37 @@ fn expected_by(
         let id = text.strip_prefix("validators.").unwrap_or(text);
         let prefix = &text[..text.len() - id.len()];
         let at = || at().child(n).child("error").child("validator");
-        known.expect(id, at, |id| format!("{prefix}{id}"), out);
+        defined.report_unless_defined(id, at, |id| format!("{prefix}{id}"), out);
     }
 }
 
-fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>) {
+/// Reports references to commands that the tool does not list.
+fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
     for (n, processor) in knowledge.processors.iter().enumerate() {
         let at = || RecordPath::path(&[&"knowledge", &"processors", &n, &"processes"]);
-        known.expect(processor.processes.as_deref().unwrap_or_default(), at, str::to_owned, out);
+        defined.report_unless_defined(
+            processor.processes.as_deref().unwrap_or_default(),
+            at,
+            str::to_owned,
+            out,
+        );
     }
     for (n, validator) in knowledge.validators.iter().enumerate() {
         let at = || RecordPath::path(&[&"knowledge", &"validators", &n, &"validates"]);
-        known.expect(validator.validates.as_deref().unwrap_or_default(), at, str::to_owned, out);
+        defined.report_unless_defined(
+            validator.validates.as_deref().unwrap_or_default(),
+            at,
+            str::to_owned,
+            out,
+        );
     }
     for (command, _) in &subject.toolset.stray_examples {
         if out.is_full() {
             return;
         }
         let at = RecordPath::root().child("strayExamples").child(command);
-        out.push(stray(subject, command, known, at));
+        out.push(stray_examples_finding(subject, command, defined, at));
     }
     if let Some((at, tool)) = subject.tools().next()
         && let Binding::Server { server, .. } = &tool.details.binding
@@ -279,19 +339,24 @@ fn used_commands(subject: &Subject<'_>, known: &Known<'_>, out: &mut Report<'_>)
             server.health_check.as_ref().and_then(|check| check.command.as_deref())
     {
         let at = || at.child("binding").child("healthCheck").child("command");
-        known.expect(command, at, str::to_owned, out);
+        defined.report_unless_defined(command, at, str::to_owned, out);
     }
 }
 
-/// Examples name their command by their key.
-fn stray(subject: &Subject<'_>, command: &str, known: &Known<'_>, at: RecordPath) -> RecordFinding {
-    // A command that has examples cannot be given others by a rename.
+/// The finding for examples of an unknown command, which is the key of the examples.
+fn stray_examples_finding(
+    subject: &Subject<'_>,
+    command: &str,
+    defined: &DefinedIds<'_>,
+    at: RecordPath,
+) -> RecordFinding {
+    // A rename to a command that has examples already would create a duplicate key.
     let taken = |id: &str| {
         subject.document_value(&RecordPath::root().child("examples").child(id)).is_some()
     };
     let rename =
         |meant: &str| (!taken(meant)).then(|| Edit::RenameKey(at.clone(), meant.to_owned()));
-    known.unresolved(command, at.clone(), rename).on_key()
+    defined.undefined_finding(command, at.clone(), rename).on_key()
 }
 
 #[cfg(test)]
@@ -302,6 +367,7 @@ mod tests {
     use crate::MAX_FINDINGS;
     use crate::testing::{count, findings, found};
 
+    /// An AIOS tool of this type, with more lines.
     fn aios(kind: &str, more: &str) -> String {
         format!("tool:\n  id: notes\n  type: {kind}\n  {}\n", more.replace('\n', "\n  "))
     }
@@ -313,13 +379,14 @@ mod tests {
         assert_eq!(found("UNRESOLVED_REFERENCE", text), expected, "{text}");
     }
 
+    /// The first finding of this rule.
     fn ours(text: &str) -> Finding {
         let mut all = findings(text).into_iter().filter(|f| f.code.name == "UNRESOLVED_REFERENCE");
         all.next().expect("a finding")
     }
 
     #[test]
-    fn helpers() {
+    fn references_to_undefined_helpers_are_reported() {
         let cases: &[(&str, &[&str])] = &[
             ("field_mappings: {a: {extraction: helpers.take}}", &[]),
             ("field_mappings: {a: {extraction: helpers.give}}", &["field_mappings/a/extraction"]),
@@ -327,7 +394,7 @@ mod tests {
                 "field_mappings: {g: {'x/y': {extraction: helpers.give}}}",
                 &["field_mappings/g/x~1y/extraction"],
             ),
-            // Prose names nothing, and neither does nothing.
+            // Sentences and empty ids refer to nothing.
             ("field_mappings: {a: {extraction: use helpers.give}, b: {extraction: helpers.}}", &[]),
             (
                 "field_mappings: {a: {extraction: ''}, b: {extraction: 7}, c: {structure: helpers.give}}",
@@ -360,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn validators_of_examples() {
+    fn examples_that_expect_undefined_validators_are_reported() {
         let of = |validator: &str| {
             let example =
                 format!("[{{scenario: failure_x, input: 1, error: {{validator: {validator}}}}}]");
@@ -382,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn references_to_unlisted_commands_are_reported() {
         let used = "executable_knowledge:\n  processors: [{id: p, processes: ad}, {id: q, processes: add}]\n  \
                     validators: [{id: v, validates: ad}, {id: w, validates: add}, {id: x, validates: ''}]\n\
                     examples: {ad: [{scenario: success}]}\n\
@@ -396,7 +463,7 @@ mod tests {
         expect(&aios("mcp", &format!("commands: [add]\n{used}")), &all);
         expect(&aios("mcp", &format!("tools: [{{id: add}}]\n{used}")), &all);
         expect(&aios("mcp", &format!("commands: [add, ad]\n{used}")), &[]);
-        // What is used defines the commands where nothing else does.
+        // Without a list of commands, references are not questioned.
         expect(&aios("mcp", used), &[]);
         expect(&aios("mcp", "mcp_specific: {server_command: s, health_check: {command: ad}}"), &[]);
         expect(&aios("mcp", &format!("commands: []\n{used}")), &[]);
@@ -404,7 +471,7 @@ mod tests {
                     executable_knowledge: {processors: [{id: p, processes: other}]}\n\
                     mcp_specific: {server_command: s, health_check: {command: other}}";
         expect(&aios("mcp", some), &[]);
-        // A name that cannot be called is defined all the same.
+        // A malformed name is defined all the same.
         expect(
             &aios("mcp", "commands: [a b]\nexecutable_knowledge: {validators: [{validates: a b}]}"),
             &[],
@@ -412,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn help_and_repairs() {
+    fn the_help_suggests_a_defined_id() {
         let text = aios(
             "cli",
             "commands: [create_note]\nexecutable_knowledge: {validators: [{validates: craete_note}]}",
@@ -445,7 +512,7 @@ mod tests {
 
         for (commands, help) in [
             ("add, drop", "use `add` or `drop`"),
-            ("a, b, c, d, e, f", "it is none of the 6 that are defined"),
+            ("a, b, c, d, e, f", "the document defines 6 commands, none with a similar name"),
         ] {
             let text = aios("cli", &format!("commands: [{commands}]\nexamples: {{other: []}}"));
             assert_eq!(ours(&text).help, [help]);
@@ -455,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_breaks_off() {
+    fn nothing_is_reported_about_a_document_that_breaks_off() {
         let text =
             aios("cli", "api_complexity: {field_mappings: {place: {extraction: helpers.x}}}");
         assert_eq!(count(&super::RULE, &text), 1);
@@ -463,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_names() {
+    fn thousands_of_wrong_names_are_compared_within_the_budget() {
         let long = "x".repeat(60);
         let list =
             |prefix: &str| (0..3_000).map(|n| format!("{long}{prefix}{n}")).collect::<Vec<_>>();

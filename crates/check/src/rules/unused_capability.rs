@@ -1,4 +1,10 @@
-//! A capability is declared once, and because a tool needs it.
+//! A manifest declares a capability because a tool needs it, and a list names each capability once.
+//!
+//! Source: BTCP manifest, `capabilities` (only what its tools need).
+//!
+//! The comparison is literal, as in `CAPABILITY_NOT_DECLARED`. Silent about unused capabilities if
+//! the needs of any tool are unknown: its list is missing, malformed or was not read to its end.
+//! Duplicates are reported all the same.
 
 use std::collections::HashMap;
 
@@ -14,7 +20,13 @@ use crate::subject::ToolPath;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    UNUSED_CAPABILITY Warning "A manifest declares a capability that none of its tools needs, or a list names a capability twice. People are asked to grant what is declared: every surplus one makes them trust more than is necessary, and hides which ones matter.\n\nRemove it. The comparison is literal: a tool that needs `dom:write` does not need `dom:read`. If a tool of the manifest has no good list of capabilities, nothing is said about what is unused."
+    UNUSED_CAPABILITY Warning
+        "A manifest declares a capability that none of its tools needs, or a list names a \
+         capability twice. Users are asked to grant every declared capability: an unneeded one \
+         makes them trust more than necessary, and hides which ones matter.\n\n\
+         Remove it. The comparison is literal: a tool that needs `dom:write` does not need \
+         `dom:read`. If one tool of the manifest has no valid list of capabilities, unused \
+         capabilities are not reported."
     => (
         "manifest.json",
         r#"{
@@ -49,18 +61,19 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
         let at = RecordPath::root().child("declares");
-        let listed = repeats(declared, || at, out);
-        if let Some(needed) = needed(subject) {
-            unused(listed, &needed, out);
+        let listed = report_duplicates(declared, || at, out);
+        if let Some(needed) = needed_capabilities(subject) {
+            report_unused(listed, &needed, out);
         }
     }
     for (at, tool) in subject.tools() {
-        repeats(&tool.needs, || at.child("capabilities"), out);
+        report_duplicates(&tool.needs, || at.child("capabilities"), out);
     }
 }
 
-/// Reports what a list names twice, and returns where it names each capability first.
-fn repeats<'a>(
+/// Reports capabilities that a list names more than once. Returns each capability with the pointer
+/// to its first mention, so that an unused one is reported there.
+fn report_duplicates<'a>(
     list: &'a [FieldValue<Capability>],
     at: impl FnOnce() -> RecordPath,
     out: &mut Report<'_>,
@@ -76,8 +89,8 @@ fn repeats<'a>(
         let at = at.child(n);
         if let Some(first) = first.get(capability) {
             let message = format!("`{capability}` is listed twice");
-            let finding = surplus(capability, at, message);
-            out.push(finding.related(first.clone(), "the first time"));
+            let finding = surplus_finding(capability, at, message);
+            out.push(finding.related(first.clone(), "its first mention"));
         } else {
             first.insert(capability, at.clone());
             listed.push((capability, at));
@@ -86,17 +99,18 @@ fn repeats<'a>(
     listed
 }
 
-/// What the tools need; nothing where that cannot be told of all of them.
-fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
-    let is_told = |(at, tool): (ToolPath, &'a Draft)| {
+/// What all tools together need. `None` if the needs of one tool are unknown, because it might need
+/// what seems to be unused.
+fn needed_capabilities<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
+    let has_valid_list = |(at, tool): (ToolPath, &'a Draft)| {
         let list = subject.document_value(&at.child("capabilities"));
         list.is_some_and(|list| list.kind() == ValueKind::List)
             && tool.needs.iter().all(|need| need.ok().is_some())
     };
     let is_whole =
         !subject.toolset.tools.is_empty() && !is_unfinished(subject, &RecordPath::root());
-    let told = is_whole && subject.tools().all(is_told);
-    told.then(|| {
+    let is_certain = is_whole && subject.tools().all(has_valid_list);
+    is_certain.then(|| {
         subject
             .toolset
             .tools
@@ -107,16 +121,22 @@ fn needed<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
     })
 }
 
-fn unused(listed: Vec<(&Capability, RecordPath)>, needed: &[&Capability], out: &mut Report<'_>) {
+/// Reports declared capabilities that no tool needs.
+fn report_unused(
+    listed: Vec<(&Capability, RecordPath)>,
+    needed: &[&Capability],
+    out: &mut Report<'_>,
+) {
     let needed: std::collections::HashSet<_> = needed.iter().collect();
     for (capability, at) in
         listed.into_iter().filter(|(capability, _)| !needed.contains(capability))
     {
-        out.push(surplus(capability, at, format!("no tool needs `{capability}`")));
+        out.push(surplus_finding(capability, at, format!("no tool needs `{capability}`")));
     }
 }
 
-fn surplus(capability: &Capability, at: RecordPath, message: String) -> RecordFinding {
+/// A finding whose repair removes the capability. It is safe: nothing needs the removed entry.
+fn surplus_finding(capability: &Capability, at: RecordPath, message: String) -> RecordFinding {
     let edit = Edit::Remove(at.clone());
     RecordFinding::new(&UNUSED_CAPABILITY, at, message).repair(
         Safety::Safe,
@@ -131,6 +151,7 @@ mod tests {
 
     use crate::testing::{count, findings, found, messages};
 
+    /// A manifest with a list of capabilities and one tool for each continuation in `tools`.
     fn manifest(declared: &str, tools: &[&str]) -> String {
         let tools: Vec<String> =
             tools.iter().map(|more| format!(r#"{{"name": "a"{more}}}"#)).collect();
@@ -138,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tool_needs() {
+    fn capabilities_that_no_tool_needs_are_reported() {
         let reads = r#", "capabilities": ["dom:read"]"#;
         let writes = r#", "capabilities": ["dom:write"]"#;
         let cases: &[(&str, &[&str], &[&str])] = &[
@@ -155,12 +176,12 @@ mod tests {
             ),
             (r#"["a:b", "a:b"]"#, &[reads], &["/capabilities/1", "/capabilities/0"]),
             (r#"["dom:read"]"#, &[r#", "capabilities": []"#], &["/capabilities/0"]),
-            // What a tool needs is not known.
+            // The needs of a tool are unknown.
             (r#"["dom:read"]"#, &[""], &[]),
             (r#"["dom:read"]"#, &[r#", "capabilities": "dom:read""#], &[]),
             (r#"["dom:read"]"#, &[r#", "capabilities": ["dom:*"]"#], &[]),
             (r#"["dom:read"]"#, &[], &[]),
-            // What is no capability at all is another finding.
+            // Malformed capabilities are reported by their shape.
             (r#"["", "dom:*", "dom:*", 7, null]"#, &[reads], &[]),
             ("7", &[reads], &[]),
             // A tool's own list.
@@ -184,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read_and_what_is_removed() {
+    fn the_repair_removes_the_capability() {
         let text = manifest(r#"["a:b", "a:b"]"#, &[r#", "capabilities": []"#]);
         assert_eq!(
             messages("UNUSED_CAPABILITY", &text),
@@ -198,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_breaks_off() {
+    fn nothing_is_reported_about_a_manifest_that_breaks_off() {
         let whole =
             manifest(r#"["dom:read", "dom:write"]"#, &[r#", "capabilities": ["dom:read"]"#]);
         assert_eq!(count(&super::RULE, &whole), 1);
@@ -206,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tools() {
+    fn an_unused_capability_is_reported_once_for_a_thousand_tools() {
         let tools = vec![r#", "capabilities": ["dom:read"]"#; 1_000];
         assert_eq!(count(&super::RULE, &manifest(r#"["dom:read", "a:b"]"#, &tools)), 1);
     }

@@ -1,4 +1,10 @@
-//! The big vendors take the input schema as it is.
+//! The big vendors' APIs accept the name and the input schema of a tool as they are.
+//!
+//! Source: the vendors' documentation of function calling, collected in
+//! `schema::incompatibilities`. The definition is not wrong, so this is a note.
+//!
+//! Each keyword is reported once for each tool, at its first position, with the number of the
+//! others. Silent about schemas that are invalid or that the reader filled in.
 
 use toolwright_schema::{Incompatibility, VendorEffect, incompatibilities};
 use toolwright_source::{RecordFinding, RecordPath, words};
@@ -11,7 +17,14 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    VENDOR_INCOMPATIBLE Info "A part of the input schema is valid JSON Schema, but a big vendor's API does not take it when the tool is passed on as it is. `rejects` means that the whole request fails, with every tool in it; `ignores` means that the call passes and the restriction has no effect on what the model sends.\n\nNothing is wrong with the definition. If its tools are to be used with the vendor that is named, write the schema in the path that the help suggests, or let whoever passes it on rewrite it. Each keyword is named once for a tool, at its first place."
+    VENDOR_INCOMPATIBLE Info
+        "A part of the input schema is valid JSON Schema, but a vendor's API does not accept it \
+         if the tool is passed on unchanged. `rejects` means that the whole request fails, with \
+         every tool in it. `ignores` means that the request passes, but the restriction has no \
+         effect on what the model sends.\n\n\
+         The definition is not wrong. To use its tools with the vendor that is named, write the \
+         schema as the help suggests, or let the client rewrite it. Each keyword is reported \
+         once for each tool, at its first position."
     => (
         "tool.json",
         r#"{
@@ -35,7 +48,7 @@ toolwright_source::codes! {
     )
 }
 
-/// Names that OpenAI and Anthropic take.
+/// The longest name of a tool, in characters, that OpenAI and Anthropic accept.
 const MAX_NAME: usize = 64;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
@@ -45,7 +58,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let message =
                 format!("OpenAI and Anthropic reject the name `{}`", words::shorten(name));
             let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at.child("name"), message);
-            out.push(finding.help("they take letters, digits, `_` and `-`, at most 64 of them"));
+            out.push(finding.help("they accept letters, digits, `_` and `-`, at most 64 of them"));
         }
     }
     for (tool, schema) in parameters::valid_input_schemas(subject) {
@@ -69,6 +82,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
+/// One sentence with all vendors: those that reject the part first, then those that ignore it, as
+/// in ``Gemini rejects `const` (2 places)``. `inside` points from the schema to the part.
 fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
     let what = part(entry, inside);
     let verb = |effect, count: usize| match (effect, count) {
@@ -104,8 +119,8 @@ fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
     message
 }
 
-/// What is not taken: a keyword, one of its names, a boolean schema, or a schema that lacks the
-/// keyword.
+/// What the vendors do not accept: a keyword, a name under it, a boolean schema, or the lack of the
+/// keyword. `keyword` and the end of the pointer distinguish the four.
 fn part(entry: &Incompatibility, inside: &RecordPath) -> String {
     let keyword = entry.keyword.as_str();
     let last = inside.last().unwrap_or_default();
@@ -127,12 +142,13 @@ fn part(entry: &Incompatibility, inside: &RecordPath) -> String {
 mod tests {
     use crate::testing::{findings, found, messages};
 
+    /// An MCP tool with this input schema.
     fn tool(schema: &str) -> String {
         format!(r#"{{"name": "a", "description": "Does it", "inputSchema": {schema}}}"#)
     }
 
     #[test]
-    fn what_vendors_do_not_take() {
+    fn keywords_that_a_vendor_does_not_accept_are_reported_once() {
         for (schema, at, message) in [
             (
                 r#"{"type": "object", "properties": {"a": {"type": "string", "const": "C"}}}"#,
@@ -176,16 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_say() {
+    fn invalid_and_filled_in_schemas_are_not_checked() {
         for schema in [
             r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#,
-            // A schema that is none, and one that is another finding.
+            // Invalid schemas are reported elsewhere.
             r#"{"type": "objekt", "properties": {"a": {"const": 1}}}"#,
             "null",
         ] {
             assert_eq!(messages("VENDOR_INCOMPATIBLE", &tool(schema)), [""; 0], "{schema}");
         }
-        // What stands in for a schema that nobody wrote.
+        // The reader filled this schema in.
         let cli = "tool:\n  id: t\n  type: cli\n  commands: [a]\n";
         assert_eq!(messages("VENDOR_INCOMPATIBLE", cli), [""; 0]);
     }

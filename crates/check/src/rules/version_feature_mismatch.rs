@@ -1,4 +1,11 @@
-//! A tool that says it is version 1.0 has nothing of version 2.0 (aios, detection).
+//! A tool that declares AIOS 1.0 has no sections of version 2.0.
+//!
+//! Source: AIOS, schema detection logic and version compatibility. An explicit version wins over
+//! detection, so such a tool is read as 1.0 although detection would say 2.0.
+//!
+//! An empty section counts, null does not. `examples` exist in both versions; those of version 2.0
+//! are recognised by the two scenario names that the detection logic uses. Silent about tools
+//! without a version, which are detected as 2.0, and about malformed versions.
 
 use toolwright_model::Json;
 use toolwright_source::{Edit, Node, RecordFinding, RecordPath, Safety, ValueKind};
@@ -10,7 +17,14 @@ use crate::rule::Rule;
 pub(crate) static RULE: Rule = Rule { check };
 
 toolwright_source::codes! {
-    VERSION_FEATURE_MISMATCH Warning "An AIOS tool says `schema_version: 1.0` and has sections that exist only from version 2.0 on. It is read as what it says, so a program that knows version 1.0 alone ignores those sections, and the stricter rules of version 2.0 are not applied to its examples. The sections themselves are still checked; an empty one counts, one that is null does not.\n\nWrite `schema_version: 2.0`, or leave it out: the version is then told by the sections."
+    VERSION_FEATURE_MISMATCH Warning
+        "An AIOS tool declares `schema_version: 1.0`, but has sections that exist only since \
+         version 2.0. It is read as version 1.0: programs that support only version 1.0 ignore \
+         these sections, and the stricter rules of version 2.0 are not applied to its examples. \
+         The sections themselves are still checked. An empty section counts, a section that is \
+         null does not.\n\n\
+         Write `schema_version: 2.0`, or remove the field: the version is then detected from \
+         the sections."
     => (
         "tool.yaml",
         r#"tool:
@@ -44,10 +58,11 @@ toolwright_source::codes! {
     )
 }
 
+/// Sections of version 2.0, in the order of the specification. `examples` counts by its content.
 const SECTIONS: [&str; 4] = ["executable_knowledge", "api_complexity", "anti_patterns", "examples"];
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    // Without a version of its own a tool with such sections would be read as 2.0.
+    // Dialect 1.0 together with a section below implies that the document declares the version.
     if !subject.is_format("aios") || subject.dialect != Some("1.0") {
         return;
     }
@@ -62,6 +77,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let Some(version) = subject.document_value(&at).filter(|_| !sections.is_empty()) else {
         return;
     };
+    // The repair keeps the way the version is written: as a text or as a number.
     let new = if version.kind() == ValueKind::String { Json::from("2.0") } else { Json::from(2.0) };
     let edit = Edit::Replace(at.clone(), new);
     let quoted: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
@@ -70,13 +86,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         format!("`schema_version` is 1.0, but {} {verb} of version 2.0", quoted.join(" and "));
     let mut finding = RecordFinding::new(&VERSION_FEATURE_MISMATCH, at, message);
     for section in sections {
-        finding = finding.related(RecordPath::root().child(section), "only from version 2.0 on");
+        finding = finding.related(RecordPath::root().child(section), "only since version 2.0");
     }
-    // The rules of version 2.0 are stricter.
+    // Not safe: version 2.0 has stricter rules, so new errors may appear.
     out.push(finding.repair(Safety::Unsafe, "write 2.0", vec![edit]));
 }
 
-/// The two scenarios by which the version is told (aios, detection).
+/// Whether the examples have one of the two scenarios by which version 2.0 is detected.
 fn has_scenarios(examples: Node<'_>) -> bool {
     examples.members().iter().flat_map(|entry| entry.value.items()).any(|example| {
         let scenario = example.get("scenario").and_then(Node::text);
@@ -91,13 +107,14 @@ mod tests {
 
     use crate::testing::{findings, found, messages};
 
+    /// An AIOS tool; `version` precedes the id and `more` continues the object.
     fn tool(version: &str, more: &str) -> String {
         format!("tool: {{{version}id: notes, type: cli{more}}}")
     }
 
     #[test]
-    fn sections_of_another_version() {
-        let told = ["VERSION_FEATURE_MISMATCH at /tool/schema_version"];
+    fn sections_of_version_2_in_a_tool_of_version_1_are_reported() {
+        let expected = ["VERSION_FEATURE_MISMATCH at /tool/schema_version"];
         for section in [
             ", executable_knowledge: {}",
             ", api_complexity: {}",
@@ -109,11 +126,11 @@ mod tests {
             for one in ["schema_version: 1.0, ", "schema_version: 1, ", "schema_version: '1.0', "] {
                 assert_eq!(
                     found("VERSION_FEATURE_MISMATCH", &tool(one, section)),
-                    told,
+                    expected,
                     "{one}{section}"
                 );
             }
-            // What says 2.0, nothing or nonsense is no version 1.0.
+            // Other versions, none, or malformed ones.
             for other in [
                 "",
                 "schema_version: 2.0, ",
@@ -143,11 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read() {
+    fn the_message_names_all_sections_of_version_2() {
         let text = tool("schema_version: 1.0, ", ", anti_patterns: [], api_complexity: {}");
-        let told =
+        let expected =
             "`schema_version` is 1.0, but `api_complexity` and `anti_patterns` are of version 2.0";
-        assert_eq!(messages("VERSION_FEATURE_MISMATCH", &text), [told]);
+        assert_eq!(messages("VERSION_FEATURE_MISMATCH", &text), [expected]);
         for (written, new) in [("1.0", Json::from(2.0)), ("'1.0'", Json::from("2.0"))] {
             let text = tool(&format!("schema_version: {written}, "), ", anti_patterns: []");
             let all = findings(&text);

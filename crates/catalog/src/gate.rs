@@ -23,7 +23,7 @@ use toolwright_model::{
 };
 use toolwright_schema::{SchemaError, SchemaValidator};
 use toolwright_source::{Diagnostic, DocumentPath, Origin, RecordPath, Severity, locate};
-use toolwright_workspace::content_hash::{code_files, tool_hash, toolset_hash};
+use toolwright_workspace::content_hash::{ContentHasher, code_files};
 use toolwright_workspace::{LoadedDocument, SourceSpec};
 
 use crate::javascript;
@@ -114,7 +114,8 @@ fn finish(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GatedToolset {
     let folder = folder_of(&reading);
-    let hash = toolset_hash(&reading, &code_files(&reading, bodies));
+    let hasher = ContentHasher::new(&reading);
+    let hash = hasher.toolset(&code_files(&reading, bodies));
     let (mut tools, mut accepted, mut quarantined) = (Vec::new(), Vec::new(), Vec::new());
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         // Without a name there is nothing to list; the diagnostics report it.
@@ -124,7 +125,7 @@ fn finish(
         match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
             Ok((mut tool, validator)) => {
                 complete(&mut tool.details.binding, folder.as_deref(), environment);
-                tool.hash = Some(tool_hash(&reading, n));
+                tool.hash = Some(hasher.tool(n));
                 tools.push(tool);
                 accepted.push((n, validator));
             }

@@ -48,9 +48,6 @@ impl std::fmt::Display for SourceFailure {
     }
 }
 
-// The name that `server_definition` still uses.
-pub(crate) use self::read_server as server;
-
 /// Asks an MCP server for its tools, and starts or connects it if necessary. `namespace` is the one
 /// that the configuration or a definition gives to the server's tools.
 ///

@@ -65,9 +65,14 @@ impl ServerDefinition {
             implementations: None,
             ..spec.clone()
         };
-        let loaded =
-            live_sources::server(&spec, &self.server, Some(&self.namespace), workspace, context)
-                .await?;
+        let loaded = live_sources::read_server(
+            &spec,
+            &self.server,
+            Some(&self.namespace),
+            workspace,
+            context,
+        )
+        .await?;
         let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);
         Ok(ListedTools { entries, diagnostics })
     }

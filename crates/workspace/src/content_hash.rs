@@ -9,6 +9,7 @@
 //! | of a tool | the object that describes it; if the document only names it, the document and the name |
 //! | of a toolset | the whole document, a server's instructions, and the files with its code |
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -17,28 +18,47 @@ use toolwright_formats::Reading;
 use toolwright_model::ContentHash;
 use toolwright_source::{Node, RecordPath, ValueKind};
 
-/// The hash of the `n`th tool of a document.
-pub fn tool_hash(reading: &Reading, n: usize) -> ContentHash {
-    let at = RecordPath::root().child("tools").child(n);
-    match reading.origin.value(&at).filter(|node| node.kind() == ValueKind::Map) {
-        Some(node) => hash(&node.canonical_text()),
-        // AIOS: a command of a list of names, which the rest of the document describes.
-        None => {
-            let name = reading.origin.value(&at).map(Node::canonical_text).unwrap_or_default();
-            hash(&json!([whole_document(reading), name]).to_string())
-        }
-    }
+/// Makes the hashes of one document. Its whole text is hashed at most once, because many commands of
+/// an AIOS definition refer to it.
+pub struct ContentHasher<'a> {
+    reading: &'a Reading,
+    document: OnceCell<ContentHash>,
 }
 
-/// The hash of the toolset of a document. `code_files` are the files with the code of its tools,
-/// each with its name relative to the document and its bytes.
-pub fn toolset_hash(reading: &Reading, code_files: &[(String, Vec<u8>)]) -> ContentHash {
-    let mut files: Vec<(&str, ContentHash)> =
-        code_files.iter().map(|(name, bytes)| (name.as_str(), hash_bytes(bytes))).collect();
-    files.sort();
-    let files: Vec<_> = files.iter().map(|(name, hash)| json!([name, hash.as_str()])).collect();
-    let instructions = &reading.toolset.instructions;
-    hash(&json!([whole_document(reading), instructions, files]).to_string())
+impl<'a> ContentHasher<'a> {
+    /// A hasher for the document of a reading.
+    pub fn new(reading: &'a Reading) -> ContentHasher<'a> {
+        ContentHasher { reading, document: OnceCell::new() }
+    }
+
+    /// The hash of the `n`th tool.
+    pub fn tool(&self, n: usize) -> ContentHash {
+        let at = RecordPath::root().child("tools").child(n);
+        match self.reading.origin.value(&at) {
+            Some(node) if node.kind() == ValueKind::Map => hash(&node.canonical_text()),
+            // AIOS: a command in a list of names, which the rest of the document describes.
+            node => {
+                let name = node.map(Node::canonical_text).unwrap_or_default();
+                hash(&json!([self.document().as_str(), name]).to_string())
+            }
+        }
+    }
+
+    /// The hash of the toolset. `code_files` are the files with the code of its tools, each with
+    /// its name relative to the document and its bytes.
+    pub fn toolset(&self, code_files: &[(String, Vec<u8>)]) -> ContentHash {
+        let mut files: Vec<(&str, ContentHash)> =
+            code_files.iter().map(|(name, bytes)| (name.as_str(), hash_bytes(bytes))).collect();
+        files.sort();
+        let files: Vec<_> = files.iter().map(|(name, hash)| json!([name, hash.as_str()])).collect();
+        let instructions = &self.reading.toolset.instructions;
+        hash(&json!([self.document().as_str(), instructions, files]).to_string())
+    }
+
+    fn document(&self) -> &ContentHash {
+        let root = self.reading.origin.document().root();
+        self.document.get_or_init(|| hash(&root.canonical_text()))
+    }
 }
 
 /// The code files of a document's tools that exist: scripts of local tools, and JavaScript bodies,
@@ -64,10 +84,6 @@ pub fn code_files(reading: &Reading, bodies: Option<&Path>) -> Vec<(String, Vec<
         Some((file.display().to_string(), bytes))
     };
     files.into_iter().filter_map(read).collect()
-}
-
-fn whole_document(reading: &Reading) -> String {
-    reading.origin.document().root().canonical_text()
 }
 
 fn hash(text: &str) -> ContentHash {

@@ -14,16 +14,23 @@ use toolwright_model::{
 };
 use toolwright_source::{DocumentPath, Node, RecordPath};
 
-use crate::content_hash::{code_files, tool_hash, toolset_hash};
+use crate::content_hash::{ContentHasher, code_files};
 
 /// The tools of a reading. `index` is the position of their toolset in the output.
 pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
+    let hasher = ContentHasher::new(reading);
     let tools = reading.toolset.tools.iter().enumerate();
-    tools.map(|(n, tool)| tool_json(reading, index, n, tool)).collect()
+    tools.map(|(n, tool)| tool_json(reading, &hasher, index, n, tool)).collect()
 }
 
 /// One tool, the `n`th of its toolset.
-fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json {
+fn tool_json(
+    reading: &Reading,
+    hasher: &ContentHasher<'_>,
+    toolset: usize,
+    n: usize,
+    tool: &Draft,
+) -> Json {
     let namespace = reading.toolset.namespace.ok();
     let details = &tool.details;
     let name = tool.name.ok().map(ToString::to_string);
@@ -52,7 +59,7 @@ fn tool_json(reading: &Reading, toolset: usize, n: usize, tool: &Draft) -> Json 
         "knowledge": references(reading, name.as_deref().unwrap_or_default()),
         "extra": unknown_fields(&details.rest),
         "invalid": invalid(tool),
-        "hash": tool_hash(reading, n).as_str(),
+        "hash": hasher.tool(n).as_str(),
         "format": reading.format.0,
         "toolset": toolset,
         "origin": origin(reading, &RecordPath::root().child("tools").child(n)),
@@ -338,7 +345,7 @@ pub fn toolset(reading: &Reading) -> Json {
         "knowledge": knowledge(&toolset.knowledge),
         "strayExamples": stray_examples,
         "extra": unknown_fields(&toolset.rest),
-        "hash": toolset_hash(reading, &code_files(reading, None)).as_str(),
+        "hash": ContentHasher::new(reading).toolset(&code_files(reading, None)).as_str(),
         "invalid": invalid,
     })
 }

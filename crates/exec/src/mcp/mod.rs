@@ -60,7 +60,7 @@ impl Executor for McpExecutor {
         host: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
-            // Cannot happen while `EXECUTOR.takes` is right, but a wrong table must not panic.
+            // Cannot happen while `EXECUTOR.accepts` is right, but a wrong table must not panic.
             let Binding::Server { server, tool } = &call.tool.details.binding else {
                 let message = format!("`{}` is not a tool of an MCP server", call.tool.name);
                 return Err(Failure::new(&code::NOT_RUNNABLE, message));

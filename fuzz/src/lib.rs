@@ -15,7 +15,7 @@ use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
 use toolwright_script::ParseGoal;
 use toolwright_source::{
-    Document, Edit, ValueKind, Node, DocumentPath, Syntax, locate, plan, render, splice,
+    Document, DocumentPath, Edit, Node, Syntax, ValueKind, locate, plan, render, splice,
 };
 
 /// Our JSON parser accepts what serde_json accepts, and produces the same values.
@@ -94,7 +94,8 @@ pub fn reader(data: &[u8], format: &str) {
             reading.format,
             reading.dialect.as_deref(),
             &reading.toolset,
-            &reading.origin, &toolwright_script::InProcessAnalyzer,
+            &reading.origin,
+            &toolwright_script::InProcessAnalyzer,
         );
         let mut found: Vec<_> =
             check(&subject).into_iter().map(|finding| locate(finding, &document)).collect();
@@ -214,8 +215,9 @@ fn show(diagnostic: &toolwright_source::Diagnostic) {
 
 /// The value after an edit, computed without the text. `None` where the edit cannot be applied.
 fn applied(mut value: Json, edit: &Edit) -> Option<Json> {
-    let split =
-        |pointer: &DocumentPath| Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()));
+    let split = |pointer: &DocumentPath| {
+        Some((pointer.parent()?.to_string(), pointer.last()?.into_owned()))
+    };
     match edit {
         Edit::Replace(at, new) => *value.pointer_mut(at.as_str())? = new.clone(),
         Edit::Insert(at, new) => {

@@ -96,7 +96,7 @@ impl HttpServer {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Serves until `until` is cancelled. Running calls then have [`GRACE`] to finish.
+    /// Serves until `until` is cancelled. Running calls then have `GRACE` to finish.
     pub async fn serve(self, handler: McpHandler, until: CancellationToken) {
         let closing = CancellationToken::new();
         let sessions = Arc::new(HttpSessions::new(handler.clone()));

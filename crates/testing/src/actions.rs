@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// forgotten.
 const LONGEST_LIFE: Duration = Duration::from_secs(120);
 
-/// Ends this process after [`LONGEST_LIFE`], so that a failed test leaves nothing behind for ever.
+/// Ends this process after `LONGEST_LIFE`, so that a failed test leaves nothing behind for ever.
 /// Every program calls this first.
 pub fn start_watchdog() {
     std::thread::spawn(|| {

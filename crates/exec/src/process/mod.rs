@@ -8,7 +8,7 @@
 //!
 //! No shell is involved: arguments reach the program as they are, so that a model cannot inject a
 //! second command. How the program runs is in `program`, how all of it is killed in
-//! [`crate::process_tree`].
+//! `process_tree`.
 
 mod program;
 

@@ -25,7 +25,7 @@ fn write(node: Node<'_>, out: &mut String) {
             out.push_str(if node.boolean() == Some(true) { "true" } else { "false" });
         }
         ValueKind::Number => out.push_str(node.raw()),
-        ValueKind::String => out.push_str(&quoted(node.raw())),
+        ValueKind::String => write_string(node.raw(), out),
         ValueKind::List => {
             out.push('[');
             for (n, item) in node.items().enumerate() {
@@ -45,7 +45,7 @@ fn write(node: Node<'_>, out: &mut String) {
                 if n > 0 {
                     out.push(',');
                 }
-                out.push_str(&quoted(member.name()));
+                write_string(member.name(), out);
                 out.push(':');
                 write(member.value, out);
             }
@@ -54,8 +54,15 @@ fn write(node: Node<'_>, out: &mut String) {
     }
 }
 
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Most strings need no escape and are copied; serde_json escapes the others.
+fn write_string(text: &str, out: &mut String) {
+    if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        out.push_str(&serde_json::Value::from(text).to_string());
+    } else {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +78,11 @@ mod tests {
         let expected = r#"{"a":{"c":{},"é":-0.0},"b":[1.10,true,null,"x\ny"]}"#;
         assert_eq!(text(Syntax::Json, json), expected);
         assert_eq!(text(Syntax::Yaml, &yaml), expected);
+        // Strings with and without escapes are written as serde_json writes them.
+        for string in ["plain", "a \"quote\"", "back\\slash", "tab\t", "\u{7f}\u{2028}é", ""] {
+            let json = serde_json::Value::from(string).to_string();
+            assert_eq!(text(Syntax::Json, &json), json);
+        }
         // What an alias repeats is part of the value.
         assert_eq!(text(Syntax::Yaml, "a: &x {k: 1}\nb: *x\n"), r#"{"a":{"k":1},"b":{"k":1}}"#);
     }

@@ -102,7 +102,7 @@ pub fn reader(data: &[u8], format: &str) {
         found.iter().take(4).for_each(show);
         silence(&document, &mut found, toolwright_check::codes());
         for (n, finding) in reading.findings.into_iter().enumerate() {
-            let diagnostic = locate(finding, &origin);
+            let diagnostic = locate(finding, &document);
             // Rendering takes most of the time, so only a few diagnostics of each document.
             if n < 4 {
                 show(&diagnostic);

@@ -44,7 +44,7 @@ impl ScriptAnalyzer for InProcessAnalyzer {
     }
 }
 
-/// Short for [`InProcessAnalyzer::analyze`], for callers that have no analyzer passed in yet.
+/// Short for [`InProcessAnalyzer::analyze`], for tests and fuzzing.
 pub fn read(code: &str, goal: ParseGoal, provided: &[&str]) -> ScriptFacts {
     InProcessAnalyzer.analyze(code, goal, provided)
 }

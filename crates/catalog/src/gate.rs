@@ -76,13 +76,16 @@ pub(crate) fn gate(
 ) -> GateResult {
     let environment = &environment_of(spec);
     let mut result = GateResult { diagnostics: loaded.diagnostics, ..GateResult::default() };
+    // A document of unknown format has no tools, but its diagnostics are shown.
     let Some(reading) = loaded.reading else { return result };
     let concurrency = concurrency_of(&reading, limits, concurrency);
     let knowledge = javascript::knowledge(&reading).map(Arc::new);
     let folder = folder_of(&reading);
     let bodies = spec.implementations.as_deref().or(folder.as_deref());
+    // Before `finish`, which adds diagnostics about schemas: those lie inside of tools.
     let whole = error_outside_of_tools(&reading, &result.diagnostics);
     let gated = finish(reading, whole.clone(), bodies, environment, &mut result.diagnostics);
+    // `register` consumes the gated toolset, so what is needed afterwards is taken out here.
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
@@ -95,6 +98,8 @@ pub(crate) fn gate(
         own.push((n, Arc::new(entry)));
     }
     match (server, namespace) {
+        // The server is asked later, and its answer is merged with these tools. A quarantined
+        // document starts no server.
         (Some(server), FieldValue::Valid(namespace)) if whole.is_none() => {
             let server = with_variables(&server, environment);
             result.definition = Some(ServerDefinition { namespace, server, own, origin });
@@ -121,6 +126,7 @@ fn finish(
         // Without a name there is nothing to list; the diagnostics report it.
         let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
         let Some(name) = draft.name.ok() else { continue };
+        // The error of the whole document first, because it holds for every tool.
         let error = whole.clone().or_else(|| error_within(&reading, n, diagnostics));
         match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
             Ok((mut tool, validator)) => {
@@ -130,6 +136,8 @@ fn finish(
                 accepted.push((n, validator));
             }
             Err(reason) => {
+                // Listed and refused, and not left out: a caller that knows the tool learns why it
+                // is not available instead of "not found".
                 let tool = without_details(name.clone(), draft);
                 quarantined.push(QuarantinedTool { n, id, tool, reason });
             }
@@ -175,6 +183,7 @@ fn register(
         (n, RegisteredTool::quarantined(id, tool, Arc::clone(concurrency), reason))
     });
     let mut tools: Vec<_> = accepted.chain(quarantined).collect();
+    // Lists of tools must not change their order when a tool is quarantined.
     tools.sort_by_key(|(n, _)| *n);
     tools
 }
@@ -184,6 +193,7 @@ fn error_outside_of_tools(reading: &Reading, diagnostics: &[Diagnostic]) -> Opti
     let tools: Vec<DocumentPath> =
         (0..reading.toolset.tools.len()).map(|n| path_of(reading, n)).collect();
     let is_outside = |d: &&Diagnostic| !tools.iter().any(|tool| is_within(&d.path, tool));
+    // The first one is enough as a reason; `check` shows all of them.
     errors(diagnostics).find(is_outside).map(reason_of)
 }
 
@@ -218,11 +228,13 @@ fn concurrency_of(
     known: &mut ConcurrencyLimits,
 ) -> Arc<ConcurrencyLimit> {
     let declared = reading.toolset.limits.concurrent();
+    // The definition may ask for less than the configuration, never for more.
     let running =
         declared.map_or(limits.max_concurrent, |n| (n as usize).min(limits.max_concurrent));
     let new = || Arc::new(ConcurrencyLimit::new(running, limits.queue));
     let name = reading.origin.document().source().name().to_owned();
     let limit = known.entry(name).or_insert_with(new);
+    // A new limit starts with no calls, so for a moment old and new calls together may exceed it.
     if limit.max_running() != running || limit.max_waiting() != limits.queue {
         *limit = new();
     }
@@ -236,6 +248,7 @@ fn without_details(name: ToolName, draft: &Draft) -> Tool {
         namespace: None,
         description: draft.description.ok().cloned(),
         version: None,
+        // No schema: it may be the one that is invalid.
         input: InputSchema::Deferred,
         output: None,
         needs: Vec::new(),
@@ -274,6 +287,7 @@ fn with_variables(server: &Arc<Server>, environment: &[(OsString, OsString)]) ->
     for (name, value) in environment {
         let value = Some(value.to_string_lossy().into_owned());
         match filled.environment.iter_mut().find(|variable| *name == *variable.name) {
+            // The source wins over the definition: the user of a definition knows the values.
             Some(variable) => variable.value = value,
             None => {
                 let name = name.to_string_lossy().into_owned();

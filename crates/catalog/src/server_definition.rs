@@ -59,6 +59,8 @@ impl ServerDefinition {
         limits: &CallLimits,
         concurrency: &mut ConcurrencyLimits,
     ) -> Result<ListedTools, Failure> {
+        // A source of its own, named after the namespace, as if the configuration had listed the
+        // server.
         let spec = SourceSpec {
             name: self.namespace.to_string(),
             target: SourceTarget::Server(Arc::clone(&self.server), Some(self.namespace.clone())),
@@ -82,12 +84,15 @@ impl ServerDefinition {
         &self,
         served: &[Arc<RegisteredTool>],
     ) -> (Vec<Arc<RegisteredTool>>, Vec<Diagnostic>) {
+        // What is left at the end are tools that only the server has.
         let mut others = served.to_vec();
         let (mut entries, mut diagnostics) = (Vec::new(), Vec::new());
         for (n, own) in &self.own {
             let place =
                 others.iter().position(|other| name_on_server(other) == name_on_server(own));
             entries.push(match place.map(|place| others.remove(place)) {
+                // Taken from `others` all the same: the quarantined command must not come back as
+                // the server lists it.
                 _ if own.status != ToolStatus::Ready => Arc::clone(own),
                 Some(served) => fill_in_from_server(own, &served),
                 None => {
@@ -104,6 +109,7 @@ impl ServerDefinition {
     fn missing(&self, n: usize, own: &RegisteredTool) -> (RegisteredTool, Diagnostic) {
         let message = format!("the server has no tool `{}`", name_on_server(own));
         let reason = format!("{message} ({})", COMMAND_NOT_ON_SERVER.name);
+        // At the name of the command, which is probably misspelled.
         let at = RecordPath::root().child("tools").child(n).child("name");
         let finding = RecordFinding::new(&COMMAND_NOT_ON_SERVER, at, message);
         let entry = RegisteredTool::quarantined(
@@ -146,6 +152,8 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
     if tool.input == InputSchema::Deferred {
         tool.input = theirs.input.clone();
     }
+    // A function of the definition makes the result, so the schema of the server does not describe
+    // it.
     if !own.knowledge.as_ref().is_some_and(|knowledge| knowledge.makes_result(tool.name.as_str())) {
         tool.output = tool.output.or_else(|| theirs.output.clone());
     }
@@ -153,6 +161,7 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
     let (details, theirs) = (&mut tool.details, &theirs.details);
     details.title = details.title.take().or_else(|| theirs.title.clone());
     details.meta = details.meta.take().or_else(|| theirs.meta.clone());
+    // All or none: hints of two authors about one tool could contradict each other.
     if details.annotations == Annotations::default() {
         details.annotations = theirs.annotations.clone();
     }

@@ -81,7 +81,8 @@ struct SilenceComment<'d> {
     used: bool,
 }
 
-/// Diagnostics about comments per document. A document with more has one cause for all.
+/// Diagnostics about comments per document. A document with more has one cause for all. For
+/// instance, a file that was generated with the same wrong comment on every line.
 const MAX_USELESS: usize = 100;
 
 /// Removes the diagnostics that comments of the document silence, and adds diagnostics about
@@ -94,6 +95,7 @@ pub fn silence(
     diagnostics: &mut Vec<Diagnostic>,
     known: impl Iterator<Item = &'static DiagnosticCode> + Clone,
 ) {
+    // Nearly all documents have no such comment, and return here.
     let mut comments = comments_by_line(document);
     if comments.is_empty() {
         return;
@@ -108,6 +110,7 @@ pub fn silence(
         // A comment without a reason counts as used, so that it is reported for that and not as
         // useless.
         let mut silenced = false;
+        // Several comments may be about one line, one for each code.
         for line in lines_of(document, diagnostic) {
             for comment in comments.get_mut(&line).into_iter().flatten() {
                 if comment.code == diagnostic.code.name {
@@ -136,6 +139,7 @@ fn comments_by_line(document: &Document) -> BTreeMap<usize, Vec<SilenceComment<'
     let has_content =
         |line: &str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
     let lines: Vec<&str> = document.source().text().lines().collect();
+    // 0 for a comment after the last content: no diagnostic has that line, so it is useless.
     let mut about = vec![0; lines.len() + 1];
     let mut next = 0;
     for (n, line) in lines.iter().enumerate().rev() {
@@ -172,7 +176,9 @@ fn parse_comment(document: &Document, span: Span) -> Option<SilenceComment<'_>> 
     let rest = rest.strip_prefix(char::is_whitespace)?.trim();
     // The code ends where its characters do; what follows must be a reason.
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    // `CODE - why` gives `CODE` and ` - why`.
     let (code, reason) = rest.split_at(end);
+    // `CODE, OTHER - why` is how authors try it; the message then explains that it is one each.
     let several = reason.trim_start().starts_with(',');
     let reason = reason.trim_start().strip_prefix(['-', ':', '–', '—']);
     let has_reason = reason.is_some_and(|reason| reason.chars().any(char::is_alphanumeric));
@@ -206,6 +212,8 @@ fn diagnose_comment(
         );
     }
     let names = known.clone().map(|code| code.name);
+    // No fix here: the code is probably misspelled, and removing the comment is not what its author
+    // wants.
     if !known.any(|known| known.name == comment.code) {
         let unknown = at(&USELESS_SILENCE, format!("there is no code `{code}`"));
         let meant = nearest_word(comment.code, names);

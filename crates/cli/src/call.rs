@@ -39,6 +39,7 @@ use crate::{messages, runtime, sources};
 pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     let input = CallInput::parse(args)?;
     let listener = Arc::new(|event: &CatalogEvent| match event {
+        // Warnings about definitions belong to `check`; here they would bury the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         };
         let catalog =
             sources::open_catalog(&args.source, ReadOptions::default(), context, listener)?;
+        // Before anything is loaded: "tool not found" would hide the real reason.
         if catalog.source_count() == 0 {
             bail!("there is no source to load `{}` from", args.id);
         }
@@ -72,6 +74,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
                 }
             }
         };
+        // Also after a failed call: servers must not outlive this process.
         catalog.runner().close().await;
         // Also processes that left the session of their tool.
         toolwright_exec::kill_all_processes();
@@ -113,10 +116,12 @@ async fn call(
         CallRequest::new(tool.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
     request.arguments = input.to_json(tool.map(|entry| &**entry));
     request.timeout = timeout;
+    // The deadline counts from the start of loading, not from the call.
     request.started = started;
     request.cancel = cancel.clone();
     let display = ProgressDisplay::new();
     let result = runner.call(request, &display).await;
+    // Before anything is printed, or the result would be written into the bar.
     display.0.finish_and_clear();
     match (result, failures.into_iter().next()) {
         // The tool may belong to a source that could not be loaded, so that failure explains more.
@@ -149,6 +154,7 @@ fn print_result(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Resu
             } else {
                 output::print_unfiltered(&text_of(&outcome))?;
             }
+            // A tool that reports a failure has answered, but scripts must see it.
             Ok(if outcome.is_error { ExitStatus::Findings } else { ExitStatus::Clean })
         }
         Err(failure) if as_json => {
@@ -281,6 +287,7 @@ impl CallInput {
         }
         let mut pairs: Vec<(String, ArgumentValue)> = Vec::new();
         for pair in &args.pairs {
+            // At the first `=`, so that a value may contain others.
             let Some((key, value)) = pair.split_once('=') else {
                 bail!("`{pair}` is not an argument of the form `key=value`");
             };
@@ -333,6 +340,7 @@ fn convert_text(text: &str, schema: &Json) -> Json {
         Json::Array(several) => several.iter().filter_map(Json::as_str).collect(),
         _ => Vec::new(),
     };
+    // Not JSON at all, such as `hello`: stays a text whatever the schema says.
     let as_json = serde_json::from_str::<Json>(text).ok();
     let fits = |json: &Json| match json {
         Json::Null => types.contains(&"null"),
@@ -369,7 +377,8 @@ impl ProgressDisplay {
 impl Host for ProgressDisplay {
     fn progress(&self, progress: Progress) {
         if let Some(total) = progress.total.filter(|total| *total > 0.0) {
-            // A bar once a total is known, a spinner before.
+            // A bar once a total is known, a spinner before. The length is set below, so the style
+            // is set once.
             if self.0.length().is_none()
                 && let Ok(style) = ProgressStyle::with_template("{bar:30} {percent}% {msg}")
             {

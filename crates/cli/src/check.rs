@@ -211,6 +211,7 @@ fn secret_line(diagnostic: &Diagnostic) -> Option<(&str, usize)> {
 fn shows_secret(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bool {
     let (source, name) = (&diagnostic.source, diagnostic.source.name());
     let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
+    // Most runs find no secret, and need no positions.
     !secrets.is_empty()
         && spans.into_iter().any(|span| {
             let lines = [span.start, span.end].map(|byte| source.line_column(byte as usize).line);
@@ -250,6 +251,7 @@ fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
 /// Failures weigh more than findings. With `--diff`, pending fixes count as findings, so that
 /// continuous integration can require fixed files.
 fn exit_status(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> ExitStatus {
+    // `None` for `--fail-on never`: findings then do not change the exit status.
     let limit = args.fail_on.severity();
     let failing = load.documents.iter().flat_map(|document| &document.diagnostics);
     if !load.failures.is_empty() || !fixes.refused.is_empty() {

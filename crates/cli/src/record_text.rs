@@ -76,6 +76,7 @@ fn heading(out: &mut String, reading: &Reading) {
     row(out, "title", toolset.title.as_deref().unwrap_or_default());
     row(out, "about", first_paragraph(toolset.description.as_deref()));
     if let Some(provider) = &toolset.provider {
+        // The icon is left out: a terminal cannot show it.
         let parts = [&provider.name, &provider.url, &provider.contact];
         row(out, "provider", parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(", "));
     }
@@ -109,6 +110,7 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let title = details.title.as_ref().or(details.annotations.title.as_ref());
     row(out, "title", title.map_or("", |title| title));
     row(out, "about", first_paragraph(tool.description.ok().map(String::as_str)));
+    // The message of a deprecated tool usually names its replacement.
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
     row(out, "input", input(&tool.input));
     row(out, "output", tool.output.ok().map_or(String::new(), parameters));
@@ -146,7 +148,8 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     row(out, "from", format!("{}:{}:{}", source.name(), start.line, start.column));
 }
 
-/// The first paragraph of a description on one line, at most 200 characters.
+/// The first paragraph of a description on one line, at most 200 characters. Descriptions of MCP
+/// tools are often whole manuals; the first paragraph tells what the tool does.
 fn first_paragraph(text: Option<&str>) -> String {
     let paragraph = text.unwrap_or_default().trim().split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
@@ -158,6 +161,7 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();
     }
+    // One character less, because the ellipsis counts, too.
     let start: String = text.chars().take(max - 1).collect();
     start + "…"
 }
@@ -221,6 +225,7 @@ fn parameters(schema: &Json) -> String {
 fn type_of(schema: &Json) -> String {
     match schema.get("type") {
         Some(Json::String(name)) if name == "array" => match schema.get("items") {
+            // The recursion is bounded by the nesting of documents, at most 128 levels.
             Some(items) => format!("list of {}", type_of(items)),
             None => "list".to_owned(),
         },
@@ -228,6 +233,7 @@ fn type_of(schema: &Json) -> String {
         Some(Json::Array(names)) => {
             names.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(" or ")
         }
+        // The values themselves may be many and long.
         _ if schema.get("enum").is_some() => "one of a few values".to_owned(),
         _ => "any".to_owned(),
     }

@@ -70,6 +70,7 @@ fn validate(
     // An imprecise number is a warning when reading definitions. Here a wrong value would be
     // validated, so one that cannot be represented at all is an error.
     for diagnostic in &mut diagnostics {
+        // A diagnostic knows its text, but not which of the two documents it came from.
         let document = if Arc::ptr_eq(&diagnostic.source, schema_doc.source()) {
             &schema_doc
         } else {
@@ -155,6 +156,7 @@ fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
             continue;
         }
         let result = batch_line(std::mem::take(&mut line), options);
+        // The other lines are still answered: one bad line must not stop a long batch.
         if result["result"] == INVALID_LINE {
             status = ExitStatus::CouldNotRun;
         }
@@ -175,6 +177,7 @@ const INVALID_LINE: &str = "INVALID_LINE";
 /// The result for one line: `valid`, `invalid`, a code of a schema error, or `INVALID_LINE`.
 fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
+    // As in the other mode: a number that cannot be represented is an error here.
     let fatal = |d: &&Diagnostic| d.severity == Severity::Error || is_unrepresentable(d, &document);
     let errors: Vec<&Diagnostic> = document.problems().iter().filter(fatal).collect();
     let root = document.root();
@@ -197,6 +200,7 @@ fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
             // The same wording as in the other mode and in `check`.
             let message = schema_finding(&error, &DocumentPath::root()).message;
             let error_json =
+                // The path of the instance is empty: the schema is wrong, whatever the instance is.
                 error_json("", error.at(), error.at().rsplit('/').next().unwrap_or(""), &message);
             json!({"result": error.code(), "errors": [error_json]})
         }

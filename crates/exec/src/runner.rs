@@ -55,6 +55,8 @@ impl CallRequest {
 /// Tools and limits are behind a lock that is held only to clone or replace an `Arc`, never over an
 /// await: a reload does not wait for calls, and calls do not wait for a reload.
 pub struct Runner {
+    /// Replaced as a whole by [`Runner::set_tools`]; a call clones the `Arc`, so the tool that it
+    /// found lives until the call ends.
     registry: RwLock<Arc<ToolRegistry>>,
     /// One executor of each kind, in the order in which they are asked.
     executors: Vec<(&'static ExecutorKind, Arc<dyn Executor>)>,
@@ -116,6 +118,7 @@ impl Runner {
         // One snapshot for the whole call: a reload in the middle must not mix old and new limits.
         let limits = self.limits();
         let result = async {
+            // The first two steps wait for nothing, so a wrong call fails at once.
             let tool = self.resolve(&request.id)?;
             check_input(&tool, &request.arguments)?;
             let time = TimeLimit::of(&tool, &request, &limits);
@@ -127,13 +130,17 @@ impl Runner {
                 let validating = Box::pin(knowledge.validate(&request.arguments));
                 warnings = time.before_start(&request, started, &tool.id, validating).await??;
             }
+            // From here on the call occupies a place of its toolset, until `permit` is dropped.
             let permit = acquire_permit(&tool, &request, &time, started).await?;
+            // After the permit, because a declared time limit does not include waiting for it.
             let budget = time.budget(&request, &limits, started);
             let work = async {
                 let prepared = match &knowledge {
                     Some(knowledge) => Box::pin(knowledge.prepare(&request.arguments)).await?,
                     None => None,
                 };
+                // A processor replaces the arguments. They are not checked against the schema
+                // again: what it makes is for the tool, not for callers.
                 let arguments = prepared.as_ref().unwrap_or(&request.arguments);
                 let outcome = self.execute(&tool, arguments, &limits, &budget, host).await?;
                 match &knowledge {
@@ -146,6 +153,8 @@ impl Runner {
             drop(permit);
             let mut outcome = outcome?;
             outcome.warnings.extend(warnings);
+            // The size before the schema: validating a result that is refused anyway would be
+            // wasted.
             let outcome = check_size(outcome, limits.output)?;
             check_output(&tool, outcome, limits.output_check)
         }
@@ -169,6 +178,7 @@ impl Runner {
         let registry = self.registry();
         let Some(tool) = registry.get(id) else {
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));
+            // Models often misspell ids, and correct them if the failure names the right one.
             return Err(match registry.nearest(id).as_slice() {
                 [] => failure,
                 near => failure.suggest(format!("did you mean `{}`?", near.join("`, `"))),
@@ -279,6 +289,7 @@ impl<'a> CallKnowledge<'a> {
         let errors =
             judged.errors.into_iter().map(|message| ValueError { path: String::new(), message });
         let mut failure =
+            // Warnings of validators go to the log only: beside errors they would distract.
             Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
         failure.errors = errors.collect();
         failure.advice = advice.into();
@@ -362,6 +373,7 @@ impl TimeLimit {
     /// The budget of the work itself. Call this when the permit is held: a declared limit counts
     /// from now on.
     fn budget(&self, request: &CallRequest, limits: &CallLimits, started: Instant) -> Budget {
+        // A caller that waited for a permit has less time left for the work.
         let from = if self.is_callers { started } else { now() };
         Budget {
             deadline: from + self.time,
@@ -380,6 +392,7 @@ async fn acquire_permit<'t>(
     started: Instant,
 ) -> Result<tokio::sync::SemaphorePermit<'t>, Failure> {
     let id = &tool.id;
+    // Only for the messages.
     let running = tool.concurrency.max_running();
     // The order of the branches is that of `within_budget`, for the same reasons.
     tokio::select! {
@@ -408,6 +421,7 @@ async fn acquire_permit<'t>(
 /// Refuses a result that is too large. It is never cut: half a JSON document is worth nothing, and
 /// half a text can say the opposite.
 fn check_size(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
+    // `size` counts each value only up to the cap, so a huge result costs no more than a large one.
     if outcome.size(cap) > cap {
         let message = format!("the answer has more than the {cap} bytes that are allowed");
         return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
@@ -422,6 +436,7 @@ fn check_output(
     mut outcome: Outcome,
     check: OutputCheck,
 ) -> Result<Outcome, Failure> {
+    // Three reasons to skip the check: no schema, a configuration that switches it off, an error.
     let has_to_match =
         |own: &&SchemaValidator| own.has_output() && check != OutputCheck::Off && !outcome.is_error;
     let Some(validator) = tool.validator.as_ref().filter(has_to_match) else {

@@ -3,6 +3,8 @@
 //! does not; docs/codes is generated from here. Codes about the text itself are in
 //! `toolwright_source`.
 
+// The two documents of a code differ in the mistake only, so that a reader of `explain` sees at
+// once what to change.
 toolwright_source::codes! {
     MISSING_REQUIRED_FIELD Error "A field that the format requires is absent, null or blank. The \
         position shown is the key of the object that lacks it."

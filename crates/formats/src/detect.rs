@@ -54,7 +54,9 @@ pub const RECOGNISED_KEYS: &str = "\
 
 /// The rules in order.
 static RULES: &[DetectionRule] = &[
+    // A marker that no other format uses, so nothing can contradict it.
     DetectionRule { format: "btcp", scope: DetectionScope::Root, matches: |n| n.has("btcp") },
+    // The root key that the specification demands.
     DetectionRule { format: "aios", scope: DetectionScope::Root, matches: |n| n.has("tool") },
     DetectionRule {
         format: "gemini",
@@ -88,12 +90,15 @@ static RULES: &[DetectionRule] = &[
         scope: DetectionScope::Elements,
         matches: is_gemini_function,
     },
+    // After Gemini, whose declarations have `parameters`, too.
     DetectionRule { format: "ikigai", scope: DetectionScope::Root, matches: has_parameters },
     // A single object with `parameters` is what an ikigai program prints; a list of such objects
     // could equally be OpenAI's older format or Gemini's.
     DetectionRule { format: AMBIGUOUS, scope: DetectionScope::Elements, matches: has_parameters },
+    // Late, because `id` and `type` are common keys.
     DetectionRule { format: "aios", scope: DetectionScope::Root, matches: is_aios_without_root },
     DetectionRule {
+        // Last: `servers` is a common word, and a definition may have such a key.
         format: SERVERS,
         scope: DetectionScope::Root,
         matches: |n| n.has("mcpServers") || n.has("servers"),
@@ -106,7 +111,12 @@ const AMBIGUOUS: &str = "ambiguous";
 const SERVERS: &str = "servers";
 
 /// Whether a tool has a key that BTCP has and MCP does not. `id` instead of `name` marks AIOS.
+///
+/// A tool with none of these keys is read as MCP. Both formats call the schema `inputSchema`, so it
+/// is read completely; only BTCP's stricter rules are not applied.
 fn is_btcp_tool(node: Node<'_>) -> bool {
+    // Keys that MCP does not define. Such a tool may still be an MCP tool with additions, which
+    // `--format mcp` settles.
     const BTCP_KEYS: [&str; 5] =
         ["capabilities", "examples", "deprecated", "deprecationMessage", "timeout"];
     node.has("name") && !node.has("id") && BTCP_KEYS.iter().any(|key| node.has(key))
@@ -122,11 +132,13 @@ fn has_parameters(node: Node<'_>) -> bool {
 /// Whether it is a Gemini function declaration: its schema types are in capitals (`OBJECT`), or it
 /// has a key that only Gemini has.
 fn is_gemini_function(node: Node<'_>) -> bool {
+    // JSON Schema writes types in lower case. A single capital letter proves nothing.
     let upper = |n: Node<'_>| {
         n.get("type")
             .and_then(Node::text)
             .is_some_and(|t| t.len() > 1 && t.chars().all(|c| c.is_ascii_uppercase()))
     };
+    // The types of the properties count as well: authors forget the type of the object.
     let typed = node.get("parameters").is_some_and(|parameters| {
         let properties = parameters.get("properties").map(Node::members).unwrap_or_default();
         upper(parameters) || properties.iter().any(|entry| upper(entry.value))
@@ -137,7 +149,8 @@ fn is_gemini_function(node: Node<'_>) -> bool {
             || (node.has("response") && node.has("parameters")))
 }
 
-/// Keys that no other format has.
+/// Keys that no other format has. They also mark a text that cannot be parsed as a definition, see
+/// [`looks_like_definition`].
 const AIOS_SECTIONS: [&str; 7] = [
     "executable_knowledge",
     "api_complexity",
@@ -161,6 +174,8 @@ fn is_aios_without_root(node: Node<'_>) -> bool {
 fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let tools = root.get("tools").into_iter().flat_map(Node::items);
     let result = root.get("result").and_then(|result| result.get("tools"));
+    // Lazily: a rule that matches stops at the first element that fits, and a list may have
+    // thousands.
     std::iter::once(root)
         .chain(root.items())
         .chain(tools)
@@ -173,13 +188,16 @@ pub fn looks_like_definition(text: &str) -> bool {
     const KEYS: [&str; 4] = ["btcp", "inputSchema", "input_schema", "functionDeclarations"];
     let is_key = |(at, key): (usize, &str)| {
         // A key and not a word in prose: it starts the line or follows a quote, brace or comma, and
-        // a colon follows it.
+        // a colon follows it. Both slices are at boundaries of characters, because the key is
+        // ASCII.
         let before = text[..at].chars().next_back();
         let after = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
         after.starts_with(':')
             && before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '{' | ','))
     };
     KEYS.iter().chain(&AIOS_SECTIONS).any(|key| text.match_indices(key).any(is_key))
+        // `tool` is too common a word for the test above; alone at the start of a line it is the
+        // root key of an AIOS document in YAML.
         || text.lines().any(|line| line.trim_end() == "tool:")
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn text(parent: Node<'_>, name: &str) -> Option<String> {
     parent.get(name)?.text().map(str::to_owned)
 }
 
-/// The string at `name`; a blank one counts as missing.
+/// The string at `name`; a blank one counts as missing. For texts that a model or a person must be
+/// able to read, such as descriptions.
 pub(crate) fn non_blank_text(parent: Node<'_>, name: &str) -> FieldValue<String> {
     required_value(parent, name, |node| {
         node.text().filter(|t| !t.trim().is_empty()).map(str::to_owned)
@@ -99,7 +100,9 @@ pub(crate) fn bare_version(parent: Node<'_>) -> FieldValue<Version> {
     required_value(parent, "version", |node| Version::parse_bare(node.text()?).ok())
 }
 
-/// The schema of the arguments. Whether it is a valid one is checked later.
+/// The schema of the arguments. Whether it is a valid one is checked later. `optional_value` and
+/// not `required_value`: a schema that is `null` is a mistake of its own, and must not be taken for
+/// a tool without a schema.
 pub(crate) fn input_schema(parent: Node<'_>, field: &str) -> FieldValue<InputSchema> {
     optional_value(parent, field, schema).map(InputSchema::Written)
 }
@@ -119,7 +122,9 @@ pub(crate) fn items<'d>(list: Node<'d>) -> impl Iterator<Item = Node<'d>> {
     list.items().take(MAX_ITEMS)
 }
 
-/// The strings of a list, without its other items.
+/// The strings of a list, without its other items. A caller that reports positions must also call
+/// [`note_filtered_items`], because the numbers of the texts differ from those of the items if
+/// items are left out.
 pub(crate) fn texts(parent: Node<'_>, name: &str) -> Vec<String> {
     let items = parent.get(name).into_iter().flat_map(items);
     items.filter_map(|item| item.text().map(str::to_owned)).collect()
@@ -141,7 +146,8 @@ pub(crate) fn object<'d>(parent: Node<'d>, name: &str) -> Option<Node<'d>> {
     parent.get(name).filter(|node| node.kind() == ValueKind::Map)
 }
 
-/// The objects in the list at `name`, without its other items.
+/// The objects in the list at `name`, without its other items. As with [`texts`], the numbers may
+/// differ from those in the document.
 pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = Node<'d>> {
     parent.get(name).into_iter().flat_map(items).filter(|item| item.kind() == ValueKind::Map)
 }
@@ -200,6 +206,7 @@ pub(crate) fn keep_unknown_nested(
 ) {
     for member in node.members() {
         let at = at.child(member.name());
+        // Known members that are scalars are in the record already.
         match fields.iter().find(|field| field.name == member.name()).map(|field| field.kind) {
             None => rest.keep(format, at.as_str(), member.value.to_json()),
             Some(FieldKind::Object(fields)) => {

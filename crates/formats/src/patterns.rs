@@ -6,7 +6,8 @@ use toolwright_model::Capability;
 
 use crate::field::TextPattern;
 
-/// Whether `text` is one character of `first` followed by any number of `rest`.
+/// Whether `text` is one character of `first` followed by any number of `rest`. An empty text is
+/// not a word.
 fn is_word(text: &str, first: fn(char) -> bool, rest: fn(char) -> bool) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(first) && chars.all(rest)
@@ -52,10 +53,12 @@ pub(crate) static CAPABILITY: TextPattern = TextPattern {
     regex: "^[a-z]+:[a-z]+(:[a-z-]+)?$",
     description: "two or three lower-case words joined by `:`, such as `dom:read`",
     matches: |text| Capability::parse(text).is_ok(),
+    // `*` is not a letter, and the other two have no colon.
     tolerated: &["dom:*", "geolocation", "notifications"],
 };
 
-/// Tool names of MCP, toolfoundation and ikigai.
+/// Tool names of MCP, toolfoundation and ikigai. The set is that of `model::ToolName`. The length
+/// is checked apart from the pattern, so that a long name gets a message about its length.
 pub(crate) static TOOL_NAME: TextPattern = TextPattern {
     regex: "^[A-Za-z0-9_.-]+$",
     description: "letters, digits, `_`, `.` and `-`",

@@ -45,7 +45,8 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
     let index = |member: &Member<'_>| fields.iter().position(|field| member.is(field.name));
     let indices: Vec<Option<usize>> = members.iter().map(index).collect();
     // The last of several members with the same key counts, and a pointer can lead only to it, so
-    // the others are not checked. The parser has reported them as `DUPLICATE_KEY`.
+    // the others are not checked. The parser has reported them as `DUPLICATE_KEY`. Filled in order,
+    // so that the last one stays.
     let mut last = vec![0; fields.len()];
     for (n, index) in indices.iter().enumerate() {
         if let Some(index) = index {
@@ -60,6 +61,7 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
             // An earlier duplicate.
             Some(index) if last[index] != n => {}
             Some(index) if !is_left_out(member.value, &fields[index]) => {
+                // What `check_value` adds behind this index is about this member.
                 let (before, field) = (out.len(), &fields[index]);
                 check_value(node, member.value, &field.kind, out);
                 // Many serialisers write `null` for optional fields that have no value. The formats
@@ -88,6 +90,7 @@ fn is_left_out(node: Node<'_>, field: &Field) -> bool {
         FieldPresence::OptionalOrNull => {
             node.kind() == ValueKind::Null && !matches!(field.kind, FieldKind::Schema)
         }
+        // Null is reported as a wrong type, see above.
         FieldPresence::Optional => false,
     }
 }
@@ -147,6 +150,7 @@ pub(crate) fn check_value(
                 extract::items(node).for_each(|item| check_value(node, item, of, out));
             })
         }
+        // An object with free keys, all of whose values have one kind.
         FieldKind::Map(of) => check_kind(node, ValueKind::Map, "an object", out, |node, out| {
             // A map of anything is not looked into, so its size does not matter either.
             if !matches!(of, FieldKind::Any) {
@@ -205,15 +209,19 @@ pub(crate) fn report_wrong_type(node: Node<'_>, wanted: &str, out: &mut FindingL
 /// Reports a required field that is absent, null or blank. The pointer is that of the missing
 /// member, which `source::locate` shows at the key of the object that lacks it.
 fn check_required(node: Node<'_>, field: &Field, members: &[Member<'_>], out: &mut FindingList) {
+    // From the end, because the last of several members with the same key counts.
     let found = members.iter().rev().find(|member| member.is(field.name));
+    // A function, because most fields are there and a pointer allocates.
     let at = || node.pointer().child(field.name);
     let name = field.name;
     let message = match found.map(|member| blank_reason(member.value, &field.kind)) {
+        // Present and not blank. Whether its value is right is the business of `check_value`.
         Some(None) => return,
         Some(Some(what)) => format!("`{name}` is required, and is {what}"),
         None => format!("required field `{name}` is missing"),
     };
     let finding = Finding::new(&codes::MISSING_REQUIRED_FIELD, at(), message);
+    // The help explains the field, so that its author need not open the specification.
     let finding = finding.help(format!("`{name}` is {}", field.about));
     out.push(if field.presence == FieldPresence::RequiredInStrictMode {
         finding.tolerable()
@@ -235,6 +243,7 @@ fn report_unknown_field(
     // is present as well, the wrong one is not a misspelling of it.
     let listed =
         fields.iter().find(|field| field.misspelling == Some(name)).map(|field| field.name);
+    // Lazily: the comparison of spellings is slow, and unknown fields are common.
     let near = || nearest(name, fields.iter().map(|field| field.name));
     let suggestion = listed.or_else(near).filter(|suggestion| !node.has(suggestion));
     let suggestion =
@@ -313,6 +322,9 @@ fn check_format(node: Node<'_>, format: Option<TextFormat>, out: &mut FindingLis
 
 /// Whether it is an absolute URI, leniently: scheme, colon, and characters that RFC 3986 allows or
 /// that are not ASCII (an IRI). A `//` must be followed by a host, except for `file:///path`.
+///
+/// Examples: `https://a.b/c`, `mailto:a@b.c` and `data:,x` are accepted; `a.b/c`, `http:///x` and
+/// `https://a b` are not.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
@@ -409,6 +421,7 @@ fn check_version(node: Node<'_>, v_prefix: bool, out: &mut FindingList) {
         ValueKind::String | ValueKind::Number => {}
         _ => return report_wrong_type(node, "a string", out),
     }
+    // toolfoundation accepts `v1.2.3`; BTCP and AIOS do not.
     let parsed = if v_prefix { Version::parse(text) } else { Version::parse_bare(text) };
     let Err(error) = parsed else { return };
     let message = format!("`{}` is not a semantic version: {error}", shorten(text));
@@ -437,6 +450,7 @@ fn check_version(node: Node<'_>, v_prefix: bool, out: &mut FindingList) {
 /// tool without parameters.
 fn check_schema(node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
+        // Whether it is a valid schema is the rule `invalid_schema` of the crate `check`.
         ValueKind::Map => {}
         ValueKind::Null => {
             let message = format!("{} is null, expected a JSON Schema object", display_name(node));

@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::limits::QUOTED_CHARS;
 
 /// The most branches of `anyOf` or `oneOf` that a message explains, and the most names or values
-/// that it lists.
+/// that it lists. Eight fit into a message that a person reads; generated schemas have hundreds of
+/// them.
 const MAX_LISTED: usize = 8;
 
 /// What a message needs beyond the error.
@@ -113,6 +114,8 @@ pub(crate) fn describe_closed_object(
     context: &MessageContext<'_>,
 ) -> Option<(String, String)> {
     let keyword = context.schema_path.rsplit('/').next()?;
+    // The keyword at the end of the path distinguishes this case from a property whose own schema
+    // is `false`.
     let alone =
         matches!(kind, ValidationErrorKind::FalseSchema) && keyword == "additionalProperties";
     let members = value.as_object().filter(|_| alone)?;
@@ -172,6 +175,7 @@ fn describe_bound(
             format!("{value} is not `{content_media_type}`")
         }
         Kind::FromUtf8 { .. } => format!("{value} does not decode to UTF-8"),
+        // Kinds without a wording of their own, such as those that a later `jsonschema` may add.
         _ => format!("{value} does not match"),
     }
 }
@@ -188,6 +192,7 @@ fn alternatives(
         return text;
     }
     let nested = MessageContext { nested: true, ..*context };
+    // The first error of a branch is usually the reason; the others follow from it.
     let reasons = branches.iter().filter_map(|branch| branch.first()).take(MAX_LISTED);
     for (index, error) in reasons.enumerate() {
         text.push_str(if index == 0 { ": " } else { "; or " });
@@ -245,6 +250,7 @@ fn list(options: &Value) -> String {
 /// The end of a list of `count` things whose first [`MAX_LISTED`] are shown.
 fn and_more(count: usize) -> String {
     match count.checked_sub(MAX_LISTED) {
+        // Exactly at the limit nothing is left out.
         Some(more @ 1..) => format!(" and {more} more"),
         _ => String::new(),
     }

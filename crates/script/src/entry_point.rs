@@ -17,6 +17,7 @@ use crate::{EntryPoint, ReturnFacts, return_values};
 
 /// The entry point, and what a call of it returns.
 pub(crate) fn find(tree: &ResolvedTree) -> (EntryPoint, ReturnFacts) {
+    // The order decides: code that exports a function and also declares others calls the export.
     from_exports(tree)
         .or_else(|| from_value(tree))
         .or_else(|| from_declaration(tree))
@@ -45,12 +46,16 @@ fn from_exports(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
             _ => {}
         }
     }
+    // The functions of all exports together: which of them is called depends on the id.
     let returns = return_values::of_functions(tree, &exports.functions);
     match exports {
+        // Only data was exported, such as a version. The search goes on with the next rule.
         ExportedFunctions { whole: false, names, .. } if names.is_empty() => None,
         ExportedFunctions { whole: false, names, .. } => {
             Some((EntryPoint::Exports(names), returns))
         }
+        // An empty list of names stands for "the exports themselves, or something unseen": it is
+        // always accepted.
         _ => Some((EntryPoint::Exports(Vec::new()), returns)),
     }
 }
@@ -89,6 +94,7 @@ impl<'a> ExportedFunctions<'a> {
             ResolvedValue::Expression(Expression::ObjectExpression(object)) => {
                 self.add_members(tree, object)
             }
+            // `module.exports = 3` offers nothing to call.
             ResolvedValue::Expression(data) if is_data(data) => {}
             // A function, or something that may be one.
             _ => {
@@ -104,6 +110,7 @@ impl<'a> ExportedFunctions<'a> {
                 ObjectPropertyKind::ObjectProperty(property) => {
                     self.add_member(tree, property.key.static_name().as_deref(), &property.value);
                 }
+                // `{ ...helpers }` may add any function.
                 ObjectPropertyKind::SpreadProperty(_) => self.add_unknown(),
             }
         }
@@ -158,7 +165,8 @@ fn is_module_exports<'a>(tree: &ResolvedTree<'_, 'a>, member: &MemberExpression<
         && tree.global_name(member.object()) == Some("module")
 }
 
-/// Whether an expression is certainly not a function.
+/// Whether an expression is certainly not a function. Used to leave out exports such as `version:
+/// "1.0"`, which the sandbox does not call either.
 fn is_data(expression: &Expression) -> bool {
     expression.is_literal()
         || matches!(
@@ -215,9 +223,12 @@ fn called_returns<'a>(
     tree: &ResolvedTree<'_, 'a>,
     call: &'a CallExpression<'a>,
 ) -> Option<ReturnFacts> {
+    // A script that ends with a line of logging has no value; its function is found by the next
+    // rule.
     if is_console(tree, call) {
         return None;
     }
+    // A call of something unseen may return anything.
     let Some(function) = invoked(tree, call) else { return Some(ReturnFacts::UNKNOWN) };
     let returns = return_values::of_functions(tree, &[Some(function)]);
     // A call without `return` is `undefined`; of an async function it is a promise.
@@ -258,6 +269,7 @@ fn from_declaration(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
                     function.name().map(|name| (name.as_str(), FunctionNode::Plain(function))),
                 );
             }
+            // `let` and `var` as well: a later assignment is not considered.
             Statement::VariableDeclaration(declaration) => {
                 functions.extend(declaration.declarations.iter().filter_map(named_function));
             }

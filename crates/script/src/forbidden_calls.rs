@@ -17,7 +17,8 @@ use crate::resolve::{ResolvedTree, is_global_object};
 use crate::{ForbiddenCall, ForbiddenKind};
 
 /// Members of Node's `process` that lead to files, modules or native code. The others, such as
-/// `process.env`, are only free names.
+/// `process.env`, are only free names. Example: `process.binding("fs")` gives the file system
+/// without `require`.
 const FORBIDDEN_PROCESS_MEMBERS: &[&str] = &[
     "_linkedBinding",
     "binding",
@@ -31,7 +32,8 @@ const FORBIDDEN_PROCESS_MEMBERS: &[&str] = &[
     "report",
 ];
 
-/// The longest excerpt of code in a finding, in characters.
+/// The longest excerpt of code in a finding, in characters. A forbidden call may span many lines;
+/// the range marks all of it, and the message quotes its start.
 const MAX_EXCERPT: usize = 60;
 
 /// All forbidden calls in source order, and the names that they were reached by, which need not be
@@ -59,16 +61,19 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
     fn visit(&mut self, node: &AstNode<'a>) {
         let span = node.kind().span();
         match node.kind() {
+            // `import x from …`, `export { x } from …` and `export * from …` all load a module.
             AstKind::ImportDeclaration(_)
             | AstKind::ExportFromDeclaration(_)
             | AstKind::ExportAllDeclaration(_) => self.add(ForbiddenKind::Import, span),
             AstKind::ImportExpression(_) | AstKind::ImportMeta(_) => {
                 self.add(ForbiddenKind::DynamicImport, span);
             }
+            // Undeclared: a parameter or variable of the same name hides the global.
             AstKind::IdentifierReference(identifier) if self.tree.is_undeclared(identifier) => {
                 let name = identifier.name.as_str();
                 self.add_use(self.kind_of_global(name), node.id(), Some(name));
             }
+            // `module.require`, `globalThis.require`, `process.binding`.
             AstKind::StaticMemberExpression(member) => {
                 let kind = self.kind_of_member(&member.object, member.property.name.as_str());
                 self.add_use(kind, node.id(), leftmost_name(&member.object));
@@ -97,6 +102,7 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
             return;
         };
         for property in &pattern.properties {
+            // The name of the member and not of the new variable: `const { require: r } = module`.
             let kind = property.key.static_name().and_then(|name| self.kind_of_member(init, &name));
             if let Some(kind) = kind {
                 self.reported_names.extend(leftmost_name(init));
@@ -108,6 +114,7 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
     /// What is forbidden about a global of this name; nothing if the caller provides the name.
     fn kind_of_global(&self, name: &str) -> Option<ForbiddenKind> {
         match name {
+            // First, because a name that the runner lends may be one of those below.
             _ if self.tree.is_provided_by_caller(name) => None,
             "require" => Some(ForbiddenKind::Require),
             "fs" | "Deno" | "Bun" | "__dirname" | "__filename" => Some(ForbiddenKind::FileAccess),
@@ -122,6 +129,7 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
             "process" if FORBIDDEN_PROCESS_MEMBERS.contains(&property) => {
                 Some(ForbiddenKind::FileAccess)
             }
+            // `globalThis.require` is the same as `require`.
             object if is_global_object(object) => self.kind_of_global(property),
             _ => None,
         }
@@ -134,6 +142,8 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
         } else {
             let member = call.callee.as_member_expression();
             member
+                // The object need not be known: a URL with `file:` as the second argument says
+                // enough.
                 .filter(|member| member.static_property_name() == Some("open"))
                 .and(call.arguments.get(1))
         };
@@ -183,10 +193,12 @@ fn is_file_url(argument: &Argument) -> bool {
     let text = match argument {
         Argument::StringLiteral(literal) => literal.value.as_str(),
         Argument::TemplateLiteral(template) => {
+            // Only the text before the first `${…}`, which holds the scheme if it is literal.
             template.quasis.first().map_or("", |part| part.value.raw.as_str())
         }
         _ => return false,
     };
+    // `get`, because the text may be shorter or have a multi-byte character there.
     text.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }
 
@@ -194,6 +206,7 @@ fn is_file_url(argument: &Argument) -> bool {
 fn excerpt(code: &str) -> String {
     let line = code.lines().next().unwrap_or_default();
     let mut text: String = line.chars().take(MAX_EXCERPT).collect();
+    // Compared in bytes: shorter means that something was cut off, a line or the end.
     if text.len() < code.len() {
         text.push('…');
     }

@@ -7,6 +7,9 @@
 /// removes (`SharedArrayBuffer`, `Atomics`, `WeakRef`, `FinalizationRegistry`; there is no `Intl`),
 /// and those that it adds: `args`, `console`, `exports` and `module`. Sorted, for the binary
 /// search.
+///
+/// Names that are missing here although every browser has them, such as `setTimeout` and `fetch`,
+/// do not exist in the sandbox: it has no event loop with timers and no network.
 pub const GLOBALS: &[&str] = &[
     "AggregateError",
     "Array",

@@ -95,6 +95,7 @@ fn add_statements(tree: &ResolvedTree, functions: &BTreeSet<NodeId>, returns: &m
             AstKind::ReturnStatement(statement) if is_ours(node.id()) => {
                 match &statement.argument {
                     Some(argument) => add_branches(tree, argument, returns),
+                    // `return;` gives `undefined`, which is not a verdict.
                     None => returns.add(ReturnShape::Other, statement.span),
                 }
             }
@@ -148,10 +149,12 @@ fn shape_of<'a>(tree: &ResolvedTree<'_, 'a>, expression: &'a Expression<'a>) -> 
     if let Expression::ObjectExpression(object) = expression {
         return shape_of_object(object);
     }
+    // Before `resolve`, for which `undefined` would be a name without a declaration.
     if expression.is_undefined() {
         return ReturnShape::Other;
     }
     match tree.resolve(expression) {
+        // A function instead of its result: the parentheses of a call are missing.
         ResolvedValue::Function(_) => ReturnShape::Other,
         // A variable: members may have been added since it was declared.
         ResolvedValue::Expression(Expression::ObjectExpression(object)) => {
@@ -188,6 +191,7 @@ fn shape_of_object(object: &ObjectExpression) -> ReturnShape {
             ReturnShape::Other
         }
         (Some(_), Some(_)) => ReturnShape::Verdict,
+        // `{ ...result, valid: true }` may have `errors` from the spread.
         _ if is_open => ReturnShape::Unknown,
         _ => ReturnShape::Other,
     }
@@ -202,6 +206,7 @@ fn is_not_boolean(expression: &Expression) -> bool {
 /// Whether an expression is certainly not a list of strings.
 fn is_not_string_list(expression: &Expression) -> bool {
     match expression {
+        // Holes and spreads are not expressions and are accepted.
         Expression::ArrayExpression(list) => list.elements.iter().any(|element| {
             element.as_expression().is_some_and(|item| {
                 item.is_literal() && !item.is_string_literal()
@@ -211,6 +216,8 @@ fn is_not_string_list(expression: &Expression) -> bool {
                     )
             })
         }),
+        // `errors: "text"` is a frequent mistake: one text instead of a list of texts. Anything
+        // that is not written out, such as a variable, may be a list.
         other => other.is_literal() || is_object_list_or_template(other),
     }
 }

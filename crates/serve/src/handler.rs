@@ -28,7 +28,8 @@ use crate::tool_listing::{ListingCache, ToolListing};
 /// Progress notifications that may wait for a client that reads slowly; further ones are dropped.
 const MAX_QUEUED_PROGRESS: usize = 256;
 
-/// How often to check whether a connection without events still exists.
+/// How often to check whether a connection without events still exists. Until then the task of a
+/// closed connection stays in memory, which does no harm.
 const CONNECTION_CHECK: Duration = Duration::from_secs(10);
 
 /// Serves the tools of a catalog. A clone shares everything with the original; each connection has
@@ -130,6 +131,7 @@ impl McpHandler {
             // Read before the tools are looked up: if the last source finished in between, the
             // loop must look once more and not give up.
             let settled = self.catalog.all_sources_tried();
+            // In every round, because the list of exposed names changes while sources load.
             self.listing().id(name).clone_into(&mut request.id);
             if settled || runner.registry().get(&request.id).is_some() {
                 break;
@@ -163,6 +165,8 @@ impl McpHandler {
         let mut call = CallRequest::new("");
         call.arguments = Json::Object(request.arguments.unwrap_or_default());
         call.cancel = cancel;
+        // Counted from here and not from the work: at the end of the program, calls that still wait
+        // for their tool are waited for as well.
         let _running = self.track_call();
         match self.run(&request.name, call, &progress).await {
             Ok(outcome) => Ok(success_result(outcome, era)),
@@ -174,6 +178,7 @@ impl McpHandler {
                 // The code that the MCP specification gives for an unknown tool.
                 Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data)))
             }
+            // Everything else is for the model to read, also a time-out or wrong arguments.
             Err(failure) => Ok(failure_result(&failure)),
         }
     }
@@ -214,6 +219,7 @@ impl ServerHandler for McpHandler {
         }
         self.wait_for_sources().await;
         let mut tools = self.listing().tools.clone();
+        // The cached list is shared, so the change is made on the copy for this client.
         if ProtocolEra::of(&context) == ProtocolEra::Handshake {
             tools.iter_mut().for_each(drop_unsupported_schema);
         }
@@ -244,6 +250,7 @@ impl ServerHandler for McpHandler {
                 let _ = context.peer.notify_progress(progress_params(token, progress)).await;
             }
         };
+        // `join!` and not `select!`: the queue is emptied after the call has ended.
         let (result, ()) = tokio::join!(work, forward);
         result.map(CallToolResponse::Complete)
     }
@@ -255,6 +262,7 @@ impl ServerHandler for McpHandler {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        // rmcp hands over known methods, too, if their parameters do not parse.
         if ["tools/call", "tools/list"].contains(&request.method.as_str()) {
             let message = format!("the parameters of `{}` are invalid", request.method);
             return Err(ErrorData::invalid_params(message, None));

@@ -66,6 +66,8 @@ pub fn run(tool: WebTool, environment: ToolEnvironment) -> u8 {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut code = 0;
     let written = match arguments.as_slice() {
+        // These three must be the only argument: an agent that passes more made a mistake, and the
+        // last arm reports it.
         ["--schema"] => writeln!(output, "{:#}", tool.schema()),
         ["--help" | "-h"] => write!(output, "{}", tool.help()),
         ["--version" | "-V"] => {
@@ -73,6 +75,7 @@ pub fn run(tool: WebTool, environment: ToolEnvironment) -> u8 {
         }
         // Errors go to standard output, too: agents read only that.
         flags => {
+            // Any other arguments are flags; `call` refuses unknown ones before it reads the input.
             let result = tool.call(flags, variable, input);
             code = u8::from(result.is_err());
             let object = result.unwrap_or_else(|error| json!({ "error": error }));
@@ -183,6 +186,7 @@ impl WebTool {
         match self {
             WebTool::Fetch => {
                 let mut options = FetchOptions::from_variables(variable);
+                // A flag can only add to what the environment allows.
                 options.allow_private |= arguments.contains(&ALLOW_PRIVATE.flag);
                 options.trust_proxy |= arguments.contains(&TRUST_PROXY.flag);
                 fetch_lines(&input, &options)
@@ -278,9 +282,11 @@ fn positive_integer(input: &Map<String, Json>, name: &str) -> Result<Option<usiz
 /// the content is empty and that is not an error.
 fn fetch_lines(input: &Map<String, Json>, options: &FetchOptions) -> Result<Json, String> {
     let url = required_string(input, "url")?;
+    // All arguments are checked before the request, which may take seconds.
     let skipped = positive_integer(input, "offset")?.unwrap_or(1) - 1;
     let limit = positive_integer(input, "limit")?.unwrap_or(usize::MAX);
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
+    // The message is prescribed, so the reason is dropped here.
     let markdown = page
         .into_markdown()
         .map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;

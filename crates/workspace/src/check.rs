@@ -55,10 +55,13 @@ impl CheckReport {
 impl Workspace {
     /// Reads and checks files, folders and scripts.
     pub fn check(&self, paths: &[PathBuf], options: &CheckOptions) -> CheckReport {
+        // Scripts are not definitions: detection would report an unknown format.
         let (scripts, definitions): (Vec<PathBuf>, Vec<PathBuf>) =
             paths.iter().cloned().partition(|path| is_script(path));
         let read = ReadOptions { rules: true, ..options.read };
         let load = match options.fix {
+            // With repairs, records are kept whole. Otherwise each document gives most of its
+            // memory back as soon as its own rules have run.
             Some(_) => self.load(&definitions, read),
             None => self.load_each(&definitions, read, drop_unneeded_parts),
         };
@@ -86,20 +89,25 @@ impl Workspace {
         scripts: &[PathBuf],
         options: &CheckOptions,
     ) -> CheckReport {
+        // Scripts have no record, so no repair touches them.
         self.check_scripts(scripts, &mut load);
         let selection = &options.selection;
         let fixes = match options.fix {
             Some(mode) => fix::run(self, mode, &mut load, selection),
             None => FixReport::default(),
         };
+        // Taken out, because `report` borrows the documents while it changes the diagnostics.
         let found: Vec<Vec<Diagnostic>> =
             load.documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();
         let mut reported = self.report(&load.documents, found, selection);
+        // After the selection, so that only repairs which are shown are tried.
         if options.fix.is_some() || options.try_fixes {
             for_each_document(&load.documents, &mut reported, |document, diagnostics| {
                 fix::keep_proven_safe(self, document, diagnostics, selection);
             });
         }
+        // These repairs pass the trial on their own document. They were reverted because of another
+        // document, so a report must not offer them as safe.
         for n in &fixes.reverted {
             let fixes = reported[*n].iter_mut().filter_map(|diagnostic| diagnostic.fix.as_mut());
             fixes.for_each(|fix| fix.safe = false);
@@ -118,6 +126,8 @@ impl Workspace {
         mut found: Vec<Vec<Diagnostic>>,
         selection: &CodeSelection,
     ) -> Vec<Vec<Diagnostic>> {
+        // The order matters: comments can silence findings between documents, too, and a level set
+        // in the configuration applies to whatever is left.
         for (n, diagnostic) in self.between(documents) {
             found[n].push(diagnostic);
         }
@@ -134,6 +144,8 @@ impl Workspace {
 
     /// What is wrong between documents, each with the number of the document it is reported at.
     pub(crate) fn between(&self, documents: &[LoadedDocument]) -> Vec<(usize, Diagnostic)> {
+        // `check_together` counts subjects, callers count documents. Scripts and files of unknown
+        // format have no subject, so the numbers differ.
         let read: Vec<(usize, &Reading)> = documents
             .iter()
             .enumerate()
@@ -161,6 +173,7 @@ fn drop_unneeded_parts(loaded: &mut LoadedDocument) {
     let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
     tools.shrink_to_fit();
     reading.toolset = Toolset { namespace, conventions, tools, ..Toolset::default() };
+    // They have been turned into diagnostics.
     reading.findings = Vec::new();
 }
 
@@ -169,6 +182,7 @@ fn without_duplicates(mut load: LoadResult) -> LoadResult {
     let mut seen = HashSet::new();
     load.documents.retain(|document| {
         let path = document.path.as_ref().and_then(|path| path.canonicalize().ok());
+        // A document without a path is the answer of a server or standard input, and always counts.
         path.is_none_or(|path| seen.insert(path))
     });
     load
@@ -180,6 +194,7 @@ fn for_each_document(
     found: &mut [Vec<Diagnostic>],
     work: impl Fn(&LoadedDocument, &mut Vec<Diagnostic>) + Sync,
 ) {
+    // The mutexes are never contended: each is locked by the one thread that has its document.
     let each: Vec<_> = documents.iter().zip(found.iter_mut().map(Mutex::new)).collect();
     in_parallel(&each, |(document, diagnostics)| {
         work(document, &mut diagnostics.lock().unwrap_or_else(PoisonError::into_inner));

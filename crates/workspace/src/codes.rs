@@ -25,7 +25,8 @@ toolwright_source::codes! {
         written for, but is ignored here."
 }
 
-/// All codes of all crates, those about the text first.
+/// All codes of all crates, those about the text first. The order is that of the stages which
+/// report them: text, shape, rules, configuration.
 pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     let text = toolwright_source::codes::ALL.iter().copied();
     let shape = toolwright_formats::codes::ALL.iter().copied();

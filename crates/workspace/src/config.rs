@@ -58,7 +58,8 @@ pub struct Config {
 /// Severities by the name of the code; `None` switches the code off.
 pub type Levels = BTreeMap<&'static str, Option<Severity>>;
 
-/// The words for severities in `[levels]`.
+/// The words for severities in `[levels]`. In the order of their weight, which is also the order in
+/// which messages list them.
 const LEVEL_WORDS: &[(&str, Option<Severity>)] = &[
     ("off", None),
     ("info", Some(Severity::Info)),
@@ -121,7 +122,8 @@ pub enum SourceKind {
     },
 }
 
-/// The policy for results that do not match the tool's output schema.
+/// The policy for results that do not match the tool's output schema. `None` for other words, which
+/// `keys` has reported.
 fn output_check(word: &str) -> Option<OutputCheck> {
     match word {
         "enforce" => Some(OutputCheck::Enforce),
@@ -143,9 +145,13 @@ impl Config {
         let (root, errors) = DeTable::parse_recoverable(source.text());
         let mut problems = ConfigProblems::new(source);
         let mut is_toml = true;
+        // The parser continues after a mistake, and a file that is not TOML at all would have one
+        // error for each line.
         for error in errors.iter().take(MAX_PROBLEMS) {
             is_toml &= report_syntax_error(error, &mut problems);
         }
+        // After a syntax error the table has holes: a source without its `env` would be started
+        // differently from what the author wrote.
         let config = if is_toml {
             let scope = VariableScope { variables, workspace: folder };
             ConfigReader { scope, problems: &mut problems, names_seen: HashMap::new() }
@@ -158,7 +164,8 @@ impl Config {
     }
 
     /// The configuration that applies in the folder `from`: the file in it or in the nearest folder
-    /// above.
+    /// above. Programs that are started in a subfolder of a project use the configuration of the
+    /// project, as with Cargo and Git.
     pub fn find(from: &Path) -> Option<PathBuf> {
         let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
         from.ancestors().map(|folder| folder.join(FILE_NAME)).find(|file| file.is_file())
@@ -212,6 +219,7 @@ impl ConfigReader<'_, '_> {
     fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
         let Some(list) = root.get("source") else { return Vec::new() };
         let at = DocumentPath::root().child("source");
+        // `[[source]]` is a list of tables in TOML, also if there is only one.
         let items = match list.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
             DeValue::Table(_) => {
@@ -240,6 +248,7 @@ impl ConfigReader<'_, '_> {
     /// key is left out as a whole: without its `env` or `headers`, a server would fail in ways that
     /// are harder to understand.
     fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<SourceConfig> {
+        // The number of problems now and at the end tells whether this source has one.
         let before = self.problems.list.len();
         let DeValue::Table(table) = item.get_ref() else {
             let message =
@@ -253,6 +262,8 @@ impl ConfigReader<'_, '_> {
         // Expanded before the kind is known, so that every unset variable is reported in one run.
         let environment = self.expanded_table(table, "env", at);
         let headers = self.expanded_table(table, "headers", at);
+        // Everything that does not depend on the kind has been reported by now, so it is fine to
+        // return early.
         let kind = self.source_kind(table, kind?, headers, at)?;
         // Complete only if nothing about it was reported, references in `env` included.
         (self.problems.list.len() == before).then_some(SourceConfig {
@@ -289,6 +300,7 @@ impl ConfigReader<'_, '_> {
             }
             return None;
         };
+        // A name that does not parse was reported by `check_name`.
         let name = Namespace::parse(value.get_ref().as_str()?).ok()?;
         let place = span(&value.span());
         if let Some(first) = self.names_seen.get(name.as_str()) {
@@ -313,6 +325,7 @@ impl ConfigReader<'_, '_> {
         at: &DocumentPath,
         intended: &[&str],
     ) -> Option<&'static str> {
+        // In the order of the text: the first key counts, and the message is about the second.
         let mut kind_keys = members_in_order(table).into_iter().filter_map(|(key, _)| {
             let kind = KIND_KEYS.iter().copied().find(|kind| *kind == key.get_ref().as_ref())?;
             Some((kind, key.span()))
@@ -336,6 +349,7 @@ impl ConfigReader<'_, '_> {
         }
         for (key, _) in members_in_order(table) {
             let known = SOURCE_KEYS.iter().find(|known| known.name == key.get_ref().as_ref());
+            // Unknown keys were reported by `check_members`.
             let Some(known) = known.filter(|known| !known.goes_with.contains(&kind)) else {
                 continue;
             };
@@ -362,6 +376,8 @@ impl ConfigReader<'_, '_> {
         // `join` keeps an absolute path as it is.
         let path = |name: &str| text(name).map(|path| folder.join(path));
         Some(match kind {
+            // The names are those of `KIND_KEYS`. References are expanded in commands, addresses,
+            // `env` and `headers`, but not in paths.
             "path" => SourceKind::Definitions {
                 path: path(kind)?,
                 format: text("format").map(str::to_owned),
@@ -410,6 +426,7 @@ impl ConfigReader<'_, '_> {
         name: &str,
         at: &DocumentPath,
     ) -> Vec<(String, String)> {
+        // Absent, or of another type, which was reported.
         let Some(DeValue::Table(values)) = table.get(name).map(Spanned::get_ref) else {
             return Vec::new();
         };
@@ -443,6 +460,7 @@ impl ConfigReader<'_, '_> {
         };
         let time = |name: &str| number(name).map(Duration::from_millis);
         let count = |name: &str| number(name).and_then(|n| usize::try_from(n).ok());
+        // Keys that are not set keep the default of `CallLimits`, which `model` documents.
         limits.max_timeout = time("max_timeout").unwrap_or(limits.max_timeout);
         limits.timeout = time("timeout").unwrap_or(limits.timeout);
         limits.output = count("output").unwrap_or(limits.output);
@@ -473,6 +491,8 @@ impl ConfigReader<'_, '_> {
             return levels;
         };
         for (key, value) in members_in_order(table) {
+            // Both are read before they are combined, so that a line with two mistakes gets two
+            // diagnostics.
             let code = keys::code_of_key(key, &at, self.problems);
             let level = keys::level_of_value(key, value, &at, self.problems);
             levels.extend(code.zip(level).map(|(code, level)| (code.name, level)));
@@ -499,6 +519,7 @@ impl ConfigReader<'_, '_> {
                 .labels
                 .push(label);
         }
+        // Also after the report: nothing may run longer than the cap.
         limits.timeout = limits.max_timeout;
     }
 }

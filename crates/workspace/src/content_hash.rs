@@ -36,7 +36,9 @@ impl<'a> ContentHasher<'a> {
         let at = RecordPath::root().child("tools").child(n);
         match self.reading.origin.value(&at) {
             Some(node) if node.kind() == ValueKind::Map => hash(&node.canonical_text()),
-            // AIOS: a command in a list of names, which the rest of the document describes.
+            // AIOS: a command in a list of names, which the rest of the document describes. The
+            // name is part of the hash, because otherwise all bare commands of a document would
+            // have the same one.
             node => {
                 let name = node.map(Node::canonical_text).unwrap_or_default();
                 hash(&json!([self.document().as_str(), name]).to_string())
@@ -47,6 +49,8 @@ impl<'a> ContentHasher<'a> {
     /// The hash of the toolset. `code_files` are the files with the code of its tools, each with
     /// its name relative to the document and its bytes.
     pub fn toolset(&self, code_files: &[(String, Vec<u8>)]) -> ContentHash {
+        // Each file is hashed by itself and in a fixed order. Joining their bytes would let text
+        // move from one file to another without changing the hash.
         let mut files: Vec<(&str, ContentHash)> =
             code_files.iter().map(|(name, bytes)| (name.as_str(), hash_bytes(bytes))).collect();
         files.sort();
@@ -71,6 +75,7 @@ pub fn code_files(reading: &Reading, bodies: Option<&Path>) -> Vec<(String, Vec<
         match &tool.details.binding {
             toolwright_model::Binding::Local { entry_point, .. } => files.push(entry_point.into()),
             toolwright_model::Binding::Script => {
+                // A valid name has no `/`, so the path stays inside the folder.
                 files.extend(tool.name.ok().map(|name| PathBuf::from(format!("{name}.js"))));
             }
             _ => {}
@@ -80,6 +85,7 @@ pub fn code_files(reading: &Reading, bodies: Option<&Path>) -> Vec<(String, Vec<
     files.dedup();
     let read = |file: PathBuf| {
         let path = bodies.unwrap_or(folder).join(&file);
+        // A file that is missing or unreadable is left out. When it appears, the hash changes.
         let bytes = path.is_file().then(|| crate::files::read(&path).ok()).flatten()?;
         Some((file.display().to_string(), bytes))
     };

@@ -60,6 +60,7 @@ impl ExampleCase {
 pub fn cases(load: &LoadResult) -> Vec<ExampleCase> {
     let readings =
         || load.documents.iter().enumerate().flat_map(|(n, it)| Some((n, it.reading.as_ref()?)));
+    // The first document with an id is the one that calls reach, as in the catalog.
     let mut first_file: HashMap<String, &str> = HashMap::new();
     for (_, reading) in readings() {
         let drafts = reading.toolset.tools.iter();
@@ -70,6 +71,8 @@ pub fn cases(load: &LoadResult) -> Vec<ExampleCase> {
     let mut cases: Vec<ExampleCase> =
         readings().flat_map(|(n, reading)| CaseReader { document: n, reading }.cases()).collect();
     for case in &mut cases {
+        // Two tools of one document with the same id are reported by DUPLICATE_ID; only other files
+        // count here.
         let file = first_file.get(&case.tool).filter(|file| **file != case.file);
         case.shadowed_by = file.map(|file| (*file).to_owned());
     }
@@ -87,8 +90,10 @@ impl CaseReader<'_> {
         let toolset = &self.reading.toolset;
         let mut cases = Vec::new();
         for (n, draft) in toolset.tools.iter().enumerate() {
+            // Without a valid name there is nothing to call. The mistake is reported by `check`.
             let Some(id) = draft.id(toolset.namespace.ok()) else { continue };
             let id = id.to_string();
+            // The id has the namespace in it, but validators name the bare command.
             let command = draft.name.ok().map(ToString::to_string).unwrap_or_default();
             let at = RecordPath::root().child("tools").child(n);
             for (m, example) in draft.details.examples.iter().enumerate() {
@@ -97,6 +102,7 @@ impl CaseReader<'_> {
                 cases.push(self.case(&at, &id, name, &command, example, self.expectation(draft)));
             }
             for (m, input) in self.schema_examples(draft).iter().enumerate() {
+                // Only an input: an example of a schema promises nothing about the result.
                 let example = Example { input: Some(input.clone()), ..Example::default() };
                 let at = at.child("inputSchema").child("examples").child(m);
                 let name = format!("example {} of its schema", m + 1);
@@ -110,6 +116,7 @@ impl CaseReader<'_> {
     /// Examples under names that are not commands. They test nothing, and are shown as skipped.
     fn stray_cases(&self) -> Vec<ExampleCase> {
         let toolset = &self.reading.toolset;
+        // Made by hand: the name is not that of a tool, so there is no id to format.
         let prefix = toolset.namespace.ok().map(|it| format!("{it}:")).unwrap_or_default();
         let mut cases = Vec::new();
         for (command, examples) in &toolset.stray_examples {
@@ -133,6 +140,7 @@ impl CaseReader<'_> {
         expectation: Expectation,
     ) -> ExampleCase {
         let source = self.reading.origin.document().source();
+        // The line of the example, so that a terminal or an editor can jump to a failed case.
         let byte = self.reading.origin.location(at).value.start as usize;
         ExampleCase {
             document: self.document,
@@ -164,12 +172,14 @@ impl CaseReader<'_> {
             return &[];
         }
         let schema = draft.input.ok().and_then(InputSchema::written);
+        // Indexing a JSON value that has no such key gives null, which is not an array.
         schema.and_then(|it| it["examples"].as_array()).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 fn name_of(example: &Example, n: usize) -> String {
     match (&example.scenario, &example.description) {
+        // A scenario alone is the same for many commands, so the description is added.
         (Some(scenario), Some(description)) => format!("{scenario}: {}", description.trim()),
         (Some(only), None) | (None, Some(only)) => only.trim().to_owned(),
         (None, None) => format!("example {}", n + 1),

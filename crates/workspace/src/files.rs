@@ -62,6 +62,8 @@ impl Overlay {
         if is_binary(&bytes) {
             return Err(LoadError::Binary(name));
         }
+        // The ending decides. Standard input and files without a known ending are judged by their
+        // first bytes.
         let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
         Ok(Document::parse(&name, bytes, syntax))
     }
@@ -163,6 +165,7 @@ fn is_binary(bytes: &[u8]) -> bool {
 
 /// The JSON and YAML files on disk below `folder`, sorted, and what could not be looked into.
 fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
+    // Several threads walk, which is faster on large folders; the results are sorted afterwards.
     let (send, receive) = std::sync::mpsc::channel();
     // A .gitignore counts outside of a repository too: an archive is unpacked without `.git`.
     ignore::WalkBuilder::new(folder).require_git(false).build_parallel().run(|| {
@@ -173,11 +176,14 @@ fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<LoadError>) {
             ignore::WalkState::Continue
         })
     });
+    // The loop below ends when the last sender is gone.
     drop(send);
     let (mut paths, mut errors) = (Vec::new(), Vec::new());
     for entry in receive {
         match entry {
             Ok(entry) => {
+                // Symbolic links are not followed, so that a link to a folder above cannot cause a
+                // loop.
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 if is_file && syntax_of(entry.path()).is_some() {
                     paths.push(entry.into_path());
@@ -201,6 +207,7 @@ fn path_sort_key(path: &Path) -> Vec<u8> {
     bytes.map(|byte| if *byte == b'/' { 0 } else { *byte }).collect()
 }
 
+/// The error without the depth that `ignore` adds, which means nothing to a user.
 fn walk_error(error: &ignore::Error) -> String {
     match (error, error.io_error().map(io::Error::kind)) {
         (ignore::Error::WithDepth { err, .. }, _) => walk_error(err),

@@ -32,6 +32,8 @@ use crate::{Workspace, codes, script_files};
 const ROUNDS: usize = 1_000;
 
 /// How often repairs of one document are tried in a round. A repair that was not tried is not safe.
+/// Each trial reads and checks the whole document again. Halving finds one bad repair among a
+/// thousand in about 20 trials, so 64 is enough for a few bad ones.
 const TRIALS: usize = 64;
 
 /// Which repairs are made, and whether files are written.
@@ -51,7 +53,7 @@ pub struct FixReport {
     /// The changes as a unified diff, if they were only to be shown.
     pub diff: String,
     /// Documents (by number) whose repairs were reverted, because with them the document would
-    /// clash with another one.
+    /// clash with another one. The caller marks their repairs as unsafe.
     pub reverted: Vec<usize>,
     /// Why files were not written although they had repairs, a sentence each.
     pub refused: Vec<String>,
@@ -71,8 +73,10 @@ pub(crate) fn run(
     selection: &CodeSelection,
 ) -> FixReport {
     let mut fixer = Fixer { workspace, mode, load, selection, repaired: BTreeMap::new() };
+    // Taken before anything changes: a clash that was there already is not the fault of a repair.
     let clashes = fixer.clashes();
     fixer.repair_each();
+    // With unsafe repairs, the user accepts changes of names, and new clashes with them.
     let reverted = if mode.unsafe_fixes { Vec::new() } else { fixer.revert_clashing(&clashes) };
     fixer.remove_useless_silences();
     FixReport { reverted, ..fixer.finish() }
@@ -102,6 +106,8 @@ impl Fixer<'_> {
     fn repair(&self, file: &LoadedDocument, before: &Arc<Document>) -> (Arc<Document>, usize) {
         let (mut document, mut applied) = (Arc::clone(before), 0);
         for _ in 0..ROUNDS {
+            // Each round starts from a fresh check, because a repair moves the positions of all
+            // findings behind it.
             let (trial, diagnostics) =
                 FixTrial::new(self.workspace, file, &document, self.selection);
             let is_wanted = |d: &&Diagnostic| {
@@ -109,6 +115,7 @@ impl Fixer<'_> {
                     && d.fix.as_ref().is_some_and(|fix| fix.safe || self.mode.unsafe_fixes)
             };
             let wanted: Vec<&Diagnostic> = diagnostics.iter().filter(is_wanted).collect();
+            // Unsafe repairs need no trial: nothing is claimed about them.
             let made = if self.mode.unsafe_fixes {
                 apply(&document, &fixes_of(&wanted))
             } else {
@@ -118,9 +125,12 @@ impl Fixer<'_> {
                     groups = vec![groups.concat()];
                 }
                 groups
+                    // One group for each round. The others are found again in the next round, on
+                    // the new text.
                     .first()
                     .and_then(|group| apply(&document, &fixes_of(&choose(&wanted, group))))
             };
+            // Nothing left that can be applied: done.
             let Some((next, made)) = made else { break };
             document = next;
             applied += made;
@@ -131,6 +141,7 @@ impl Fixer<'_> {
     /// What is wrong between documents: in which one, and the message.
     fn clashes(&self) -> HashSet<(usize, String)> {
         let between = self.workspace.between(&self.load.documents);
+        // By message and not by position: repairs move positions.
         between.into_iter().map(|(n, diagnostic)| (n, diagnostic.message)).collect()
     }
 
@@ -138,6 +149,8 @@ impl Fixer<'_> {
     /// there before. Returns the numbers of these documents.
     fn revert_clashing(&mut self, before: &HashSet<(usize, String)>) -> Vec<usize> {
         let mut reverted = Vec::new();
+        // Tries each repaired document without its repairs, and keeps it that way only if that
+        // removes a clash. The loop ends as soon as no new clash is left.
         let mut new_clashes = self.clashes().difference(before).count();
         for n in self.repaired.keys().copied().collect::<Vec<_>>() {
             let Some(after) = document_of(&self.load.documents[n]).filter(|_| new_clashes > 0)
@@ -167,6 +180,8 @@ impl Fixer<'_> {
             let mut changed = false;
             for (n, diagnostics) in reported.iter().enumerate() {
                 let Some(before) = document_of(&self.load.documents[n]) else { continue };
+                // Removing a comment is never called safe (see `silence` in the crate `check`), so
+                // this changes something only with unsafe repairs.
                 let useless = diagnostics.iter().filter(|d| is_about_silence(d));
                 let fixes = useless.filter_map(|d| d.fix.as_ref());
                 let fixes = fixes.filter(|fix| fix.safe || self.mode.unsafe_fixes);
@@ -186,6 +201,8 @@ impl Fixer<'_> {
         let Some(before) = document_of(&self.load.documents[n]).filter(|_| applied > 0) else {
             return;
         };
+        // `or_insert`: several steps may repair a document, and the original is the text before the
+        // first of them.
         self.repaired.entry(n).or_insert(Repaired { before, applied: 0 }).applied += applied;
         self.put(n, after);
     }
@@ -193,6 +210,7 @@ impl Fixer<'_> {
     /// Reads another text in place of a document's.
     fn put(&mut self, n: usize, document: &Arc<Document>) {
         let file = &mut self.load.documents[n];
+        // Reading makes a document without a path, and does not know whether its lines are secret.
         let (path, secret) = (file.path.take(), file.secret);
         let read = self.workspace.read(document, file.options);
         *file = LoadedDocument { path, secret, ..read };
@@ -208,6 +226,8 @@ impl Fixer<'_> {
             };
             if self.mode.diff {
                 report.applied += applied;
+                // Only shown: the document is put back, because its diagnostics must be about the
+                // file as it is.
                 report.diff += &unified_diff(before.source(), after.source());
                 self.put(n, &before);
                 continue;
@@ -224,7 +244,8 @@ impl Fixer<'_> {
     }
 }
 
-/// The document of a file that can be written.
+/// The document of a file that can be written. `None` for answers of servers and for files of
+/// unknown format: there is nothing to write.
 fn document_of(file: &LoadedDocument) -> Option<Arc<Document>> {
     file.path.as_ref()?;
     file.reading.as_ref().map(|reading| Arc::clone(reading.origin.document()))
@@ -234,6 +255,7 @@ fn is_about_silence(diagnostic: &Diagnostic) -> bool {
     diagnostic.code.name == toolwright_check::USELESS_SILENCE.name
 }
 
+/// The diagnostics with these indexes.
 fn choose<'d>(all: &[&'d Diagnostic], which: &[usize]) -> Vec<&'d Diagnostic> {
     which.iter().map(|n| all[*n]).collect()
 }
@@ -260,6 +282,7 @@ impl FindingCounts {
     /// Whether the list was cut at its bound: then removing one finding makes room for another that
     /// is not new.
     fn is_cut(&self, notes: bool) -> bool {
+        // Notes and other findings have separate bounds in `check`.
         if notes { self.notes >= MAX_NOTES } else { self.others >= MAX_FINDINGS }
     }
 }
@@ -293,6 +316,7 @@ impl<'a> FixTrial<'a> {
     /// that was found, also of codes that were not asked for, except those that the configuration
     /// switches off.
     fn check(&self, document: &Arc<Document>) -> (Vec<Diagnostic>, FindingCounts) {
+        // With the options of the file, so that `--format` and `--compat` hold for the copy, too.
         let read = self.workspace.read(document, self.file.options);
         let mut loaded = LoadedDocument { path: self.file.path.clone(), ..read };
         let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
@@ -314,9 +338,13 @@ impl<'a> FixTrial<'a> {
 
     /// Whether these repairs can be made together, remove the findings they are for, and add none.
     fn is_safe(&self, repairs: &[&Diagnostic]) -> bool {
+        // All or nothing: a repair that overlaps another one cannot be judged together with it.
         let made = apply(self.document, &fixes_of(repairs)).filter(|(_, n)| *n == repairs.len());
         let Some((next, _)) = made else { return false };
         let (_, after) = self.check(&next);
+        // For each finding of the new text: it may occur as often as before, less the number that
+        // the repairs were meant to remove. So a new finding fails, and so does a repair without
+        // effect.
         after.by_message.iter().all(|((code, message), (count, is_note))| {
             let is_it = |d: &&&Diagnostic| d.code.name == *code && d.message == *message;
             let removed = repairs.iter().filter(is_it).count();
@@ -329,6 +357,7 @@ impl<'a> FixTrial<'a> {
     /// halved and each half tried, at most [`TRIALS`] times in all.
     fn safe_groups(&self, repairs: &[&Diagnostic]) -> Vec<Vec<usize>> {
         let mut safe = Vec::new();
+        // A stack of groups still to be tried; in the best case the whole set passes at once.
         let mut groups = vec![(0..repairs.len()).collect::<Vec<usize>>()];
         for _ in 0..TRIALS {
             let Some(group) = groups.pop().filter(|group| !group.is_empty()) else { break };
@@ -336,6 +365,7 @@ impl<'a> FixTrial<'a> {
                 safe.push(group);
             } else if group.len() > 1 {
                 let (first, second) = group.split_at(group.len() / 2);
+                // The first half is on top, so that repairs come in the order of the text.
                 groups.extend([second.to_vec(), first.to_vec()]);
             }
         }
@@ -357,6 +387,7 @@ pub(crate) fn keep_proven_safe(
     };
     let (trial, _) = FixTrial::new(workspace, file, reading.origin.document(), selection);
     let claimed: Vec<&Diagnostic> = diagnostics.iter().filter(|d| is_claimed(d)).collect();
+    // What was not reached within the bound of trials counts as not proven.
     let proven: HashSet<usize> = trial.safe_groups(&claimed).into_iter().flatten().collect();
     let fixes = diagnostics.iter_mut().filter(|d| is_claimed(d)).filter_map(|d| d.fix.as_mut());
     fixes.enumerate().for_each(|(n, fix)| fix.safe = proven.contains(&n));
@@ -370,6 +401,7 @@ fn apply(document: &Arc<Document>, fixes: &[&Fix]) -> Option<(Arc<Document>, usi
     if let Some(next) = edited(document, edits) {
         return Some((next, together.len()));
     }
+    // Together they break the syntax. One alone may be right; the next round tries the others.
     together.into_iter().find_map(|fix| edited(document, fix.edits.clone()).map(|next| (next, 1)))
 }
 
@@ -377,6 +409,7 @@ fn apply(document: &Arc<Document>, fixes: &[&Fix]) -> Option<(Arc<Document>, usi
 fn compatible<'f>(fixes: &[&'f Fix]) -> Vec<&'f Fix> {
     let mut chosen: Vec<&Fix> = Vec::new();
     for fix in fixes {
+        // Touching counts as overlapping: two insertions at one byte have no defined order.
         let overlaps =
             |a: &TextEdit, b: &TextEdit| a.span.start <= b.span.end && b.span.start <= a.span.end;
         let taken = chosen.iter().flat_map(|fix| &fix.edits);
@@ -398,6 +431,8 @@ fn edited(document: &Arc<Document>, mut edits: Vec<TextEdit>) -> Option<Arc<Docu
         return None;
     }
     let next = Document::parse(source.name(), source.with_text(&text), document.syntax());
+    // Not zero: a document with syntax errors can be repaired elsewhere, as long as it gets no
+    // worse.
     (errors_in_syntax(&next) <= errors_in_syntax(document)).then(|| Arc::new(next))
 }
 
@@ -424,6 +459,7 @@ fn write_atomically(path: &Path, before: &Source, after: &Source) -> Result<(), 
     let cannot = |error: std::io::Error| format!("cannot write `{name}`: {}", io_reason(&error));
     // A symbolic link stays one: the file that it leads to is replaced.
     let target = fs::canonicalize(path).map_err(cannot)?;
+    // An editor may have saved the file while it was checked. Its text must not be lost.
     let current = fs::read(&target).map_err(cannot)?;
     if current != before.with_text(before.text()) {
         return Err(format!(
@@ -431,10 +467,13 @@ fn write_atomically(path: &Path, before: &Source, after: &Source) -> Result<(), 
         ));
     }
     let write = || {
+        // In the same folder, because a rename does not cross file systems.
         let folder = target.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new().prefix(".toolwright-").tempfile_in(folder)?;
+        // A temporary file is readable by its owner only; the definition may have been shared.
         file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
         file.write_all(&after.with_text(after.text()))?;
+        // Before the rename, so that a crash cannot leave an empty file under the old name.
         file.as_file().sync_all()?;
         file.persist(&target)?;
         Ok(())

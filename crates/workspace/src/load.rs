@@ -55,7 +55,9 @@ enum FileOutcome {
     Read(Box<LoadedDocument>),
     /// Found on a walk, and of no known format.
     Skipped,
-    /// Found on a walk, not parseable, and without a word that only definitions have.
+    /// Found on a walk, not parseable, and without a word that only definitions have. Holds
+    /// the name of the file. Most such files are templates or data of other programs, so they are
+    /// only listed, without their syntax errors.
     Unparsed(String),
 }
 
@@ -77,7 +79,8 @@ pub struct LoadResult {
 pub struct ReadOptions {
     /// Read as this format instead of detecting it.
     pub format: Option<FormatId>,
-    /// Compat mode: what many published definitions do is a warning instead of an error.
+    /// Compat mode: what many published definitions do is a warning instead of an error. Only
+    /// findings that their rule or table marks as tolerable are affected.
     pub compat: bool,
     /// Whether the rules of `check` are held against what is read.
     pub rules: bool,
@@ -108,6 +111,7 @@ impl Workspace {
         let mut files: Vec<(PathBuf, FoundBy)> = Vec::new();
         let mut folders: Vec<(&Path, Range<usize>)> = Vec::new();
         for path in paths {
+            // `-` could be the name of a folder, but on a command line it is standard input.
             if !files::is_stdin(path) && path.is_dir() {
                 let (paths, errors) = self.overlay.walk(path);
                 let start = files.len();
@@ -121,15 +125,19 @@ impl Workspace {
                 files.push((path.clone(), FoundBy::Name));
             }
         }
+        // Chunks keep the order of the files, so flattening the results restores it.
         let batches: Vec<&[(PathBuf, FoundBy)]> = files.chunks(batch_size(files.len())).collect();
         let outcomes = in_parallel(&batches, |batch| self.read_files(batch, options, &then));
         let outcomes: Vec<Result<FileOutcome, LoadError>> =
             outcomes.into_iter().flatten().collect();
+        // A folder without any definition is probably the wrong folder. Silence would look like
+        // success.
         for (folder, range) in folders {
             if !outcomes[range.clone()].iter().any(|it| matches!(it, Ok(FileOutcome::Read(_)))) {
                 load.failures.push(no_definitions(folder, range.len()));
             }
         }
+        // Exact, because with ten thousand documents the spare room of a growing list is large.
         load.documents.reserve_exact(outcomes.len());
         for outcome in outcomes {
             match outcome {
@@ -157,10 +165,13 @@ impl Workspace {
             {
                 files = rest;
                 let document = self.overlay.parse(&file.0).map(Arc::new);
+                // A file that cannot be read costs nothing, and stays in its position among the
+                // others.
                 bytes += document.as_ref().map_or(0, |document| document.source().text().len());
                 documents.extend(document.as_ref().ok().cloned());
                 parsed.push((file, document));
             }
+            // One reading for each document that was parsed, in the same order.
             let mut read = self.read_all(&documents, options).into_iter();
             outcomes.extend(parsed.into_iter().map(|((path, found), document)| match document {
                 Ok(document) => {
@@ -171,6 +182,8 @@ impl Workspace {
                     }
                     Ok(outcome)
                 }
+                // In a folder, a binary file is skipped like any file of no known format. One that
+                // the user named is an error.
                 Err(LoadError::Binary(_)) if *found == FoundBy::Walk => Ok(FileOutcome::Skipped),
                 Err(error) => Err(error),
             }));
@@ -197,7 +210,10 @@ impl Workspace {
             readings.iter().flatten().map(|reading| self.subject(reading)).collect();
         let found =
             if options.rules { toolwright_check::check_each(&subjects) } else { Vec::new() };
+        // They borrow the readings, which are moved below.
         drop(subjects);
+        // One list for each document that has a record. Without rules it is empty, and `next` then
+        // gives nothing for every document.
         let mut found = found.into_iter();
         let loaded =
             |(document, reading): (&Arc<Document>, Result<Reading, Option<Box<Finding>>>)| {
@@ -250,12 +266,15 @@ fn no_definitions(folder: &Path, files: usize) -> LoadError {
 /// results in the order of the jobs.
 pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let results: Vec<OnceLock<R>> = jobs.iter().map(|_| OnceLock::new()).collect();
+    // Threads take the next job from a shared counter: jobs differ much in size, so equal shares
+    // would leave some threads idle.
     let next = AtomicUsize::new(0);
     let threads = cores().min(jobs.len());
     let worker = || {
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(n) else { break };
+            // Cannot fail: each number is handed out once.
             let _ = results[n].set(work(job));
         }
     };
@@ -264,6 +283,7 @@ pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R +
         (1..threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, worker)));
         worker();
     });
+    // A panic of a worker ends the scope with a panic, so every cell is filled here.
     results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
@@ -274,6 +294,7 @@ fn cores() -> usize {
 /// How many of `count` files one thread takes at a time: a full batch if there are enough files,
 /// fewer if otherwise some threads would get none.
 fn batch_size(count: usize) -> usize {
+    // Four batches for each core, so that a slow batch at the end does not keep all others waiting.
     (count / (4 * cores())).clamp(1, BATCH_FILES)
 }
 
@@ -322,6 +343,7 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 /// In compat mode, what many published definitions do is a warning.
 fn soften(mut finding: Finding, compat: bool) -> Finding {
     if compat && finding.tolerable {
+        // `min`: a note stays a note.
         finding.severity = finding.severity.min(Severity::Warning);
     }
     finding

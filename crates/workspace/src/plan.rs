@@ -127,6 +127,7 @@ impl SourcePlan {
     /// Whether the plan lacks something that its author wrote: a file could not be read or parsed,
     /// or a limit is invalid.
     pub fn is_broken(&self) -> bool {
+        // Other errors concern single sources, which are left out; the rest of the plan works.
         let broken = |d: &Diagnostic| d.severity == Severity::Error && d.code == &INVALID_SYNTAX;
         !self.failures.is_empty()
             || self.diagnostics.iter().any(broken)
@@ -141,6 +142,7 @@ impl SourcePlan {
     /// The first error in `[limits]`. A limit that cannot be read is replaced by its default, which
     /// may be looser than what the author wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
+        // The first token of the path is the table that the diagnostic is about.
         let is_limit =
             |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
@@ -214,6 +216,7 @@ impl SourcePlan {
         let SourceConfig { name, kind, environment, compat, implementations, .. } = source;
         let mut spec = SourceSpec {
             name: name.to_string(),
+            // A placeholder, replaced below.
             target: SourceTarget::Definitions(PathBuf::new()),
             environment: environment.clone(),
             options: ReadOptions { compat, ..ReadOptions::default() },
@@ -242,6 +245,8 @@ impl SourcePlan {
             }
             SourceKind::Executables { folder } => SourceTarget::Executables(folder),
             SourceKind::ServersFile { path } => {
+                // One source of the configuration becomes one spec for each server of the file. The
+                // name of the source is not used: each server has its own.
                 self.add_servers_file(&path, spec.options, &spec.environment, variables);
                 return;
             }
@@ -251,6 +256,7 @@ impl SourcePlan {
                 if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
                     *program = folder.join(&*program).display().to_string();
                 }
+                // Where this program was started must not change what the server does.
                 let directory = Some(directory.unwrap_or_else(|| folder.to_owned()));
                 SourceTarget::Server(
                     server(Connection::Stdio { command: words }, Vec::new(), directory),
@@ -351,6 +357,7 @@ impl SourcePlan {
         environment: &[(String, String)],
         variables: &Variables<'_>,
     ) {
+        // Also if it cannot be read, so that the plan is made again once the file is corrected.
         self.files.push(path.to_owned());
         let document = match Overlay::default().parse(path) {
             Ok(document) => Arc::new(document),
@@ -376,6 +383,7 @@ impl SourcePlan {
             self.failures.push(LoadError::new(message));
         }
         for mut named in servers.into_iter().filter(|named| !named.disabled) {
+            // Cannot fail: the reader reports such a name and leaves the entry out.
             let Ok(namespace) = Namespace::parse(&named.name) else { continue };
             // What the file sets for a server is more specific than what the source sets for all of
             // them.
@@ -411,6 +419,7 @@ fn format_by_name(name: &str) -> Option<FormatId> {
 pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let named = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-tool"));
+    // Any of the three execute bits: whether this user may run it is decided when it is run.
     let runs = || path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
     named && runs()
 }
@@ -422,6 +431,7 @@ fn may_be_servers_file(path: &Path) -> bool {
     is_json
         && path.is_file()
         && std::fs::read(path).is_ok_and(|bytes| {
+            // On bytes: the file need not be UTF-8, and most files are ruled out here.
             let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
             (has(b"\"mcpServers\"") || has(b"\"servers\""))
                 && is_servers_file(&Document::parse(

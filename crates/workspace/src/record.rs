@@ -16,7 +16,9 @@ use toolwright_source::{DocumentPath, Node, RecordPath};
 
 use crate::content_hash::{ContentHasher, code_files};
 
-/// The tools of a reading. `index` is the position of their toolset in the output.
+/// The tools of a reading. `index` is the position of their toolset in the output. A toolset and
+/// its tools are separate lists in the output, so that each tool carries the number of its toolset
+/// instead of a copy of it.
 pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
     let hasher = ContentHasher::new(reading);
     let tools = reading.toolset.tools.iter().enumerate();
@@ -33,14 +35,20 @@ fn tool_json(
 ) -> Json {
     let namespace = reading.toolset.namespace.ok();
     let details = &tool.details;
+    // An invalid name is `null` here and is listed under `invalid`: consumers never have to check
+    // whether a name is one that they can call.
     let name = tool.name.ok().map(ToString::to_string);
     json!({
         "id": tool.id(namespace).map(|id| id.to_string()),
+        // A tool without a namespace of its own has that of its toolset, as in its id.
         "namespace": tool.namespace.ok().or(namespace).map(ToString::to_string),
         "name": name,
+        // MCP has two places for a title. The one of the tool itself has precedence, as the
+        // specification of MCP states.
         "title": details.title.as_ref().or(details.annotations.title.as_ref()),
         "description": tool.description.ok(),
         "version": tool.version.ok().map(ToString::to_string),
+        // The form that is stored and searched, not the one that the author wrote.
         "tags": details.tags.normalised().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "capabilities": tool.needs.iter().filter_map(capability).collect::<Vec<_>>(),
         "inputSchema": tool.input.ok().map(InputSchema::to_json),
@@ -56,11 +64,15 @@ fn tool_json(
         "meta": details.meta,
         "deprecated": details.deprecation.deprecated,
         "deprecationMessage": details.deprecation.message,
+        // By id only. The functions themselves are listed once, with the toolset.
         "knowledge": references(reading, name.as_deref().unwrap_or_default()),
         "extra": unknown_fields(&details.rest),
         "invalid": invalid(tool),
+        // Covers the definition as written and not this record, so that a consumer can pin it and
+        // notice a tool that was exchanged.
         "hash": hasher.tool(n).as_str(),
         "format": reading.format.0,
+        // The index of the toolset, as the caller counts them.
         "toolset": toolset,
         "origin": origin(reading, &RecordPath::root().child("tools").child(n)),
     })
@@ -72,6 +84,7 @@ fn capability(value: &FieldValue<toolwright_model::Capability>) -> Option<Json> 
     Some(json!({
         "name": capability.as_str(),
         "risk": capability.risk().name(),
+        // An unknown capability is listed, too: leaving it out would make the tool look harmless.
         "known": capability.is_known(),
     }))
 }
@@ -82,6 +95,7 @@ fn example(example: &Example) -> Json {
     let mut json = Map::new();
     json.insert("scenario".into(), json!(example.scenario));
     json.insert("description".into(), json!(example.description));
+    // `extend` with an `Option`: the key is there only if the definition has it.
     json.extend(example.input.clone().map(|input| ("input".to_owned(), input)));
     json.extend(example.output.clone().map(|output| ("output".to_owned(), output)));
     if let Some(error) = &example.error {
@@ -105,7 +119,9 @@ fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
 
 /// How the tool is run. `kind` is the first key.
 fn binding(binding: &Binding) -> Json {
+    // Keys are in camelCase like those of MCP, whatever the format calls them.
     let mut json = match binding {
+        // Neither has settings: nothing is known, or the body is a file that the loader finds.
         Binding::Unbound | Binding::Script => json!({}),
         Binding::Executable { program } => json!({"program": program}),
         Binding::Command { executable, words, install_check, install_guide } => json!({
@@ -130,6 +146,7 @@ fn binding(binding: &Binding) -> Json {
 
 /// The server behind a tool.
 fn server_json(server: &Server, tool: &str) -> Json {
+    // All four keys are always there; those that do not apply to the transport are `null`.
     let (transport, command, url) = match &server.connection {
         Connection::Stdio { command } => ("stdio", Some(command), None),
         Connection::Http { url } => ("http", None, Some(url)),
@@ -173,6 +190,7 @@ fn icon(icon: &Icon) -> Json {
 /// The validators and processors of the toolset that apply to this tool, by id.
 fn references(reading: &Reading, name: &str) -> Json {
     let knowledge = &reading.toolset.knowledge;
+    // Validators are listed in the order in which they run.
     let validators = reading.toolset.validators_of(name).map(|v| &v.function.id);
     // A processor without `processes` takes no part in calls; it is listed with the toolset only.
     let processors = knowledge.processors.iter().filter(|p| p.processes.as_deref() == Some(name));
@@ -184,6 +202,8 @@ fn references(reading: &Reading, name: &str) -> Json {
 
 /// Fields that the format does not define, by format and pointer, without secrets.
 fn unknown_fields(rest: &Rest) -> Json {
+    // Unknown fields can hold anything, also an environment under a name that the format does not
+    // define. So they are searched for secrets by name.
     let visible = |fields: &Object| {
         let shown = fields
             .iter()
@@ -199,6 +219,7 @@ fn unknown_fields(rest: &Rest) -> Json {
 fn is_environment(name: &str) -> bool {
     const NAMES: [&str; 5] =
         ["env", "environment", "env_vars", "env_variables", "environment_variables"];
+    // `Rest` stores nested fields under a JSON Pointer such as `/mcp_specific/env`.
     name.split('/').any(|part| NAMES.contains(&part))
 }
 
@@ -217,6 +238,7 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
             });
             Json::Object(shown.collect())
         }
+        // Booleans and null carry no secret, and show whether a variable is set at all.
         Json::String(_) | Json::Number(_) if environment => json!("(hidden)"),
         other => other.clone(),
     }
@@ -232,6 +254,7 @@ fn invalid_value<T>(value: &FieldValue<T>) -> Option<&Json> {
 
 /// The invalid values of a tool by field, so that consumers can tell "absent" from "wrong".
 fn invalid(tool: &Draft) -> Json {
+    // Capabilities are a list, so their invalid items are a list as well.
     let needs: Vec<&Json> = tool.needs.iter().filter_map(invalid_value).collect();
     let mut map = Map::new();
     let mut put =
@@ -252,6 +275,8 @@ fn invalid(tool: &Draft) -> Json {
 fn origin(reading: &Reading, at: &RecordPath) -> Json {
     let document = reading.origin.document();
     let mut parts = Map::new();
+    // Top-level parts are looked up by name, because readers note an origin only where the names
+    // of the record and of the document differ.
     for key in [
         "name",
         "namespace",
@@ -277,12 +302,14 @@ fn origin(reading: &Reading, at: &RecordPath) -> Json {
     }
     // Parts below the top level, such as one example, have a position only if the reader noted it.
     for (pointer, node) in reading.origin.parts() {
+        // More than one token: parts with one token were handled above.
         if let Some(rest) = pointer.below(at).filter(|rest| rest.tokens().count() > 1) {
             parts.insert(rest.tokens().collect::<Vec<_>>().join("."), node_json(reading, node));
         }
     }
     let place = reading.origin.location(at);
-    // The key of the tool, where it has one, is what an editor should jump to.
+    // The key of the tool, where it has one, is what an editor should jump to. Without a key, as in
+    // a list, it is the first byte of the value.
     let start = place.key.unwrap_or(place.value).start;
     let mut json = location_json(reading, start, &reading.origin.document_path(at));
     if let Json::Object(map) = &mut json {
@@ -306,6 +333,7 @@ fn location_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
 /// The toolset of a reading, without its tools.
 pub fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
+    // Invalid entries of `declares` are left out: they have no place of their own in the output.
     let bad_fields = [
         ("namespace", invalid_value(&toolset.namespace)),
         ("version", invalid_value(&toolset.version)),
@@ -318,6 +346,7 @@ pub fn toolset(reading: &Reading) -> Json {
         .declares
         .as_ref()
         .map(|list| list.iter().filter_map(capability).collect::<Vec<_>>());
+    // Defaults are filled in here, as for the time-out of a tool.
     let max_concurrent =
         toolset.limits.max_concurrent.unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT);
     let stray_examples: Map<String, Json> = toolset
@@ -350,7 +379,8 @@ pub fn toolset(reading: &Reading) -> Json {
     })
 }
 
-/// The part that helpers, processors and validators have in common.
+/// The part that helpers, processors and validators have in common. Returns a map and not a value,
+/// because callers add keys.
 fn function(function: &Function) -> Map<String, Json> {
     let json = json!({
         "id": function.id, "description": function.description, "code": function.code,
@@ -375,6 +405,7 @@ fn knowledge(knowledge: &Knowledge) -> Json {
         map.insert("processes".into(), json!(p.processes));
         map.insert(
             "stage".into(),
+            // The words that definitions use.
             json!(if p.stage == ProcessorStage::Request { "request" } else { "response" }),
         );
         map
@@ -418,6 +449,7 @@ fn knowledge(knowledge: &Knowledge) -> Json {
 fn check(check: &ValidatorCheck) -> Json {
     match check {
         ValidatorCheck::RequiredFields(fields) => json!({"requiredFields": fields}),
+        // Under a key of its own, so that consumers cannot take it for a check that is run.
         ValidatorCheck::Other(json) => json!({"other": json}),
     }
 }

@@ -13,7 +13,8 @@ use crate::Workspace;
 use crate::files::{self, LoadError};
 use crate::load::{LoadResult, LoadedDocument};
 
-/// Whether a file is JavaScript by its name.
+/// Whether a file is JavaScript by its name. These are the endings that Node runs as JavaScript.
+/// The test needs no file: the command line uses it to sort arguments before anything is read.
 pub fn is_script(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["js", "mjs", "cjs"].iter().any(|known| ending == *known))
 }
@@ -22,11 +23,15 @@ impl Workspace {
     /// Checks the scripts in `named` and those that local tools of `load` run, each of them once,
     /// and adds their diagnostics to `load`.
     pub(crate) fn check_scripts(&self, named: &[PathBuf], load: &mut LoadResult) {
+        // By real path: a script may be named on the command line and by two tools, under different
+        // relative paths.
         let mut seen = HashSet::new();
         let of_tools: BTreeSet<PathBuf> = load
             .documents
             .iter()
             .filter_map(script_of)
+            // A missing script is reported by `missing_script`, and one in another language cannot
+            // be checked.
             .filter(|path| is_script(path) && path.is_file())
             .collect();
         for path in named.iter().cloned().chain(of_tools) {
@@ -35,6 +40,8 @@ impl Workspace {
                     Ok(source) => {
                         let diagnostics =
                             toolwright_check::check_script(&Arc::new(source), &*self.analyzer);
+                        // A document without a record: it is shown like any other, and no rule runs
+                        // on it.
                         load.documents.push(LoadedDocument::only_diagnostics(diagnostics));
                     }
                     Err(error) => load.failures.push(error),
@@ -53,8 +60,10 @@ fn read_source(path: &Path) -> Result<Source, LoadError> {
 
 /// A diagnostic at the entry point of a local tool whose script does not exist.
 pub(crate) fn missing_script(document: &LoadedDocument) -> Option<Diagnostic> {
+    // The check touches the file system, which rules never do; so it is here and not a rule.
     let script = script_of(document).filter(|script| !script.is_file())?;
     let reading = document.reading.as_ref()?;
+    // All commands of a tool share the entry point, so one diagnostic is enough.
     let (n, _) = entry_point(reading)?;
     let at = RecordPath::root().child("tools").child(n).child("binding").child("entryPoint");
     let message = format!("there is no script `{}`", script.display());

@@ -13,6 +13,7 @@ use crate::config::Levels;
 pub struct CodeSelection {
     /// Only these; all if empty.
     only: HashSet<&'static str>,
+    /// Wins over `only`: `--select A --ignore A` reports nothing.
     never: HashSet<&'static str>,
     levels: Levels,
 }
@@ -39,7 +40,9 @@ impl CodeSelection {
         Ok(CodeSelection { only: code_names(only)?, never: code_names(never)?, levels })
     }
 
-    /// Whether the configuration switches this code off.
+    /// Whether the configuration switches this code off. `--select` is not considered: this decides
+    /// which new findings make a repair unsafe, and a code that the project switched off never
+    /// does.
     pub(crate) fn is_off(&self, code: &str) -> bool {
         self.levels.get(code) == Some(&None)
     }

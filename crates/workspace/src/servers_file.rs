@@ -72,6 +72,7 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("command", ServerKeyForm::Text),
     ("args", ServerKeyForm::Texts),
     ("env", ServerKeyForm::Variables),
+    // The server would start without its variables and fail in a way that is hard to explain.
     ("envFile", ServerKeyForm::IgnoredWithWarning), // VS Code
     ("cwd", ServerKeyForm::Text),
     ("type", ServerKeyForm::Transport),
@@ -82,6 +83,7 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("headers", ServerKeyForm::Headers),
     ("disabled", ServerKeyForm::Flag),
     ("enabled", ServerKeyForm::Flag),
+    // From here on, settings of other clients that are accepted and have no effect.
     ("disabledTools", ServerKeyForm::Ignored),
     ("autoApprove", ServerKeyForm::Ignored),
     ("alwaysAllow", ServerKeyForm::Ignored),
@@ -95,7 +97,8 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("sandboxEnabled", ServerKeyForm::Ignored),
 ];
 
-/// The keys for an address, by precedence.
+/// The keys for an address, by precedence. An entry that was copied between clients may have
+/// several of them.
 const ADDRESS_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// The transports under all the names that clients use.
@@ -119,7 +122,8 @@ enum ServerTransport {
     WebSocket,
 }
 
-/// Whether the document lists servers.
+/// Whether the document lists servers. Whether the entries are valid does not matter here: a file
+/// with mistakes must still be read as what it is.
 pub fn is_servers_file(document: &Document) -> bool {
     servers_object(document.root()).is_some()
 }
@@ -140,12 +144,14 @@ pub fn read_servers(
     scope: &VariableScope<'_>,
 ) -> (Vec<NamedServer>, Vec<Finding>) {
     let mut reader = ServersReader { scope, findings: Vec::new(), names: HashSet::new() };
+    // Not a finding: the caller knows whether the document was meant to list servers.
     let Some(node) = servers_object(document.root()) else { return (Vec::new(), Vec::new()) };
     let mut list = Vec::new();
     if node.kind() == ValueKind::Map {
         // The last of several members with the same key counts, and a pointer can lead only to it.
         let counts =
             |entry: &Member<'_>| node.get(entry.name()).map(Node::span) == Some(entry.value.span());
+        // The same bound as for lists of a definition.
         let entries = node.members().into_iter().filter(counts).take(MAX_ITEMS);
         list.extend(entries.filter_map(|entry| reader.read_entry(&entry)));
     } else {
@@ -185,6 +191,7 @@ impl ServersReader<'_, '_> {
             self.report_wrong_type(node, "an object");
             return None;
         }
+        // The findings behind this index are those about this entry.
         let before = self.findings.len();
         let name = self.name(entry);
         // First each key by itself, then the server as a whole, so that the findings of both are
@@ -216,6 +223,7 @@ impl ServersReader<'_, '_> {
             self.report(finding(&INVALID_PATTERN, message));
             return None;
         }
+        // `My Server` and `My-Server` are two keys, but one name.
         if !self.names.insert(name.clone()) {
             let message = format!("two servers have the name `{name}`");
             let finding = finding(&DUPLICATE_SOURCE, message);
@@ -248,6 +256,7 @@ impl ServersReader<'_, '_> {
             ServerKeyForm::Variables | ServerKeyForm::Headers if kind != ValueKind::Map => {
                 self.report_wrong_type(value, "an object")
             }
+            // From here on, texts, flags, lists and objects have the right type.
             ServerKeyForm::Text if value.raw().trim().is_empty() => {
                 let message = format!("`{name}` is blank");
                 self.report(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
@@ -277,6 +286,7 @@ impl ServersReader<'_, '_> {
     fn report_unknown_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
         let suggestion = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
+            // If the right key is there as well, this one is not a misspelling of it.
             .filter(|suggestion| !node.has(suggestion));
         self.report(match suggestion {
             Some(suggestion) => {
@@ -397,6 +407,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         };
         let mut list = Vec::new();
         for entry in entries.into_iter().filter(scalar) {
+            // `None` after a failed expansion. The entry is left out then, because the finding is
+            // an error.
             let value = self.expand_value(entry.value);
             let name = entry.name().to_owned();
             list.push(Variable { name, required: false, description: None, value });
@@ -407,6 +419,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
     /// How to reach the server: by the transport that the entry states, otherwise by the keys it
     /// has.
     fn connection(&mut self) -> Option<Connection> {
+        // Two names for one setting; `type` is the one that most clients write.
         let declared = ["type", "transport"].into_iter().find_map(|name| self.non_blank(name));
         let command = self.non_blank("command");
         let address = ADDRESS_KEYS.into_iter().find_map(|name| Some((name, self.non_blank(name)?)));
@@ -518,6 +531,7 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         Some(match transport {
             ServerTransport::WebSocket => Connection::WebSocket { url },
             ServerTransport::Http => Connection::Http { url },
+            // `Stdio` does not come here: it has no address.
             _ => Connection::Sse { url },
         })
     }

@@ -115,6 +115,7 @@ pub fn expand(text: &str, scope: &VariableScope<'_>) -> Result<String, ExpandErr
 
 /// The value of the reference between the braces.
 fn reference_value(reference: &str, scope: &VariableScope<'_>) -> Result<String, ExpandError> {
+    // `${userHome}` is the only reference whose variable depends on the system.
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     match reference {
         "userHome" => variable(home, None, scope),
@@ -124,6 +125,7 @@ fn reference_value(reference: &str, scope: &VariableScope<'_>) -> Result<String,
         }
         "pathSeparator" | "/" => Ok(MAIN_SEPARATOR.to_string()),
         _ => {
+            // At the first `:-`, so that a default may contain another one.
             let (name, default) = match reference.split_once(":-") {
                 Some((name, default)) => (name, Some(default)),
                 None => (reference, None),
@@ -145,7 +147,9 @@ fn named_value(
         // After `env:` any name goes, such as `ProgramFiles(x86)`: the prefix already marks it as a
         // variable.
         Some(("env", name)) if !name.is_empty() => variable(name, default, scope),
+        // VS Code asks its user. A server that starts in the background has nobody to ask.
         Some(("input", id)) => Err(ExpandError::Input(id.to_owned())),
+        // Only a kind that is a plain word is quoted: other text may be part of a secret.
         Some((kind, _)) if is_variable_name(kind) => Err(ExpandError::Kind(kind.to_owned())),
         Some(_) => Err(ExpandError::Unknown),
     }
@@ -158,6 +162,7 @@ fn variable(
     scope: &VariableScope<'_>,
 ) -> Result<String, ExpandError> {
     match default {
+        // Checked also if the variable is set, so that the mistake does not depend on the machine.
         Some(default) if default.contains("${") => Err(ExpandError::Nested(name.to_owned())),
         default => (scope.variables)(name)
             .or_else(|| default.map(str::to_owned))

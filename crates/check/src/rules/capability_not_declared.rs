@@ -60,6 +60,8 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // A tool or a list of tools without a manifest. The absence of the list in a manifest is a
+    // missing required field.
     let Some(declared) = &subject.toolset.declares else { return };
     // The part of the list behind a syntax error may declare the capability.
     if is_unfinished(subject, &RecordPath::root().child("declares")) {
@@ -85,6 +87,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 )
                 .related(RecordPath::root().child("declares"), "the manifest declares these")
                 .repair(
+                    // Safe, because the tool already states the need: the manifest then says the
+                    // same.
                     Safety::Safe,
                     format!("declare `{need}` in the manifest"),
                     vec![edit],

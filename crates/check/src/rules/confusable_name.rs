@@ -43,6 +43,8 @@ toolwright_source::codes! {
     )
 }
 
+/// Reports each new spelling of a name that is there in another spelling. Three spellings of one
+/// name give two findings, which both refer to the first.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;
@@ -51,7 +53,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // it. The id and not the name, because a namespace tells two tools apart.
     let mut spellings: HashMap<String, Vec<(ToolId, ToolPath)>> = HashMap::new();
     for (at, tool) in subject.tools() {
+        // Without the namespace of the toolset, which all tools of the document share.
         let Some(id) = tool.id(None) else { continue };
+        // ASCII is enough: valid names have no other letters.
         match spellings.entry(id.to_string().to_ascii_lowercase()) {
             Entry::Vacant(entry) => drop(entry.insert(vec![(id, at)])),
             Entry::Occupied(mut entry) => {

@@ -46,9 +46,13 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let Deprecation { deprecated, message } = &tool.details.deprecation;
         let has_message = message.as_deref().is_some_and(|text| !text.trim().is_empty());
+        // Both or neither: nothing to report.
         if *deprecated == has_message {
             continue;
         }
+        // The two functions below differ in what they point to: at the flag if the message is
+        // missing, at the message if the flag is missing, because only the other one has a
+        // position.
         let (flag, message) = (at.child("deprecated"), at.child("deprecationMessage"));
         if *deprecated {
             report_missing_message(subject, flag, &message, out);
@@ -84,6 +88,7 @@ fn report_missing_flag(
 ) {
     let edit = match subject.document_value(&flag) {
         None => Edit::Insert(flag, Json::Bool(true)),
+        // `deprecated: false` beside a message: the author has left one of the two behind.
         Some(node) if node.kind() == ValueKind::Bool => Edit::Replace(flag, Json::Bool(true)),
         // A flag of another type was reported by its shape.
         Some(_) => return,

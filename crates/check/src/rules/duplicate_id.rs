@@ -30,6 +30,8 @@ pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { check: check_between
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
+    // The lists are separate: `helpers.x` and a validator `x` cannot be mistaken for each other,
+    // because every reference states the list, by its prefix or by its field.
     check_functions("helper", "helpers", knowledge.helpers.iter(), out);
     check_functions(
         "processor",
@@ -61,6 +63,8 @@ fn check_functions<'a>(
     for (n, function) in functions.enumerate() {
         // A blank id was reported as missing.
         let Some(id) = function.id.as_deref().filter(|id| !id.trim().is_empty()) else { continue };
+        // The first function with an id keeps it: in `exec`, too, a reference by the id reaches the
+        // first one.
         let Some(first) = first.get(id) else {
             first.insert(id, n);
             continue;
@@ -77,6 +81,7 @@ fn check_functions<'a>(
 fn check_tools(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
+        // By id and not by name: two tools of different namespaces may share a name.
         let Some(id) = id_parts(subject, tool) else { continue };
         let Some(first) = first.get(&id) else {
             first.insert(id, at);
@@ -100,6 +105,8 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
         let mut reported = 0;
         for (t, tool) in subject.toolset.tools.iter().enumerate() {
             let Some(parts) = id_parts(subject, tool) else { continue };
+            // The order of the documents is the order in which they are loaded, so the first one is
+            // the one whose tool can be called.
             let owner = *first.entry(parts).or_insert(n);
             // Duplicates within one document are reported by `check_tools`.
             if owner == n || reported == MAX_FINDINGS {
@@ -123,6 +130,8 @@ fn id_parts<'a>(
     tool: &'a Draft,
 ) -> Option<(Option<&'a Namespace>, &'a ToolName)> {
     let namespace = &subject.toolset.namespace;
+    // Invalid is unknown in every format. Missing is unknown only where a namespace is required:
+    // elsewhere two tools without one do have the same id.
     let unknown =
         namespace.is_invalid() || subject.conventions().needs_namespace && namespace.ok().is_none();
     if tool.namespace.is_invalid() || unknown && tool.namespace.ok().is_none() {

@@ -72,8 +72,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // For each name, the first tool that has it. Every later one is reported and points back to it.
     let mut first = HashMap::new();
     for (at, tool) in subject.tools() {
+        // A malformed name cannot be called at all, so two of them do not compete for calls.
         let Some(name) = tool.name.ok() else { continue };
         if let Some(first) = first.get(name) {
+            // No repair: only the author can choose another name, and its callers must learn of it.
             let message = format!("another tool is called `{}` too", words::shorten(name.as_str()));
             out.push(
                 RecordFinding::new(&DUPLICATE_TOOL_NAME, at.child("name"), message)

@@ -72,6 +72,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             continue;
         };
         // AIOS 1.0 does not define the fields of examples: `input` need not be the arguments.
+        // `is_full` stops the rule early: each input costs a validation, and a hostile document has
+        // thousands of examples.
         if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
@@ -82,6 +84,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
         let Some(failures) = subject.failures(tool, WhichSchema::Input, input) else { continue };
         let at = examples::path(tool, n);
+        // After the validation and not before it: nearly all inputs are valid, and this test may
+        // have to look into the document.
         if !expects_bad_input(subject, &at, example) {
             let at = at.child("input");
             failures
@@ -111,9 +115,11 @@ pub(super) fn finding(
     at: &RecordPath,
     side: &str,
 ) -> RecordFinding {
+    // The validator counts paths from the instance. An unreadable one leads to the instance.
     let inside = RecordPath::parse(&failure.instance_path).unwrap_or_default();
     let finding = RecordFinding::new(code, at.join(&inside), failure.message.clone());
     match failure.schema_path.as_str() {
+        // The schema as a whole rejects the value, so there is no keyword to name.
         "" => finding,
         path => finding.help(format!("required by the {side} schema at `{path}`")),
     }

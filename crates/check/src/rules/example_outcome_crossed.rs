@@ -69,6 +69,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         // With both outcomes it is unclear which one was meant: EXAMPLE_OUTCOME_MISSING reports
         // that.
         let (given, wanted) = match (&example.output, &example.error) {
+            // Edge cases and scenarios of other names match neither arm: they may have either
+            // outcome.
             (None, Some(_)) if examples::is_success(example) => ("error", "output"),
             (Some(_), None) if examples::is_failure(example) => ("output", "error"),
             _ => continue,
@@ -82,6 +84,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let scenario = words::shorten(example.scenario.as_deref().unwrap_or_default());
         let message = format!("scenario `{scenario}` has `{given}`, expected `{wanted}`");
         out.push(
+            // No repair: the scenario may be wrong as well as the outcome, and only the author
+            // knows which call the example is about.
             RecordFinding::new(&EXAMPLE_OUTCOME_CROSSED, at.child(given), message)
                 .on_key()
                 .related(at.child("scenario"), "this scenario expects the other outcome"),

@@ -66,10 +66,15 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !examples::are_by_scenario(subject) {
         return;
     }
+    // The pointer is made inside the arms: it allocates, and nearly all examples have exactly one
+    // outcome.
     for (tool, n, example) in examples::all(subject) {
         match (&example.output, &example.error) {
             (None, None) => {
                 let at = examples::path(tool, n);
+                // Both tests read the document, so they come after the record has shown a mistake.
+                // An `error` of the wrong type is in the document only, and an outcome may also
+                // follow behind a syntax error.
                 if !examples::has_error(subject, &at, example) && !is_unfinished(subject, &at) {
                     let message = "the example has neither `output` nor `error`";
                     // The pointer names the outcome that the scenario suggests. It does not exist,
@@ -90,10 +95,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                         "the example has both `output` and `error`",
                     )
                     .on_key()
+                    // The two keys may be many lines apart, so the finding shows both.
                     .related(at.child("output"), "the `output` of the same example")
                     .help("an example has exactly one of them"),
                 );
             }
+            // Exactly one outcome. Whether it fits the scenario is EXAMPLE_OUTCOME_CROSSED.
             _ => {}
         }
     }

@@ -58,6 +58,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if out.is_full() || (subject.has_scenarios() && !by_scenario) {
             return;
         }
+        // Without a valid output schema there are no failures. That is the common case: few tools
+        // declare one.
         let Some(failures) = subject.failures(tool, WhichSchema::Output, output) else { continue };
         let at = examples::path(tool, n).child("output");
         failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));

@@ -46,7 +46,8 @@ pub(super) fn has_error(subject: &Subject<'_>, at: &RecordPath, example: &Exampl
     example.error.is_some() || written()
 }
 
-/// Whether the scenario names a call that succeeds: `success` or `success_…`.
+/// Whether the scenario names a call that succeeds: `success` or `success_…`. `successful` is not
+/// one: the specification separates the parts of a scenario by `_`.
 pub(super) fn is_success(example: &Example) -> bool {
     example
         .scenario

@@ -63,9 +63,13 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,
+        // `FORBIDDEN_REQUIRE` reports every other kind. The two conditions are opposites, so that a
+        // new kind of forbidden call cannot fall between the rules.
         |kind| kind == ForbiddenKind::FileAccess,
         out,
         |what, at| {
+            // One wording for files and for the process: both are missing for the same reason, and
+            // `what` quotes the call.
             let message = format!("`{what}` accesses files, but the sandbox has no file system");
             RecordFinding::new(&FORBIDDEN_FILE_ACCESS, at, message)
                 .help("pass the data to the function as an argument")

@@ -63,6 +63,8 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,
+        // All kinds but one: `require`, `import` and dynamic imports load modules in different
+        // ways, with the same consequence.
         |kind| kind != ForbiddenKind::FileAccess,
         out,
         |what, at| {
@@ -78,6 +80,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// is written.
 pub(super) fn report_forbidden_calls(
     subject: &Subject<'_>,
+    // Plain function pointers: neither rule needs to capture anything.
     is_meant: fn(ForbiddenKind) -> bool,
     out: &mut Report<'_>,
     finding: fn(&str, RecordPath) -> RecordFinding,

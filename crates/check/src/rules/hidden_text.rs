@@ -49,6 +49,7 @@ pub(super) fn check_text(node: Node<'_>, text: &str, out: &mut Report<'_>) {
         return;
     }
     let at = node.pointer();
+    // Computed once for all hits, because it searches the cleaned text again.
     let cleaned = cleaned(text, &hits);
     for hit in hits {
         let mut finding = Finding::new(&HIDDEN_TEXT, at.clone(), hit.message).within(hit.range);
@@ -92,6 +93,8 @@ pub(super) fn check_key(entry: &Member<'_>, out: &mut Report<'_>) {
 /// The text without the invisible characters that were reported. `None` if the result would still
 /// hide something, as letters of another script do: which letters were meant, a person must decide.
 fn cleaned(text: &str, hits: &[SuspiciousText]) -> Option<String> {
+    // Only characters that were reported are removed: the same joiner is legitimate inside an emoji
+    // and suspicious between two Latin letters.
     let is_hit = |at: usize| hits.iter().any(|hit| hit.range.contains(&at));
     let kept = text.char_indices().filter(|(at, c)| !(is_invisible(*c) && is_hit(*at)));
     let cleaned: String = kept.map(|(_, c)| c).collect();
@@ -106,6 +109,9 @@ fn is_invisible(c: char) -> bool {
     c.is_control() && !layout
         || matches!(
             c,
+            // By block: soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul fillers,
+            // Khmer vowels, Mongolian selectors, zero-width and bidirectional marks, word joiners,
+            // variation selectors, byte order mark, specials, shorthand and musical controls, tags.
             '\u{ad}'
                 | '\u{34f}'
                 | '\u{61c}'

@@ -65,6 +65,9 @@ toolwright_source::codes! {
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for code in subject.functions() {
+        // A range inside the text and not a path: the code is one value of the document. `source`
+        // turns the range into a line of the file, also for YAML blocks, whose indentation is not
+        // part of the text.
         for problem in &code.script.problems {
             let mut finding = RecordFinding::new(
                 &INVALID_FUNCTION_SYNTAX,
@@ -72,6 +75,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 problem.message.clone(),
             )
             .within(problem.range.clone());
+            // Not every problem has help; the parser offers it for some mistakes only.
             finding.help.extend(problem.help.clone());
             out.push(finding);
         }
@@ -81,8 +85,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// The syntax errors of a JavaScript file, such as the script that a local tool names. The catalog
 /// calls this when it loads the tool, because rules read no files. Returns nothing for valid code.
 pub fn check_script(source: &Arc<Source>, analyzer: &dyn ScriptAnalyzer) -> Vec<Diagnostic> {
+    // Node runs such a file, so only its syntax is looked at: modules, files and global names that
+    // the sandbox lacks are there.
     let script = analyzer.analyze(source.text(), ParseGoal::File, &[]);
     let diagnostics = script.problems.into_iter().map(|problem| {
+        // The text of the file is the code itself, so its ranges are positions already.
         let span = Span::new(problem.range.start, problem.range.end);
         let mut diagnostic =
             Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);

@@ -27,11 +27,14 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let n = at.0;
         for which in WhichSchema::BOTH {
             let Some(schema) = which.written(tool) else { continue };
+            // The quick test of `is_good` accepts nearly all schemas, so few are compiled here.
             if !subject.is_good(n, which) {
                 let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
                 error
                     .into_iter()
                     .for_each(|error| out.push(finding(error, &at.child(which.name()))));
+            // Only of a valid schema: in an invalid one, `type` itself may be the mistake. Results
+            // may be any value, so an output schema needs no type.
             } else if which == WhichSchema::Input {
                 check_object_type(subject, schema, at, out);
             }
@@ -43,9 +46,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// the keyword inside it that is wrong. Generic over what the pointer leads into, because
 /// `validate` uses it for schema files and rules for records.
 pub fn finding<Space>(error: &SchemaError, at: &Pointer<Space>) -> Finding<Space> {
+    // If the position of the error cannot be read, the finding points to the whole schema.
     let at = Pointer::parse(error.at()).map_or_else(|| at.clone(), |inside| at.join(&inside));
     match error {
         SchemaError::InvalidSchema { message, .. } => {
+            // The schema compiler has no error kind for this case, so the text of its message
+            // decides.
             match message.split_once("` matches no alternative of `anyOf`") {
                 // A wrong `type` is the most frequent mistake, and the meta-schema explains it
                 // badly: it allows a word or a list of words by `anyOf`.
@@ -56,6 +62,7 @@ pub fn finding<Space>(error: &SchemaError, at: &Pointer<Space>) -> Finding<Space
             }
         }
         SchemaError::UnsupportedDialect { dialect, .. } => {
+            // No guess at the nearest dialect: keywords changed their meaning between drafts.
             let message = format!("`{dialect}` is neither draft-07 nor 2020-12");
             Finding::new(&UNSUPPORTED_DIALECT, at, message)
         }
@@ -84,6 +91,7 @@ fn wrong_type_finding<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
         "bool" => Some("boolean"),
         "list" => Some("array"),
         "dict" | "map" => Some("object"),
+        // A list of seven words, so one slip is enough also for short ones.
         other => nearest_word(other, TYPES.iter().copied()),
     };
     match meant {
@@ -101,6 +109,7 @@ fn wrong_type_finding<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
 /// warning.
 fn check_object_type(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out: &mut Report<'_>) {
     let message = match schema.get("type") {
+        // A list such as `["object", "null"]` is not accepted either: MCP demands the word itself.
         Some(Json::String(word)) if word == "object" => return,
         Some(_) => "the input schema has another type than `object`, but arguments are an object",
         None => "the input schema has no `type: object`, but arguments are always an object",
@@ -118,6 +127,8 @@ fn check_object_type(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out: 
         None => {
             let edit = Edit::Insert(kind, Json::from("object"));
             RecordFinding::new(&INVALID_SCHEMA, at, message).on_key().repair(
+                // Safe, because arguments are an object in every call: the schema rejects nothing
+                // more.
                 Safety::Safe,
                 "add `type: object`",
                 vec![edit],

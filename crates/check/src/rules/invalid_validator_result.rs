@@ -74,8 +74,11 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // Only validators: helpers and processors may return anything.
     for code in subject.functions().iter().filter(|code| code.role == FunctionList::Validator) {
         let (script, help) = (&code.script, "return `{ valid: errors.length === 0, errors }`");
+        // Each wrong `return` is a finding at its own range. A validator often has several, one for
+        // each reason to reject, and the author must change all of them.
         for wrong in &script.returns.wrong {
             let message = "a validator returns `valid`, a boolean, and `errors`, a list of texts";
             let finding = RecordFinding::new(&INVALID_VALIDATOR_RESULT, code.at.clone(), message);

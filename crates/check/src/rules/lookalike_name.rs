@@ -48,6 +48,7 @@ const MAX_NAME_BYTES: usize = 256;
 /// Compares namespaces with namespaces and names with names, in the order of the documents. A
 /// namespace is what a toolset calls itself, so imitating it is as useful as imitating a tool.
 fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
+    // Two maps: a tool may be called like a toolset without being mistaken for it.
     let mut namespaces: HashMap<String, SeenName<'_>> = HashMap::new();
     let mut names: HashMap<String, SeenName<'_>> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
@@ -106,6 +107,8 @@ fn report_lookalike<'a>(
     at: impl Fn() -> RecordPath,
     report: &mut dyn FnMut(usize, RecordFinding),
 ) {
+    // Only the first name of each skeleton is kept. A third name that looks like the first two is
+    // compared with the first, which is enough to report it.
     match known.entry(skeleton(name.spelling)) {
         Entry::Vacant(entry) => {
             entry.insert(name);
@@ -120,6 +123,7 @@ fn report_lookalike<'a>(
             }
             let file = subjects[other.subject].origin.document().source().name();
             let (one, two) = (words::shorten(name.spelling), words::shorten(other.spelling));
+            // The file is named, because the two names look the same in the message as well.
             let message = format!("`{one}` looks like `{two}` in {file}");
             let finding = RecordFinding::new(&LOOKALIKE_NAME, at(), message);
             report(
@@ -148,6 +152,7 @@ fn foreign_letters(name: &str) -> Option<String> {
     let strange: Vec<String> = name
         .chars()
         .filter(|c| !c.is_ascii())
+        // Three are enough to see that the letters are foreign.
         .take(3)
         .map(|c| format!("U+{:04X}", u32::from(c)))
         .collect();

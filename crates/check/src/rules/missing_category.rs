@@ -56,8 +56,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let list = RecordPath::root().child("knowledge").child("antiPatterns");
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {
         let at = list.child(n).child("category");
-        // A category of another type is not in the record, but it is in the document.
+        // A category of another type is not in the record, but it is in the document. The record is
+        // asked first, because most anti-patterns have a category and a look into the document is
+        // slower.
         if pattern.category.is_none() && subject.document_value(&at).is_none() {
+            // An anti-pattern without a name was reported by its shape; it needs a category, too.
             let name = shorten(pattern.name.as_deref().unwrap_or("the anti-pattern"));
             out.push(RecordFinding::new(
                 &MISSING_CATEGORY,

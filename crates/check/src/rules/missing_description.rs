@@ -54,6 +54,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         // its entry under `tools`, which is where a description belongs, even if `commands` names
         // the command, too; else at the name.
         let own = at.child("id");
+        // A note at the wrong line makes authors add the text where it has no effect.
         let place = match subject.document_value(&written).is_some() {
             true => written,
             false
@@ -66,6 +67,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         };
         let message = match tool.name.ok() {
             Some(name) => format!("tool `{name}` has no description"),
+            // The name is missing or malformed, which was reported; the position identifies the
+            // tool.
             None => "this tool has no description".to_owned(),
         };
         let finding = RecordFinding::new(&MISSING_DESCRIPTION, place, message);
@@ -87,6 +90,8 @@ fn is_reported_elsewhere(subject: &Subject<'_>, at: ToolPath, tool: &Draft) -> b
         let span = |at: &RecordPath| subject.document_value(at).map(|node| node.span());
         let is_tool = span(&at.pointer())
             .is_some_and(|tool| Some(tool) == span(&RecordPath::root().child("namespace")));
+        // A deferred schema means that a server supplies the rest of the definition, including the
+        // description.
         return is_tool || tool.input.ok() == Some(&InputSchema::Deferred);
     }
     // `null` is read as missing, but its shape was reported as well.

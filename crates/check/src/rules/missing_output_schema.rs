@@ -44,6 +44,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     for (at, tool) in subject.tools().filter(|(_, tool)| tool.output == FieldValue::Missing) {
+        // A tool with a malformed name has no name to show; the position identifies it.
         let message = match tool.name.ok() {
             Some(name) => format!("tool `{name}` has no `outputSchema`"),
             None => "this tool has no `outputSchema`".to_owned(),

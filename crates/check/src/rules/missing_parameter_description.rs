@@ -51,7 +51,9 @@ toolwright_source::codes! {
     )
 }
 
-/// The most references that are followed from one property. A cycle of references ends here.
+/// The most references that are followed from one property. A cycle of references ends here. Real
+/// schemas have one or two in a row: a property refers to a definition, which may refer to another
+/// one. Eight leaves room and keeps the cost for a hostile schema small.
 const MAX_REFERENCES: usize = 8;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
@@ -63,12 +65,14 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let properties = object.get("properties").and_then(Json::as_object);
             for (name, property) in properties.into_iter().flatten() {
                 if !is_described(property, schema) {
+                    // The path of the object, and one step to the property inside it.
                     let path = [path, &[SchemaStep::Property(name)]].concat();
                     names.push(parameters::display_name(&path));
                     first.get_or_insert(path);
                 }
             }
         });
+        // Nothing to report for most tools, so the document is not looked into.
         let Some(path) = first else { continue };
         let Some(at) = parameters::authored_path(subject, tool) else { continue };
         let message = match names.len() {
@@ -81,6 +85,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 parameters::pointer_to(&at, &path),
                 message,
             )
+            // The key is the name of the parameter. Its value may be an object of many lines.
             .on_key(),
         );
     }
@@ -94,6 +99,8 @@ fn is_described(property: &Json, root: &Json) -> bool {
         // `true` is a parameter without a description. `false` allows no value, so it is not one.
         return property != &Json::Bool(true);
     };
+    // `anyOf: [{type: string, description: …}, {type: null}]` is how generators write an optional
+    // parameter. One described branch is enough.
     let mut branches =
         ["anyOf", "oneOf", "allOf"].iter().filter_map(|keyword| members.get(*keyword)?.as_array());
     has_description(property, root)
@@ -112,6 +119,7 @@ fn has_description(schema: &Json, root: &Json) -> bool {
             return true;
         }
         let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return false };
+        // `#/$defs/x` becomes the JSON Pointer `/$defs/x`; `#` alone is the whole schema.
         match reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {
             Some(target) => schema = target,
             // A reference by anchor or id is not looked up. It counts as described, so that nothing

@@ -79,6 +79,8 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // Stricter than `examples::are_by_scenario`: version 1.0 requires no scenarios, also where its
+    // examples happen to use them.
     if !subject.has_scenarios() || subject.dialect != Some("2.0") {
         return;
     }
@@ -111,6 +113,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Reports the scenarios that the examples of one command lack.
 fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'_>) {
+    // A command with a malformed name cannot be called, so its examples do not matter.
     let Some(name) = tool.name.ok() else { return };
     let list = subject.document_value(&at.child("examples"));
     let examples = &tool.details.examples;
@@ -128,6 +131,8 @@ fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Re
         // Malformed lists, examples and scenarios were reported. One of them may be the scenario
         // that seems to be missing.
         Some(node) if node.kind() != ValueKind::List => return,
+        // The reader skips items that are not objects, so a difference in length means that an item
+        // was malformed.
         Some(node) if node.len() != examples.len() => return,
         Some(_)
             if examples.iter().any(|example| example.scenario.as_deref().is_none_or(is_blank)) =>
@@ -140,6 +145,8 @@ fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Re
     let lacks = |is: &dyn Fn(&Example) -> bool, name: &'static str| {
         (!examples.iter().any(is)).then_some(name)
     };
+    // Two findings at most for each command, one for each severity, because a missing `success`
+    // weighs more than a missing edge case.
     let required = [lacks(&is_success, "success"), lacks(&is_failure, "failure_*")];
     let expected = [lacks(&is_api_error, "failure_api_error"), lacks(&is_edge, "edge_case")];
     for (severity, names) in [(Severity::Warning, required), (Severity::Info, expected)] {
@@ -147,6 +154,7 @@ fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Re
         if names.is_empty() {
             continue;
         }
+        // Joined by "or": "have no `success` or `failure_*` scenario" means that both are missing.
         let missing = words::alternatives(&names);
         let message = format!("the examples of `{name}` have no {missing} scenario");
         let finding = RecordFinding::new(&MISSING_SCENARIO, at.child("examples"), message);

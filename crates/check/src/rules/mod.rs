@@ -93,12 +93,19 @@ pub(crate) static RULES: &[&Rule] = &[
     &version_feature_mismatch::RULE,
 ];
 
-/// The rules that compare documents that are used together.
+/// The rules that compare documents that are used together. They run once, after every document was
+/// checked by itself, and see only names, namespaces and bindings. So a rule that needs
+/// descriptions or schemas cannot be one of them.
 pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
     &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
 
 /// The codes that rules declare, one list for each file. Rules that are missing here report codes
 /// of `source::codes`.
+///
+/// `hidden_text`, `model_instruction` and `secret_in_definition` are in this list and not in
+/// `RULES`: the one pass of `texts` runs all three. `duplicate_id`, `invalid_schema` and
+/// `naming_convention` are in `RULES` and not in this list, because their codes are reported
+/// outside of rules, too.
 pub(crate) static CODES: &[&[&DiagnosticCode]] = &[
     capability_not_declared::ALL,
     confusable_name::ALL,
@@ -138,6 +145,10 @@ pub(crate) static CODES: &[&[&DiagnosticCode]] = &[
 /// Whether a syntax error ended the reading inside this part of the record. What seems to be
 /// missing there may follow in the text that was not read, so rules about missing things stay
 /// silent.
+///
+/// `Report` drops findings that point into an unfinished value. That does not cover rules that
+/// conclude from the absence of one value that another one is wrong: their findings point to a
+/// value that was read completely.
 fn is_unfinished(subject: &Subject<'_>, at: &RecordPath) -> bool {
     subject.document_value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
 }

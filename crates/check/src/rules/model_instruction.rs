@@ -56,7 +56,9 @@ pub(super) fn check_text(
     for hit in detector.find(text) {
         let mut finding =
             Finding::new(&MODEL_INSTRUCTION, node.pointer(), hit.message).within(hit.range);
+        // The detector chooses the help, because it depends on the kind of instruction.
         finding.help.extend(hit.help);
+        // In the document: the text may be in a field that the record does not have.
         out.push_in_document(finding);
     }
 }

@@ -39,6 +39,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             check_aios_functions(subject.toolset, out);
             check_aios_enum_values(subject, out);
         }
+        // Formats without a convention, such as MCP: every valid name is accepted.
         NameStyle::Free => {}
     }
 }
@@ -51,6 +52,8 @@ fn check_btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
         let name = tool.name.ok().map(|name| name.as_str());
         let Some(name) = name.filter(|name| is_btcp_name(name)) else { continue };
         let words = split(name);
+        // The pattern leaves letters, digits and `_`, so these two are all that can differ from
+        // camelCase. `parseHTMLPage` is accepted as it is.
         if name.contains('_') || name.starts_with(|c: char| c.is_ascii_uppercase()) {
             let finding =
                 finding(at.child("name"), format!("tool name `{name}` is not in camelCase"));
@@ -58,9 +61,12 @@ fn check_btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
             // this document.
             out.push(suggest(finding, "camelCase", &camel(&words), name));
         }
+        // A name in the wrong case gets this note as well: `File_Reader` lacks a verb in any case.
         let verb = words.first().is_some_and(|word| VERBS.split(' ').any(|verb| verb == word));
         let message = match (verb, words.len()) {
             (true, 2..) => continue,
+            // `search` alone starts with a verb, but a list of tools with `search`, `get` and
+            // `open` does not tell an agent which one to use.
             (true, _) => format!("tool name `{name}` does not say what it works on"),
             (false, _) => format!("tool name `{name}` does not start with a verb"),
         };
@@ -91,6 +97,8 @@ fn check_aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
     let passes_id_to_script = |(at, tool): (ToolPath, &Draft)| {
         matches!(tool.details.binding, Binding::Local { .. }) && is_named_by_id(subject, at)
     };
+    // Tools of type `cli` and `meta` without commands have the id as their name, too, but do not
+    // pass it on.
     let is_command = subject.tools().any(passes_id_to_script);
     let rename = is_joined_by(&other, '-') && !is_command;
     out.push(if rename { repair(finding, at, other) } else { finding });
@@ -101,6 +109,8 @@ fn check_aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
 fn is_named_by_id(subject: &Subject<'_>, tool: ToolPath) -> bool {
     let id = subject.document_value(&RecordPath::root().child("namespace"));
     let name = subject.document_value(&tool.child("name"));
+    // The same span is the same value of the document. Equal texts would prove nothing: a command
+    // may well be called like its tool.
     id.is_some_and(|id| name.is_some_and(|name| name.span() == id.span()))
 }
 
@@ -119,12 +129,14 @@ fn check_aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
         // A command of `command_groups` has a name that the reader made of the words of its command
         // line. The author did not choose it, so it is not reported.
         let Some(node) = subject.document_value(&at) else { continue };
+        // Where examples define the commands, the name is the key of the examples.
         let is_key = node.key().is_some_and(|key| key.raw() == name);
         if node.raw() != name && !is_key {
             continue;
         }
         let message = format!("command `{name}` is neither in snake_case nor in kebab-case");
         let finding = suggest(finding(at, message), "snake_case", &split(name).join("_"), name);
+        // Point to whatever holds the name: the key of examples, or a value in a list.
         out.push(if is_key && node.raw() != name { finding.on_key() } else { finding });
     }
 }
@@ -141,6 +153,7 @@ fn check_aios_functions(toolset: &Toolset<Draft>, out: &mut Report<'_>) {
         return;
     }
     check_functions("helper", "helpers", &helpers, &helpers_in_use(toolset), out);
+    // Nothing refers to a processor by its id: `processes` of the processor names the command.
     check_functions("processor", "processors", &processors, &HashSet::new(), out);
     check_functions("validator", "validators", &validators, &validators_in_use(toolset), out);
 }
@@ -153,6 +166,7 @@ fn misnamed_id(function: &Function) -> Option<&str> {
 /// Reports scenarios and categories that are not in snake_case. Both are open sets, so only the
 /// case is checked.
 fn check_aios_enum_values(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // The path is a function, because it allocates and nearly all words are right.
     let mut check = |at: &dyn Fn() -> RecordPath, what: &str, word: Option<&str>| {
         let Some(word) = word.filter(|word| !word.trim().is_empty() && !is_joined_by(word, '_'))
         else {
@@ -186,6 +200,8 @@ fn check_functions(
     out: &mut Report<'_>,
 ) {
     let list = RecordPath::root().child("knowledge").child(list);
+    // All ids of the list, so that a repair gives no function the id of another one: `checkNote`
+    // must not become `check-note` if that exists.
     let ids: HashSet<&str> =
         functions.iter().filter_map(|function| function.id.as_deref()).collect();
     for (n, function) in functions.iter().enumerate() {
@@ -214,6 +230,7 @@ fn helpers_in_use(toolset: &Toolset<Draft>) -> HashSet<String> {
         Detection::Helper { id } => Some(id),
         _ => None,
     });
+    // The reader has removed the prefix `helpers.` from the name in the binding.
     let orchestrations = toolset.tools.iter().filter_map(|tool| match &tool.details.binding {
         Binding::Orchestration { helper, .. } => Some(helper.clone()),
         _ => None,
@@ -238,6 +255,7 @@ fn finding(at: RecordPath, message: String) -> RecordFinding {
 /// Adds the name in the right case as help. Letters outside of ASCII have no place in these cases,
 /// so there is no suggestion for them.
 fn suggest(finding: RecordFinding, case: &str, other: &str, name: &str) -> RecordFinding {
+    // `split` of a name that has no letter or digit is empty.
     let can_suggest = name.is_ascii() && !other.is_empty();
     if can_suggest {
         finding.help(format!("in {case} it is `{}`", shorten(other)))
@@ -254,6 +272,9 @@ fn repair(finding: RecordFinding, at: RecordPath, other: String) -> RecordFindin
 
 /// Whether a name is made of lower-case words joined by one character. A word may start with a
 /// digit, as in `21st-dev-magic`: ids of published tools do.
+///
+/// With `-`: `read-file` and `a` are accepted, `read--file`, `-a`, `readFile` and an empty name are
+/// not.
 fn is_joined_by(name: &str, joint: char) -> bool {
     let word = |word: &str| {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
@@ -264,12 +285,17 @@ fn is_joined_by(name: &str, joint: char) -> bool {
 /// The words of a name in any case, in lower case: `parseHTMLPage` gives parse, html, page. A word
 /// starts at an upper-case letter after a lower-case letter or digit, at the last upper-case letter
 /// of a run that a lower-case letter follows, and after any character that is not alphanumeric.
+///
+/// More examples: `read_file` and `read-file` give read, file; `sha256Sum` gives sha256, sum; `__`
+/// gives no words.
 pub(super) fn split(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
     for (n, c) in chars.iter().enumerate() {
         let before = n.checked_sub(1).map(|n| chars[n]);
         let after = chars.get(n + 1);
+        // `b` is the character before, `a` the one after. In `HTMLPage`, the `P` starts a word
+        // because `a` follows it; `T`, `M` and `L` continue the run.
         let starts = c.is_uppercase()
             && before.is_some_and(|b| {
                 b.is_lowercase()
@@ -283,12 +309,13 @@ pub(super) fn split(name: &str) -> Vec<String> {
             word.extend(c.to_lowercase());
         }
     }
+    // Separators in a row, and at the ends, have made empty words.
     words.retain(|word| !word.is_empty());
     words
 }
 
 /// The words in camelCase. Also how the sandbox derives the name of an exported function from an
-/// id.
+/// id. Example: `validate`, `add`, `note` become `validateAddNote`.
 pub(super) fn camel(words: &[String]) -> String {
     let mut out = words.first().cloned().unwrap_or_default();
     for word in words.iter().skip(1) {

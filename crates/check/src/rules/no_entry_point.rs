@@ -78,16 +78,21 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // Code with syntax errors has no entry point that could be trusted.
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
         let role = code.role.name();
-        // Of several exports, the sandbox calls the one that is named like the id, in camelCase.
+        // Of several exports, the sandbox calls the one that is named like the id, in camelCase. An
+        // id such as `validate-add-note` cannot be the name of a JavaScript function, so
+        // `validateAddNote` is expected.
         let wanted = camel(&split(code.id.unwrap_or_default()));
         let shown = shorten(&wanted);
         let (message, help) = match &code.script.entry {
+            // Nothing exported, no value, and no or several top-level functions.
             EntryPoint::None => {
                 let message = format!("cannot determine which function of the {role} to call");
                 (message, "export one function: `module.exports = { name };`".to_owned())
             }
+            // A single export is called whatever its name is, so only several are ambiguous.
             EntryPoint::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
                 let message =
                     format!("the {role} exports {} functions, but not `{shown}`", names.len());

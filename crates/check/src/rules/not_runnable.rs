@@ -44,7 +44,8 @@ toolwright_source::codes! {
     )
 }
 
-/// For each type: its section, the field that running needs, and what that field holds.
+/// For each type: its section, the field that running needs, and what that field holds. Type `mcp`
+/// has an alternative, `connection.url`, which [`has_command_or_url`] knows.
 const NEEDS: [(&str, &str, &str, &str); 4] = [
     (
         "mcp",
@@ -58,8 +59,12 @@ const NEEDS: [(&str, &str, &str, &str); 4] = [
 ];
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // The finding points to `type`, because the section that is missing has no position, and the
+    // type is the reason why the section is needed.
     let at = RecordPath::root().child("type");
     let Some(kind) =
+        // From the document: the record has no field for the type, only the binding that follows
+        // from it.
         subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
     else {
         return;
@@ -70,6 +75,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     };
     let written = subject
         .document_value(&RecordPath::root().child(section))
+        // A YAML key with nothing behind it is null. The author has not written the section yet.
         .filter(|node| node.kind() != ValueKind::Null);
     // A section or a field of another type was reported by its shape.
     let is_malformed = |node: Node<'_>| node.kind() != ValueKind::Null && node.text().is_none();
@@ -80,6 +86,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
     let tools = &subject.toolset.tools;
     let is_bound = match tools.first() {
+        // All commands of a tool share one binding, so the first one is enough.
         Some(tool) => tool.details.binding != Binding::Unbound,
         // A server that is not connected has no commands yet, so there is no tool to ask.
         None => written.is_some_and(|section| has_command_or_url(section, field)),
@@ -88,6 +95,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     let message = match written {
+        // The message names the smallest thing that is missing: the field if the section is there,
+        // otherwise the section.
         Some(_) => format!("the tool cannot be run: `{section}` has no `{field}`"),
         None => format!("the tool cannot be run: type `{kind}` needs `{section}`"),
     };

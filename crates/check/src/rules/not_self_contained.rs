@@ -61,7 +61,11 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // Code that does not parse has no reliable scopes: a declaration may be in the part that was
+    // not understood. INVALID_FUNCTION_SYNTAX reports it.
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {
+        // The analyzer lists each name once, at its first use, and leaves out names that were
+        // reported as forbidden calls, so one mistake is one finding.
         for free in &code.script.free {
             let message =
                 format!("`{}` is neither declared here nor provided by the sandbox", free.name);

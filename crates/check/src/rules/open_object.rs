@@ -67,11 +67,13 @@ const STATED_OR_COMPOSED: &[&str] = &[
     "not",
     "dependentSchemas",
     "dependencies",
+    // A schema with a dynamic anchor is meant to be extended by another one.
     "$dynamicAnchor",
 ];
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, schema) in parameters::valid_input_schemas(subject) {
+        // All open objects of the tool: the finding points to the first, the repair closes all.
         let mut paths = Vec::new();
         parameters::visit_object_schemas(schema, &mut |object, path| {
             if is_open(object) && !is_part(path) {
@@ -79,6 +81,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             }
         });
         let Some(first) = paths.first() else { continue };
+        // Last, because it is slow. A schema that the reader filled in cannot be improved.
         let Some(at) = parameters::authored_path(subject, tool) else { continue };
         let place = parameters::pointer_to(&at, first);
         let closing = |path: &Vec<SchemaStep<'_>>| {
@@ -101,6 +104,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// The message for the open objects of one tool. The input schema itself, whose name is empty,
 /// comes first if it is among them.
 fn message(paths: &[Vec<SchemaStep<'_>>]) -> String {
+    // Three forms: the arguments alone, the arguments and nested objects, nested objects alone.
     let names: Vec<String> = paths.iter().map(|path| parameters::display_name(path)).collect();
     match names.split_first() {
         Some((top, [])) if top.is_empty() => {
@@ -118,6 +122,7 @@ fn message(paths: &[Vec<SchemaStep<'_>>]) -> String {
 
 /// Whether an object schema declares properties and accepts others without stating it.
 fn is_open(object: &Object) -> bool {
+    // An object without `properties` is usually a map with free keys, which must stay open.
     let declares =
         object.get("properties").and_then(Json::as_object).is_some_and(|named| !named.is_empty());
     declares && !STATED_OR_COMPOSED.iter().any(|keyword| object.contains_key(*keyword))

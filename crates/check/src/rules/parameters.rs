@@ -17,7 +17,8 @@ use toolwright_source::RecordPath;
 use crate::Subject;
 use crate::subject::{ToolPath, WhichSchema};
 
-/// The most names that a message lists; it counts the rest.
+/// The most names that a message lists; it counts the rest. Five names fit on a line of a terminal;
+/// a generated schema can have hundreds of parameters.
 const MAX_NAMED: usize = 5;
 
 /// One step from a schema to a schema directly inside it.
@@ -36,7 +37,8 @@ pub(super) enum SchemaStep<'s> {
 /// The steps from an input schema to a schema inside it; empty for the input schema itself.
 pub(super) type SchemaPath<'s> = [SchemaStep<'s>];
 
-/// The pointer to the schema at the end of the path; `schema` points to the input schema.
+/// The pointer to the schema at the end of the path; `schema` points to the input schema. Example:
+/// the steps `Property("filter")`, `All("items")` add `/properties/filter/items`.
 pub(super) fn pointer_to(schema: &RecordPath, path: &SchemaPath<'_>) -> RecordPath {
     path.iter().fold(schema.clone(), |at, step| match *step {
         SchemaStep::Property(name) => at.child("properties").child(name),
@@ -59,6 +61,7 @@ pub(super) fn display_name(path: &SchemaPath<'_>) -> String {
                 }
                 out.push_str(name);
             }
+            // Values under free keys: `headers.*` is any member of `headers`.
             SchemaStep::All("additionalProperties") => {
                 out.push_str(if out.is_empty() { "*" } else { ".*" })
             }
@@ -70,7 +73,7 @@ pub(super) fn display_name(path: &SchemaPath<'_>) -> String {
 }
 
 /// The quoted names as part of a sentence, joined by commas and `and`; after the first few, how
-/// many are left.
+/// many are left. Examples: `` `a` ``; `` `a` and `b` ``; `` `a`, `b`, `c`, `d`, `e` and 2 more ``.
 pub(super) fn join_names(names: &[String]) -> String {
     let quoted = |name: &String| format!("`{}`", toolwright_source::words::shorten(name));
     let shown: Vec<String> = names.iter().take(MAX_NAMED).map(quoted).collect();
@@ -113,6 +116,8 @@ pub(super) fn visit_object_schemas<'s>(
 ) {
     let mut path = Vec::new();
     walk(schema, &mut path, visit);
+    // 2020-12 has `$defs`, draft-07 `definitions`; schemas in the wild mix both. Only those of the
+    // root, which is where generators put them.
     for keyword in ["$defs", "definitions"] {
         for (name, definition) in
             schema.get(keyword).and_then(Json::as_object).into_iter().flatten()
@@ -153,6 +158,7 @@ fn walk<'s>(
             ("anyOf", Json::Array(list)) if composed => walk_list("anyOf", list, path, visit),
             ("oneOf", Json::Array(list)) if composed => walk_list("oneOf", list, path, visit),
             ("allOf", Json::Array(list)) if composed => walk_list("allOf", list, path, visit),
+            // Everything else describes no parameters: limits, annotations, conditions.
             _ => {}
         }
     }

@@ -57,10 +57,12 @@ pub(super) fn check_text(node: Node<'_>, text: &str, label: Option<&str>, out: &
         return;
     }
     let mut hits = find_secrets(text);
+    // With the label only if the text alone shows nothing, so that a secret is not reported twice.
     if let Some(label) = label.filter(|_| hits.is_empty()) {
         hits = find_labelled_secrets(label, text);
     }
     for hit in hits {
+        // `get` and not an index: a range that does not fit the text must not end the check.
         let message = masked(&hit.message, text.get(hit.range.clone()).unwrap_or_default());
         let mut finding =
             Finding::new(&SECRET_IN_DEFINITION, node.pointer(), message).within(hit.range);
@@ -74,6 +76,7 @@ pub(super) fn check_text(node: Node<'_>, text: &str, label: Option<&str>, out: &
 fn find_labelled_secrets(label: &str, text: &str) -> Vec<SuspiciousText> {
     let lead = format!("{label}=");
     let mut hits = find_secrets(&format!("{lead}{text}"));
+    // A hit inside the label is not about the text, and has no position there.
     hits.retain(|hit| hit.range.start >= lead.len());
     for hit in &mut hits {
         hit.range = hit.range.start - lead.len()..hit.range.end - lead.len();
@@ -86,9 +89,11 @@ fn find_labelled_secrets(label: &str, text: &str) -> Vec<SuspiciousText> {
 fn masked(message: &str, secret: &str) -> String {
     let end = secret.char_indices().nth(SHOWN_CHARS).map_or(secret.len(), |(at, _)| at);
     let (shown, rest) = secret.split_at(end);
+    // The message quotes the start of the secret somewhere. If it does not, it stays as it is.
     let Some((before, after)) = message.split_once(shown).filter(|_| !shown.is_empty()) else {
         return message.to_owned();
     };
+    // How much of the rest follows literally; that part is removed.
     let same = after.chars().zip(rest.chars()).take_while(|(a, b)| a == b);
     let quoted: usize = same.map(|(c, _)| c.len_utf8()).sum();
     format!("{before}{shown}{}", &after[quoted..])

@@ -52,6 +52,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             if out.is_full() {
                 return;
             }
+            // `n` counts the tags that are texts. The reader noted the origin of each if the list
+            // has other items, so the path leads to the right one.
             let (at, authored) = (at.child("tags").child(n), tags.authored()[n].as_str());
             let shown = shorten(authored);
             let (message, title, edit) = match &change {
@@ -91,11 +93,17 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// repair is safe. Dropping a duplicate is safe if the tag differed from the first one only in this
 /// way.
 fn keeps_its_meaning(authored: &str, change: &TagChange) -> bool {
+    // Repeats only the first two steps of the normalization. If that gives the stored tag, the
+    // later steps removed no character and cut nothing off.
     let lower = authored.to_lowercase();
     let expected = lower.split_whitespace().collect::<Vec<_>>().join("-");
     match change {
         TagChange::Rewritten(tag) | TagChange::Repeated(tag) => expected == tag.as_str(),
+        // Safe for a blank tag, not for one in another script, such as `日本語`, whose characters are
+        // all dropped.
         TagChange::Emptied => expected.is_empty(),
+        // The repair would remove a tag that the author wanted to have. Which 20 are worth keeping
+        // is for the author to decide.
         TagChange::BeyondLimit => false,
     }
 }

@@ -21,6 +21,7 @@ pub(crate) static RULE: Rule = Rule { check };
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.origin.document();
     let text = document.source().text();
+    // JSON has no aliases, so a text that starts with `*` is a text there.
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
     // One scan of the whole text decides whether each single text needs the search for hidden
     // characters. Most documents are plain ASCII without suspicious escapes.
@@ -31,6 +32,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         may_hide_text,
         instructions: InstructionDetector::default(),
     };
+    // Prose until a key says otherwise, so a text in an unexpected place is read by all rules.
     walk.value(document.root(), TextUse::Prose, None, out);
 }
 
@@ -70,6 +72,8 @@ impl TextWalk<'_> {
         match node.kind() {
             ValueKind::String => self.check_text(node, text, label, out),
             ValueKind::List => {
+                // A list under `$ref` or `function` is not what these keys hold, so its texts are
+                // prose.
                 node.items().for_each(|item| self.value(item, TextUse::Prose, None, out))
             }
             ValueKind::Map => {
@@ -112,6 +116,7 @@ impl TextWalk<'_> {
         label: Option<&str>,
         out: &mut Report<'_>,
     ) {
+        // The decoded text, without quotes and escapes: `\u200b` in JSON is a hidden character.
         let words = node.raw();
         if self.may_hide_text {
             hidden_text::check_text(node, words, out);
@@ -125,7 +130,8 @@ impl TextWalk<'_> {
     }
 
     /// Whether the value is written as an alias, such as `*name`. The first character is enough:
-    /// YAML does not allow a plain text to start with `*`.
+    /// YAML does not allow a plain text to start with `*`. Always false for JSON, which has no
+    /// aliases.
     fn is_alias(&self, node: Node<'_>) -> bool {
         let first = |text: &str| text.as_bytes().get(node.span().range().start).copied();
         self.yaml.and_then(first) == Some(b'*')

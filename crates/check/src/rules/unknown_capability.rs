@@ -63,6 +63,8 @@ fn check_list(
     at: impl Fn() -> RecordPath,
     out: &mut Report<'_>,
 ) {
+    // For each list its own set: the same unknown capability in the manifest and in a tool must be
+    // corrected in both.
     let mut reported = HashSet::new();
     for (n, capability) in capabilities.iter().enumerate() {
         let unknown = capability.ok().filter(|c| !c.is_known());
@@ -78,6 +80,7 @@ fn finding(unknown: &Capability, at: RecordPath) -> RecordFinding {
     let edit = |meant: &str| Edit::Replace(at.clone(), Json::from(meant));
     let message = format!("no runtime defines the capability `{unknown}`");
     let finding = RecordFinding::new(&UNKNOWN_CAPABILITY, at.clone(), message);
+    // Not safe, although the spelling is close: the repair changes what users are asked to grant.
     if let Some(meant) = nearest(unknown.as_str(), Capability::all_known()) {
         let title = format!("write `{meant}`");
         return finding.help(format!("did you mean `{meant}`?")).repair(
@@ -86,7 +89,8 @@ fn finding(unknown: &Capability, at: RecordPath) -> RecordFinding {
             vec![edit(meant)],
         );
     }
-    // Not a spelling mistake: the first word may be right and the second one guessed.
+    // Not a spelling mistake: the first word may be right and the second one guessed. The colon
+    // stays part of the word, so that `dom:` matches `dom:read` and not `domain:x`.
     let category = unknown.as_str().split_inclusive(':').next().unwrap_or_default();
     let near: Vec<&str> =
         Capability::all_known().filter(|known| known.starts_with(category)).collect();

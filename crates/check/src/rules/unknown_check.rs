@@ -86,7 +86,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             // Checks that are not objects were reported by their shape.
             let ValidatorCheck::Other(Json::Object(member)) = check else { continue };
             let at = validators.child(n).child("checks").child(m);
+            // The record has one entry for each key, the document one object for several keys.
+            // Whether `format` has a `field` beside it can be seen in the object only.
             let around = subject.document_value(&at).and_then(Node::parent);
+            // Exactly one key: the reader makes one entry of each.
             for name in member.keys() {
                 unused_check_finding(name, at.clone(), around)
                     .into_iter()
@@ -107,15 +110,20 @@ fn unused_check_finding(
     let finding =
         |message: String| RecordFinding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
     let message = match name {
+        // Documentation that is complete: it names the field and its format. It is not run either,
+        // but a reader understands what is meant, so it is left alone.
         "format" | "field" if has("format") && has("field") => return None,
         "format" => {
             "check `format` is not run: it does not say which field has the format".to_owned()
         }
+        // The reader turns a list under this key into a check that is run. So what arrives here
+        // under this key is a single name or an object.
         REQUIRED_FIELDS => {
             "check `required_fields` is not run: it is not a list of names".to_owned()
         }
         _ => format!("unknown check `{}`; it is not run", shorten(name)),
     };
+    // A rename to a key that the object has already would create a duplicate key.
     let meant = nearest(name, std::iter::once(REQUIRED_FIELDS)).filter(|meant| !has(meant));
     Some(match meant {
         // Not safe: after the rename the check is run and may reject calls.

@@ -57,6 +57,8 @@ toolwright_source::codes! {
     )
 }
 
+/// Reports each detection that [`Detection::parse`] does not understand. `exec` parses with the
+/// same function, so what passes here is evaluated there.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (n, schema) in subject.toolset.knowledge.payload_schemas.iter().enumerate() {
         // A blank detection was reported as missing.

@@ -92,6 +92,8 @@ toolwright_source::codes! {
 /// thousand wrong names and ten thousand ids, and comparing each pair would take minutes.
 const MAX_COMPARISONS: usize = 4_000;
 
+/// Runs the three kinds of references one by one. A kind whose definitions cannot be read is left
+/// out, and the others are still checked.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // The part of the document behind a syntax error may define the name.
     if is_unfinished(subject, &RecordPath::root()) {
@@ -112,6 +114,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// and it may be meant to define anything.
 fn is_readable(subject: &Subject<'_>, list: &str) -> bool {
     let section = subject.document_value(&RecordPath::root().child("executable_knowledge"));
+    // Missing and null count as readable: the document then defines nothing, for certain.
     let is = |node: Option<Node<'_>>, kind| {
         node.is_none_or(|node| node.kind() == kind || node.kind() == ValueKind::Null)
     };
@@ -150,6 +153,9 @@ impl<'a> DefinedIds<'a> {
             return None;
         }
         let defined = DefinedIds::new("command", subject.toolset.tools.iter().map(written_name));
+        // Without names there is nothing to compare with. Without a list, the reader takes the
+        // commands from examples and validators, so checking these against the commands would be
+        // circular.
         (is_listed && !defined.ids.is_empty()).then_some(defined)
     }
 
@@ -160,6 +166,8 @@ impl<'a> DefinedIds<'a> {
 
     /// The defined id with a similar spelling, while the budget for comparisons lasts.
     fn nearest(&self, id: &str) -> Option<&'a str> {
+        // Each search costs one comparison for each id. When the budget is used up, findings are
+        // still reported, only without a suggestion.
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(self.ids.len()));
         nearest(id, self.ids.iter().take(left).copied())
@@ -189,6 +197,8 @@ impl<'a> DefinedIds<'a> {
                     None => finding,
                 }
             }
+            // Without a similar id, the help depends on how many ids there are: none, few enough to
+            // list them, or only their number.
             (None, 0) => finding.help(format!("the document defines no {kind}")),
             (None, 1..=5) => {
                 let ids: Vec<String> = self.ids.iter().map(|id| shorten(id)).collect();
@@ -210,6 +220,7 @@ impl<'a> DefinedIds<'a> {
         written: impl Fn(&str) -> String,
         out: &mut Report<'_>,
     ) {
+        // `is_full` comes last, because asking counts as leaving something out.
         if !id.trim().is_empty() && !self.has(id) && !out.is_full() {
             let at = at();
             let edit = |meant: &str| Some(Edit::Replace(at.clone(), Json::from(written(meant))));
@@ -220,6 +231,8 @@ impl<'a> DefinedIds<'a> {
 
 /// The name of a command, valid or not: a malformed name was reported, and a reference to it is
 /// right.
+///
+/// Reporting the reference as well would send the author to the wrong place.
 fn written_name(tool: &Draft) -> Option<&str> {
     match &tool.name {
         FieldValue::Valid(name) => Some(name.as_str()),
@@ -238,6 +251,7 @@ fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
         // Anything that does not start with `helpers.` is a sentence for people.
         let text = mapping.extraction.as_deref().map(str::trim);
         let Some(id) = text.and_then(|text| text.strip_prefix("helpers.")) else { continue };
+        // Mappings may be grouped, so the path has one or two names.
         let at = || {
             let mappings = RecordPath::path(&[&"knowledge", &"fieldMappings"]);
             mapping.path.iter().fold(mappings, |at, name| at.child(name)).child("extraction")
@@ -245,6 +259,8 @@ fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
         defined.report_unless_defined(id, at, written, out);
     }
     for (n, schema) in knowledge.payload_schemas.iter().enumerate() {
+        // Other forms of detection refer to nothing, and a sentence that no form matches is
+        // UNKNOWN_DETECTION.
         if let Some(Detection::Helper { id }) =
             schema.detection.as_deref().and_then(Detection::parse)
         {
@@ -258,6 +274,7 @@ fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
         subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
     {
         defined.report_unless_defined(
+            // Both spellings are in use. The repair writes the one of the specification.
             text.strip_prefix("helpers.").unwrap_or(text),
             || at,
             written,
@@ -277,6 +294,8 @@ fn check_validator_references(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         check_expected_validators(&tool.details.examples, || at.child("examples"), &defined, out);
     }
+    // The command of these examples is reported as well, but an author who corrects it first must
+    // not find a second mistake afterwards.
     for (command, examples) in &subject.toolset.stray_examples {
         check_expected_validators(
             examples,
@@ -299,6 +318,7 @@ fn check_expected_validators(
         let validator = example.error.as_ref().and_then(|error| error.validator.as_deref());
         let Some(text) = validator else { continue };
         let id = text.strip_prefix("validators.").unwrap_or(text);
+        // The part before the id, as written: `validators.` or nothing.
         let prefix = &text[..text.len() - id.len()];
         let at = || at().child(n).child("error").child("validator");
         defined.report_unless_defined(id, at, |id| format!("{prefix}{id}"), out);
@@ -311,6 +331,8 @@ fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out
     for (n, processor) in knowledge.processors.iter().enumerate() {
         let at = || RecordPath::path(&[&"knowledge", &"processors", &n, &"processes"]);
         defined.report_unless_defined(
+            // A processor may have no command: it is then called by other functions only. An empty
+            // id is not reported.
             processor.processes.as_deref().unwrap_or_default(),
             at,
             str::to_owned,
@@ -320,6 +342,7 @@ fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out
     for (n, validator) in knowledge.validators.iter().enumerate() {
         let at = || RecordPath::path(&[&"knowledge", &"validators", &n, &"validates"]);
         defined.report_unless_defined(
+            // A validator must have a command; its shape reports a missing one.
             validator.validates.as_deref().unwrap_or_default(),
             at,
             str::to_owned,
@@ -333,6 +356,7 @@ fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out
         let at = RecordPath::root().child("strayExamples").child(command);
         out.push(stray_examples_finding(subject, command, defined, at));
     }
+    // All commands share one server, and the reader noted the position for the first one only.
     if let Some((at, tool)) = subject.tools().next()
         && let Binding::Server { server, .. } = &tool.details.binding
         && let Some(command) =
@@ -354,6 +378,7 @@ fn stray_examples_finding(
     let taken = |id: &str| {
         subject.document_value(&RecordPath::root().child("examples").child(id)).is_some()
     };
+    // The key is the name of the command, so the repair renames a key and not a value.
     let rename =
         |meant: &str| (!taken(meant)).then(|| Edit::RenameKey(at.clone(), meant.to_owned()));
     defined.undefined_finding(command, at.clone(), rename).on_key()

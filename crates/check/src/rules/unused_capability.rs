@@ -61,12 +61,16 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
         let at = RecordPath::root().child("declares");
+        // Duplicates first: `listed` then has each capability once, so one that is unused and
+        // listed twice gets one finding of each kind.
         let listed = report_duplicates(declared, || at, out);
         if let Some(needed) = needed_capabilities(subject) {
             report_unused(listed, &needed, out);
         }
     }
     for (at, tool) in subject.tools() {
+        // Tools are checked for duplicates only. Whether the code of a tool uses what the tool
+        // lists cannot be seen from a definition.
         report_duplicates(&tool.needs, || at.child("capabilities"), out);
     }
 }
@@ -75,9 +79,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// to its first mention, so that an unused one is reported there.
 fn report_duplicates<'a>(
     list: &'a [FieldValue<Capability>],
+    // A function and not a pointer: many lists are empty, and pointers allocate.
     at: impl FnOnce() -> RecordPath,
     out: &mut Report<'_>,
 ) -> Vec<(&'a Capability, RecordPath)> {
+    // A list and not a map, so that findings come in the order of the file.
     let mut listed = Vec::new();
     if list.is_empty() {
         return listed;
@@ -85,6 +91,7 @@ fn report_duplicates<'a>(
     let at = at();
     let mut first: HashMap<&Capability, RecordPath> = HashMap::new();
     for (n, capability) in list.iter().enumerate() {
+        // A malformed entry was reported by its shape.
         let Some(capability) = capability.ok() else { continue };
         let at = at.child(n);
         if let Some(first) = first.get(capability) {
@@ -104,9 +111,13 @@ fn report_duplicates<'a>(
 fn needed_capabilities<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>> {
     let has_valid_list = |(at, tool): (ToolPath, &'a Draft)| {
         let list = subject.document_value(&at.child("capabilities"));
+        // Read from the document: in the record, a missing list and an empty one are the same, but
+        // only an empty list states that the tool needs nothing.
         list.is_some_and(|list| list.kind() == ValueKind::List)
             && tool.needs.iter().all(|need| need.ok().is_some())
     };
+    // A manifest must have a tool, so one without tools was reported. To report each of its
+    // capabilities as unused would only repeat that.
     let is_whole =
         !subject.toolset.tools.is_empty() && !is_unfinished(subject, &RecordPath::root());
     let is_certain = is_whole && subject.tools().all(has_valid_list);

@@ -48,12 +48,16 @@ toolwright_source::codes! {
     )
 }
 
-/// The longest name of a tool, in characters, that OpenAI and Anthropic accept.
+/// The longest name of a tool, in characters, that OpenAI and Anthropic accept. MCP and
+/// toolfoundation allow 128, so valid definitions can exceed it. It is compared with bytes: a valid
+/// name is ASCII.
 const MAX_NAME: usize = 64;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let Some(name) = tool.name.ok().map(|name| name.as_str()) else { continue };
+        // `ToolName` allows letters, digits, `_`, `-` and `.`. Only `.` is outside of what the two
+        // vendors accept, so no other character needs a test.
         if name.contains('.') || name.len() > MAX_NAME {
             let message =
                 format!("OpenAI and Anthropic reject the name `{}`", words::shorten(name));
@@ -71,6 +75,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
         let Some(at) = parameters::authored_path(subject, tool) else { continue };
         for entry in found {
+            // The crate `schema` gives positions as text, counted from the schema. Here such a
+            // position continues the path that leads to the schema in the record.
             let inside = RecordPath::parse(&entry.at).unwrap_or_default();
             let message = message(&entry, &inside);
             out.push(
@@ -93,6 +99,7 @@ fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
         (VendorEffect::Ignores, _) => "ignore",
     };
     let mut message = String::new();
+    // With both effects: ``OpenAI and Gemini reject `x`, Anthropic ignores it``.
     for effect in [VendorEffect::Rejects, VendorEffect::Ignores] {
         let names =
             || entry.vendors.iter().filter(|(_, e)| *e == effect).map(|(vendor, _)| vendor.name());
@@ -100,6 +107,7 @@ fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
         if count == 0 {
             continue;
         }
+        // The part is named once; the second half of the sentence refers to it.
         let object = if message.is_empty() { what.as_str() } else { "it" };
         // `A`, `A and B`, `A, B and C`.
         for (n, name) in names().enumerate() {
@@ -113,6 +121,7 @@ fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
         }
         message.extend([" ", verb(effect, count), " ", object]);
     }
+    // Only the first place is a finding. The remedy for the others is the same.
     if entry.count > 1 {
         message.push_str(&format!(" ({} places)", entry.count));
     }
@@ -124,6 +133,7 @@ fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
 fn part(entry: &Incompatibility, inside: &RecordPath) -> String {
     let keyword = entry.keyword.as_str();
     let last = inside.last().unwrap_or_default();
+    // A boolean schema has no keyword, so the crate `schema` puts its value there.
     if matches!(keyword, "true" | "false") {
         format!("the schema `{keyword}`")
     } else if last == keyword {

@@ -59,6 +59,8 @@ toolwright_source::codes! {
 }
 
 /// Sections of version 2.0, in the order of the specification. `examples` counts by its content.
+/// The scenarios are the same two by which the reader detects version 2.0, so a tool without
+/// `schema_version` and with one of these sections is never read as 1.0.
 const SECTIONS: [&str; 4] = ["executable_knowledge", "api_complexity", "anti_patterns", "examples"];
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
@@ -66,6 +68,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !subject.is_format("aios") || subject.dialect != Some("1.0") {
         return;
     }
+    // From the document: the record has an empty list for a section that is empty and for one that
+    // is missing.
     let is_new = |name: &&str| {
         let section = subject.document_value(&RecordPath::root().child(name));
         section.is_some_and(|node| {
@@ -80,6 +84,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // The repair keeps the way the version is written: as a text or as a number.
     let new = if version.kind() == ValueKind::String { Json::from("2.0") } else { Json::from(2.0) };
     let edit = Edit::Replace(at.clone(), new);
+    // One finding for all sections: one change of the version removes all of them.
     let quoted: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
     let verb = if sections.len() > 1 { "are" } else { "is" };
     let message =

@@ -32,7 +32,9 @@ pub(super) struct ConceptMatch {
     pub(super) sentence: usize,
 }
 
-// Half words that punctuation adds to the distance between its neighbours.
+// Half words that punctuation adds to the distance between its neighbours. A full stop counts as
+// eight words, more than most steps of a pattern allow. A comma counts as one word, so that it
+// hardly separates what belongs together.
 const SENTENCE_END: u32 = 16;
 const CLAUSE_END: u32 = 3;
 const COMMA: u32 = 2;
@@ -78,6 +80,7 @@ pub(super) fn scan_into(text: &NormalizedText<'_>, scan: &mut ConceptScan) {
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
+        // The common case first: ASCII signs and spaces need no decoding.
         if byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_' {
             if scanner.lexicon.has_ascii_sign(byte) {
                 scanner.find_at_char(at, char::from(byte));
@@ -152,6 +155,8 @@ impl ConceptScanner<'_> {
     /// Records that the bytes `start..end` carry these concepts.
     fn push(&mut self, start: usize, end: usize, concepts: ConceptSet) {
         let phrase = &self.text[start..end];
+        // A phrase of three words spans two gaps of a whole word each. In scripts without spaces,
+        // every character counts as half a word.
         let length = if phrase.is_ascii() {
             2 * phrase.bytes().filter(|byte| *byte == b' ').count()
         } else {
@@ -182,6 +187,7 @@ impl ConceptScanner<'_> {
             {
                 self.push_matching(bucket, start, start + pair);
             }
+        // Only for words that the lexicon does not have: an account number is never one of them.
         } else if is_account_number(word) {
             self.push(start, start + len, ADDRESS);
         }

@@ -4,7 +4,8 @@
 //! A run of characters counts as encoded only if it decodes to UTF-8 with a space in it and without
 //! control characters: keys, hashes and ids practically never do.
 
-/// Encoded characters that can hold a sentence; keys and hashes are seldom longer.
+/// Encoded characters that can hold a sentence; keys and hashes are seldom longer. In Base64, 32
+/// characters are 24 bytes of text: four or five words.
 const MIN_ENCODED_LEN: usize = 32;
 
 /// A decoded text.
@@ -23,6 +24,7 @@ pub(super) fn decode_runs(text: &str) -> Vec<DecodedText> {
     let is_part =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');
     let mut found = Vec::new();
+    // The position of the run in the text, since `split` does not tell it.
     let mut start = 0;
     for run in text.as_bytes().split(|byte| !is_part(*byte)) {
         let len = run.len();
@@ -45,6 +47,7 @@ fn decode_hex(run: &[u8]) -> Option<(&'static str, String)> {
     let mut rest = run;
     while let Some((&first, after)) = rest.split_first() {
         let escaped = first == b'%';
+        // In percent-encoding, other characters stand for themselves: `%49gnore`.
         if percent && !escaped {
             bytes.push(first);
             rest = after;
@@ -70,11 +73,13 @@ fn decode_base64(run: &[u8]) -> Option<String> {
                 b'a'..=b'z' => byte - b'a' + 26,
                 b'0'..=b'9' => byte - b'0' + 52,
                 b'+' | b'-' => 62,
+                // Not in either alphabet. Such a run was tried as percent-encoding before.
                 b'%' => return None,
                 _ => 63,
             };
             bits = bits << 6 | u32::from(value);
         }
+        // The last chunk may be shorter: two characters give one byte, three give two.
         bits <<= 6 * (4 - chunk.len());
         bytes.extend(&bits.to_be_bytes()[1..chunk.len()]);
     }

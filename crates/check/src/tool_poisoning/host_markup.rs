@@ -102,7 +102,8 @@ const CHAT_TEMPLATE_TOKENS: &[&str] = &[
     "end_of_turn", "endofprompt", "fim_prefix",
 ];
 
-/// Whether a name claims to be the host's.
+/// Whether a name claims to be the host's. Examples: `system`, `system_note` and `do-instructions`
+/// do; `ecosystem` does not, because a stem must start a part of the name.
 fn is_host_name(name: &str) -> bool {
     HOST_NAMES.contains(&name)
         || HOST_STEMS.iter().any(|stem| {
@@ -163,6 +164,7 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
         let rest = &text[start + 1..];
         let Some(len) = rest.find('>').filter(|len| *len <= 200) else { continue };
         let inner = &rest[..len];
+        // An element without attributes hides nothing.
         let Some((name, attributes)) = inner.split_once(' ') else { continue };
         // Without spaces and quotes, so that all spellings of a style are one.
         let squeezed: String =
@@ -189,6 +191,7 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
 /// server. Counts if the query names something confidential.
 fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices("![") {
+        // `return` and not `continue`: if nothing follows here, nothing follows later either.
         let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
         let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
         // Without a query, the address carries nothing away.
@@ -244,6 +247,8 @@ fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
                 DO_NOT,
                 INSTRUCTIONS,
             ];
+            // One group is not enough: `<!-- required -->` and `<!-- call twice -->` are ordinary
+            // comments.
             if groups.iter().filter(|group| present & **group != 0).count() >= 2 {
                 found.push((3, start..end));
             }
@@ -256,6 +261,7 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
     for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("**", "**"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {
             let from = start + open.len();
+            // Longer ones are links and lists, not labels.
             let Some(len) = text[from..].find(close).filter(|len| (1..=40).contains(len)) else {
                 continue;
             };
@@ -315,6 +321,7 @@ fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
         }
         let mut words = line.split([' ', ':', '\n', '#']).filter(|word| !word.is_empty());
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        // A colon makes a heading a label for what follows: `### Assistant:` starts a reply.
         let has_colon = line[first.len()..].starts_with(':');
         let points = match first {
             "system" if has_colon || SYSTEM_HEADING_WORDS.contains(&second) => 3,
@@ -377,6 +384,7 @@ fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
             names.push((name, start..at + 1));
         }
     }
+    // At least one side that asks and one that answers.
     let is_dialogue = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
         && names.iter().any(|(name, _)| matches!(*name, "human" | "user" | "system"));
     for (name, range) in names {

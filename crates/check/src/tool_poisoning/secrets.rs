@@ -23,7 +23,8 @@ use super::{SuspiciousText, has_long_run};
 pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
     let mut found: Vec<SuspiciousText> = Vec::new();
     // Every secret is one long run, except a password in a URL and a private key on several lines,
-    // and those have one of these signs.
+    // and those have one of these signs. The fold looks at all bytes without returning early, so
+    // that the compiler can compare many at once.
     if !has_long_run(text)
         && !text.bytes().fold(false, |any, byte| any | matches!(byte, b':' | b'-'))
     {
@@ -38,9 +39,11 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
         let Some((range, what)) = secret else { continue };
         let overlaps =
             |other: &SuspiciousText| other.range.start < range.end && range.start < other.range.end;
+        // `sk-ant-…` matches `sk-` as well, and a labelled token matches its prefix and its label.
         if found.iter().any(overlaps) {
             continue;
         }
+        // Enough to find the secret in the file, too few to be of use to a reader of the log.
         let shown: String = text[range.clone()].chars().take(6).collect();
         let message = format!("`{shown}…` looks like {what}");
         let help = "revoke it and take it out; whoever can read the definition has it".to_owned();
@@ -185,6 +188,7 @@ fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     }
     // In JSON and in shell scripts the line breaks of a key are often written as `\n`.
     let body: String = body.split("-----").next()?.replace("\\n", "").split_whitespace().collect();
+    // A key without an end marker, cut off by its author, is still a key.
     let end = text[mark.end..].find("-----END").map_or(text.len(), |len| mark.end + len);
     let is_key = body.len() >= 40
         && body.bytes().all(|byte| is_base64(byte) || byte == b':' || byte == b'-' || byte == b',')
@@ -212,6 +216,7 @@ fn find_url_password(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
         "admin", "guest", "test", "p",
     ];
     let lower = password.to_ascii_lowercase();
+    // Documentation of databases is full of `postgres://postgres:postgres@localhost`.
     let is_example = example_passwords.contains(&lower.as_str())
         || lower == user.to_ascii_lowercase()
         || password.len() < 4;
@@ -232,6 +237,7 @@ fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let end = end_of_run(text, mark.end, is_dotted);
     (end - mark.end >= 24
         && is_random(&text[mark.end..end])
+        // A phrase in which words are joined by `-` has no digit.
         && has_digit_and_letter(&text[mark.end..end]))
     .then_some((mark.end..end, "a bearer token"))
 }
@@ -301,6 +307,7 @@ fn is_varied(value: &str) -> bool {
     let mut seen = [false; 256];
     value.bytes().for_each(|byte| seen[byte as usize] = true);
     let different = seen.iter().filter(|seen| **seen).count();
+    // A random value of 16 bytes has far more than 8 different ones; `aaaabbbb…` has few.
     different >= 8.min(value.len() / 2).max(6)
 }
 
@@ -317,6 +324,7 @@ fn is_uuid(value: &str) -> bool {
         })
 }
 
+// The alphabets of tokens. Each issuer uses one, and a byte outside of it ends the token.
 fn is_upper(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }

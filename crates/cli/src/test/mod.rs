@@ -65,6 +65,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     if let Some(why) = results.iter().find_map(|result| result.no_sandbox.as_ref()) {
         bail!("the sandbox cannot start: {why}");
     }
+    // Skipped examples do not fail a run: they show nothing either way.
     let failed = results.iter().any(|result| matches!(result.status, ExampleStatus::Failed(_)));
     // A source that could not be loaded makes the run incomplete, whatever its other examples show.
     // A failed example weighs more than an error that may hide others.
@@ -89,6 +90,7 @@ fn run_examples(
     let limits = sources::configured_limits(args.selected.config.as_deref())?;
     let pool = sandbox::new_pool(args.sandbox.require_jail)?;
     let analyzer = script_analyzer::new_analyzer();
+    // As many as there are cores: validators use a processor each.
     let jobs =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     // Once per document, not per example.
@@ -152,6 +154,7 @@ fn report_errors(load: &LoadResult) -> Vec<String> {
     // A list of examples of the wrong type has unknown content, and behind a mistake of the syntax
     // nothing was read.
     let may_hide = |diagnostic: &&Diagnostic| match diagnostic.code.name {
+        // Any other wrong type leaves the examples readable.
         "INVALID_TYPE" => diagnostic.path.tokens().any(|token| token == "examples"),
         name => ["INVALID_SYNTAX", "INVALID_ENCODING", "TOO_DEEP"].contains(&name),
     };

@@ -43,7 +43,7 @@ impl ResultCounts {
     }
 }
 
-/// Milliseconds with one decimal.
+/// Milliseconds with one decimal. Example: 1.24 ms gives 1.2.
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 10.0
 }
@@ -93,6 +93,7 @@ pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Durat
             }
         };
     }
+    // Writing to a string cannot fail, so the results of `writeln!` are ignored throughout.
     let count = ResultCounts::of(results.iter());
     // A blank line between the tree and the totals.
     if !cases.is_empty() {
@@ -160,6 +161,7 @@ pub(super) fn junit(
             "<{element} name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\" \
              skipped=\"{skipped}\" time=\"{:.3}\">\n",
             escaped(name),
+            // Readers of JUnit files expect that `tests` includes the errors.
             of.len() + errors,
             time.as_secs_f64()
         )
@@ -199,6 +201,7 @@ fn test_case(case: &ExampleCase, result: &ExampleResult, text: &mut String) {
         case.line
     );
     let _ = match &result.status {
+        // A passed case has no children, so its element ends at once.
         ExampleStatus::Passed => writeln!(text, "/>"),
         ExampleStatus::Skipped(why) => {
             writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why))
@@ -223,6 +226,7 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
+            // The only control character beside line ends that XML 1.0 allows.
             '\t' => out.push('\t'),
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('?'),
             c => out.push(c),

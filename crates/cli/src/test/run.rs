@@ -131,6 +131,7 @@ impl ExampleRunner<'_> {
             log: &log,
         };
         let verdict = knowledge.judge(&case.command, input, functions).await;
+        // Not a fault of the example: the caller ends the whole run with this message.
         if verdict.no_sandbox.is_some() {
             *no_sandbox = verdict.no_sandbox;
             return failed("its validators could not run".to_owned());
@@ -172,6 +173,7 @@ impl ExampleRunner<'_> {
                 "test the two files one at a time".to_owned(),
             ]);
         }
+        // Without a time-out of its own: the limits of the configuration hold, as in `serve`.
         let mut request = CallRequest::new(case.tool.clone());
         request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
         let outcome = match catalog.runner().call(request, &NoHost).await {
@@ -192,6 +194,7 @@ impl ExampleRunner<'_> {
                 outcome.texts()
             )]);
         }
+        // An example without an output promises only that the call succeeds.
         let Some(expected) = &case.example.output else { return ExampleStatus::Passed };
         // A tool that returns text is compared as text, even if the text is valid JSON. A BTCP body
         // always returns text.
@@ -230,6 +233,7 @@ fn compare_verdict(verdict: Verdict, refused: Option<&ExpectedError>) -> Example
     if verdict.broken {
         return failed("a validator failed:".to_owned(), verdict.errors);
     }
+    // Indented below the first line, which is a summary.
     let errors = verdict.errors.iter().map(|error| format!("  {error}")).collect();
     match (refused, verdict.errors.is_empty()) {
         (None, true) => ExampleStatus::Passed,
@@ -290,6 +294,7 @@ fn compare(expected: &Json, actual: &Json, exact: bool, at: &RecordPath, wrong: 
         // point numbers, large ones would be equal to their neighbours.
         (Json::Number(a), Json::Number(b))
             if (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64() => {}
+        // Lists of different lengths fail this test and are reported as a whole.
         (expected, actual) if expected == actual => {}
         (expected, actual) => {
             let place =

@@ -103,8 +103,11 @@ impl UpstreamConnection {
         let discover = ClientLifecycleMode::Discover {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         };
+        // The second attempt starts a new process or a new HTTP session.
         let attempt = |mode| UpstreamConnection::attempt(server, environment, changes, mode, time);
         match attempt(initialize).await {
+            // Only after a refusal. A server that does not start or does not answer would fail in
+            // the same way again, after twice the time.
             Err(ConnectError::HandshakeRefused(_)) => attempt(discover).await,
             other => other,
         }
@@ -127,6 +130,7 @@ impl UpstreamConnection {
                     .transport
                     .take()
                     .ok_or_else(|| unavailable("its standard streams are not available"))?;
+                // Taken before rmcp owns the transport: direct calls write to the same input.
                 let to = transport.input();
                 // In revision 2026-07-28 every request carries metadata about the client, which
                 // rmcp fills in.
@@ -200,6 +204,7 @@ impl UpstreamConnection {
         // The protocol has no other kind of arguments than an object.
         params.arguments = arguments.as_object().cloned();
         let mut request = CallToolRequest::new(params);
+        // rmcp adds a progress token to every request. The filter takes it out of marked requests.
         if !host.wants_progress() {
             request.extensions.insert(WithoutProgress);
         }
@@ -242,6 +247,7 @@ impl UpstreamConnection {
     /// All tools of the server as it describes them, all pages as one list: `{"tools": […]}`.
     pub(super) async fn list(&self) -> Result<Json, Failure> {
         let mut tools: Vec<Json> = Vec::new();
+        // Counted over all pages: a server could send endless small ones.
         let mut size = 0;
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
@@ -254,6 +260,7 @@ impl UpstreamConnection {
                 return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
             }
             match page.get("tools") {
+                // Tools are not parsed here. One that is malformed must not hide the others.
                 Some(Json::Array(items)) => tools.extend(items.iter().cloned()),
                 _ => {
                     let message = "the server's answer to `tools/list` has no list `tools`";
@@ -426,6 +433,8 @@ struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
+        // `drop` cannot wait, so a task sends the notification. Without a runtime the program is
+        // ending, and the connection with it.
         if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
         {
             runtime.spawn(handle.cancel(Some("the result is no longer wanted".to_owned())));
@@ -443,6 +452,7 @@ async fn follow_list_changes(peer: Peer<RoleClient>, changes: ListChangeCounter)
     }
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let Ok(mut subscription) = peer.listen(filter).await else { return };
+    // Ends with the connection. A new connection subscribes again.
     while let Ok(Some(_)) = subscription.next().await {
         changes.send_modify(|n| *n += 1);
     }

@@ -47,12 +47,15 @@ pub(super) fn read(
     findings: &mut FindingList,
 ) {
     let mut commands = collect_commands(tool).list;
+    // The lists are bounded one by one, but together they may still exceed the bound.
     if commands.len() > MAX_ITEMS {
         let message =
             format!("the tool has {} commands; the first {MAX_ITEMS} are read", commands.len());
         findings.push(Finding::new(&TOO_LARGE, tool.pointer(), message).on_key());
         commands.truncate(MAX_ITEMS);
     }
+    // Once for all commands: with thousands of them, reading the server for each would be slow, and
+    // each would have a server of its own.
     let host = CommandContext::of(tool);
     let mut examples = tool.get("examples").map(Node::members).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
@@ -62,6 +65,8 @@ pub(super) fn read(
         examples.iter().map(|entry| (entry.name(), entry.value)).collect();
     for command in &commands {
         let at = RecordPath::root().child("tools").child(toolset.tools.len());
+        // A bare name is noted as the tool itself, so that a finding about a missing part of the
+        // tool is shown at the name.
         origin.note(at.clone(), command.described.map_or(command.name_node, |(node, _)| node));
         origin.note(at.child("name"), command.name_node);
         let mut draft = host.draft(command);
@@ -81,6 +86,8 @@ pub(super) fn read(
         }
         toolset.tools.push(draft);
     }
+    // Also on the toolset: a tool without listed commands has no binding, but the catalog must know
+    // the server to ask it for its tools.
     toolset.server = host.server;
     note_binding(tool, toolset, origin);
     // Examples of commands that do not exist are kept apart, for a check that reports them.
@@ -112,7 +119,8 @@ fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     extract::note_if_present(origin, &format!("/tools/0/binding/{part}"), node);
 }
 
-/// The health check, in the section of the type or at the top level.
+/// The health check, in the section of the type or at the top level. Documents have it in both
+/// places; the more specific one has precedence.
 fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
     let section = extract::object(tool, "mcp_specific");
     section
@@ -126,6 +134,7 @@ fn report_unusable_name(command: &AiosCommand<'_>, out: &mut FindingList) {
     // A blank name, or one that is not a string, has been reported by its table.
     if out.is_full()
         || command.name.trim().is_empty()
+        // `commands: [404]` in YAML: the type was reported, with a repair that adds quotes.
         || command.name_node.kind() == ValueKind::Number
     {
         return;
@@ -143,7 +152,7 @@ struct AiosCommands<'d> {
 }
 
 impl<'d> AiosCommands<'d> {
-    /// Adds a command that only has a name.
+    /// Adds a command that only has a name. Used for `commands`, for names in use and for the id.
     fn add_bare(&mut self, name: &str, name_node: Node<'d>) {
         self.add(AiosCommand {
             name: name.to_owned(),
@@ -159,6 +168,7 @@ impl<'d> AiosCommands<'d> {
     fn add(&mut self, command: AiosCommand<'d>) {
         match self.by_name.get(&command.name).map(|n| &mut self.list[*n]) {
             Some(_) if command.described.is_none() => {}
+            // The position of the name stays that of the bare name, which came first.
             Some(known) if known.described.is_none() => {
                 known.described = command.described;
                 known.words = command.words;
@@ -192,7 +202,9 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
             words: Vec::new(),
         });
     }
+    // Also if the lists are empty or malformed: the author meant to list the commands.
     let listed = tool.has("commands") || tool.has("tools");
+    // Command lines mean something for programs only.
     if tool_type(tool) == Some("cli") {
         for (line, object) in grouped_commands(tool) {
             let (name, words) = name_and_words(tool, line.raw());
@@ -234,7 +246,8 @@ fn grouped_commands(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
 
 /// The name of a command line and its words after the program: `gh pr list` is the command
 /// `pr_list` with the words `pr` and `list`, if the program of the tool is `gh`. The program alone
-/// is a command with the program's name and no words.
+/// is a command with the program's name and no words. A line that does not start with the program
+/// is taken as the words after it.
 fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     let mut words = command_words(line);
     let program =
@@ -276,6 +289,7 @@ struct CommandContext<'d> {
 impl<'d> CommandContext<'d> {
     /// Reads the shared parts once for all commands.
     fn of(tool: Node<'d>) -> CommandContext<'d> {
+        // The section of another type has no effect, so its server is not read.
         let server = (tool_type(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
         CommandContext { tool, server: server.map(Arc::new) }
     }
@@ -285,6 +299,7 @@ impl<'d> CommandContext<'d> {
         let mut draft = Draft {
             name: match ToolName::parse(&command.name) {
                 Ok(name) => FieldValue::Valid(name),
+                // Empty is missing and not invalid: there is nothing to show in a message.
                 Err(_) if command.name.is_empty() => FieldValue::Missing,
                 Err(_) => FieldValue::Invalid(Json::from(command.name.as_str())),
             },
@@ -299,6 +314,8 @@ impl<'d> CommandContext<'d> {
             }
             None => {}
         }
+        // An invalid schema stays invalid: a default would let calls through that the author wanted
+        // to restrict.
         if draft.input == FieldValue::Missing {
             draft.input = FieldValue::Valid(self.default_input());
         }
@@ -320,7 +337,9 @@ impl<'d> CommandContext<'d> {
                 "required": ["args"],
                 "additionalProperties": false
             })),
+            // A script or a helper decides itself what it accepts.
             Some("local" | "meta") => InputSchema::Written(serde_json::json!({"type": "object"})),
+            // Type `mcp`, or a type that does not exist.
             _ => InputSchema::Deferred,
         }
     }
@@ -329,6 +348,8 @@ impl<'d> CommandContext<'d> {
     /// needed.
     fn binding(&self, command: &AiosCommand<'_>) -> Binding {
         let section = |name| extract::object(self.tool, name);
+        // `?` inside the closures: without the field that running needs, the tool is unbound, and
+        // NOT_RUNNABLE reports that.
         let bound = match tool_type(self.tool) {
             Some("mcp") => self
                 .server
@@ -367,6 +388,7 @@ impl<'d> CommandContext<'d> {
 /// Fills the draft from the object that describes the command.
 fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
     draft.description = extract::non_blank_text(described, "description");
+    // A missing schema leaves room for the default.
     if let schema @ (FieldValue::Valid(_) | FieldValue::Invalid(_)) =
         extract::input_schema(described, "inputSchema")
     {
@@ -375,6 +397,7 @@ fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [F
     draft.output = extract::output_schema(described, "outputSchema");
     let mut rest = Rest::default();
     extract::keep_unknown(described, fields, &DocumentPath::root(), ID, &mut rest);
+    // Prose, for which the record has no field.
     if let Some(parameters) = described.get("parameters") {
         rest.keep(ID, "/parameters", parameters.to_json());
     }
@@ -391,8 +414,10 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
     let transport = transport.and_then(Node::text).unwrap_or("stdio");
     // Published tools put a URL into `server_command`, or state the transport as `connection.type`.
     let connection = match (transport, url) {
+        // `url.or(line)?`: the address may be in either field. Without any, there is no server.
         ("websocket", url) => Connection::WebSocket { url: url.or(line)? },
         ("sse", url) => Connection::Sse { url: url.or(line)? },
+        // A `connection` with an address and no command, but without a transport for it.
         (_, Some(url)) if line.is_none() => Connection::Sse { url },
         _ => {
             let mut command = command_words(&line?);
@@ -414,6 +439,7 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
 /// An environment variable of the server.
 fn read_variable(node: Node<'_>) -> Variable {
     Variable {
+        // A variable without a name was reported. It stays in the list, so that positions agree.
         name: extract::text(node, "name").unwrap_or_default(),
         required: node.get("required").and_then(Node::boolean).unwrap_or(false),
         description: extract::text(node, "description"),

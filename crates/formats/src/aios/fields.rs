@@ -40,6 +40,7 @@ pub(super) static TOOL: &[Field] = &[
     required("version", FieldKind::Version { v_prefix: false }, "its semantic version"),
     required("description", TEXT, "what it is for"),
     optional("knowledge_strategy", STRATEGY, "where an agent finds its knowledge"),
+    // Three ways to list commands. A document may use several; `commands` merges them.
     optional("commands", TEXTS, "the names of its commands"),
     optional(
         "tools",
@@ -198,6 +199,7 @@ pub(super) static ANTI_PATTERN: &[Field] = &[
 
 /// An example by scenario (version 2.0). Published tools often leave out the required fields.
 pub(super) static EXAMPLE: &[Field] = &[
+    // `in_strict_mode`: missing is an error, and a warning with `--compat`.
     required("scenario", TEXT, "the kind of example, such as `success`").in_strict_mode(),
     optional("description", TEXT, "what it shows"),
     required("input", FieldKind::Any, "the arguments of the call").in_strict_mode(),
@@ -282,6 +284,7 @@ const SCENARIOS: FieldKind = FieldKind::List { of: &FieldKind::Object(EXAMPLE), 
 /// Checks the examples. In version 1.0 they may have any form; those by scenario must have the
 /// fields of version 2.0.
 fn examples(tool: Node<'_>, node: Node<'_>, out: &mut FindingList) {
+    // The only check that needs the object around the value, hence a custom one.
     let by_scenario = version::detect_version(tool).uses_scenarios(tool);
     if node.kind() != ValueKind::Map {
         if by_scenario {
@@ -295,6 +298,7 @@ fn examples(tool: Node<'_>, node: Node<'_>, out: &mut FindingList) {
             ValueKind::List if by_scenario => {
                 shape::check_value(node, member.value, &SCENARIOS, out);
             }
+            // Version 1.0: the items may be anything, but only the first ones are read.
             ValueKind::List => shape::report_too_many_items(member.value, out),
             _ => shape::report_wrong_type(member.value, "a list of examples", out),
         }
@@ -321,11 +325,14 @@ fn field_mappings(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
             shape::report_wrong_type(mapping, "an object", out);
             continue;
         }
+        // `structure` may be any value, so only `extraction` has a type to check.
         if let Some(extraction) = mapping.get("extraction").filter(|_| is_mapping(mapping)) {
             shape::check_value(mapping, extraction, &TEXT, out);
         }
         if is_group(mapping) && !is_mapping(mapping) {
             let members = mapping.members();
+            // In a group, other values are notes. An object without `structure` and `extraction` is
+            // more likely a mapping that lacks both.
             let objects = members.iter().filter(|member| member.value.kind() == ValueKind::Map);
             objects
                 .filter(|member| !is_mapping(member.value))

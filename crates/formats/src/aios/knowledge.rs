@@ -24,6 +24,7 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     knowledge.strategy =
         KnowledgeStrategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
     if let Some(code) = extract::object(tool, "executable_knowledge") {
+        // Items that are not objects are skipped here, and noted below.
         knowledge.helpers =
             extract::objects(code, "helpers").map(|node| function(node, HELPER)).collect();
         knowledge.processors = extract::objects(code, "processors").map(processor).collect();
@@ -52,6 +53,7 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
 
 /// Notes the origin of a list and, where needed, of its items.
 fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
+    // Two notes: where the list is, and, if items were skipped, where each item is.
     let record = RecordPath::root().child("knowledge").child(name);
     extract::note_filtered_items(origin, &record, list, ValueKind::Map);
     if let Some(list) = list {
@@ -65,6 +67,8 @@ fn note_checks(code: Node<'_>, origin: &mut Origin) {
     let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in extract::objects(code, "validators").enumerate() {
         let at = validators.child(n).child("checks");
+        // `[{a: 1, b: 2}, {c: 3}]` has three checks, numbered 0 to 2. This must visit them in the
+        // same order as [`validator`], which makes the record.
         let checks = validator.get("checks").into_iter().flat_map(extract::items).flat_map(members);
         checks.enumerate().for_each(|(n, (_, value))| origin.note(at.child(n), value));
     }
@@ -100,6 +104,7 @@ fn processor(node: Node<'_>) -> Processor {
     };
     Processor {
         function: function(node, PROCESSOR),
+        // `None` is allowed: only other functions call such a processor.
         processes: extract::text(node, "processes"),
         stage,
     }
@@ -157,6 +162,8 @@ fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
                 let path = [name(), vec![member.name().to_owned()]].concat();
                 out.push(field_mapping(path, member.value));
             }
+            // Members of a group that are not mappings, such as `description`. They must not be
+            // lost when the document is written back.
             let notes = members.iter().filter(|member| !is_mapping(member.value));
             let rest: toolwright_model::Object =
                 notes.map(|m| (m.name().to_owned(), m.value.to_json())).collect();

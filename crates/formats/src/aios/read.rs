@@ -21,6 +21,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let tool = root_tool(root, &mut findings);
     let version = version::detect_version(tool);
+    // The shape first. Everything after it reads leniently, because each mistake has been reported
+    // by now.
     shape::check_object(tool, TOOL, &mut findings);
     let toolset = read_tool(tool, &mut origin, &mut findings);
     Reading {
@@ -45,6 +47,7 @@ fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
     for member in
         root.members().iter().filter(|member| ROOT.iter().all(|field| field.name != member.name()))
     {
+        // A hostile document may have a million keys beside `tool`.
         if out.is_full() {
             break;
         }
@@ -59,6 +62,8 @@ fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
 /// The toolset, and findings that need a parser and not a table.
 fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset {
+        // An AIOS document is one tool to its author. In the record it is a toolset, because its
+        // commands are what an agent calls: `notes:add_note`.
         namespace: extract::namespace(tool, "id"),
         title: extract::text(tool, "name"),
         description: extract::text(tool, "description"),
@@ -98,6 +103,7 @@ fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) ->
 /// does not take effect, and is kept as a whole.
 fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
     let kind = tool.get("type").and_then(Node::text);
+    // A document may have the sections of several types, for instance after its type was changed.
     for (own, name, fields) in [
         ("mcp", "mcp_specific", MCP_SECTION),
         ("cli", "cli_specific", CLI_SECTION),
@@ -109,10 +115,12 @@ fn keep_sections(tool: Node<'_>, at: &DocumentPath, rest: &mut Rest) {
             Some(section) if kind == Some(own) => {
                 extract::keep_unknown_nested(section, fields, &at.child(name), ID, rest)
             }
+            // The section of another type: kept as it is.
             Some(section) => rest.keep(ID, at.child(name).as_str(), section.to_json()),
             None => {}
         }
     }
+    // Sections that do not belong to one type. Only their unknown members are kept.
     for (name, fields) in [
         ("executable_knowledge", EXECUTABLE_KNOWLEDGE),
         ("api_complexity", API_COMPLEXITY),

@@ -34,6 +34,8 @@ impl SchemaVersion {
 /// invalid statement has been reported and does not count.
 pub(super) fn detect_version(tool: Node<'_>) -> SchemaVersion {
     match tool.get("schema_version").filter(|n| !is_absent(*n)).and_then(parse_explicit) {
+        // A stated version wins, also if the sections contradict it: VERSION_FEATURE_MISMATCH
+        // reports that.
         Some(version) => version,
         None if has_v2_sections(tool) => SchemaVersion::V2,
         None => SchemaVersion::V1,
@@ -50,6 +52,7 @@ fn is_absent(node: Node<'_>) -> bool {
 fn parse_explicit(node: Node<'_>) -> Option<SchemaVersion> {
     let scalar = matches!(node.kind(), ValueKind::Number | ValueKind::String);
     match node.raw() {
+        // YAML authors write `1` and `1.0` for the same version.
         "1" | "1.0" if scalar => Some(SchemaVersion::V1),
         "2" | "2.0" if scalar => Some(SchemaVersion::V2),
         _ => None,
@@ -72,6 +75,7 @@ pub(super) fn check_explicit(_: Node<'_>, node: Node<'_>, out: &mut FindingList)
 /// Whether the tool uses version 2.0. A section counts even if it is empty, but not if it is null.
 fn has_v2_sections(tool: Node<'_>) -> bool {
     let sections = ["executable_knowledge", "api_complexity", "anti_patterns"];
+    // An empty section counts, a key with nothing behind it does not.
     let present = |name: &&str| tool.get(name).is_some_and(|node| node.kind() != ValueKind::Null);
     sections.iter().any(present) || has_scenario_examples(tool)
 }

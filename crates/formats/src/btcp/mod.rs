@@ -52,7 +52,8 @@ impl Format for Btcp {
 /// A list of capabilities, which may be empty.
 const CAPABILITIES: FieldKind =
     FieldKind::List { of: &pattern(&CAPABILITY, 0, usize::MAX), min: 0 };
-/// A time-out in milliseconds: 1 second to 5 minutes.
+/// A time-out in milliseconds: 1 second to 5 minutes. The reader repeats the bounds, because the
+/// record must not hold a value outside of them.
 const TIMEOUT: FieldKind = FieldKind::Integer { min: 1_000, max: 300_000 };
 
 /// An example of a call.
@@ -64,6 +65,7 @@ pub(crate) static EXAMPLE: &[Field] = &[
 
 /// The fields of a tool.
 pub(crate) static TOOL: &[Field] = &[
+    // Shorter than the 128 characters of MCP, so not every MCP tool is a BTCP tool.
     required("name", pattern(&BTCP_TOOL_NAME, 1, 64), "what the tool is called by"),
     required("description", length(10, 1_000), "what the tool does, for the agent to read"),
     required("inputSchema", FieldKind::Schema, "the JSON Schema of the arguments"),
@@ -116,6 +118,7 @@ pub(crate) static MANIFEST: &[Field] = &[
     optional("provider", FieldKind::Object(PROVIDER), "who offers them"),
     required(
         "tools",
+        // Its own kind and not `TOOLS`: a manifest without tools offers nothing.
         FieldKind::List { of: &FieldKind::Object(TOOL), min: 1 },
         "the list of tools, at least one",
     ),

@@ -41,6 +41,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 /// Whether the document is a manifest. One that lacks `btcp` is recognised by any other field that
 /// only manifests have, so that the missing version is reported and not a dozen wrong fields.
 fn is_manifest(root: Node<'_>) -> bool {
+    // `tools` alone proves nothing: a plain list of tools has it, too.
     let about_all = |field: &Field| field.name != "tools" && root.has(field.name);
     root.has("btcp") || root.has("tools") && MANIFEST.iter().any(about_all)
 }
@@ -50,6 +51,7 @@ fn is_manifest(root: Node<'_>) -> bool {
 fn check_protocol(root: Node<'_>, out: &mut FindingList) {
     let Some(node) = root.get("btcp") else { return };
     let Some((major, minor)) = node.text().and_then(|text| text.split_once('.')) else { return };
+    // `None` for more digits than fit, which is a version that does not exist.
     let number = |digits: &str| digits.parse::<u64>().ok();
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     // `shape` has reported a value that does not match the pattern.
@@ -61,6 +63,8 @@ fn check_protocol(root: Node<'_>, out: &mut FindingList) {
     match (number(major), number(minor)) {
         (Some(1), Some(0)) => {}
         (Some(1), _) => out.push(finding.severity(Severity::Warning)),
+        // Another major version may have changed the meaning of fields that are known here. The
+        // document is read all the same.
         _ => out.push(finding),
     }
 }
@@ -88,6 +92,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
             max_concurrent: config
                 .get("maxConcurrent")
                 .and_then(shape::as_integer)
+                // Negative numbers have been reported.
                 .and_then(|n| u32::try_from(n).ok())
                 // Out of range has been reported; the default holds then.
                 .filter(|n| (1..=10).contains(n)),
@@ -146,6 +151,8 @@ fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -
         shape::check_object(root, TOOL, findings);
         vec![root]
     };
+    // An item that is not an object was reported. It has no number in the record, so the notes of
+    // `read_tool` count without it.
     for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
         toolset.tools.push(read_tool(node, toolset.tools.len(), origin));
     }
@@ -164,6 +171,8 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     if let Some(timeout) = node.get("timeout") {
         origin.note(at.child("limits").child("timeoutMs"), timeout);
     }
+    // Tags that are not texts, and examples that are not objects, are left out of the record, so
+    // the positions behind them differ from those in the document.
     extract::note_filtered_items(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
     extract::note_filtered_items(
         origin,
@@ -176,6 +185,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     extract::keep_unknown(node, TOOL, &DocumentPath::root(), ID, &mut rest);
     Draft {
         name: extract::name(node, "name"),
+        // A tool of a manifest has the namespace and the version of the manifest.
         namespace: FieldValue::Missing,
         description: extract::non_blank_text(node, "description"),
         version: FieldValue::Missing,
@@ -186,6 +196,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
             tags: Tags::new(extract::texts(node, "tags")),
             examples: extract::objects(node, "examples").map(read_example).collect(),
             deprecation: Deprecation {
+                // Only `true` counts. A text such as "yes" was reported.
                 deprecated: node.get("deprecated").and_then(Node::boolean).unwrap_or(false),
                 message: extract::text(node, "deprecationMessage"),
             },

@@ -55,6 +55,8 @@ impl Format for Ikigai {
         let mut findings = FindingList::default();
         let mut origin = Origin::whole(document);
         let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
+        // What a program prints is one tool. The other two forms come from files that collect
+        // several descriptions.
         let list: Vec<Node<'_>> = if root.has("tools") {
             shape::check_object(root, LIST, &mut findings);
             extract::keep_unknown(root, LIST, &DocumentPath::root(), ID, &mut toolset.rest);
@@ -88,6 +90,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
         name: extract::name(node, "name"),
         description: extract::non_blank_text(node, "description"),
         input: extract::input_schema(node, "parameters"),
+        // The format has no place for the schema of the result.
         output: FieldValue::Missing,
         details: Details {
             // The document does not name its program. The loader, which ran it, fills in the path.

@@ -127,6 +127,7 @@ fn namespace(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::String {
         return shape::report_wrong_type(node, "a string", out);
     }
+    // Three results: accepted everywhere, accepted by toolfoundation only, not a namespace.
     match Namespace::parse(node.raw()) {
         Ok(namespace) if namespace.is_portable() => {}
         // Legal for toolfoundation, but other programs refuse such characters in names.

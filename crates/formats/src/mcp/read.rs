@@ -33,6 +33,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
         root.get("result")
             .map(|result| extract::objects(result, "tools").collect())
             .unwrap_or_default()
+    // The order goes from the outside to the inside: a response also has a list, and a list has
+    // tools.
     } else if root.has("tools") {
         shape::check_object(root, LIST, &mut findings);
         keep_list(Some(root), &mut toolset.rest);
@@ -44,6 +46,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
         shape::check_object(root, TOOL, &mut findings);
         vec![root]
     };
+    // Other items were reported. `index` counts the tools that are read.
     for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
         toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
     }
@@ -93,6 +96,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
         version: extract::optional_version(node),
         input: extract::input_schema(node, "inputSchema"),
         output: extract::output_schema(node, "outputSchema"),
+        // MCP has no capabilities of tools.
         needs: Vec::new(),
         details: Details {
             title: extract::text(node, "title"),
@@ -102,6 +106,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
                 .map(read_annotations)
                 .unwrap_or_default(),
             icons: extract::objects(node, "icons").map(read_icon).collect(),
+            // All members, because `_meta` belongs to the author of the tool.
             meta: extract::object(node, "_meta").map(|meta| extract::members_except(meta, &[])),
             rest,
             ..Details::default()
@@ -142,6 +147,7 @@ fn read_annotations(node: Node<'_>) -> Annotations {
 /// An icon. `theme` is in the table but not in the record, so it is kept with the unknown members.
 fn read_icon(node: Node<'_>) -> Icon {
     Icon {
+        // A missing address was reported. The icon is kept, so that writing it back loses nothing.
         src: extract::text(node, "src").unwrap_or_default(),
         mime_type: extract::text(node, "mimeType"),
         sizes: extract::texts(node, "sizes"),

@@ -24,6 +24,8 @@ pub(super) fn check_subschema<'a>(schema: ObjectSubschema<'a>, findings: &mut Ve
             );
         }
         match (keyword.as_str(), value) {
+            // Names and booleans directly below this schema. The walk in `mod` visits only the
+            // object schemas among them.
             ("properties" | "patternProperties", Value::Object(named)) => {
                 check_names(keyword, named, schema, findings);
             }
@@ -68,6 +70,7 @@ fn keyword_fact(
     schema: ObjectSubschema<'_>,
 ) -> Option<&'static VendorFact> {
     match keyword {
+        // The arms for the top level come first: there the vendors are stricter than inside.
         "type" if schema.is_top => (value != "object").then_some(&facts::NOT_AN_OBJECT),
         "anyOf" if schema.is_top => Some(&facts::TOP_ANY_OF),
         "oneOf" | "allOf" if schema.is_top => Some(&facts::TOP_ONE_OF_ALL_OF),
@@ -86,6 +89,7 @@ fn keyword_fact(
         "const" => Some(&facts::CONST),
         "oneOf" => Some(&facts::ONE_OF),
         "additionalProperties" => Some(&facts::ADDITIONAL_PROPERTIES),
+        // Every other keyword: Gemini has a fixed list of fields and rejects the rest.
         _ => (!is_gemini_field(keyword)).then_some(&facts::NO_FIELD),
     }
 }
@@ -153,6 +157,7 @@ fn enum_fact(values: &Value, members: &Map<String, Value>) -> Option<&'static Ve
 /// Gemini's `required` belongs to an object and names its properties.
 fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static VendorFact> {
     let names = names.as_array()?;
+    // At the top level a missing type has a fact of its own.
     if !schema.is_top && !names.is_empty() && lacks_object_type(schema.members) {
         return Some(&facts::ONLY_OBJECTS);
     }
@@ -246,11 +251,14 @@ fn pattern_fact(pattern: &str) -> Option<&'static VendorFact> {
             (b'\\', [letter, ..]) if letter.is_ascii_alphabetic() && !ESCAPES.contains(letter) => {
                 return Some(&facts::NOT_PYTHON);
             }
+            // A legal escape: its second byte is skipped, so that `\(` does not open a group.
             (b'\\', [_, after @ ..]) => rest = after,
             (b'[', _) => in_class = true,
             (b']', _) => in_class = false,
+            // In a class, a bracket is a character.
             (b'(', _) if in_class => {}
             (b'(', [b'?', b'=' | b'!', ..] | [b'?', b'<', b'=' | b'!', ..]) => looks_around = true,
+            // `(?<name>…)`: Python writes named groups as `(?P<name>…)`.
             (b'(', [b'?', b'<', ..]) => return Some(&facts::NOT_PYTHON),
             _ => {}
         }

@@ -170,6 +170,7 @@ impl<'a> MarkdownWalker<'a> {
                 return Ok(false);
             }
             HtmlNodeKind::Other => return Ok(false),
+            // With everything below it: `false` skips the children.
             HtmlNodeKind::Element { .. } if is_hidden(self.tree, id) => return Ok(false),
             HtmlNodeKind::Element { tag, .. } => tag,
         };
@@ -278,6 +279,7 @@ impl<'a> MarkdownWalker<'a> {
                     .tree
                     .attr(id, AttributeName::Type)
                     .is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
+                // GitHub reads `[ ]` as a task only at the very beginning of an item.
                 let begins_item = self.open_items > 0 && self.blocks.is_fresh();
                 if is_box && begins_item && self.single_line.is_none() && !self.inline.has_content()
                 {
@@ -327,6 +329,7 @@ impl<'a> MarkdownWalker<'a> {
                 }
             }
             HtmlTag::Link => {
+                // Pushed for every `<a>`, so that the stack stays in step with the elements.
                 if self.anchors.pop() == Some(true) {
                     self.inline.close();
                 }
@@ -562,6 +565,7 @@ impl<'a> MarkdownWalker<'a> {
         }
         self.flush();
         self.blocks.begin(BlockKind::Code, true);
+        // Long enough that no line of the code can close it.
         let fence = code_block::fence(&code);
         let out = &mut self.blocks.out;
         out.push_str(&fence);

@@ -52,7 +52,8 @@ enum KeyForm {
 
 /// The keys of the file.
 pub(super) const ROOT_KEYS: &[&str] = &["source", "limits", "levels"];
-/// The keys that tell where the tools of a source are. Every source has exactly one of them.
+/// The keys that tell where the tools of a source are. Every source has exactly one of them. The
+/// order is that of the help text that lists them.
 pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
 
 /// The keys of `[[source]]`.
@@ -63,30 +64,42 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
     key("mcp", KeyForm::Text),
     key("command", KeyForm::Command),
     key("url", KeyForm::Url),
+    // Not with `url`: a server that is reached over HTTP has its own environment.
     key("env", KeyForm::Texts(can_be_variable, "the name of an environment variable")).with(&[
         "path",
         "executables",
         "mcp",
         "command",
     ]),
+    // A program that is started receives no HTTP request.
     key("headers", KeyForm::Texts(is_header_name, "the name of a header")).with(&["url"]),
+    // The working directory of the server that `command` starts.
     key("directory", KeyForm::Text).with(&["command"]),
     key("compat", KeyForm::Flag),
+    // Programs and servers answer in a known format; only files may need it.
     key("format", KeyForm::Choice(format_names)).with(&["path"]),
     key("implementations", KeyForm::Text).with(&["path"]),
 ];
 
 /// The keys of `[limits]`. Times are in milliseconds, sizes in bytes.
 pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
+    // The default for calls, in milliseconds. 5 minutes is also what BTCP allows at most.
     key("timeout", KeyForm::Integer(1, 300_000)),
+    // The cap for what definitions and callers ask for: at most an hour.
     key("max_timeout", KeyForm::Integer(1, 3_600_000)),
+    // From 1 KiB, which still holds an error message, to 64 MiB, which every running call may then
+    // occupy in memory.
     key("output", KeyForm::Integer(1 << 10, 64 << 20)),
     key("output_schema", KeyForm::Choice(|| vec!["enforce", "warn", "off"])),
+    // For each toolset. 0 would refuse every call.
     key("max_concurrent", KeyForm::Integer(1, 1024)),
+    // 0 is allowed: calls beyond `max_concurrent` then fail at once instead of waiting.
     key("queue", KeyForm::Integer(0, 65_536)),
+    // 0 is allowed: the first list of tools then has only what is ready.
     key("startup", KeyForm::Integer(0, 60_000)),
     key("validator_timeout", KeyForm::Integer(1, 60_000)),
     key("function_timeout", KeyForm::Integer(1, 60_000)),
+    // Bytes: first for the functions around a call, then for the JavaScript body of a tool.
     key("function_memory", KeyForm::Integer(1 << 20, 256 << 20)),
     key("body_memory", KeyForm::Integer(1 << 20, 256 << 20)),
 ];
@@ -135,6 +148,7 @@ impl<'s> ConfigProblems<'s> {
         at: &DocumentPath,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
+        // The path is set as well: `SourcePlan::bad_limit` recognises errors in `[limits]` by it.
         let mut diagnostic = Diagnostic::at(code, self.source, span(&place), message);
         diagnostic.path = at.clone();
         self.list.push_mut(diagnostic)
@@ -178,6 +192,7 @@ pub(super) fn check_members(
     at: &DocumentPath,
     problems: &mut ConfigProblems<'_>,
 ) -> Vec<&'static str> {
+    // `nmae = "x"` is one mistake, not two: an unknown key and a missing `name`.
     let mut intended = Vec::new();
     for (key, value) in members_in_order(table) {
         let name = key.get_ref().as_ref();
@@ -223,6 +238,7 @@ pub(super) fn code_of_key(
     problems: &mut ConfigProblems<'_>,
 ) -> Option<&'static DiagnosticCode> {
     let name = key.get_ref().as_ref();
+    // The error of `find` is the help text: the nearest code, or where all are listed.
     let known = crate::codes::find(name);
     if let Err(help) = &known {
         let message = format!("there is no code `{}`", shorten(name));
@@ -232,6 +248,8 @@ pub(super) fn code_of_key(
 }
 
 /// The severity behind a code; an unknown one is reported.
+///
+/// `None` is a wrong value, `Some(None)` is `off`, `Some(Some(severity))` a severity.
 pub(super) fn level_of_value(
     key: &Spanned<DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
@@ -240,12 +258,14 @@ pub(super) fn level_of_value(
 ) -> Option<Option<Severity>> {
     let name = key.get_ref().as_ref();
     let words: Vec<&'static str> = LEVEL_WORDS.iter().map(|(word, _)| *word).collect();
+    // Reports every wrong value. What follows only reads, and gives `None` for a wrong one.
     check_choice(&KeyValue { name, value, at: at.child(name) }, &words, problems);
     let word = value.get_ref().as_str()?;
     LEVEL_WORDS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
 }
 
-/// The table that has a key of this name, for the help "it belongs under …".
+/// The table that has a key of this name, for the help "it belongs under …". Example: `timeout`
+/// under `[[source]]` gets "it belongs under `[limits]`".
 fn table_with_key(name: &str) -> Option<&'static str> {
     let tables = [(SOURCE_KEYS, "[[source]]"), (LIMIT_KEYS, "[limits]")];
     tables
@@ -309,6 +329,7 @@ impl KeyForm {
             KeyForm::Namespace => check_name(value, problems),
             KeyForm::Command => check_command(value, problems),
             KeyForm::Url => check_url(value, problems),
+            // TOML has booleans, so `"true"` in quotes is a mistake and not a spelling.
             KeyForm::Flag if value.value.get_ref().is_bool() => {}
             KeyForm::Flag => value.report_wrong_type("a boolean", problems),
             KeyForm::Integer(min, max) => check_integer(value, *min, *max, problems),
@@ -325,6 +346,8 @@ fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
         return value.report_wrong_type("a string", problems);
     };
     let why = match Namespace::parse(text) {
+        // `Namespace` itself accepts names in all scripts, because collections in the wild have
+        // them.
         Ok(name) if name.is_portable() => return,
         // Ids on the command line and in configurations accept these characters only.
         Ok(_) => "it may have letters, digits, `_`, `.` and `-`".to_owned(),
@@ -338,6 +361,7 @@ fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
 fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     match value.value.get_ref() {
         DeValue::Array(items) => {
+            // Every word is checked, so that one run reports all of them.
             for (n, item) in items.iter().enumerate() {
                 let message = match item.get_ref() {
                     // Arguments may be empty strings; the program may not.
@@ -358,6 +382,7 @@ fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
         }
         DeValue::String(_) => {
             let Some(line) = value.text(problems) else { return };
+            // Split only to find mistakes; `config` splits again when it builds the source.
             match split_words(line) {
                 None => {
                     value.add(
@@ -390,6 +415,7 @@ fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
 
 /// An integer in its range.
 fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut ConfigProblems<'_>) {
+    // A float such as `1e3` is refused, also if it is a whole number.
     let DeValue::Integer(integer) = value.value.get_ref() else {
         return value.report_wrong_type("an integer", problems);
     };
@@ -405,6 +431,8 @@ fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut Co
 /// The number, if it is whole and not negative. TOML integers may be written as `0x10` or `1_000`.
 pub(super) fn unsigned_integer(value: &DeValue<'_>) -> Option<u64> {
     let integer = value.as_integer()?;
+    // The parser has removed the underscores and the prefix of the radix. A minus sign makes this
+    // fail.
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 

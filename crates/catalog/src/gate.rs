@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{
@@ -89,11 +90,12 @@ pub(crate) fn gate(
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
+    let share = ShareId::new();
     let mut own = Vec::new();
     for (n, mut entry) in register(gated, &concurrency) {
         entry.environment.clone_from(environment);
         entry.knowledge.clone_from(&knowledge);
-        let body = bodies.and_then(|folder| javascript::attach_body(&mut entry, folder));
+        let body = bodies.and_then(|folder| javascript::attach_body(&mut entry, folder, share));
         result.bodies.extend(body);
         own.push((n, Arc::new(entry)));
     }

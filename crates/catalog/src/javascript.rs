@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use toolwright_exec::RegisteredTool;
 use toolwright_exec::knowledge::{
-    FileLocation, FunctionRole, KnowledgeFunction, LocationFormatter, RunnableKnowledge,
+    FileLocation, FunctionRole, KnowledgeFunction, LocationFormatter, RunnableKnowledge, ShareId,
 };
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, ToolName};
@@ -61,9 +61,14 @@ fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
 }
 
 /// Reads the body of a BTCP tool; tools with another binding are left alone. A body that is missing
-/// or unreadable becomes the reason why a call fails. Returns the path that was tried, so that the
+/// or unreadable becomes the reason why a call fails. All bodies of a toolset are in one `share` of
+/// the sandbox. Returns the path that was tried, so that the
 /// catalog can watch it.
-pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn attach_body(
+    entry: &mut RegisteredTool,
+    folder: &Path,
+    share: ShareId,
+) -> Option<PathBuf> {
     if entry.tool.details.binding != Binding::Script {
         return None;
     }
@@ -76,7 +81,7 @@ pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path) -> Option<P
     });
     let name = entry.tool.name.to_string();
     entry.body =
-        body.map(|source| Arc::new(KnowledgeFunction::body(name, source, Some(formatter))));
+        body.map(|source| Arc::new(KnowledgeFunction::body(name, source, share, Some(formatter))));
     Some(path)
 }
 

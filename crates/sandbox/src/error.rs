@@ -32,11 +32,14 @@ pub enum SandboxErrorCode {
     Syntax,
     /// A worker could not be started, or it lacks a required layer of its jail.
     StartFailed,
+    /// No further guest may exist at the moment, and the call may not wait because a guest waits
+    /// for it.
+    Busy,
 }
 
 impl SandboxErrorCode {
     /// Every code, in the order of the manual.
-    pub const ALL: [SandboxErrorCode; 11] = [
+    pub const ALL: [SandboxErrorCode; 12] = [
         SandboxErrorCode::Timeout,
         SandboxErrorCode::MemoryLimit,
         SandboxErrorCode::StackOverflow,
@@ -48,6 +51,7 @@ impl SandboxErrorCode {
         SandboxErrorCode::OutputTooLarge,
         SandboxErrorCode::Syntax,
         SandboxErrorCode::StartFailed,
+        SandboxErrorCode::Busy,
     ];
 
     /// The name that users see. It is also the name in frames between worker and parent.
@@ -64,6 +68,7 @@ impl SandboxErrorCode {
             SandboxErrorCode::OutputTooLarge => "OUTPUT_TOO_LARGE",
             SandboxErrorCode::Syntax => "SYNTAX",
             SandboxErrorCode::StartFailed => "START_FAILED",
+            SandboxErrorCode::Busy => "BUSY",
         }
     }
 

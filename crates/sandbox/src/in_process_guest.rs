@@ -8,12 +8,13 @@ use std::io;
 use crate::guest::{GuestRunner, ParentChannel};
 use crate::limits::GuestLimits;
 use crate::program_io::ProgramInput;
-use crate::protocol::{FRAME_HEADER, FrameKind};
+use crate::protocol::{FRAME_HEADER, FrameKind, REQUEST_NUMBER};
 use crate::request::encode_run;
 use crate::{Json, Program};
 
-/// Where the body of an answer begins: behind the header come processor time and memory.
-const ANSWER_BODY: usize = FRAME_HEADER + 16;
+/// Where the body of an answer begins: behind the header come the number of the request, processor
+/// time and memory.
+const ANSWER_BODY: usize = FRAME_HEADER + REQUEST_NUMBER + 16;
 
 /// The inside of a worker, in this process.
 #[doc(hidden)]
@@ -33,7 +34,7 @@ impl InProcessGuest {
         limits: &GuestLimits,
     ) -> io::Result<Json> {
         let request =
-            encode_run(program, input, limits, &[]).map_err(io::Error::other)?.finish()?;
+            encode_run(0, program, input, limits, &[]).map_err(io::Error::other)?.finish()?;
         // The last byte of the request is not appended: nothing here spins.
         let mut channel = MemoryChannel { request, answer: Vec::new() };
         self.0.answer_request(&mut channel)?;

@@ -47,6 +47,7 @@ mod program;
 mod program_io;
 mod protocol;
 mod request;
+mod scheduler;
 mod worker_call;
 mod worker_main;
 mod worker_process;
@@ -60,6 +61,7 @@ pub use limits::{GuestLimits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
 pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_for_runtime};
 pub use program::{Program, ProgramForm};
 pub use program_io::{LogLevel, LogLine, ProgramInput, ProgramOutput};
+pub use scheduler::ShareId;
 pub use worker_main::worker_main;
 #[doc(hidden)]
 pub use worker_main::{jail_this_process, worker_main_without_layers};

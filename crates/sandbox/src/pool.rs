@@ -1,32 +1,37 @@
-//! A pool of workers. As many guests run at a time as the pool has workers; other calls wait in the
-//! order of their arrival.
+//! A pool of workers.
 //!
 //! ```text
-//!   run, compile ─▶ slot (semaphore) ─▶ idle worker, or a new one ─▶ WorkerCall ─▶ result
-//!                                            ▲                          │
-//!                                            └── healthy: returned ◀────┤
-//!                                                  anything else: killed ┘
+//!   run ─▶ permit (scheduler) ─▶ idle worker of the share, or a new one ─▶ WorkerCall ─▶ result
+//!                                            ▲                                │
+//!                                            └── healthy: returned ◀──────────┤
+//!                                                        anything else: killed ┘
+//!   compile ─▶ permit ─▶ a worker that never ran a guest ─▶ WorkerCall ─▶ program
+//!                                                               └▶ killed
 //! ```
 //!
-//! Workers are started when a call needs one, and live until they fail or the pool is dropped. A
-//! worker that overran its time, ended, broke the protocol or whose call was dropped is killed; the
-//! next call that needs a worker starts another one.
+//! Which call may run, and when, is decided by `scheduler`. A worker runs the programs of one share
+//! only, so a guest that has taken its worker over sees no data of another share. Compiling has
+//! workers of its own, so such a guest makes no bytecode either.
+//!
+//! Workers are started when a call needs one, and live until they fail, become superfluous or the
+//! pool is dropped. A worker that overran its time, ended, broke the protocol or whose call was
+//! dropped is killed; the next call that needs a worker starts another one.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-use tokio::sync::Semaphore;
 
 use crate::error::{SandboxError, SandboxErrorCode};
 use crate::host_functions::HostFunctions;
 use crate::jail::JailReport;
 use crate::limits::LEAST_ADDRESS_SPACE;
-use crate::program::{CompiledProgram, camel_case, columns_in_characters, declared_names};
+use crate::program::{CompiledProgram, camel_case, columns_in_characters};
 use crate::program_io::{ProgramInput, ProgramOutput};
 use crate::protocol::{self, FrameKind, FrameReader, FrameWriter};
-use crate::request::{SourceRole, encode_compile, encode_run};
-use crate::worker_call::{RunPermit, WorkerAnswer, WorkerCall, receive_hello};
+use crate::request::{MAX_MEMORY, encode_compile, encode_run};
+use crate::scheduler::{AllGuestsBusy, Scheduler, ShareId};
+use crate::worker_call::{WorkerAnswer, WorkerCall, receive_hello};
 use crate::worker_process::{WorkerCommand, WorkerProcess, WorkerSpawner};
 use crate::{GuestLimits, LogLine, Program, ProgramForm};
 
@@ -34,8 +39,15 @@ use crate::{GuestLimits, LogLine, Program, ProgramForm};
 const HELLO_TIME: Duration = Duration::from_secs(10);
 /// Bytes of a greeting at most.
 const MAX_HELLO: usize = 16 << 10;
-/// Slots for calls that run for long. Each of them has a worker of its own, so this bounds memory.
-const LONG_CALL_SLOTS: usize = 16;
+/// Bytes of memory that a worker uses beside those that limits allow its guest.
+const WORKER_MEMORY: usize = 4 << 20;
+/// Bytes of memory that a byte of input becomes, in ordinary JSON.
+const MEMORY_PER_INPUT_BYTE: usize = 8;
+/// Bytes of memory that all guests may use together, by default.
+const ALL_MEMORY: usize = 512 << 20;
+/// Idle workers of all shares, at least. One that is kept saves its share a start of some
+/// milliseconds, and costs a few megabytes.
+const MIN_IDLE: usize = 8;
 /// More workers than this are of no use on any machine.
 const MAX_WORKERS: usize = 1024;
 /// Descriptors that a tokio runtime needs.
@@ -47,9 +59,13 @@ pub struct PoolOptions {
     /// The program that becomes a worker. There is no default, such as the current executable: a
     /// test harness that started itself would run its tests again.
     pub worker: WorkerCommand,
-    /// How many guests may run at a time; at least one. Guests that wait for a host function do not
-    /// count, nor do up to 16 that have been running for long.
+    /// How many guests of one share may run at a time; at least one. Guests that wait for a host
+    /// function do not count, nor do a few that have been running for long. All shares together
+    /// may have twice as many.
     pub workers: usize,
+    /// Bytes of memory that all guests may use together, as far as their limits tell. Further
+    /// guests wait. A single guest may always run.
+    pub memory: usize,
     /// Whether to refuse workers whose jail lacks a layer.
     pub require_jail: bool,
     /// Called once, with the report of the first worker that starts.
@@ -70,33 +86,54 @@ impl PoolOptions {
     /// As many workers as there are processors. A jail that lacks a layer is accepted.
     pub fn new(worker: WorkerCommand) -> PoolOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        PoolOptions { worker, workers, require_jail: false, on_jail_report: None }
+        PoolOptions {
+            worker,
+            workers,
+            memory: ALL_MEMORY,
+            require_jail: false,
+            on_jail_report: None,
+        }
     }
 }
 
 /// Jailed workers that run programs. Cheap to clone; the workers end with the last clone.
 #[derive(Clone)]
-pub struct WorkerPool(Arc<PoolInner>);
+pub struct WorkerPool {
+    inner: Arc<PoolInner>,
+    /// The owner of the programs that this clone compiles.
+    share: ShareId,
+    /// Whether a guest waits for the calls of this clone.
+    is_nested: bool,
+}
+
+/// A worker without a call.
+struct IdleWorker {
+    worker: WorkerProcess,
+    /// The share whose guests it has run; `None` if it has run none yet.
+    share: Option<ShareId>,
+}
 
 /// The state that all clones of a pool share.
 struct PoolInner {
     options: PoolOptions,
     /// Started with the first worker.
     spawner: OnceLock<WorkerSpawner>,
-    /// One permit per guest that may run.
-    slots: Arc<Semaphore>,
-    /// Permits for guests that run for long: see `RunPermit`.
-    long_call_slots: Arc<Semaphore>,
+    scheduler: Arc<Scheduler>,
     /// Workers without a call; the last one became idle last.
-    idle: Mutex<Vec<WorkerProcess>>,
+    idle: Mutex<Vec<IdleWorker>>,
     /// Process ids of workers that are serving a call.
     busy: Mutex<Vec<u32>>,
     /// The report of the first worker.
     jail_report: OnceLock<JailReport>,
-    /// Workers that were ever started.
+    /// Workers that were ever started to run programs.
     started: AtomicU64,
-    /// Calls that run or wait for a slot.
+    /// Calls that run or wait for a permit.
     active_calls: AtomicUsize,
+    /// Makes the numbers of requests, with a secret of its own: a worker that was taken over must
+    /// not guess the next one.
+    number_hasher: RandomState,
+    /// Requests that were ever made.
+    requests: AtomicU64,
     /// The runtime of the functions whose name ends in `_blocking`.
     blocking_runtime: OnceLock<tokio::runtime::Runtime>,
 }
@@ -104,7 +141,7 @@ struct PoolInner {
 impl std::fmt::Debug for WorkerPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WorkerPool")
-            .field("options", &self.0.options)
+            .field("options", &self.inner.options)
             .field("started", &self.started())
             .finish()
     }
@@ -113,76 +150,92 @@ impl std::fmt::Debug for WorkerPool {
 impl WorkerPool {
     /// A pool without workers: each is started when a call first needs it.
     pub fn new(options: PoolOptions) -> WorkerPool {
-        let slots = Arc::new(Semaphore::new(options.workers.clamp(1, MAX_WORKERS)));
-        WorkerPool(Arc::new(PoolInner {
-            options,
+        let workers = options.workers.clamp(1, MAX_WORKERS);
+        let inner = Arc::new(PoolInner {
             spawner: OnceLock::new(),
-            slots,
-            long_call_slots: Arc::new(Semaphore::new(LONG_CALL_SLOTS)),
+            scheduler: Scheduler::new(workers, options.memory),
+            options: PoolOptions { workers, ..options },
             idle: Mutex::default(),
             busy: Mutex::default(),
             jail_report: OnceLock::new(),
             started: AtomicU64::new(0),
             active_calls: AtomicUsize::new(0),
+            number_hasher: RandomState::new(),
+            requests: AtomicU64::new(0),
             blocking_runtime: OnceLock::new(),
-        }))
+        });
+        WorkerPool { inner, share: ShareId::new(), is_nested: false }
     }
 
-    /// How many workers were ever started. A number that grows shows that workers are lost.
+    /// The same workers for another owner of programs. What this pool compiles belongs to that
+    /// share: it waits in the queue of the share and runs in workers that run nothing else.
+    #[must_use]
+    pub fn with_share(&self, share: ShareId) -> WorkerPool {
+        WorkerPool { share, ..self.clone() }
+    }
+
+    /// The same pool for calls that a host function makes on behalf of a guest. If no further
+    /// guest may exist at the moment, they fail with [`SandboxErrorCode::Busy`] instead of waiting:
+    /// the guests that wait for them would never end.
+    #[must_use]
+    pub fn nested(&self) -> WorkerPool {
+        WorkerPool { is_nested: true, ..self.clone() }
+    }
+
+    /// How many workers were ever started to run programs. A number that grows shows that workers
+    /// are lost. Those that compile are not counted: each ends when it has done so.
     pub fn started(&self) -> u64 {
-        self.0.started.load(Ordering::Relaxed)
+        self.inner.started.load(Ordering::Relaxed)
     }
 
     /// The process ids of the workers that are idle now.
     pub fn idle(&self) -> Vec<u32> {
-        lock(&self.0.idle).iter().map(WorkerProcess::pid).collect()
+        lock(&self.inner.idle).iter().map(|idle| idle.worker.pid()).collect()
     }
 
     /// The process ids of the workers that are serving a call now.
     pub fn busy(&self) -> Vec<u32> {
-        lock(&self.0.busy).clone()
+        lock(&self.inner.busy).clone()
     }
 
     /// The layers that hold the workers. Starts a worker if none has reported yet.
     pub async fn jail(&self) -> Result<JailReport, SandboxError> {
-        if let Some(report) = self.0.jail_report.get() {
+        if let Some(report) = self.inner.jail_report.get() {
             return Ok(report.clone());
         }
-        let worker = self.0.start_worker().await?;
-        self.0.return_worker(worker);
-        let report = self.0.jail_report.get().cloned();
+        let worker = self.inner.start_worker().await?;
+        self.inner.started.fetch_add(1, Ordering::Relaxed);
+        self.inner.return_worker(worker, None);
+        let report = self.inner.jail_report.get().cloned();
         report.ok_or_else(|| SandboxError::start_failed("the worker did not report its jail"))
     }
 
     /// [`WorkerPool::jail`] for callers without an async runtime. Panics inside of one.
     pub fn jail_blocking(&self) -> Result<JailReport, SandboxError> {
-        self.0.block_on(self.jail())
+        self.inner.block_on(self.jail())
     }
 
-    /// Compiles a program, in a worker: source text that exploits a bug of the parser gains no more
-    /// than a running program would. If a script exports several functions, the one whose name is
-    /// `id` in camelCase is the entry point.
+    /// Compiles a program, in a worker of its own: source text that exploits a bug of the parser
+    /// gains no more than a running program would. If a script exports several functions, the one
+    /// whose name is `id` in camelCase is the entry point.
     pub async fn compile(
         &self,
         source: &str,
         form: ProgramForm,
         id: Option<&str>,
     ) -> Result<Program, SandboxError> {
-        self.compile_as(source, form, id, SourceRole::Program).await
+        self.compile_with_prelude("", source, form, id).await
     }
 
-    /// Compiles a script for [`ProgramInput::prelude`]. Errors never report its lines, so that they
-    /// are not taken for lines of the program.
-    pub async fn compile_prelude(&self, source: &str) -> Result<Program, SandboxError> {
-        self.compile_as(source, ProgramForm::Script, None, SourceRole::Prelude).await
-    }
-
-    async fn compile_as(
+    /// Compiles a program and a script that runs before it in the same global scope: the program
+    /// sees what the script declares at its top level. Errors never report lines of the script, so
+    /// that they are not taken for lines of the program.
+    pub async fn compile_with_prelude(
         &self,
+        prelude: &str,
         source: &str,
         form: ProgramForm,
         id: Option<&str>,
-        role: SourceRole,
     ) -> Result<Program, SandboxError> {
         // The caller's limits are for running. These allow for a megabyte of ordinary source text
         // with room to spare.
@@ -196,10 +249,19 @@ impl WorkerPool {
             );
             return Err(SandboxError::new(SandboxErrorCode::InputTooLarge, message));
         }
-        let request = encode_compile(source, form, role, &limits);
-        let answer =
-            self.0.send_request(request, &limits, None, &[], WorkerAnswer::into_bytecode).await;
-        let (bytecode, _) = answer.map_err(|mut error| {
+        let number = self.inner.next_number();
+        let request = PoolRequest {
+            share: self.share,
+            is_nested: self.is_nested,
+            needs_unused_worker: true,
+            number,
+            frame: encode_compile(number, prelude, source, form, &limits),
+            limits: &limits,
+            host: None,
+            host_names: &[],
+        };
+        let answer = self.inner.send(request, async |answer| answer.compiled_code()).await;
+        let (code, _) = answer.map_err(|mut error| {
             columns_in_characters(source, &mut error.trace);
             if matches!(
                 error.code,
@@ -211,19 +273,19 @@ impl WorkerPool {
             }
             error
         })?;
-        // Everything that needs the source text is computed now, so that the text itself need not
-        // be kept for ASCII programs.
+        // Everything that needs the source text was computed in the worker, so that the text
+        // itself need not be kept for ASCII programs.
         Ok(Program(Arc::new(CompiledProgram {
+            share: self.share,
             form,
             entry: camel_case(id.unwrap_or_default()),
-            bytecode,
+            code,
             source: (!source.is_ascii()).then(|| source.into()),
-            names: if form == ProgramForm::Script { declared_names(source) } else { Vec::new() },
         })))
     }
 
-    /// Runs a program. Works in any tokio runtime that has I/O and time enabled. Dropping the
-    /// future kills the worker.
+    /// Runs a program, in a worker of the share that it was compiled for. Works in any tokio
+    /// runtime that has I/O and time enabled. Dropping the future kills the worker.
     pub async fn run(
         &self,
         program: &Program,
@@ -231,14 +293,25 @@ impl WorkerPool {
         limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, SandboxError> {
-        let names = host.map(HostFunctions::names).unwrap_or_default();
-        // Before a slot is taken: input that is too large does not wait for one.
-        let request = encode_run(program, input, limits, &names)?;
-        let read = |answer: WorkerAnswer| {
-            let value = answer.result(limits)?;
-            Ok(ProgramOutput { value, log: Vec::new(), cpu: answer.cpu, memory: answer.memory })
+        let host_names = host.map(HostFunctions::names).unwrap_or_default();
+        let number = self.inner.next_number();
+        let request = PoolRequest {
+            share: program.0.share,
+            is_nested: self.is_nested,
+            needs_unused_worker: false,
+            number,
+            // Before a permit is taken: input that is too large does not wait for one.
+            frame: encode_run(number, program, input, limits, &host_names)?,
+            limits,
+            host,
+            host_names: &host_names,
         };
-        match self.0.send_request(request, limits, host, &names, read).await {
+        let read = async |answer: WorkerAnswer| {
+            let (cpu, memory) = (answer.cpu, answer.memory);
+            let value = answer.result(limits).await?;
+            Ok(ProgramOutput { value, log: Vec::new(), cpu, memory })
+        };
+        match self.inner.send(request, read).await {
             Ok((output, log)) => Ok(ProgramOutput { log, ..output }),
             Err(mut error) => {
                 if let Some(source) = &program.0.source {
@@ -257,7 +330,7 @@ impl WorkerPool {
         form: ProgramForm,
         id: Option<&str>,
     ) -> Result<Program, SandboxError> {
-        self.0.block_on(self.compile(source, form, id))
+        self.inner.block_on(self.compile(source, form, id))
     }
 
     /// [`WorkerPool::run`] for callers without an async runtime. Panics inside of one.
@@ -268,7 +341,7 @@ impl WorkerPool {
         limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, SandboxError> {
-        self.0.block_on(self.run(program, input, limits, host))
+        self.inner.block_on(self.run(program, input, limits, host))
     }
 }
 
@@ -329,10 +402,11 @@ impl<'a> BusyWorker<'a> {
         BusyWorker { worker: Some(worker), pool }
     }
 
-    /// Makes the worker available to other calls.
-    fn return_to_pool(mut self) {
-        if let Some(worker) = self.take() {
-            self.pool.return_worker(worker);
+    /// Makes the worker available to other calls of its share. Without a share it is killed: it
+    /// has compiled something, and serves no other purpose.
+    fn return_to_pool(mut self, share: Option<ShareId>) {
+        if let (Some(worker), Some(share)) = (self.take(), share) {
+            self.pool.return_worker(worker, Some(share));
         }
     }
 
@@ -348,6 +422,22 @@ impl Drop for BusyWorker<'_> {
     fn drop(&mut self) {
         drop(self.take());
     }
+}
+
+/// One request to any worker that may serve it.
+struct PoolRequest<'a> {
+    share: ShareId,
+    /// Whether a guest waits for the answer.
+    is_nested: bool,
+    /// Whether only a worker will do that has run no guest, and that ends afterwards.
+    needs_unused_worker: bool,
+    number: u64,
+    /// Without its last byte.
+    frame: FrameWriter,
+    limits: &'a GuestLimits,
+    host: Option<&'a dyn HostFunctions>,
+    /// The names of the functions of `host`, by the index that the worker uses.
+    host_names: &'a [String],
 }
 
 impl PoolInner {
@@ -375,60 +465,67 @@ impl PoolInner {
         runtime.block_on(future)
     }
 
+    /// A number that no worker can guess before it was sent to it.
+    fn next_number(&self) -> u64 {
+        self.number_hasher.hash_one(self.requests.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Sends one request to a worker and waits for the answer, which `read` converts. Returns the
     /// log, too; an error carries it.
-    async fn send_request<T>(
+    async fn send<T>(
         &self,
-        mut request: FrameWriter,
-        limits: &GuestLimits,
-        host: Option<&dyn HostFunctions>,
-        names: &[String],
-        read: impl FnOnce(WorkerAnswer) -> Result<T, SandboxError>,
+        request: PoolRequest<'_>,
+        read: impl AsyncFnOnce(WorkerAnswer) -> Result<T, SandboxError>,
     ) -> Result<(T, Vec<LogLine>), SandboxError> {
+        let PoolRequest { share, number, mut frame, limits, .. } = request;
         let _active = ActiveCallGuard::new(&self.active_calls);
-        // The semaphore is fair, so calls run in the order of their arrival. It is never closed, so
-        // a permit is always `Ok`.
-        let permit = Arc::clone(&self.slots).acquire_owned().await;
-        let mut run_permit = RunPermit {
-            slots: Arc::clone(&self.slots),
-            long_call_slots: Arc::clone(&self.long_call_slots),
-            permit: permit.ok(),
-            is_long_call: false,
-        };
+        let guest_memory = limits.memory.min(MAX_MEMORY);
+        let memory = WORKER_MEMORY + guest_memory + MEMORY_PER_INPUT_BYTE * frame.len();
+        let permit = self.scheduler.acquire(share, memory, request.is_nested).await;
+        let mut permit = permit.map_err(|AllGuestsBusy| {
+            let message = "too many programs are running or waiting for calls of their own";
+            SandboxError::new(SandboxErrorCode::Busy, message)
+        })?;
+        let owner = (!request.needs_unused_worker).then_some(share);
         // From here on the worker is killed if this future fails or is dropped.
-        let mut busy = BusyWorker::new(self.take_worker().await?, self);
+        let mut busy = BusyWorker::new(self.take_worker(owner).await?, self);
         let is_only_call = *HAS_SEVERAL_CORES && self.active_calls.load(Ordering::Relaxed) == 1;
-        request.u8(if is_only_call { protocol::ONLY_REQUEST } else { 0 });
+        frame.u8(if is_only_call { protocol::ONLY_REQUEST } else { 0 });
         // A request that exceeds the length field can only be one with gigabytes of input.
-        let request = request.finish().map_err(|error| {
+        let frame = frame.finish().map_err(|error| {
             SandboxError::new(SandboxErrorCode::InputTooLarge, error.to_string())
         })?;
         let worker = busy.worker.as_mut().expect("`BusyWorker::new` was given one");
-        let mut call = WorkerCall::new(worker, request, limits, is_only_call)
+        let mut call = WorkerCall::new(worker, number, frame, limits, is_only_call)
             .map_err(|error| SandboxError::new(SandboxErrorCode::WorkerDied, error.to_string()))?;
-        let answer = call.finish(host, names, &mut run_permit).await;
+        let answer = call.finish(request.host, request.host_names, &mut permit).await;
         let log = std::mem::take(&mut call.log);
         drop(call);
-        // `?` inside of this closure keeps the worker from being returned: only one whose answer
-        // was well-formed may serve again.
-        let result = answer.and_then(|answer| {
-            let result = if answer.kind == FrameKind::Failed {
-                Err(answer.failure()?)
-            } else {
-                Ok(read(answer)?)
-            };
-            // After these failures the worker may be about to end itself: see `GuestHeap`.
-            let may_be_ending = |error: &SandboxError| {
-                matches!(
-                    error.code,
-                    SandboxErrorCode::MemoryLimit | SandboxErrorCode::InputTooLarge
-                )
-            };
-            if !result.as_ref().is_err_and(may_be_ending) {
-                busy.return_to_pool();
-            }
-            result
-        });
+        // A worker whose answer is malformed is not returned: `busy` is dropped, which kills it.
+        let result = match answer {
+            Err(error) => Err(error),
+            Ok(answer) if answer.kind == FrameKind::Failed => match answer.failure() {
+                Err(malformed) => Err(malformed),
+                Ok(failure) => {
+                    // After these failures the worker may be about to end itself: see `GuestHeap`.
+                    let may_be_ending = matches!(
+                        failure.code,
+                        SandboxErrorCode::MemoryLimit | SandboxErrorCode::InputTooLarge
+                    );
+                    if !may_be_ending {
+                        busy.return_to_pool(owner);
+                    }
+                    Err(failure)
+                }
+            },
+            Ok(answer) => match read(answer).await {
+                Err(malformed) => Err(malformed),
+                Ok(value) => {
+                    busy.return_to_pool(owner);
+                    Ok(value)
+                }
+            },
+        };
         match result {
             Ok(value) => Ok((value, log)),
             Err(mut error) => {
@@ -438,26 +535,42 @@ impl PoolInner {
         }
     }
 
-    /// An idle worker, or a new one. The worker that became idle last is taken first: its memory
-    /// is most likely still in the caches of the processor.
-    async fn take_worker(&self) -> Result<WorkerProcess, SandboxError> {
+    /// An idle worker of a share, or one that has run nothing yet. Without a share only the latter.
+    /// The worker that became idle last is taken first: its memory is most likely still in the
+    /// caches of the processor.
+    async fn take_worker(&self, share: Option<ShareId>) -> Result<WorkerProcess, SandboxError> {
         loop {
-            let idle = lock(&self.idle).pop();
+            let idle = {
+                let mut idle = lock(&self.idle);
+                let own = idle.iter().rposition(|idle| idle.share == share);
+                let found = own.or_else(|| idle.iter().rposition(|idle| idle.share.is_none()));
+                found.map(|index| idle.remove(index).worker)
+            };
             match idle {
                 Some(worker) if worker.is_ready() => return Ok(worker),
                 // It ended while it was idle.
                 Some(ended) => drop(ended),
-                None => return self.start_worker().await,
+                None => {
+                    let worker = self.start_worker().await?;
+                    self.started.fetch_add(u64::from(share.is_some()), Ordering::Relaxed);
+                    return Ok(worker);
+                }
             }
         }
     }
 
-    /// Keeps a worker for the next call, or kills it if there are enough idle ones.
-    fn return_worker(&self, worker: WorkerProcess) {
+    /// Keeps a worker for the next call of its share, or kills it if there are enough idle ones.
+    fn return_worker(&self, worker: WorkerProcess, share: Option<ShareId>) {
+        // There may be more workers than places while guests wait for the host or run for long.
+        let most = self.options.workers;
         let mut idle = lock(&self.idle);
-        // There may be more workers than slots while guests wait for the host or run for long.
-        if idle.len() < self.options.workers.max(1) {
-            idle.push(worker);
+        if !worker.is_reusable() || idle.iter().filter(|idle| idle.share == share).count() >= most {
+            return;
+        }
+        idle.push(IdleWorker { worker, share });
+        if idle.len() > most.max(MIN_IDLE) {
+            // The one that was not needed for the longest time.
+            idle.remove(0);
         }
     }
 
@@ -487,7 +600,6 @@ impl PoolInner {
             )));
         }
         let mut worker = spawner.start().await.map_err(cannot_start)?;
-        self.started.fetch_add(1, Ordering::Relaxed);
         let hello = tokio::time::timeout(HELLO_TIME, receive_hello(&mut worker, MAX_HELLO)).await;
         let hello = match hello {
             Ok(Ok(hello)) => hello,

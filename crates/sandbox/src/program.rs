@@ -1,12 +1,15 @@
 //! Compiled programs, and what can be read off their source text without the engine.
 //!
-//! Only a worker of our own makes bytecode, and nothing here makes a [`Program`] from bytes: the
-//! engine does not verify bytecode, so bytes of unknown origin would control the worker.
+//! Only a worker of our own makes bytecode, one that has never run a guest, and nothing here makes
+//! a [`Program`] from bytes: the engine does not verify bytecode, so bytes of unknown origin would
+//! control the worker. For the same reason bytecode is bound to the share whose source text it was
+//! made from: source text that takes the compiler over gains control over its own workers only.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::TraceFrame;
+use crate::request::CompiledCode;
+use crate::{ShareId, TraceFrame};
 
 /// How the source text is to be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +28,15 @@ pub struct Program(pub(crate) Arc<CompiledProgram>);
 /// The contents of a [`Program`].
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
+    /// Whose workers run it.
+    pub(crate) share: ShareId,
     pub(crate) form: ProgramForm,
     /// The function to call if a script exports several; empty if the caller gave no name.
     pub(crate) entry: String,
-    pub(crate) bytecode: Vec<u8>,
+    pub(crate) code: CompiledCode,
     /// The source text, kept only if it is not ASCII: then columns of the engine, which are bytes,
     /// have to be converted.
     pub(crate) source: Option<Box<str>>,
-    /// Candidates for names of functions that a script declares at its top level; empty for a
-    /// module. See [`declared_names`].
-    pub(crate) names: Vec<String>,
 }
 
 impl Program {
@@ -45,11 +47,12 @@ impl Program {
 
     /// Bytes of bytecode, for caches that bound their memory.
     pub fn size(&self) -> usize {
-        self.0.bytecode.len()
+        self.0.code.bytecode.len()
     }
 }
 
-/// Converts the columns of a trace from bytes, which the engine counts, to characters.
+/// Converts the columns of a trace from bytes, which the engine counts, to characters. The trace
+/// has at most 16 frames, and each costs one search for a line.
 pub(crate) fn columns_in_characters(source: &str, trace: &mut [TraceFrame]) {
     for frame in trace {
         if let TraceFrame::Program(position) = frame {

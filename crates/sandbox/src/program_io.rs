@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{Json, Program};
+use crate::Json;
 
 /// The values that a program can read during one call.
 #[derive(Clone, Debug, Default)]
@@ -14,10 +14,6 @@ pub struct ProgramInput {
     pub data: Option<Json>,
     /// Further globals, by name. Later ones overwrite earlier ones of the same name.
     pub globals: Vec<(String, Json)>,
-    /// A script that runs before the program, in the same global scope: the program sees what the
-    /// script declares at its top level. Made by
-    /// [`compile_prelude`](crate::WorkerPool::compile_prelude).
-    pub prelude: Option<Program>,
 }
 
 impl ProgramInput {

@@ -14,20 +14,26 @@
 //!          ◀──────────── Done, Compiled or Failed
 //! ```
 //!
+//! Every request starts with a random number, and so does every frame that the worker sends about
+//! it. A frame with another number belongs to no request that is in progress.
+//!
 //! The parent must not trust what it reads: a bug of the engine may have given a guest control
-//! over its worker. So every length is checked against a cap before memory is reserved for it.
+//! over its worker. So the length of a frame is checked against the cap of its kind before memory
+//! is reserved for it.
 
 use std::io;
 
 /// The first bytes of a worker's greeting. A program that is not a worker does not send them.
 pub(crate) const MAGIC: &[u8; 8] = b"twsandbx";
 /// Incremented whenever the layout of a frame changes; parent and worker must have the same.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 /// The last byte of a request that is the only one in its pool: the worker then waits a moment for
 /// the next request before it sleeps. Any other value is 0.
 pub(crate) const ONLY_REQUEST: u8 = 1;
 /// Bytes before the body: length and kind.
 pub(crate) const FRAME_HEADER: usize = 5;
+/// Bytes of the number of a request, at the start of the body.
+pub(crate) const REQUEST_NUMBER: usize = 8;
 
 /// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +47,7 @@ pub(crate) enum FrameKind {
     HostReply,
     /// From the worker, as its first frame: magic, version, report of the jail as JSON.
     Hello,
-    /// The answer to `Compile`: processor time, memory, bytecode.
+    /// The answer to `Compile`: processor time, memory, compiled code ([`crate::request`]).
     Compiled,
     /// The answer to `Run`: processor time, memory, result as JSON.
     Done,
@@ -49,7 +55,7 @@ pub(crate) enum FrameKind {
     Failed,
     /// The guest calls a host function: call number, index of the function, arguments as JSON.
     HostCall,
-    /// The guest has nothing left to do until a host function answers. The body is empty.
+    /// The guest has nothing left to do until a host function answers. The number alone.
     Waiting,
     /// A line of the guest's log: level, text.
     Log,
@@ -81,6 +87,13 @@ pub(crate) struct FrameWriter(Vec<u8>);
 impl FrameWriter {
     pub(crate) fn new(kind: FrameKind) -> FrameWriter {
         FrameWriter(vec![0, 0, 0, 0, kind as u8])
+    }
+
+    /// A frame that belongs to a request.
+    pub(crate) fn of_request(kind: FrameKind, number: u64) -> FrameWriter {
+        let mut frame = FrameWriter::new(kind);
+        frame.u64(number);
+        frame
     }
 
     pub(crate) fn u8(&mut self, value: u8) -> &mut FrameWriter {
@@ -124,6 +137,16 @@ impl FrameWriter {
             self.bytes(value.as_ref().as_bytes());
         }
         self
+    }
+
+    /// Bytes so far, header included.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The body alone.
+    pub(crate) fn into_body(mut self) -> Vec<u8> {
+        self.0.split_off(FRAME_HEADER)
     }
 
     /// The complete frame. Fails if it is longer than its length field can say (4 GiB); then a
@@ -178,24 +201,37 @@ impl<'a> FrameReader<'a> {
 
     /// Strings that are preceded by their number.
     pub(crate) fn list(&mut self) -> io::Result<Vec<&'a str>> {
+        self.list_of_at_most(usize::MAX)
+    }
+
+    /// The same, from a worker: a string takes four bytes in the frame and many more in memory, so
+    /// the number is bounded.
+    pub(crate) fn list_of_at_most(&mut self, most: usize) -> io::Result<Vec<&'a str>> {
         let count = self.u32()?;
+        if count as usize > most {
+            return Err(invalid_data("a list in a frame is too long"));
+        }
         // No capacity is reserved in advance: the number may be false.
         (0..count).map(|_| self.text()).collect()
     }
 }
 
 /// The kind of the first frame in `bytes`, and its length including the header; `None` if the
-/// frame is not complete yet. Fails if the frame is longer than `cap` or of an unknown kind, as
-/// soon as the header is there.
-pub(crate) fn first_frame(bytes: &[u8], cap: usize) -> io::Result<Option<(FrameKind, usize)>> {
+/// frame is not complete yet. Fails if the frame is of an unknown kind or longer than the `cap` of
+/// its kind, as soon as the header is there.
+pub(crate) fn first_frame(
+    bytes: &[u8],
+    cap: impl Fn(FrameKind) -> usize,
+) -> io::Result<Option<(FrameKind, usize)>> {
     let Some(header) = bytes.first_chunk::<FRAME_HEADER>() else { return Ok(None) };
     let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
+    let kind = FrameKind::from_byte(header[4])
+        .ok_or_else(|| invalid_data("a frame of an unknown kind"))?;
+    let cap = cap(kind);
     if length == 0 || length > cap {
         let message = format!("a frame of {length} bytes where at most {cap} are expected");
         return Err(invalid_data(&message));
     }
-    let kind = FrameKind::from_byte(header[4])
-        .ok_or_else(|| invalid_data("a frame of an unknown kind"))?;
     Ok((bytes.len() >= 4 + length).then_some((kind, 4 + length)))
 }
 

@@ -1,34 +1,29 @@
-//! The bodies of the two requests, `Run` and `Compile`: written by the parent, read by the worker.
-//! Both directions are in this file so that the order of the fields is visible in one place. A
-//! change here needs another [`protocol::VERSION`](crate::protocol::VERSION).
+//! The bodies of the two requests, `Run` and `Compile`, written by the parent and read by the
+//! worker, and of the answer `Compiled`, written by the worker and read by the parent. Both
+//! directions are in this file so that the order of the fields is visible in one place. A change
+//! here needs another [`protocol::VERSION`](crate::protocol::VERSION).
 
 use std::io;
 use std::time::Duration;
 
 use crate::error::{SandboxError, SandboxErrorCode};
-use crate::limits::MAX_DEPTH;
+use crate::limits::{MAX_BYTECODE, MAX_DEPTH};
 use crate::program_io::ProgramInput;
 use crate::protocol::{FrameKind, FrameReader, FrameWriter};
 use crate::{GuestLimits, Json, Program, ProgramForm};
 
 /// The most memory that a guest gets, whatever its caller allows: the address space of a worker
 /// has to hold it beside the engine's region.
-const MAX_MEMORY: usize = 256 << 20;
+pub(crate) const MAX_MEMORY: usize = 256 << 20;
 /// The stack that a guest gets, whatever its caller sets. With less than the first the engine
 /// cannot run anything; the second is what a worker reserves.
 const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
 
-/// The file name of a source text in stack traces. Only positions in the program are reported, so
-/// that an error of the prelude does not point to a line of the program.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SourceRole {
-    Program = 0,
-    Prelude = 1,
-}
-
 /// A `Run` request as the worker reads it. It borrows from the frame: copying a megabyte of input
 /// would be a measurable part of a small call.
 pub(crate) struct RunRequest<'a> {
+    /// The number that every frame about this request carries.
+    pub(crate) number: u64,
     /// The limits of the call, in the units of [`GuestLimits`]. The wall clock is the parent's
     /// business, and so is the limit of the input.
     pub(crate) cpu: Duration,
@@ -60,6 +55,7 @@ impl<'a> RunRequest<'a> {
         let body = &mut FrameReader(body);
         // The fields of a struct expression are evaluated in the order they are written in.
         Ok(RunRequest {
+            number: body.u64()?,
             cpu: Duration::from_nanos(body.u64()?),
             memory: body.u64()? as usize,
             stack: body.u64()? as usize,
@@ -89,23 +85,22 @@ impl<'a> RunRequest<'a> {
 /// A `Run` request, without the last byte ([`ONLY_REQUEST`](crate::protocol::ONLY_REQUEST) or 0).
 /// Fails if the input is larger or deeper than `limits` allow.
 pub(crate) fn encode_run(
+    number: u64,
     program: &Program,
     input: &ProgramInput,
     limits: &GuestLimits,
     host: &[String],
 ) -> Result<FrameWriter, SandboxError> {
     let program = &*program.0;
-    let mut frame = FrameWriter::new(FrameKind::Run);
+    let mut frame = FrameWriter::of_request(FrameKind::Run, number);
     frame.u64(limits.cpu.as_nanos() as u64);
     frame.u64(limits.memory.min(MAX_MEMORY) as u64);
     frame.u64(limits.stack.clamp(*STACK.start(), *STACK.end()) as u64);
     frame.u64(limits.output as u64).u64(limits.log as u64);
     frame.u8(u8::from(program.form == ProgramForm::Module)).bytes(program.entry.as_bytes());
-    frame.bytes(&program.bytecode).list(&program.names);
-    match &input.prelude {
-        Some(prelude) => frame.bytes(&prelude.0.bytecode).list(&prelude.0.names),
-        None => frame.bytes(&[]).list::<&str>(&[]),
-    };
+    let code = &program.code;
+    frame.bytes(&code.bytecode).list(&code.names);
+    frame.bytes(&code.prelude).list(&code.prelude_names);
     frame.list(host);
     // The limit is for the sum of all values.
     let mut bytes_left = limits.input;
@@ -157,11 +152,14 @@ pub(crate) fn is_at_most_deep(json: &Json, depth: usize) -> bool {
 
 /// A `Compile` request as the worker reads it.
 pub(crate) struct CompileRequest<'a> {
+    /// The number that every frame about this request carries.
+    pub(crate) number: u64,
     pub(crate) cpu: Duration,
     pub(crate) memory: usize,
     pub(crate) stack: usize,
     pub(crate) is_module: bool,
-    pub(crate) is_prelude: bool,
+    /// The source text of a script that runs before the program; only a NUL if there is none.
+    pub(crate) prelude: &'a [u8],
     /// The source text with a NUL behind it.
     pub(crate) source: &'a [u8],
 }
@@ -171,11 +169,12 @@ impl<'a> CompileRequest<'a> {
     pub(crate) fn decode(body: &'a [u8]) -> io::Result<CompileRequest<'a>> {
         let body = &mut FrameReader(body);
         Ok(CompileRequest {
+            number: body.u64()?,
             cpu: Duration::from_nanos(body.u64()?),
             memory: body.u64()? as usize,
             stack: body.u64()? as usize,
             is_module: body.u8()? == 1,
-            is_prelude: body.u8()? == SourceRole::Prelude as u8,
+            prelude: body.bytes()?,
             source: body.bytes()?,
         })
     }
@@ -185,14 +184,60 @@ impl<'a> CompileRequest<'a> {
 ///
 /// The length of the source text is checked by the caller, which reports it in other words.
 pub(crate) fn encode_compile(
+    number: u64,
+    prelude: &str,
     source: &str,
     form: ProgramForm,
-    role: SourceRole,
     limits: &GuestLimits,
 ) -> FrameWriter {
-    let mut frame = FrameWriter::new(FrameKind::Compile);
+    let mut frame = FrameWriter::of_request(FrameKind::Compile, number);
     frame.u64(limits.cpu.as_nanos() as u64).u64(limits.memory as u64).u64(limits.stack as u64);
-    frame.u8(u8::from(form == ProgramForm::Module)).u8(role as u8);
-    frame.nul_terminated(source.as_bytes());
+    frame.u8(u8::from(form == ProgramForm::Module));
+    frame.nul_terminated(prelude.as_bytes()).nul_terminated(source.as_bytes());
     frame
+}
+
+/// Bytes of the answer to `Compile` at most. The names take less room than the source text.
+pub(crate) const MAX_COMPILED: usize = 2 * MAX_BYTECODE;
+/// Names that a worker may report for one program.
+const MAX_NAMES: usize = 1 << 16;
+
+/// The compiled code in the answer to `Compile`. The parent stores it and sends it back to workers
+/// of the same share, without looking into it.
+#[derive(Debug, Default)]
+pub(crate) struct CompiledCode {
+    pub(crate) bytecode: Vec<u8>,
+    /// Candidates for names of functions that a script declares at its top level; empty for a
+    /// module. See [`declared_names`](crate::program::declared_names).
+    pub(crate) names: Vec<String>,
+    /// Bytecode that runs first; empty if there is none.
+    pub(crate) prelude: Vec<u8>,
+    /// Names that the prelude declares: they are not the program's.
+    pub(crate) prelude_names: Vec<String>,
+}
+
+impl CompiledCode {
+    /// The body of the answer, behind processor time and memory.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        // Only the body is used, so the kind of the frame does not matter.
+        let mut body = FrameWriter::new(FrameKind::Compiled);
+        body.list(&self.names).bytes(&self.prelude).list(&self.prelude_names);
+        body.rest(&self.bytecode);
+        body.into_body()
+    }
+
+    /// The reverse of [`encode`](Self::encode). Fails if an honest worker would not send it.
+    pub(crate) fn decode(body: &[u8]) -> io::Result<CompiledCode> {
+        let body = &mut FrameReader(body);
+        let names = |body: &mut FrameReader| -> io::Result<Vec<String>> {
+            let names = body.list_of_at_most(MAX_NAMES)?;
+            Ok(names.into_iter().map(str::to_owned).collect())
+        };
+        Ok(CompiledCode {
+            names: names(body)?,
+            prelude: body.bytes()?.to_vec(),
+            prelude_names: names(body)?,
+            bytecode: body.0.to_vec(),
+        })
+    }
 }

@@ -8,30 +8,31 @@
 //!   meanwhile: check_guest at `next_check` ──▶ kill, or let other calls run
 //! ```
 //!
-//! The parent does not trust the worker: frames have a cap before they are read, the
-//! worker's processor time is read from outside, and a frame that is not expected ends the call.
-//! A worker is killed by dropping its [`WorkerProcess`]; the pool does that after every error here.
+//! The parent does not trust the worker: each kind of frame has a cap before it is read, every
+//! frame must carry the number of this request, the worker's processor time is read from outside,
+//! and a frame that is not expected ends the call. A worker is killed by dropping its
+//! [`WorkerProcess`]; the pool does that after every error here. Should this process be too busy
+//! to look, the system ends a worker that computes beyond its limit (`WorkerProcess::limit_cpu`).
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::error::{SandboxError, SandboxErrorCode};
 use crate::guest::{GuestFailure, LOG_CUT, LOG_LINE_COST};
 use crate::host_functions::{HostError, HostFunctions};
-use crate::limits::{
-    MAX_BYTECODE, MAX_DEPTH, MAX_HOST_CALLS, count_parts, max_parts, whole_milliseconds,
-};
+use crate::limits::{MAX_DEPTH, MAX_HOST_CALLS, count_parts, max_parts, whole_milliseconds};
 use crate::program_io::{LogLevel, LogLine};
-use crate::protocol::{self, FRAME_HEADER, FrameKind, FrameReader, FrameWriter, spin_briefly};
-use crate::request::is_at_most_deep;
+use crate::protocol::{
+    self, FRAME_HEADER, FrameKind, FrameReader, FrameWriter, REQUEST_NUMBER, spin_briefly,
+};
+use crate::request::{CompiledCode, MAX_COMPILED, is_at_most_deep};
+use crate::scheduler::{NextPlace, RunPermit, RunPlace};
 use crate::worker_process::WorkerProcess;
 use crate::{GuestLimits, Json};
 
@@ -42,11 +43,11 @@ const GRACE: Duration = Duration::from_millis(15);
 /// counts as processor time of the guest (up to 36 ms were seen) although the engine had no chance
 /// to notice.
 const LAST_GRACE: Duration = Duration::from_millis(5);
-/// Processor time after which a guest moves to a slot for long calls. Not wall-clock time: if the
-/// processors are busy, more guests at a time help no one.
+/// Processor time after which a guest makes way for short ones. Not wall-clock time: if the
+/// processors are busy, running more guests at a time does not help.
 const LONG_CALL: Duration = Duration::from_millis(50);
-/// Bytes that a frame may have beside the content that limits cap.
-const FRAME_OVERHEAD: usize = 64 << 10;
+/// Bytes that a frame may have beside the content that limits cap: numbers of fixed length.
+const FRAME_OVERHEAD: usize = 64;
 /// Bytes that are read at a time.
 const READ_SIZE: usize = 16 << 10;
 /// How long a caller looks for the answer without sleeping, if its call is the only one. Being
@@ -54,6 +55,9 @@ const READ_SIZE: usize = 16 << 10;
 const SPIN_TIME: Duration = Duration::from_micros(100);
 /// Bytes of a failure at most.
 const MAX_FAILURE: usize = 256 << 10;
+/// Bytes of a result that is parsed without leaving the async thread: that takes less than a
+/// millisecond.
+const MAX_PARSED_INLINE: usize = 64 << 10;
 
 /// The answer of a worker, whose content is not checked yet.
 pub(crate) struct WorkerAnswer {
@@ -69,6 +73,10 @@ pub(crate) struct WorkerAnswer {
 /// A request in progress.
 pub(crate) struct WorkerCall<'a> {
     worker: &'a mut WorkerProcess,
+    /// The number of the request. Frames with another number are violations.
+    number: u64,
+    /// The kind of the request, `Run` or `Compile`.
+    kind: FrameKind,
     /// Bytes for the worker; the first `sent` of them are on their way.
     outgoing: Vec<u8>,
     sent: usize,
@@ -103,60 +111,31 @@ struct PendingHostCalls<'a> {
     answers: VecDeque<(u32, Result<Json, HostError>)>,
 }
 
-/// The permission to run a guest: a permit of one of two semaphores.
-///
-/// It is given back while the guest waits for the host, so that a call made by a host function
-/// never waits for the call that it belongs to. And a guest that runs for long exchanges it for one
-/// of the slots for long calls, if one is free, so that short calls need not wait for it.
-pub(crate) struct RunPermit {
-    /// As many slots as the pool has workers.
-    pub(crate) slots: Arc<Semaphore>,
-    /// Further slots, for long calls.
-    pub(crate) long_call_slots: Arc<Semaphore>,
-    /// `None` while the guest waits for the host.
-    pub(crate) permit: Option<OwnedSemaphorePermit>,
-    /// Whether the permit is one for long calls.
-    pub(crate) is_long_call: bool,
-}
-
-impl RunPermit {
-    /// Moves to a slot for long calls, if one is free. The system shares the processors between
-    /// all guests that run.
-    fn move_to_long_call_slot(&mut self) {
-        if self.permit.is_some()
-            && !self.is_long_call
-            && let Ok(permit) = Arc::clone(&self.long_call_slots).try_acquire_owned()
-        {
-            (self.permit, self.is_long_call) = (Some(permit), true);
-        }
-    }
-
-    /// Gives the permit back, while the guest waits for the host.
-    fn release(&mut self) {
-        (self.permit, self.is_long_call) = (None, false);
-    }
-}
-
 impl<'a> WorkerCall<'a> {
     /// A request that is not sent yet. `is_only_call`: the pool has no other call, so that this
     /// processor has nothing better to do than to wait for the answer without sleeping.
     pub(crate) fn new(
         worker: &'a mut WorkerProcess,
+        number: u64,
         request: Vec<u8>,
         limits: &'a GuestLimits,
         is_only_call: bool,
     ) -> io::Result<Self> {
         worker.watch()?;
         let now = Instant::now();
+        let cpu_before = worker.cpu_time().unwrap_or_default();
+        worker.limit_cpu(cpu_before + limits.cpu + GRACE + LAST_GRACE);
         Ok(WorkerCall {
-            cpu_before: worker.cpu_time().unwrap_or_default(),
+            cpu_before,
             worker,
+            number,
+            kind: FrameKind::from_byte(request[FRAME_HEADER - 1]).unwrap_or(FrameKind::Run),
             outgoing: request,
             sent: 0,
             limits,
             log: Vec::new(),
             // The worker cuts the log. This is a cap against a worker that does not.
-            log_left: limits.log + LOG_CUT.len() + FRAME_OVERHEAD,
+            log_left: limits.log + LOG_CUT.len() + LOG_LINE_COST,
             wall_used: Duration::ZERO,
             running_since: Some(now),
             next_check: now + (limits.cpu + GRACE).min(limits.wall).min(LONG_CALL),
@@ -178,7 +157,10 @@ impl<'a> WorkerCall<'a> {
             calls: FuturesUnordered::new(),
             answers: VecDeque::new(),
         };
-        let mut next_permit: Option<BoxFuture<'static, Option<OwnedSemaphorePermit>>> = None;
+        // The claim of a guest that waits for the host to its next place, and the future that
+        // waits for that place once the host has answered.
+        let mut claim: Option<NextPlace> = None;
+        let mut next_place: Option<BoxFuture<'static, RunPlace>> = None;
         self.write_available().map_err(|error| self.socket_failed(&error))?;
         self.spin_for_answer().await;
         loop {
@@ -189,16 +171,15 @@ impl<'a> WorkerCall<'a> {
                     return Ok(answer);
                 }
             }
-            // The guest waits for the host. Without an answer it gives its permit back; with one it
-            // needs a permit before it may go on.
+            // The guest waits for the host. Without an answer it gives its place back; with one it
+            // needs a place before it may go on.
             if self.running_since.is_none() {
-                if pending.answers.is_empty() {
-                    run_permit.release();
-                } else if run_permit.permit.is_some() {
+                if run_permit.may_run() && pending.answers.is_empty() {
+                    claim = run_permit.suspend();
+                } else if run_permit.may_run() {
                     self.send_host_reply(&mut pending)?;
-                } else if next_permit.is_none() {
-                    let slots = Arc::clone(&run_permit.slots);
-                    next_permit = Some(Box::pin(async move { slots.acquire_owned().await.ok() }));
+                } else if !pending.answers.is_empty() && next_place.is_none() {
+                    next_place = claim.take().map(|claim| Box::pin(claim.acquire()) as _);
                 }
             }
             let next_check = self.next_check;
@@ -215,11 +196,11 @@ impl<'a> WorkerCall<'a> {
                 Some(answer) = pending.calls.next(), if !pending.calls.is_empty() => {
                     pending.answers.push_back(answer);
                 }
-                permit = async { next_permit.as_mut().expect("checked by the guard").await },
-                    if next_permit.is_some() =>
+                place = async { next_place.as_mut().expect("checked by the guard").await },
+                    if next_place.is_some() =>
                 {
-                    next_permit = None;
-                    run_permit.permit = permit;
+                    next_place = None;
+                    run_permit.resume(place);
                 }
                 () = tokio::time::sleep_until(next_check) => self.check_guest(run_permit)?,
             }
@@ -256,8 +237,17 @@ impl<'a> WorkerCall<'a> {
 
     /// Takes the next complete frame out of the buffer, header included.
     fn next_frame(&mut self) -> io::Result<Option<(FrameKind, Vec<u8>)>> {
-        // The largest of all kinds; the cap of each kind is checked with its content.
-        let cap = self.limits.output.max(MAX_BYTECODE).max(MAX_FAILURE) + FRAME_OVERHEAD;
+        // No content is allowed for kinds that are not expected; `handle_frame` refuses them.
+        let cap = |kind| {
+            FRAME_OVERHEAD
+                + match kind {
+                    FrameKind::Done | FrameKind::HostCall => self.limits.output,
+                    FrameKind::Compiled if self.kind == FrameKind::Compile => MAX_COMPILED,
+                    FrameKind::Failed => MAX_FAILURE,
+                    FrameKind::Log => self.log_left,
+                    _ => 0,
+                }
+        };
         let Some((kind, end)) = protocol::first_frame(&self.worker.received, cap)? else {
             return Ok(None);
         };
@@ -275,6 +265,11 @@ impl<'a> WorkerCall<'a> {
     ) -> Result<Option<WorkerAnswer>, SandboxError> {
         let malformed = |_| protocol_violation();
         let mut body = FrameReader(&frame[FRAME_HEADER..]);
+        // A worker that was taken over may answer an earlier request late, or the next one before
+        // it was sent.
+        if body.u64().map_err(malformed)? != self.number {
+            return Err(protocol_violation());
+        }
         match kind {
             // An answer before the whole request was sent cannot be an answer to it.
             FrameKind::Done | FrameKind::Compiled | FrameKind::Failed
@@ -284,7 +279,7 @@ impl<'a> WorkerCall<'a> {
                 let memory = body.u64().map_err(malformed)? as usize;
                 // Moves the body to the front, without another buffer.
                 let mut frame = frame;
-                frame.drain(..FRAME_HEADER + 16);
+                frame.drain(..FRAME_HEADER + REQUEST_NUMBER + 16);
                 return Ok(Some(WorkerAnswer { kind, cpu, memory, body: frame }));
             }
             FrameKind::Log => {
@@ -334,18 +329,19 @@ impl<'a> WorkerCall<'a> {
         self.write_available().map_err(|error| self.socket_failed(&error))
     }
 
-    /// Looks after a guest that has not ended: fails if it has used up its time, moves it to
-    /// another slot if it runs for long, and sets the time of the next look.
+    /// Looks after a guest that has not ended: fails if it has used up its time, lets it make way
+    /// if it runs for long, and sets the time of the next look.
     fn check_guest(&mut self, run_permit: &mut RunPermit) -> Result<(), SandboxError> {
         let used = self.check_time()?;
-        if used >= LONG_CALL {
-            run_permit.move_to_long_call_slot();
+        if !run_permit.is_short() {
+            return Ok(());
         }
-        // Looks again when the guest has run for long, or if no slot was free, after another such
-        // stretch.
-        if run_permit.permit.is_some() && !run_permit.is_long_call {
-            let left = LONG_CALL.checked_sub(used).unwrap_or(LONG_CALL);
-            let left = left.max(Duration::from_millis(1));
+        if used >= LONG_CALL {
+            run_permit.make_way();
+            self.worker.lower_priority();
+        } else {
+            // Looks again when the guest may have run for long.
+            let left = (LONG_CALL - used).max(Duration::from_millis(1));
             self.next_check = self.next_check.min(Instant::now() + left);
         }
         Ok(())
@@ -452,7 +448,7 @@ impl PendingHostCalls<'_> {
         if self.calls.len() + self.answers.len() >= MAX_HOST_CALLS {
             return Err(protocol::invalid_data("more calls to the host than a guest may make"));
         }
-        check_json_size(body.0, limits)?;
+        check_json_size(body.0, limits.output)?;
         let arguments = serde_json::from_slice(body.0)?;
         let answer = host.call(name, arguments);
         self.calls.push(Box::pin(async move { (id, answer.await) }));
@@ -462,8 +458,8 @@ impl PendingHostCalls<'_> {
 
 /// Refuses JSON that would take too much memory when it is parsed. An honest worker has counted
 /// the same before it sent the text.
-fn check_json_size(json: &[u8], limits: &GuestLimits) -> io::Result<()> {
-    if json.len() > limits.output || count_parts(json) > max_parts(limits.output) {
+fn check_json_size(json: &[u8], limit: usize) -> io::Result<()> {
+    if json.len() > limit || count_parts(json) > max_parts(limit) {
         return Err(protocol::invalid_data("more JSON than a guest may send"));
     }
     Ok(())
@@ -485,25 +481,38 @@ fn host_answer_text(json: &Json, limits: &GuestLimits) -> Result<String, HostErr
 }
 
 impl WorkerAnswer {
-    /// The bytecode, as the answer to `Compile`.
-    pub(crate) fn into_bytecode(self) -> Result<Vec<u8>, SandboxError> {
-        if self.kind == FrameKind::Compiled { Ok(self.body) } else { Err(protocol_violation()) }
+    /// The compiled code, as the answer to `Compile`.
+    pub(crate) fn compiled_code(&self) -> Result<CompiledCode, SandboxError> {
+        if self.kind != FrameKind::Compiled {
+            return Err(protocol_violation());
+        }
+        CompiledCode::decode(&self.body).map_err(|_| protocol_violation())
     }
 
     /// The result, as the answer to `Run`.
-    pub(crate) fn result(&self, limits: &GuestLimits) -> Result<Json, SandboxError> {
+    pub(crate) async fn result(self, limits: &GuestLimits) -> Result<Json, SandboxError> {
         if self.kind != FrameKind::Done {
             return Err(protocol_violation());
         }
-        check_json_size(&self.body, limits).map_err(|_| protocol_violation())?;
-        serde_json::from_slice(&self.body).map_err(|_| protocol_violation())
+        let (limit, is_small) = (limits.output, self.body.len() <= MAX_PARSED_INLINE);
+        let parse = move || {
+            check_json_size(&self.body, limit).ok()?;
+            serde_json::from_slice(&self.body).ok()
+        };
+        let parsed = if is_small {
+            parse()
+        } else {
+            // Other tasks of the runtime must not wait for a result that the guest made large.
+            tokio::task::spawn_blocking(parse).await.ok().flatten()
+        };
+        parsed.ok_or_else(protocol_violation)
     }
 
     /// The failure in a `Failed` frame. The outer error means that the frame is malformed, so that
     /// the worker cannot be used again.
     pub(crate) fn failure(&self) -> Result<SandboxError, SandboxError> {
-        let failure =
-            if self.body.len() <= MAX_FAILURE { GuestFailure::from_json(&self.body) } else { None };
+        let is_small = check_json_size(&self.body, MAX_FAILURE).is_ok();
+        let failure = is_small.then(|| GuestFailure::from_json(&self.body)).flatten();
         let mut error = failure.ok_or_else(protocol_violation)?;
         error.cpu = self.cpu;
         Ok(error)
@@ -521,7 +530,7 @@ fn protocol_violation() -> SandboxError {
 pub(crate) async fn receive_hello(worker: &mut WorkerProcess, cap: usize) -> io::Result<Vec<u8>> {
     worker.watch()?;
     loop {
-        if let Some((kind, end)) = protocol::first_frame(&worker.received, cap)? {
+        if let Some((kind, end)) = protocol::first_frame(&worker.received, |_| cap)? {
             let body = worker.received.drain(..end).skip(FRAME_HEADER).collect();
             return if kind == FrameKind::Hello {
                 Ok(body)

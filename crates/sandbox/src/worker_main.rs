@@ -145,7 +145,7 @@ impl ParentChannel for ParentSocket {
     fn receive(&mut self) -> io::Result<(FrameKind, Vec<u8>)> {
         self.fill(FRAME_HEADER)?;
         loop {
-            if let Some((kind, end)) = protocol::first_frame(&self.received, MAX_REQUEST)? {
+            if let Some((kind, end)) = protocol::first_frame(&self.received, |_| MAX_REQUEST)? {
                 let rest = self.received.split_off(end);
                 return Ok((kind, std::mem::replace(&mut self.received, rest)));
             }

@@ -42,6 +42,10 @@ impl WorkerCommand {
     }
 }
 
+/// The nice value of a worker whose guest runs for long. It gets a tenth of the processor time of a
+/// process that wants all it can get, so it goes on slowly on a busy machine instead of not at all.
+const LOW_PRIORITY: libc::c_int = 10;
+
 /// A worker process and the socket to it. Dropping it kills the process.
 pub(crate) struct WorkerProcess {
     /// The registration of the socket with an async runtime, and the id of that runtime. Declared
@@ -52,6 +56,8 @@ pub(crate) struct WorkerProcess {
     /// Bytes that were received and do not make a complete frame yet.
     pub(crate) received: Vec<u8>,
     clock: Option<ProcessClock>,
+    /// Whether its priority was lowered, which cannot be undone.
+    has_low_priority: bool,
     /// `Some` until the process is dropped.
     child: Option<Child>,
     spawner: WorkerSpawner,
@@ -93,6 +99,44 @@ impl WorkerProcess {
     /// Processor time of the process since it started; `None` if the system does not provide it.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         self.clock.and_then(read_clock)
+    }
+
+    /// Lets the system end the process once it has used `total` processor time since its start,
+    /// rounded up to seconds. This is for a worker that ignores its limits while this process is
+    /// too busy to look; otherwise `worker_call` is earlier.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn limit_cpu(&self, total: Duration) {
+        let seconds = total.as_secs() + 2;
+        // The signal at the soft limit ends the process, and its jail does not let it handle or
+        // block signals. The hard limit stays what was inherited: it cannot be raised again.
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the system writes or reads the structure, and `pid` is our child, which is not
+        // reaped yet. A failure leaves the limit as it was; the parent's own watch still holds.
+        unsafe {
+            let pid = self.pid() as libc::pid_t;
+            if libc::prlimit(pid, libc::RLIMIT_CPU, std::ptr::null(), &mut limit) == 0 {
+                limit.rlim_cur = seconds.min(limit.rlim_max);
+                libc::prlimit(pid, libc::RLIMIT_CPU, &limit, std::ptr::null_mut());
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn limit_cpu(&self, _: Duration) {}
+
+    /// Lets other processes run first. An unprivileged process cannot undo this, so the worker
+    /// serves no other call.
+    pub(crate) fn lower_priority(&mut self) {
+        if !std::mem::replace(&mut self.has_low_priority, true) {
+            // SAFETY: takes numbers only; `pid` is our child, which is not reaped yet. A failure
+            // leaves the priority as it was.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, self.pid(), LOW_PRIORITY) };
+        }
+    }
+
+    /// Whether the process may serve another call.
+    pub(crate) fn is_reusable(&self) -> bool {
+        !self.has_low_priority
     }
 
     /// How the process ended; `None` if it runs.
@@ -167,6 +211,7 @@ impl WorkerSpawner {
             socket,
             received: Vec::new(),
             clock: clock_of(child.id()),
+            has_low_priority: false,
             child: Some(child),
             spawner: self.clone(),
         })

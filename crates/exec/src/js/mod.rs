@@ -11,10 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Map;
-use tokio::sync::OnceCell;
 use toolwright_model::Binding;
 use toolwright_sandbox::{
-    GuestLimits, Program, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
+    GuestLimits, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
@@ -26,12 +25,12 @@ use crate::{
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "js",
     accepts: |binding| matches!(binding, Binding::Script),
-    build: |context| Arc::new(BodyExecutor { context: context.clone(), prelude: OnceCell::new() }),
+    build: |context| Arc::new(BodyExecutor { context: context.clone() }),
 };
 
 /// The class that a body throws to fail with a code of its own (btcp seed, Error Responses). A
 /// suggestion is cut at 4000 characters: it goes to a model.
-const BTCP_PRELUDE: &str = "class BTCPError extends Error {
+pub(crate) const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
     const given = typeof options === 'string' ? { message: options } : (options ?? {});
     const { message, suggestion } = given;
@@ -53,8 +52,6 @@ const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:
 /// Runs bodies. Lives as long as the runner.
 struct BodyExecutor {
     context: ExecutorContext,
-    /// Compiled when the first body runs; empty again after a failure, so the next call retries.
-    prelude: OnceCell<Program>,
 }
 
 impl Executor for BodyExecutor {
@@ -103,17 +100,14 @@ impl Executor for BodyExecutor {
 }
 
 impl BodyExecutor {
-    /// Runs a body with the prelude before it, within what is left of the call's time.
+    /// Runs a body, which was compiled with the prelude, within what is left of the call's time.
     async fn run_body(
         &self,
         body: &KnowledgeFunction,
         pool: &WorkerPool,
         call: &Call<'_>,
     ) -> Result<ProgramOutput, FunctionError> {
-        let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(BTCP_PRELUDE)).await;
-        let prelude = prelude.map_err(|error| FunctionError { error, location: None })?.clone();
-        let args = call.arguments.clone();
-        let input = ProgramInput { prelude: Some(prelude), ..ProgramInput::args(args) };
+        let input = ProgramInput::args(call.arguments.clone());
         // The runner ends the call at its deadline and drops this future. These limits are for the
         // worker, which must not go on after that; the clock gets a second more, so that the
         // runner's deadline comes first.

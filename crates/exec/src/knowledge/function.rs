@@ -26,10 +26,11 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use toolwright_sandbox::{
     CodePosition, GuestLimits, HostFunctions, LogLine, Program, ProgramForm, ProgramInput,
-    ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
+    ProgramOutput, SandboxError, SandboxErrorCode, ShareId, WorkerPool,
 };
 use toolwright_script::{ParseGoal, ScriptAnalyzer};
 
+use crate::js::BTCP_PRELUDE;
 use crate::{Json, Log};
 
 /// What a function is for; its limits follow from it.
@@ -133,6 +134,8 @@ pub struct KnowledgeFunction {
     pub id: String,
     source: String,
     form: ProgramForm,
+    /// The toolset that it belongs to: its share of the workers.
+    share: ShareId,
     formatter: Option<LocationFormatter>,
     /// The compiled program, or why it cannot be compiled. Empty until it is first needed, and
     /// after a failure that may not happen again.
@@ -152,6 +155,7 @@ impl KnowledgeFunction {
         role: FunctionRole,
         id: impl Into<String>,
         source: impl Into<String>,
+        share: ShareId,
         formatter: Option<LocationFormatter>,
     ) -> KnowledgeFunction {
         KnowledgeFunction {
@@ -159,6 +163,7 @@ impl KnowledgeFunction {
             id: id.into(),
             source: source.into(),
             form: ProgramForm::Script,
+            share,
             formatter,
             program: OnceCell::new(),
         }
@@ -168,11 +173,12 @@ impl KnowledgeFunction {
     pub fn body(
         id: impl Into<String>,
         source: impl Into<String>,
+        share: ShareId,
         formatter: Option<LocationFormatter>,
     ) -> KnowledgeFunction {
         KnowledgeFunction {
             form: ProgramForm::Module,
-            ..KnowledgeFunction::function(FunctionRole::Body, id, source, formatter)
+            ..KnowledgeFunction::function(FunctionRole::Body, id, source, share, formatter)
         }
     }
 
@@ -189,7 +195,13 @@ impl KnowledgeFunction {
         limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, FunctionError> {
-        let compile = async || match pool.compile(&self.source, self.form, Some(&self.id)).await {
+        // Only bodies throw the error that the prelude defines.
+        let prelude = if self.role == FunctionRole::Body { BTCP_PRELUDE } else { "" };
+        let pool = pool.with_share(self.share);
+        let compile = async || match pool
+            .compile_with_prelude(prelude, &self.source, self.form, Some(&self.id))
+            .await
+        {
             // `Err` leaves the cell empty, so the next call tries again.
             Err(error) if is_transient(&error) => Err(self.locate(error, analyzer)),
             compiled => Ok(compiled.map_err(|error| self.locate(error, analyzer))),

@@ -34,6 +34,8 @@ pub use function::{
 };
 pub use limits::guest_limits;
 pub use processors::FunctionRunner;
+/// The share of the sandbox that the functions of one toolset use together.
+pub use toolwright_sandbox::ShareId;
 pub use validators::{SLOW_VALIDATOR, ValidatorAnswer, Verdict, read_validator_answer};
 
 use crate::{Json, KnowledgeAdvice};
@@ -67,13 +69,14 @@ impl RunnableKnowledge {
         model: Knowledge,
         formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
     ) -> Option<RunnableKnowledge> {
+        let share = ShareId::new();
         let mut functions = HashMap::new();
         let mut add = |role, n: usize, function: &toolwright_model::Function| {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));
             let source = function.code.clone().unwrap_or_default();
             let formatter = formatter(role, n);
             let function =
-                Arc::new(KnowledgeFunction::function(role, id.clone(), source, formatter));
+                Arc::new(KnowledgeFunction::function(role, id.clone(), source, share, formatter));
             functions.entry((role, id)).or_insert_with(|| Arc::clone(&function));
             function
         };

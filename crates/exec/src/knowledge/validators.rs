@@ -203,7 +203,13 @@ mod tests {
 
     #[test]
     fn answers_of_validators_are_read_leniently() {
-        let function = KnowledgeFunction::function(FunctionRole::Validator, "v", "", None);
+        let function = KnowledgeFunction::function(
+            FunctionRole::Validator,
+            "v",
+            "",
+            toolwright_sandbox::ShareId::new(),
+            None,
+        );
         let read = |value: Json| {
             let answer = read_validator_answer(&function, &value).expect("an answer");
             (answer.errors.join("|"), answer.warning.is_some())

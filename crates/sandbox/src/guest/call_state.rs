@@ -36,6 +36,8 @@ struct HostPromise {
 /// The state of one call.
 pub(super) struct GuestCallState<'l> {
     channel: RefCell<&'l mut dyn ParentChannel>,
+    /// The number of the request, which every frame about it carries.
+    number: u64,
     heap: *mut GuestHeap,
     /// The processor time of the process when the call arrived.
     started: Duration,
@@ -65,6 +67,7 @@ impl<'l> GuestCallState<'l> {
     /// `heap` outlives the state and is used by this thread alone.
     pub(super) unsafe fn new(
         channel: &'l mut dyn ParentChannel,
+        number: u64,
         heap: *mut GuestHeap,
         started: Duration,
         cpu_limit: Duration,
@@ -73,6 +76,7 @@ impl<'l> GuestCallState<'l> {
     ) -> GuestCallState<'l> {
         GuestCallState {
             channel: RefCell::new(channel),
+            number,
             heap,
             started,
             cpu_limit,
@@ -125,7 +129,7 @@ impl<'l> GuestCallState<'l> {
         // The channel is never borrowed while the engine allocates.
         if let (Ok(mut channel), Ok(answer)) = (
             self.channel.try_borrow_mut(),
-            super::answer_frame(FrameKind::Done, Err(failure), self.cpu(), 0),
+            super::answer_frame(self.number, FrameKind::Done, Err(failure), self.cpu(), 0),
         ) {
             // If the parent is gone, the exit is all that is left to do.
             let _ = channel.send(&answer);
@@ -179,7 +183,7 @@ impl<'l> GuestCallState<'l> {
     }
 
     fn send_log_line(&self, level: u8, text: &str) {
-        let mut frame = FrameWriter::new(FrameKind::Log);
+        let mut frame = FrameWriter::of_request(FrameKind::Log, self.number);
         frame.u8(level).rest(text.as_bytes());
         self.send(frame);
     }
@@ -202,7 +206,7 @@ impl<'l> GuestCallState<'l> {
                 .push(Some(HostPromise { resolve: resolve.into_raw(), reject: reject.into_raw() }));
             promises.len() - 1
         };
-        let mut frame = FrameWriter::new(FrameKind::HostCall);
+        let mut frame = FrameWriter::of_request(FrameKind::HostCall, self.number);
         frame.u32(id as u32).u32(function).rest(arguments);
         self.send(frame);
         true
@@ -217,7 +221,7 @@ impl<'l> GuestCallState<'l> {
     /// next frame.
     pub(super) fn wait_for_host(&self) -> io::Result<(FrameKind, Vec<u8>)> {
         let mut channel = self.channel.borrow_mut();
-        channel.send(&FrameWriter::new(FrameKind::Waiting).finish()?)?;
+        channel.send(&FrameWriter::of_request(FrameKind::Waiting, self.number).finish()?)?;
         channel.receive()
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::call_state::GuestCallState;
 use super::engine::{JsContext, JsValue, JsValueKind};
-use super::failure::{GuestFailure, shortened};
+use super::failure::{GuestFailure, MAX_TRACE, shortened};
 use super::json_writer::{GuestJsonWriter, number_text};
 use crate::error::{CodePosition, SandboxErrorCode, TraceFrame};
 use crate::limits::{MAX_DEPTH, whole_milliseconds};
@@ -28,8 +28,6 @@ const MAX_ERRORS: i64 = 8;
 const MAX_CAUSES: usize = 4;
 /// Bytes of each of them. As JSON a text may become six times as long.
 const MAX_SUMMARY: usize = 512;
-/// Frames of a stack.
-const MAX_FRAMES: usize = 16;
 /// Levels of an own property: the failure wraps it in two more.
 const MAX_FIELD_DEPTH: usize = MAX_DEPTH - 2;
 
@@ -222,7 +220,7 @@ fn parse_stack(stack: &str) -> Vec<TraceFrame> {
         let position = CodePosition { line: line.parse().ok()?, column: column.parse().ok()? };
         (position.line > 0 && position.column > 0).then_some(TraceFrame::Program(position))
     });
-    frames.take(MAX_FRAMES).collect()
+    frames.take(MAX_TRACE).collect()
 }
 
 /// Own properties of a thrown object that are JSON and whose reading runs no getter.

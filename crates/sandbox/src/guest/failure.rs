@@ -6,6 +6,8 @@ use crate::error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 
 /// Bytes of a message at most: the parent refuses failure frames beyond a cap.
 const MAX_MESSAGE: usize = 8 << 10;
+/// Functions of a trace at most. The parent looks for the line of each in the source text.
+pub(super) const MAX_TRACE: usize = 16;
 
 /// The part of a [`SandboxError`] that comes from the worker. The log has been sent line by line,
 /// and the time is in the frame beside the failure.
@@ -46,7 +48,7 @@ impl GuestFailure {
         let code = SandboxErrorCode::from_name(failure.get("code")?.as_str()?)?;
         let mut error = SandboxError::new(code, failure.get("message")?.as_str()?);
         error.name = failure.get("name").and_then(Json::as_str).map(Into::into);
-        let trace = failure.get("trace")?.as_array()?;
+        let trace = failure.get("trace")?.as_array().filter(|trace| trace.len() <= MAX_TRACE)?;
         error.trace = trace.iter().map(frame_from_json).collect::<Option<_>>()?;
         error.class = failure.get("class").and_then(Json::as_str).map(Into::into);
         if let Some(Json::Object(fields)) = failure.remove("fields") {

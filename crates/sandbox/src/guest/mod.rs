@@ -28,10 +28,11 @@ use rquickjs_sys as qjs;
 
 use crate::error::SandboxErrorCode;
 use crate::limits::{MAX_BYTECODE, MAX_DEPTH, max_parts};
+use crate::program::declared_names;
 use crate::protocol::{
     FRAME_HEADER, FrameKind, FrameReader, FrameWriter, ONLY_REQUEST, invalid_data,
 };
-use crate::request::{CompileRequest, RunRequest};
+use crate::request::{CompileRequest, CompiledCode, RunRequest};
 use call_state::GuestCallState;
 pub(crate) use call_state::{LOG_CUT, LOG_LINE_COST, ParentChannel};
 use engine::{JsContext, JsPromiseState, JsResult, JsValue, NulTerminated, PendingException};
@@ -93,7 +94,15 @@ impl GuestRunner {
         let heap = self.runtime.heap();
         // SAFETY: the heap lives as long as the runtime, which outlives `state`.
         let state = unsafe {
-            GuestCallState::new(channel, heap, started, request.cpu, request.output, request.log)
+            GuestCallState::new(
+                channel,
+                request.number,
+                heap,
+                started,
+                request.cpu,
+                request.output,
+                request.log,
+            )
         };
         let mut memory = 0;
         let result = self.runtime.enter(&state, request.stack.min(self.max_stack), |js| {
@@ -127,7 +136,7 @@ impl GuestRunner {
         if let Some(error) = state.channel_error.borrow_mut().take() {
             return Err(error);
         }
-        answer_frame(FrameKind::Done, result, state.cpu(), memory)
+        answer_frame(request.number, FrameKind::Done, result, state.cpu(), memory)
     }
 
     /// Compiles source text and returns the answer.
@@ -137,27 +146,43 @@ impl GuestRunner {
         request: &CompileRequest,
         started: Duration,
     ) -> io::Result<Vec<u8>> {
-        let source = NulTerminated::new(request.source)
-            .ok_or_else(|| invalid_data("the source text has no NUL behind it"))?;
-        let file = if request.is_prelude { c"prelude.js" } else { c"program.js" };
-        let form =
-            if request.is_module { qjs::JS_EVAL_TYPE_MODULE } else { qjs::JS_EVAL_TYPE_GLOBAL };
+        let terminated = |text| {
+            NulTerminated::new(text)
+                .ok_or_else(|| invalid_data("the source text has no NUL behind it"))
+        };
+        let (prelude, source) = (terminated(request.prelude)?, terminated(request.source)?);
         let heap = self.runtime.heap();
         // SAFETY: as in `run`.
-        let state = unsafe { GuestCallState::new(channel, heap, started, request.cpu, 0, 0) };
+        let state = unsafe {
+            GuestCallState::new(channel, request.number, heap, started, request.cpu, 0, 0)
+        };
         let result = self.runtime.enter(&state, request.stack.min(self.max_stack), |js| {
             // SAFETY: the engine does not run here, so the heap is not in use.
             unsafe { (*heap).set_limit(RUNTIME_MEMORY + request.memory) };
-            let compiled =
-                js.eval(source, file, form | qjs::JS_EVAL_FLAG_COMPILE_ONLY).and_then(|program| {
-                    let bytecode = js.write_bytecode(&program)?;
-                    // Resolving now reports an import as an error of the source text.
-                    if request.is_module {
-                        js.resolve_module(&program)?;
-                    }
-                    Ok(bytecode)
-                });
-            let bytecode = compiled.map_err(|PendingException| {
+            // Only positions in `program.js` are reported, so that an error of the prelude does
+            // not point to a line of the program.
+            let compile =
+                |text, file, form| js.eval(text, file, form | qjs::JS_EVAL_FLAG_COMPILE_ONLY);
+            let compile_both = || {
+                let mut code = CompiledCode::default();
+                if request.prelude.len() > 1 {
+                    let prelude = compile(prelude, c"prelude.js", qjs::JS_EVAL_TYPE_GLOBAL)?;
+                    code.prelude = js.write_bytecode(&prelude)?;
+                }
+                let form = if request.is_module {
+                    qjs::JS_EVAL_TYPE_MODULE
+                } else {
+                    qjs::JS_EVAL_TYPE_GLOBAL
+                };
+                let program = compile(source, c"program.js", form)?;
+                code.bytecode = js.write_bytecode(&program)?;
+                // Resolving now reports an import as an error of the source text.
+                if request.is_module {
+                    js.resolve_module(&program)?;
+                }
+                Ok(code)
+            };
+            let mut code = compile_both().map_err(|PendingException| {
                 let mut failure = exception::take_failure(js, &state);
                 if failure.code == SandboxErrorCode::Threw {
                     failure.code = SandboxErrorCode::Syntax;
@@ -165,8 +190,15 @@ impl GuestRunner {
                 failure
             })?;
             // Every function carries its own source text, so nested ones multiply it.
-            match bytecode.len() {
-                ..=MAX_BYTECODE => Ok(bytecode),
+            match code.bytecode.len() {
+                ..=MAX_BYTECODE => {
+                    // Here and not in the parent, because it takes time in proportion to the text.
+                    code.prelude_names = names_of(request.prelude);
+                    if !request.is_module {
+                        code.names = names_of(request.source);
+                    }
+                    Ok(code.encode())
+                }
                 length => Err(GuestFailure::new(
                     SandboxErrorCode::InputTooLarge,
                     format!(
@@ -176,12 +208,18 @@ impl GuestRunner {
                 )),
             }
         });
-        answer_frame(FrameKind::Compiled, result, state.cpu(), 0)
+        answer_frame(request.number, FrameKind::Compiled, result, state.cpu(), 0)
     }
+}
+
+/// The names that a source text may declare. The text was compiled, so it is UTF-8.
+fn names_of(source: &[u8]) -> Vec<String> {
+    std::str::from_utf8(source).map(declared_names).unwrap_or_default()
 }
 
 /// The last frame of a request: the result as a frame of kind `success`, or the failure.
 fn answer_frame(
+    number: u64,
     success: FrameKind,
     result: Result<Vec<u8>, GuestFailure>,
     cpu: Duration,
@@ -191,7 +229,7 @@ fn answer_frame(
         Ok(body) => (success, body),
         Err(failure) => (FrameKind::Failed, failure.to_json().to_string().into_bytes()),
     };
-    let mut answer = FrameWriter::new(kind);
+    let mut answer = FrameWriter::of_request(kind, number);
     answer.u64(cpu.as_nanos() as u64).u64(memory as u64).rest(&body);
     answer.finish()
 }

@@ -12,7 +12,7 @@ use toolwright_sandbox::{
     SandboxError, SandboxErrorCode, WorkerPool,
 };
 
-use crate::support::{EVENT_TIMEOUT, assert_works, misbehaving_worker, pool, script};
+use crate::support::{EVENT_TIMEOUT, assert_works, forging_worker, pool, script};
 
 /// Longer than the wall-clock limit of `waiting_for_the_host_stops_both_clocks`.
 const LONG_WAIT: Duration = Duration::from_secs(4);
@@ -221,7 +221,7 @@ fn too_many_host_calls_at_a_time_throw() {
 #[test]
 fn frames_about_host_calls_are_checked() {
     for kind in ["8", "9"] {
-        let worker = misbehaving_worker(&["--forge", kind]);
+        let worker = forging_worker(kind, "[]", "right");
         let pool = WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(worker) });
         let (result, peak) = call_with(&pool, "[]", &GuestLimits::default());
         assert_eq!(result.expect_err("nothing was called").code, SandboxErrorCode::WorkerDied);

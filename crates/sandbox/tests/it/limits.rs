@@ -338,6 +338,7 @@ fn dropping_a_call_that_waits_for_the_host_ends_its_worker() {
 fn a_guest_without_processor_time_is_ended_by_the_wall_clock() {
     let pool = pool(1);
     let endless = script(&pool, "for (;;);");
+    assert_works(&pool);
     signal("-STOP", pool.idle()[0]);
     let limits = GuestLimits { wall: Duration::from_millis(50), ..short_time() };
     tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
@@ -395,15 +396,14 @@ fn a_program_sees_globals_and_the_prelude() {
      = 'Special'; this.code = code; } }
                    function helper(x) { return x * factor; }";
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let prelude = runtime.block_on(POOL.compile_prelude(prelude)).expect("it compiles");
     let input = ProgramInput {
         args: json!({ "n": 2 }),
         globals: vec![("factor".to_owned(), json!(21))],
-        prelude: Some(prelude),
         ..ProgramInput::default()
     };
     let run = |source: &str, form| {
-        let program = POOL.compile_blocking(source, form, None).expect("it compiles");
+        let compiled = POOL.compile_with_prelude(prelude, source, form, None);
+        let program = runtime.block_on(compiled).expect("it compiles");
         POOL.run_blocking(&program, &input, &GuestLimits::default(), None)
     };
     assert_eq!(

@@ -4,10 +4,12 @@
 //! processor times or orders of events; wall-clock times appear only as limits that are far longer
 //! than anything takes (`EVENT_TIMEOUT`).
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use serde_json::json;
-use toolwright_sandbox::{GuestLimits, ProgramForm, ProgramInput, SandboxErrorCode};
+use toolwright_sandbox::{GuestLimits, ProgramForm, ProgramInput, SandboxErrorCode, ShareId};
 
 use crate::support::{
     EVENT_TIMEOUT, PROCESS_METRICS, assert_works, descriptors, pool, resident, resident_pages,
@@ -176,10 +178,103 @@ fn short_calls_do_not_wait_for_long_ones() {
     });
 }
 
+/// A worker that was taken over by a guest must not see what belongs to others.
+#[test]
+fn programs_of_different_shares_never_use_the_same_worker() {
+    let pool = pool(2);
+    let pools = [(); 3].map(|()| pool.with_share(ShareId::new()));
+    let programs = pools.each_ref().map(|pool| script(pool, "module.exports = () => 1"));
+    let mut workers: [HashSet<u32>; 3] = Default::default();
+    for _ in 0..5 {
+        for (program, workers) in programs.iter().zip(&mut workers) {
+            let before: HashSet<u32> = pool.idle().into_iter().collect();
+            // Through any clone: the program decides about the share.
+            pool.run_blocking(program, &ProgramInput::default(), &GuestLimits::default(), None)
+                .expect("a result");
+            let after: HashSet<u32> = pool.idle().into_iter().collect();
+            workers.extend(after.difference(&before).copied());
+        }
+    }
+    assert_eq!(workers.map(|workers| workers.len()), [1; 3], "each has one worker of its own");
+    assert_eq!(pool.started(), 3);
+}
+
+/// The idle workers of a share that is not used any more make room.
+#[test]
+fn idle_workers_are_bounded_over_all_shares() {
+    let pool = pool(1);
+    for _ in 0..30 {
+        assert_works(&pool.with_share(ShareId::new()));
+    }
+    assert!(pool.idle().len() <= 8, "{} idle", pool.idle().len());
+    assert_works(&pool);
+}
+
+#[test]
+fn endless_programs_of_one_share_do_not_delay_another() {
+    let pool = pool(2);
+    let greedy = pool.with_share(ShareId::new());
+    let endless = script(&greedy, "for (;;);");
+    let short = script(&pool, "module.exports = ({ n }) => n");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let (input, unlimited) = (ProgramInput::default(), unlimited_time());
+        let endless_calls = (0..40).map(|_| pool.run(&endless, &input, &unlimited, None));
+        let mut endless_calls = Box::pin(futures::future::select_all(endless_calls.map(Box::pin)));
+        for n in 0..50 {
+            let input = ProgramInput::args(json!({ "n": n }));
+            let call = pool.run(&short, &input, &unlimited, None);
+            let output = tokio::select! {
+                output = tokio::time::timeout(EVENT_TIMEOUT, call) => output.expect("a place"),
+                (result, ..) = &mut endless_calls => panic!("it ended: {result:?}"),
+            };
+            assert_eq!(output.expect("a result").value, json!(n));
+        }
+        // Four in long places and two that keep the short places of their share.
+        let running = pool.busy().len();
+        assert!(running <= 6, "{running} endless programs run at a time");
+        drop(endless_calls);
+        assert_eq!(pool.busy().len(), 0);
+    });
+}
+
+/// A worker that ignores its limits ends even if this process is too busy to look.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_system_ends_a_worker_while_the_parent_is_busy() {
+    let pool = pool(1);
+    // The engine does not interrupt this one call: see `workers_that_are_killed_leak_nothing`.
+    let source = "('a'.repeat(3e6)).indexOf('a'.repeat(1e6) + 'b')";
+    let program = script(&pool, source);
+    let limits = GuestLimits { cpu: Duration::from_millis(1), ..unlimited_time() };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let input = ProgramInput::default();
+        let mut call = Box::pin(pool.run(&program, &input, &limits, None));
+        // Until the request is sent.
+        while pool.busy().is_empty() {
+            assert!(call.as_mut().now_or_never().is_none());
+            tokio::task::yield_now().await;
+        }
+        let pid = pool.busy()[0];
+        let ticks = || cpu_ticks(&pid.to_string());
+        while ticks() < 10 {
+            assert!(call.as_mut().now_or_never().is_none());
+        }
+        // From here on this process does not look after the call.
+        wait_until("the worker ends", || {
+            std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default().contains(") Z")
+        });
+        assert_eq!(call.await.expect_err("it ended").code, SandboxErrorCode::WorkerDied);
+    });
+}
+
 /// If the machine has no time for a guest, another worker would not help.
 #[test]
 fn a_guest_that_gets_no_processor_time_keeps_its_slot() {
     let pool = pool(1);
+    assert_works(&pool);
     let short = script(&pool, "module.exports = ({ n }) => n");
     let worker = pool.idle()[0];
     signal("-STOP", worker);

@@ -11,7 +11,9 @@ use toolwright_sandbox::{
     WorkerCommand, WorkerPool,
 };
 
-use crate::support::{assert_works, example, misbehaving_worker, pool, wait_until, worker};
+use crate::support::{
+    assert_works, example, forging_worker, misbehaving_worker, pool, wait_until, worker,
+};
 
 fn pool_of(command: WorkerCommand) -> WorkerPool {
     WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(command) })
@@ -102,31 +104,68 @@ fn a_worker_with_a_malformed_answer_is_killed() {
     let too_long = format!("\"{}\"", "x".repeat((1 << 20) - 2));
     let limits = GuestLimits { output: (1 << 20) - 1, ..GuestLimits::default() };
     let too_deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    // `6` is a result, `7` a failure, and `5` bytecode, which was not requested.
-    for (kind, body) in [
-        ("6", many_parts.as_str()),
-        ("6", &too_long),
-        ("6", &too_deep),
-        ("6", "{"),
-        ("6", ""),
-        ("5", "1"),
-        ("7", "{"),
-        ("7", r#"{"code":"NO_SUCH_CODE","message":"x"}"#),
-        ("7", r#"{"code":"THREW"}"#),
+    // A trace that would take minutes to look up: each position costs a search in the source.
+    let frames = vec!["[1000000,1]"; 20_000].join(",");
+    let long_trace = format!(r#"{{"code":"THREW","message":"x","trace":[{frames}]}}"#);
+    let big_failure = format!(r#"{{"code":"THREW","message":"{}"}}"#, "x".repeat(300_000));
+    let log_line = format!("\0{}", "x".repeat(200_000));
+    // `6` is a result, `7` a failure, `10` a line of the log, and `5` bytecode, which was not
+    // requested.
+    for (kind, body, number) in [
+        ("6", many_parts.as_str(), "right"),
+        ("6", &too_long, "right"),
+        ("6", &too_deep, "right"),
+        ("6", "{", "right"),
+        ("6", "", "right"),
+        ("6", "[1]", "wrong"),
+        ("5", "1", "right"),
+        ("7", "{", "right"),
+        ("7", r#"{"code":"NO_SUCH_CODE","message":"x"}"#, "right"),
+        ("7", r#"{"code":"THREW"}"#, "right"),
+        ("7", r#"{"code":"THREW","message":"x","trace":[]}"#, "wrong"),
+        ("7", &long_trace, "right"),
+        ("7", &big_failure, "right"),
+        ("10", &log_line, "right"),
+        ("10", "\0x", "wrong"),
+        ("4", "twsandbx", "right"),
+        ("1", "", "right"),
+        ("200", "", "right"),
     ] {
-        let pool = pool_of(misbehaving_worker(&["--forge", kind]));
-        let program = pool.compile_blocking(body, ProgramForm::Script, None).expect("forged");
+        let pool = pool_of(forging_worker(kind, body, number));
+        // Not ASCII, so that positions in a trace are looked up in it.
+        let source = format!("/* ä */{}", "\n".repeat(1_000_000));
+        let program = pool.compile_blocking(&source, ProgramForm::Script, None).expect("forged");
         let result = pool.run_blocking(&program, &ProgramInput::default(), &limits, None);
         let error = result.expect_err("a malformed answer");
         assert_eq!(error.code, SandboxErrorCode::WorkerDied, "{kind} {body:.40}");
         assert_eq!(pool.idle(), [0; 0], "it must not serve again: {kind} {body:.40}");
     }
-    let pool = pool_of(misbehaving_worker(&["--forge", "6"]));
-    let program = pool.compile_blocking("[1]", ProgramForm::Script, None).expect("forged");
-    let output =
-        pool.run_blocking(&program, &ProgramInput::default(), &GuestLimits::default(), None);
-    assert_eq!(output.expect("a well-formed answer").value, json!([1]));
+    let pool = pool_of(forging_worker("6", "[1]", "right"));
+    let run = || {
+        let program = pool.compile_blocking("", ProgramForm::Script, None).expect("forged");
+        pool.run_blocking(&program, &ProgramInput::default(), &GuestLimits::default(), None)
+    };
+    assert_eq!(run().expect("a well-formed answer").value, json!([1]));
     assert_eq!(pool.idle().len(), 1);
+}
+
+/// A worker that was taken over could answer before it is asked, and so decide what the next caller
+/// gets to see.
+#[test]
+fn an_answer_to_no_request_ends_the_worker() {
+    let pool = pool_of(forging_worker("6", "[1]", "twice"));
+    let program = pool.compile_blocking("", ProgramForm::Script, None).expect("forged");
+    for call in 0..3 {
+        let limits = GuestLimits::default();
+        let result = pool.run_blocking(&program, &ProgramInput::default(), &limits, None);
+        // The second frame has arrived before the next call, and makes the worker unusable; or it
+        // arrives during the call, with the number of the call before.
+        match result {
+            Ok(output) => assert_eq!(output.value, json!([1]), "call {call}"),
+            Err(error) => assert_eq!(error.code, SandboxErrorCode::WorkerDied, "call {call}"),
+        }
+    }
+    assert!(pool.started() > 1, "the first worker served again");
 }
 
 #[test]

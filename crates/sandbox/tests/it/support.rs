@@ -41,6 +41,20 @@ pub(crate) fn misbehaving_worker(args: &[&str]) -> WorkerCommand {
     args.iter().fold(command, |command, arg| command.arg(arg))
 }
 
+/// A worker that answers every call with a frame of this kind and content. See
+/// `tests/misbehaving_worker` for `number`.
+pub(crate) fn forging_worker(kind: &str, content: &str, number: &str) -> WorkerCommand {
+    let folder = std::env::temp_dir().join(format!("sandbox-forge-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // Named after the content, so that the same test can use several.
+    let name = format!("{:x}", std::hash::BuildHasher::hash_one(&*HASHER, content));
+    let file = folder.join(name);
+    std::fs::write(&file, content).expect("written");
+    misbehaving_worker(&["--forge", kind, file.to_str().expect("UTF-8"), number])
+}
+
+static HASHER: LazyLock<std::hash::RandomState> = LazyLock::new(std::hash::RandomState::new);
+
 pub(crate) fn pool(workers: usize) -> WorkerPool {
     WorkerPool::new(PoolOptions { workers, ..PoolOptions::new(worker()) })
 }

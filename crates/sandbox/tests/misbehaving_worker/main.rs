@@ -4,8 +4,9 @@
 //! - `--attack`: enters the jail, then attempts what a worker must not be able to do, and reports
 //!   one line per attempt.
 //! - `--crash`, `--abort`: enters the jail, then does what a bug of the engine would do.
-//! - `--forge KIND`: answers every `Run`, without running anything, with a frame of that kind whose
-//!   content is the source text that it was last asked to compile.
+//! - `--forge KIND FILE NUMBER`: answers every `Run`, without running anything, with a frame of that
+//!   kind whose content is that of the file. The number of the request in it is the `right` one, a
+//!   `wrong` one, or the right one in two frames (`twice`).
 //! - `--parent WORKER`: is a program with a pool of its own instead. It prints the process id of a
 //!   worker that runs an endless program, and waits to be killed.
 
@@ -41,8 +42,9 @@ fn main() -> ExitCode {
         }
         Some("--parent") => run_pool(&args[1]),
         Some("--forge") => {
+            let content = std::fs::read(&args[2]).expect("a file");
             // Fails when the parent closes the socket.
-            let _ = args[1].parse().map(forge_answers);
+            let _ = args[1].parse().map(|kind| forge_answers(kind, &content, &args[3]));
             ExitCode::SUCCESS
         }
         _ => worker_main_without_layers(
@@ -53,28 +55,34 @@ fn main() -> ExitCode {
 
 /// Follows the protocol, without jail and engine. The numbers of frames are those of `FrameKind`:
 /// 1 compile, 4 hello, 5 compiled.
-fn forge_answers(kind: u8) -> io::Result<()> {
+fn forge_answers(kind: u8, content: &[u8], number: &str) -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let send = |kind: u8, body: &[u8]| {
+    let send = |kind: u8, parts: &[&[u8]]| {
+        let body = parts.concat();
         let mut frame = (body.len() as u32 + 1).to_le_bytes().to_vec();
         frame.push(kind);
-        frame.extend_from_slice(body);
+        frame.extend_from_slice(&body);
         (&socket).write_all(&frame)
     };
-    send(4, b"twsandbx\x03\0\0\0{}")?;
-    let mut source = vec![0; 16];
+    send(4, &[b"twsandbx\x04\0\0\0{}"])?;
     loop {
         let mut head = [0; 4];
         (&socket).read_exact(&mut head)?;
         let mut frame = vec![0; u32::from_le_bytes(head) as usize];
         (&socket).read_exact(&mut frame)?;
+        let mut request = frame[1..9].to_vec();
+        // In an answer come processor time and memory behind the number.
         if frame[0] == 1 {
-            // Before the source text: the kind, three limits, form, role and a length. Behind it: a
-            // NUL and the mark of an only request. Processor time and memory in the answer are 0.
-            source.extend_from_slice(&frame[1 + 24 + 2 + 4..frame.len() - 2]);
-            send(5, &[0; 17])?;
-        } else {
-            send(kind, &source)?;
+            // No names, no prelude, no names of it, no bytecode.
+            send(5, &[&request, &[0; 16], &[0; 12]])?;
+            continue;
+        }
+        if number == "wrong" {
+            request[0] ^= 1;
+        }
+        let time_and_memory: &[u8] = if (5..=7).contains(&kind) { &[0; 16] } else { &[] };
+        for _ in 0..if number == "twice" { 2 } else { 1 } {
+            send(kind, &[&request, time_and_memory, content])?;
         }
     }
 }

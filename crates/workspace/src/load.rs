@@ -195,8 +195,11 @@ impl Workspace {
             documents.iter().map(|document| read_record(document, options.format)).collect();
         let subjects: Vec<Subject<'_>> =
             readings.iter().flatten().map(|reading| self.subject(reading)).collect();
-        let found =
-            if options.rules { toolwright_check::check_each(&subjects) } else { Vec::new() };
+        let found = if options.rules {
+            toolwright_check::check_each(&subjects, &*self.analyzer)
+        } else {
+            Vec::new()
+        };
         drop(subjects);
         let mut found = found.into_iter();
         let loaded =
@@ -228,13 +231,7 @@ impl Workspace {
 
     /// A reading as the rules see it.
     pub fn subject<'a>(&'a self, reading: &'a Reading) -> Subject<'a> {
-        Subject::new(
-            reading.format,
-            reading.dialect.as_deref(),
-            &reading.toolset,
-            &reading.origin,
-            &*self.analyzer,
-        )
+        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin)
     }
 }
 

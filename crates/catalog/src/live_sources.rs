@@ -66,7 +66,8 @@ pub(crate) async fn read_server(
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
     let document = Arc::new(Document::parse(&spec.name, text, Syntax::Json));
     let format = toolwright_formats::by_name("mcp").map(|format| format.id());
-    let mut loaded = workspace.read(&document, ReadOptions { format, ..spec.options });
+    let options = ReadOptions { format, ..spec.options };
+    let mut loaded = while_blocking(|| workspace.read(&document, options));
     if let Some(Reading { toolset, .. }) = &mut loaded.reading {
         toolset.instructions = upstream.instructions().await;
         if let Some(namespace) = namespace {
@@ -101,7 +102,7 @@ async fn read_program(
         std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let bytes = process::request_schema(&absolute, context, &environment).await?;
     let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
-    let mut loaded = workspace.read(&document, spec.options);
+    let mut loaded = while_blocking(|| workspace.read(&document, spec.options));
     let Some(Reading { toolset, .. }) = &mut loaded.reading else {
         let mut message = "`--schema` printed no description of a tool".to_owned();
         if let Some(problem) = loaded.diagnostics.first() {
@@ -142,6 +143,17 @@ pub(crate) fn environment_of(spec: &SourceSpec) -> Vec<(OsString, OsString)> {
     spec.environment.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
+/// Does work that takes long, or waits for the process that analyses JavaScript, without stopping
+/// other tasks: a definition decides how long it takes. Not `spawn_blocking`, because the work
+/// borrows, and nothing else of the same source may run meanwhile.
+fn while_blocking<T>(work: impl FnOnce() -> T) -> T {
+    match tokio::runtime::Handle::current().runtime_flavor() {
+        tokio::runtime::RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        // A runtime with one thread, as in tests, has no other thread for the other tasks.
+        _ => work(),
+    }
+}
+
 /// Loads one source of any kind. Dropping the future ends the programs that it runs.
 pub(crate) async fn load_source(
     spec: &SourceSpec,
@@ -154,7 +166,8 @@ pub(crate) async fn load_source(
         SourceTarget::Definitions(path) => {
             // Without an await: the files are read in one go, before programs of other sources
             // that are loaded side by side can change them.
-            load.found = workspace.load(std::slice::from_ref(path), spec.options);
+            load.found =
+                while_blocking(|| workspace.load(std::slice::from_ref(path), spec.options));
         }
         SourceTarget::Server(to, namespace) => {
             match read_server(spec, to, namespace.as_ref(), workspace, context).await {

@@ -32,9 +32,8 @@
 //!     reading.dialect.as_deref(),
 //!     &reading.toolset,
 //!     &reading.origin,
-//!     &toolwright_script::InProcessAnalyzer,
 //! );
-//! let found = check(&subject);
+//! let found = check(&subject, &toolwright_script::InProcessAnalyzer);
 //! assert_eq!(found[0].code.name, "INVALID_SCHEMA");
 //! assert_eq!(found[0].at.as_str(), "/inputSchema/properties/zone/type");
 //! ```
@@ -48,10 +47,11 @@ mod subject;
 mod testing;
 mod tool_poisoning;
 
+use toolwright_script::ScriptAnalyzer;
 use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 
 pub use report::{MAX_FINDINGS, MAX_NOTES};
-pub use rules::invalid_function_syntax::check_script;
+pub use rules::invalid_function_syntax::check_scripts;
 pub use rules::invalid_schema::finding as schema_finding;
 pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;
 pub use silence::{USELESS_SILENCE, silence};
@@ -59,16 +59,19 @@ pub use subject::Subject;
 
 /// Runs all rules about single documents on one document. The findings point into the document, not
 /// into the record, and are in the order of the rules. At most [`MAX_FINDINGS`] and [`MAX_NOTES`].
-pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
-    check_each(std::slice::from_ref(subject)).pop().unwrap_or_default()
+pub fn check(subject: &Subject<'_>, analyzer: &dyn ScriptAnalyzer) -> Vec<Finding> {
+    check_each(std::slice::from_ref(subject), analyzer).pop().unwrap_or_default()
 }
 
 /// [`check()`] for several documents: the findings of each, in the order of `subjects`.
 ///
 /// The outer loop is over the rules, not over the documents. All rules together are far more code
 /// than the instruction cache of a processor holds, so running one rule on many documents is faster
-/// than running all rules on one document after the other.
-pub fn check_each(subjects: &[Subject<'_>]) -> Vec<Vec<Finding>> {
+/// than running all rules on one document after the other. In the same way the analyzer gets the
+/// JavaScript of all documents at once, because it works in another process. The caller chooses it:
+/// code from a definition is untrusted, and where to parse it is the caller's decision.
+pub fn check_each(subjects: &[Subject<'_>], analyzer: &dyn ScriptAnalyzer) -> Vec<Vec<Finding>> {
+    subject::analyze_functions(subjects, analyzer);
     let mut reports: Vec<_> =
         subjects.iter().map(|subject| report::Report::new(subject.origin)).collect();
     for rule in rules::RULES {

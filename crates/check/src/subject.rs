@@ -3,12 +3,13 @@
 //! ```text
 //!              ┌ toolset, origin ......... as the reader made them
 //!    Subject ──┼ compiled schemas ........ per tool and side, on first use
-//!              └ facts about code ........ per function, on first use
+//!              └ facts about code ........ of all functions, before the rules run
 //! ```
 //!
 //! Compiling a schema and parsing JavaScript take far longer than anything else a rule does, and
-//! several rules need the results. So the subject computes each at most once, and only if a rule
-//! asks. Rules never compile or parse themselves.
+//! several rules need the results. So each is computed once: schemas if a rule asks, facts about
+//! code for many documents at a time, because the analyzer works in another process. Rules never
+//! compile or parse themselves.
 
 use std::sync::OnceLock;
 
@@ -16,7 +17,7 @@ use toolwright_model::{
     Conventions, Draft, ExampleKind, FormatId, Function, InputSchema, Json, Toolset,
 };
 use toolwright_schema::{Schema, SchemaError, ValidationErrors};
-use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts};
+use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource};
 use toolwright_source::{Node, Origin, RecordPath, ValueKind};
 
 /// A record to be checked. It borrows everything, so it is cheap to create one for each document.
@@ -30,12 +31,9 @@ pub struct Subject<'a> {
     pub toolset: &'a Toolset<Draft>,
     /// Which value of the document each part of the record was read from.
     pub origin: &'a Origin,
-    /// Parses JavaScript. The caller chooses the implementation, because code from a definition is
-    /// untrusted and it is the caller's decision in which process to parse it.
-    analyzer: &'a dyn ScriptAnalyzer,
     /// One entry for each tool, in the order of the record.
     schemas: OnceLock<Vec<CompiledSchemas>>,
-    /// All functions that have code; see [`Subject::functions`].
+    /// Set by [`analyze_functions`].
     functions: OnceLock<Vec<CheckedFunction<'a>>>,
 }
 
@@ -140,6 +138,45 @@ pub(crate) struct CheckedFunction<'a> {
     pub(crate) script: ScriptFacts,
 }
 
+/// The same before the analyzer has seen it.
+struct UnreadFunction<'a> {
+    role: FunctionList,
+    id: Option<&'a str>,
+    at: RecordPath,
+    code: &'a str,
+    /// Names that exist for this code beside those of the sandbox.
+    provided: &'static [&'static str],
+}
+
+/// Analyzes the functions of all subjects with one call of the analyzer. Documents without
+/// functions cost nothing.
+pub(crate) fn analyze_functions(subjects: &[Subject<'_>], analyzer: &dyn ScriptAnalyzer) {
+    let unread: Vec<Vec<UnreadFunction<'_>>> =
+        subjects.iter().map(|subject| subject.unread_functions().collect()).collect();
+    let source = |(document, functions)| {
+        let functions: &Vec<UnreadFunction<'_>> = functions;
+        functions.iter().map(move |UnreadFunction { code, provided, .. }| ScriptSource {
+            code,
+            goal: ParseGoal::Function,
+            provided,
+            document,
+        })
+    };
+    let sources: Vec<ScriptSource<'_>> = unread.iter().enumerate().flat_map(source).collect();
+    if sources.is_empty() {
+        return;
+    }
+    let mut facts = analyzer.analyze_all(&sources).into_iter();
+    for (subject, functions) in subjects.iter().zip(unread) {
+        let read = |UnreadFunction { role, id, at, .. }| {
+            let script = facts.next().expect("facts about each script");
+            CheckedFunction { role, id, at, script }
+        };
+        // A subject that was checked before keeps its facts.
+        let _ = subject.functions.set(functions.into_iter().map(read).collect());
+    }
+}
+
 impl<'a> Subject<'a> {
     /// A subject made of the parts of a `formats::Reading`. Computes nothing yet.
     pub fn new(
@@ -147,14 +184,12 @@ impl<'a> Subject<'a> {
         dialect: Option<&'a str>,
         toolset: &'a Toolset<Draft>,
         origin: &'a Origin,
-        analyzer: &'a dyn ScriptAnalyzer,
     ) -> Subject<'a> {
         Subject {
             format,
             dialect,
             toolset,
             origin,
-            analyzer,
             schemas: OnceLock::new(),
             functions: OnceLock::new(),
         }
@@ -243,35 +278,35 @@ impl<'a> Subject<'a> {
             .get_or_init(|| self.toolset.tools.iter().map(|_| CompiledSchemas::default()).collect())
     }
 
-    /// All functions that have code, in the order helpers, processors, validators. The first call
-    /// analyzes all of them; documents without functions pay nothing.
+    /// All functions that have code, in the order helpers, processors, validators. Empty until
+    /// [`analyze_functions`] has run.
     pub(crate) fn functions(&self) -> &[CheckedFunction<'a>] {
-        self.functions.get_or_init(|| {
-            let knowledge = &self.toolset.knowledge;
-            let helpers = knowledge.helpers.iter().map(|helper| (FunctionList::Helper, helper));
-            let processors =
-                knowledge.processors.iter().map(|p| (FunctionList::Processor, &p.function));
-            let validators =
-                knowledge.validators.iter().map(|v| (FunctionList::Validator, &v.function));
-            let read = |(n, (role, function)): (usize, (FunctionList, &'a Function))| {
-                // Blank code counts as missing code, which the table of fields reports.
-                let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
-                let at = place(role, n).child("function");
-                // Names that the runner defines around the code (AIOS: a processor receives `data`
-                // and `fields`, the orchestration of a meta tool calls `tools`).
-                let lent: &[&str] = match role {
-                    FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => {
-                        &["tools"]
-                    }
-                    FunctionList::Processor => &["data", "fields"],
-                    _ => &[],
-                };
-                let script = self.analyzer.analyze(code, ParseGoal::Function, lent);
-                Some(CheckedFunction { role, id: function.id.as_deref(), at, script })
+        self.functions.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The functions that have code, without facts about it, and what the analyzer needs.
+    fn unread_functions(&self) -> impl Iterator<Item = UnreadFunction<'a>> {
+        let knowledge = &self.toolset.knowledge;
+        let helpers = knowledge.helpers.iter().map(|helper| (FunctionList::Helper, helper));
+        let processors =
+            knowledge.processors.iter().map(|p| (FunctionList::Processor, &p.function));
+        let validators =
+            knowledge.validators.iter().map(|v| (FunctionList::Validator, &v.function));
+        let unread = |(n, (role, function)): (usize, (FunctionList, &'a Function))| {
+            // Blank code counts as missing code, which the table of fields reports.
+            let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
+            // Names that the runner defines around the code (AIOS: a processor receives `data` and
+            // `fields`, the orchestration of a meta tool calls `tools`).
+            let provided: &[&str] = match role {
+                FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => &["tools"],
+                FunctionList::Processor => &["data", "fields"],
+                _ => &[],
             };
-            let (helpers, processors) = (helpers.enumerate(), processors.enumerate());
-            helpers.chain(processors).chain(validators.enumerate()).filter_map(read).collect()
-        })
+            let at = place(role, n).child("function");
+            Some(UnreadFunction { role, id: function.id.as_deref(), at, code, provided })
+        };
+        let (helpers, processors) = (helpers.enumerate(), processors.enumerate());
+        helpers.chain(processors).chain(validators.enumerate()).filter_map(unread)
     }
 
     /// Whether a helper is the one that calls the other tools of a meta tool. This reads the

@@ -7,10 +7,12 @@
 
 use std::sync::Arc;
 
+use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, Finding, Syntax, locate};
 
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::subject::analyze_functions;
 use crate::{Subject, check};
 
 /// Reads a text and runs `check` on it. Panics if no format is detected, because the test is wrong
@@ -23,13 +25,8 @@ fn with_subject<T>(text: &str, check: impl FnOnce(&Arc<Document>, &Subject<'_>) 
         panic!("no format: {text}");
     };
     let reading = toolwright_formats::read(&document, format);
-    let subject = Subject::new(
-        reading.format,
-        reading.dialect.as_deref(),
-        &reading.toolset,
-        &reading.origin,
-        &toolwright_script::InProcessAnalyzer,
-    );
+    let subject =
+        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
     check(&document, &subject)
 }
 
@@ -38,7 +35,7 @@ fn with_subject<T>(text: &str, check: impl FnOnce(&Arc<Document>, &Subject<'_>) 
 fn check_text(text: &str) -> (Arc<Document>, Vec<Finding>) {
     with_subject(text, |document, subject| {
         assert!(document.problems().is_empty(), "{:?}", document.problems());
-        (document.clone(), check(subject))
+        (document.clone(), check(subject, &InProcessAnalyzer))
     })
 }
 
@@ -51,6 +48,7 @@ pub(crate) fn findings(text: &str) -> Vec<Finding> {
 /// the findings of other rules would reach the limit first.
 pub(crate) fn count(rule: &Rule, text: &str) -> usize {
     with_subject(text, |_, subject| {
+        analyze_functions(std::slice::from_ref(subject), &InProcessAnalyzer);
         let mut report = Report::new(subject.origin);
         (rule.check)(subject, &mut report);
         report.into_findings().len()

@@ -11,7 +11,8 @@
 //!            └ environment: variables
 //! ```
 //!
-//! The same binary is also the worker of the sandbox (`sandbox::WORKER_ARGUMENT`).
+//! The same binary is also the worker of the sandbox (`sandbox::WORKER_ARGUMENT`) and the one that
+//! parses JavaScript (`script_analyzer::WORKER_ARGUMENT`).
 
 mod args;
 mod call;
@@ -44,8 +45,12 @@ use output::ExitStatus;
 fn main() -> std::process::ExitCode {
     // Before anything else: the jail of a worker restricts the whole process, so there must be no
     // other thread and no open file yet.
-    if std::env::args_os().nth(1).is_some_and(|word| word == sandbox::WORKER_ARGUMENT) {
+    let first_argument = std::env::args_os().nth(1).unwrap_or_default();
+    if first_argument == sandbox::WORKER_ARGUMENT {
         return toolwright_sandbox::worker_main();
+    }
+    if first_argument == script_analyzer::WORKER_ARGUMENT {
+        return script_analyzer::worker_main();
     }
     let args = CliArgs::parse();
     let result = match args.command {

@@ -41,6 +41,7 @@ mod guest;
 mod host_functions;
 mod in_process_guest;
 mod jail;
+mod jailed_function;
 mod limits;
 mod pool;
 mod program;
@@ -57,6 +58,9 @@ pub use host_functions::{HostError, HostFunctions};
 #[doc(hidden)]
 pub use in_process_guest::InProcessGuest;
 pub use jail::{JailLayer, JailReport};
+pub use jailed_function::{
+    FunctionAnswer, FunctionLimits, JailedFunction, JailedFunctionError, jailed_function_main,
+};
 pub use limits::{GuestLimits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
 pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_for_runtime};
 pub use program::{Program, ProgramForm};

@@ -84,7 +84,7 @@ fn serve(socket: &mut ParentSocket, jail_report: &str, guest_stack: usize) -> io
 
 /// The socket to the parent, which is descriptor 0. Not `std::io::Stdin`, which cannot write.
 #[derive(Default)]
-struct ParentSocket {
+pub(crate) struct ParentSocket {
     /// Bytes that were received and not taken yet.
     received: Vec<u8>,
 }

@@ -186,9 +186,13 @@ fn read_clock(clock: ProcessClock) -> Option<Duration> {
 pub(crate) struct WorkerSpawner(mpsc::Sender<SpawnerTask>);
 
 enum SpawnerTask {
-    Start(oneshot::Sender<io::Result<(Child, UnixStream)>>),
+    /// The function gets the process, or the error.
+    Start(Box<dyn FnOnce(StartedProcess) + Send>),
     Reap(Child),
 }
+
+/// A process that was started, with our end of its socket.
+type StartedProcess = io::Result<(Child, UnixStream)>;
 
 impl WorkerSpawner {
     /// Starts the thread.
@@ -203,10 +207,27 @@ impl WorkerSpawner {
     /// Starts a process, without waiting for its greeting.
     pub(crate) async fn start(&self) -> io::Result<WorkerProcess> {
         let (sender, started) = oneshot::channel();
-        let gone = || io::Error::other("the thread that starts workers has ended");
-        self.0.send(SpawnerTask::Start(sender)).map_err(|_| gone())?;
-        let (child, socket) = started.await.map_err(|_| gone())??;
-        Ok(WorkerProcess {
+        // If the caller has gone meanwhile, the process is not needed.
+        self.request_start(|started| sender.send(started).unwrap_or_else(end_unused))?;
+        Ok(self.process(started.await.map_err(|_| spawner_ended())??))
+    }
+
+    /// [`WorkerSpawner::start`] for a thread that may block.
+    pub(crate) fn start_blocking(&self) -> io::Result<WorkerProcess> {
+        let (sender, started) = mpsc::channel();
+        self.request_start(move |started| {
+            sender.send(started).unwrap_or_else(|error| end_unused(error.0));
+        })?;
+        Ok(self.process(started.recv().map_err(|_| spawner_ended())??))
+    }
+
+    /// Lets the thread start a process and pass it to `then`.
+    fn request_start(&self, then: impl FnOnce(StartedProcess) + Send + 'static) -> io::Result<()> {
+        self.0.send(SpawnerTask::Start(Box::new(then))).map_err(|_| spawner_ended())
+    }
+
+    fn process(&self, (child, socket): (Child, UnixStream)) -> WorkerProcess {
+        WorkerProcess {
             watch: None,
             socket,
             received: Vec::new(),
@@ -214,7 +235,7 @@ impl WorkerSpawner {
             has_low_priority: false,
             child: Some(child),
             spawner: self.clone(),
-        })
+        }
     }
 
     /// Waits for the end of a process that was killed, on the thread.
@@ -229,14 +250,20 @@ impl WorkerSpawner {
 fn run_tasks(command: &WorkerCommand, tasks: &mpsc::Receiver<SpawnerTask>) {
     for task in tasks {
         match task {
-            SpawnerTask::Start(sender) => {
-                // If the caller has gone meanwhile, the process is not needed.
-                if let Err(Ok((child, _))) = sender.send(spawn(command)) {
-                    kill_and_wait(child);
-                }
-            }
+            SpawnerTask::Start(then) => then(spawn(command)),
             SpawnerTask::Reap(child) => kill_and_wait(child),
         }
+    }
+}
+
+fn spawner_ended() -> io::Error {
+    io::Error::other("the thread that starts workers has ended")
+}
+
+/// Ends a process that nobody waits for any more.
+fn end_unused(started: StartedProcess) {
+    if let Ok((child, _)) = started {
+        kill_and_wait(child);
     }
 }
 

@@ -12,6 +12,7 @@ use oxc_ast::ast::{
     ObjectPropertyKind, Statement, VariableDeclarator,
 };
 
+use crate::facts::{MAX_LISTED, MAX_TEXT, shorten};
 use crate::resolve::{FunctionNode, ResolvedTree, ResolvedValue};
 use crate::{EntryPoint, ReturnFacts, return_values};
 
@@ -127,12 +128,13 @@ impl<'a> ExportedFunctions<'a> {
             return;
         }
         match name {
-            Some(name) if self.names.iter().all(|known| known != name) => {
+            // Assigned twice, for example in two branches.
+            Some(name) if self.names.iter().any(|known| known == name) => {}
+            Some(name) if self.names.len() < MAX_LISTED && name.len() <= MAX_TEXT => {
                 self.names.push(name.to_owned())
             }
-            // Assigned twice, for example in two branches.
-            Some(_) => {}
-            None => self.whole = true,
+            // Too many or too long to be listed is the same as not to be seen.
+            _ => self.whole = true,
         }
         self.functions.push(tree.function(value));
     }
@@ -279,7 +281,7 @@ fn from_declaration(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
     match functions.as_slice() {
         [(name, function)] => {
             let returns = return_values::of_functions(tree, &[Some(*function)]);
-            Some((EntryPoint::Declared((*name).to_owned()), returns))
+            Some((EntryPoint::Declared(shorten(name)), returns))
         }
         _ => None,
     }

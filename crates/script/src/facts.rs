@@ -2,15 +2,17 @@
 //!
 //! Nothing here refers to the parser, borrows from the source text or computes anything about
 //! JavaScript: strings, numbers and byte ranges only. That is the contract between this crate and
-//! its users, and it is what an analyzer in another process would send over a pipe.
+//! its users, and it is what an analyzer in another process sends over a socket (`wire`).
 //!
 //! All ranges are in bytes of the code that was analyzed and lie on character boundaries, so
 //! `&code[range]` never panics (held by the property tests).
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// What the code is for, which decides how it is parsed and which facts are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParseGoal {
     /// The `function` of a helper, processor or validator: a classic script in the sandbox. All
     /// facts are looked for.
@@ -24,14 +26,14 @@ pub enum ParseGoal {
 }
 
 /// Everything that the source text alone says about a piece of code.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptFacts {
     /// Syntax errors in source order, at most [`MAX_PROBLEMS`].
     pub problems: Vec<SyntaxProblem>,
-    /// Uses of what the sandbox does not allow, in source order.
+    /// Uses of what the sandbox does not allow, in source order, at most [`MAX_LISTED`].
     pub forbidden: Vec<ForbiddenCall>,
     /// Names that neither the code declares nor the sandbox provides, in the order of their first
-    /// use. A name that `forbidden` reports already is not repeated here.
+    /// use, at most [`MAX_LISTED`]. A name that `forbidden` reports already is not repeated here.
     pub free: Vec<FreeName>,
     /// How the code offers the function to call.
     pub entry: EntryPoint,
@@ -43,6 +45,21 @@ pub struct ScriptFacts {
 /// one after another, and only the first ones help.
 pub const MAX_PROBLEMS: usize = 20;
 
+/// The most items of every other list: hostile code would otherwise make facts of a hundred times
+/// its size.
+pub const MAX_LISTED: usize = 100;
+
+/// The most bytes of a message, an excerpt or a name. Longer ones are cut and end in `…`.
+pub const MAX_TEXT: usize = 400;
+
+/// The text, cut to [`MAX_TEXT`] bytes.
+pub(crate) fn shorten(text: &str) -> String {
+    if text.len() <= MAX_TEXT {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT - '…'.len_utf8())])
+}
+
 impl ScriptFacts {
     /// Facts about code that could not be looked at beyond its problems, or needs no further look.
     pub(crate) fn only_problems(problems: Vec<SyntaxProblem>) -> Self {
@@ -53,6 +70,12 @@ impl ScriptFacts {
             entry: EntryPoint::Unknown,
             returns: ReturnFacts::UNKNOWN,
         }
+    }
+
+    /// Facts about code that was not read at all, with the reason.
+    pub(crate) fn unread(kind: SyntaxProblemKind, message: String) -> Self {
+        let message = shorten(&message);
+        Self::only_problems(vec![SyntaxProblem { kind, message, range: 0..0, help: None }])
     }
 
     /// The first error for which the sandbox's engine refuses to compile the code, static imports
@@ -76,7 +99,7 @@ impl ScriptFacts {
 
 /// A syntax error, or code that exceeds a limit. Early errors (a name declared twice, `break`
 /// outside of a loop) are syntax errors too.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyntaxProblem {
     /// Whether the code is wrong, or only more than this crate reads.
     pub kind: SyntaxProblemKind,
@@ -89,17 +112,19 @@ pub struct SyntaxProblem {
 }
 
 /// Whether a problem is an error of the code or a limit of this crate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SyntaxProblemKind {
     /// The engine refuses this code.
     Syntax,
-    /// The code may be right, but is larger or deeper than this crate reads. No other fact about it
-    /// is known.
+    /// The code may be right, but is larger or more complex than this crate reads. No other fact
+    /// about it is known.
     Limit,
+    /// The analysis does not work on this machine, whatever the code is. No other fact is known.
+    Unavailable,
 }
 
 /// A use of something that the sandbox does not allow.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForbiddenCall {
     /// Which kind of access it is.
     pub kind: ForbiddenKind,
@@ -110,7 +135,7 @@ pub struct ForbiddenCall {
 }
 
 /// The kinds of access that the sandbox does not allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ForbiddenKind {
     /// `require`, also through `module` or the global object.
     Require,
@@ -123,7 +148,7 @@ pub enum ForbiddenKind {
 }
 
 /// A name that is used and that nothing declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeName {
     /// The identifier.
     pub name: String,
@@ -133,10 +158,10 @@ pub struct FreeName {
 
 /// How the code offers the function to call (aios seed, "entry point of a function"). Where only
 /// running the code could decide, the code gets the benefit of the doubt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EntryPoint {
     /// `module.exports` is a function, or holds functions of these names. Empty when it is the
-    /// function itself or the names cannot be seen.
+    /// function itself, or the names cannot be seen or are more than [`MAX_LISTED`].
     Exports(Vec<String>),
     /// The value of the script is the function, or already the result.
     Value,
@@ -150,7 +175,7 @@ pub enum EntryPoint {
 
 /// The values that the entry point can return, as far as a validator's verdict `{ valid, errors }`
 /// is concerned. Each branch of a `?:`, `&&`, `||` or `??` counts as a value of its own.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnFacts {
     /// All values that were seen, `return;` included.
     pub found: usize,
@@ -158,7 +183,7 @@ pub struct ReturnFacts {
     pub shaped: usize,
     /// Values that only running the code could determine, and `throw` statements.
     pub unknown: usize,
-    /// The positions of values that are certainly not a verdict.
+    /// The positions of values that are certainly not a verdict, at most [`MAX_LISTED`].
     pub wrong: Vec<Range<usize>>,
 }
 

@@ -14,7 +14,7 @@ use oxc_span::{GetSpan, Span};
 
 use crate::parse::range;
 use crate::resolve::{ResolvedTree, is_global_object};
-use crate::{ForbiddenCall, ForbiddenKind};
+use crate::{ForbiddenCall, ForbiddenKind, MAX_LISTED};
 
 /// Members of Node's `process` that lead to files, modules or native code. The others, such as
 /// `process.env`, are only free names. Example: `process.binding("fs")` gives the file system
@@ -45,6 +45,7 @@ pub(crate) fn find<'a>(tree: &ResolvedTree<'_, 'a>) -> (Vec<ForbiddenCall>, BTre
     search.calls.sort_by_key(|call| call.range.start);
     // `fs.open('r', 'file:x')` is found twice, by its name and by its URL: one finding is enough.
     search.calls.dedup_by_key(|call| call.range.start);
+    search.calls.truncate(MAX_LISTED);
     (search.calls, search.reported_names)
 }
 

@@ -11,9 +11,10 @@ use oxc_ast::AstKind;
 use oxc_ast::ast::IdentifierReference;
 use oxc_semantic::NodeId;
 
-use crate::FreeName;
+use crate::facts::shorten;
 use crate::parse::range;
 use crate::resolve::ResolvedTree;
+use crate::{FreeName, MAX_LISTED};
 
 /// The first use of every free name, in source order. `reported` are names that were reported as
 /// forbidden calls already: one mistake is one finding.
@@ -29,10 +30,10 @@ pub(crate) fn find(tree: &ResolvedTree, reported: &BTreeSet<&str>) -> Vec<FreeNa
             first.insert(name, here);
         }
     }
-    let mut free: Vec<FreeName> =
-        first.into_iter().map(|(name, range)| FreeName { name: name.to_owned(), range }).collect();
-    free.sort_by_key(|free| free.range.start);
-    free
+    let mut first: Vec<(&str, Range<usize>)> = first.into_iter().collect();
+    first.sort_by_key(|(_, range)| range.start);
+    first.truncate(MAX_LISTED);
+    first.into_iter().map(|(name, range)| FreeName { name: shorten(name), range }).collect()
 }
 
 /// Whether this use would throw a `ReferenceError`.

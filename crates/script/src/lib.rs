@@ -6,14 +6,15 @@
 //! comes from the syntax tree alone, so a definition can be checked without trusting it.
 //!
 //! ```text
-//! code ─▶ size_limits ─▶ parse ─▶ resolve ─┬▶ forbidden_calls ─┐
-//!         (bounds, on     (oxc)   (names)  ├▶ free_names       ├─▶ ScriptFacts
-//!          the bytes)                      └▶ entry_point ─────┘   (plain data)
-//!                                              └▶ return_values
+//! caller's process      worker process
+//! WorkerAnalyzer ─wire─▶ answer_request ─▶ parse ─▶ resolve ─┬▶ forbidden_calls ─┐
+//!   ▲                                      (oxc)    (names)  ├▶ free_names       ├─▶ ScriptFacts
+//!   │                                                        └▶ entry_point ─────┘  (plain data)
+//!   └──────────────────────────────── wire ◀─────────────────────────────────────────────┘
 //! ```
 //!
 //! Other crates use [`ScriptFacts`] and the trait [`ScriptAnalyzer`]. No type of the parser is
-//! public, so the parser can move into another process without a change outside of this crate.
+//! public. How a worker process is started and confined is not known here ([`AnalysisWorker`]).
 //!
 //! ```
 //! use toolwright_script::{
@@ -40,17 +41,19 @@ mod facts;
 mod forbidden_calls;
 mod free_names;
 mod globals;
-mod large_stack;
 mod parse;
 mod problem_messages;
 mod resolve;
 mod return_values;
-mod size_limits;
+mod wire;
+mod worker_analyzer;
 
-pub use analyzer::{InProcessAnalyzer, ScriptAnalyzer, read};
+pub use analyzer::{
+    InProcessAnalyzer, MAX_CODE_BYTES, ScriptAnalyzer, ScriptSource, answer_request, read,
+};
 pub use facts::{
-    EntryPoint, ForbiddenCall, ForbiddenKind, FreeName, MAX_PROBLEMS, ParseGoal, ReturnFacts,
-    ScriptFacts, SyntaxProblem, SyntaxProblemKind,
+    EntryPoint, ForbiddenCall, ForbiddenKind, FreeName, MAX_LISTED, MAX_PROBLEMS, MAX_TEXT,
+    ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
 };
 pub use globals::GLOBALS;
-pub use size_limits::{MAX_BYTES, MAX_DEPTH, MAX_TOKENS};
+pub use worker_analyzer::{AnalysisFailure, AnalysisLimits, AnalysisWorker, WorkerAnalyzer};

@@ -2,8 +2,11 @@
 //! [`ParseGoal`](crate::ParseGoal).
 //!
 //! Each goal has its own grammar: `import` is an error in a script, `with` is an error in a module,
-//! and Node decides between the two by looking at the file. Nothing here is bounded: callers
-//! measure the code first (`size_limits`) and provide the stack (`large_stack`).
+//! and Node decides between the two by looking at the file.
+//!
+//! Nothing here is bounded. The parser recurses as deep as the code is nested, and its time grows
+//! with the square of the number of named groups of a regular expression. So nothing but a worker
+//! process may come here with hostile code; see `worker_analyzer`.
 
 use std::cell::Cell;
 use std::ops::Range;

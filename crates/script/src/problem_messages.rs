@@ -12,6 +12,7 @@ use oxc_ast::AstKind;
 use oxc_semantic::AstNode;
 use oxc_span::{GetSpan, LabeledSpan};
 
+use crate::facts::shorten;
 use crate::parse::range;
 use crate::{SyntaxProblem, SyntaxProblemKind};
 
@@ -62,7 +63,8 @@ fn can_be_quoted(text: &str) -> bool {
 fn restyle(message: &str) -> String {
     let message = message.trim().trim_end_matches('.').replace('\'', "`");
     let sentences: Vec<String> = message.split(": ").map(lower_first).collect();
-    sentences.join(": ")
+    // A message may quote a name of a megabyte.
+    shorten(&sentences.join(": "))
 }
 
 /// The sentence with its first letter in lower case, unless it begins with an acronym (`EOF`).

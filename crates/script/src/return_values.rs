@@ -12,9 +12,9 @@ use oxc_ast::ast::{AssignmentOperator, Expression, ObjectExpression, ObjectPrope
 use oxc_semantic::NodeId;
 use oxc_span::{GetSpan, Span};
 
-use crate::ReturnFacts;
 use crate::parse::range;
 use crate::resolve::{FunctionNode, ResolvedTree, ResolvedValue};
+use crate::{MAX_LISTED, ReturnFacts};
 
 impl ReturnFacts {
     fn add(&mut self, shape: ReturnShape, at: Span) {
@@ -22,7 +22,8 @@ impl ReturnFacts {
         match shape {
             ReturnShape::Verdict => self.shaped += 1,
             ReturnShape::Unknown => self.unknown += 1,
-            ReturnShape::Other => self.wrong.push(range(at)),
+            ReturnShape::Other if self.wrong.len() < MAX_LISTED => self.wrong.push(range(at)),
+            ReturnShape::Other => {}
         }
     }
 }

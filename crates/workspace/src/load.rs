@@ -208,8 +208,11 @@ impl Workspace {
             documents.iter().map(|document| read_record(document, options.format)).collect();
         let subjects: Vec<Subject<'_>> =
             readings.iter().flatten().map(|reading| self.subject(reading)).collect();
-        let found =
-            if options.rules { toolwright_check::check_each(&subjects) } else { Vec::new() };
+        let found = if options.rules {
+            toolwright_check::check_each(&subjects, &*self.analyzer)
+        } else {
+            Vec::new()
+        };
         // They borrow the readings, which are moved below.
         drop(subjects);
         // One list for each document that has a record. Without rules it is empty, and `next` then
@@ -244,13 +247,7 @@ impl Workspace {
 
     /// A reading as the rules see it.
     pub fn subject<'a>(&'a self, reading: &'a Reading) -> Subject<'a> {
-        Subject::new(
-            reading.format,
-            reading.dialect.as_deref(),
-            &reading.toolset,
-            &reading.origin,
-            &*self.analyzer,
-        )
+        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin)
     }
 }
 

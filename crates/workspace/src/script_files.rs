@@ -11,7 +11,10 @@ use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Source, locate};
 
 use crate::Workspace;
 use crate::files::{self, LoadError};
-use crate::load::{LoadResult, LoadedDocument};
+use crate::load::{LoadResult, LoadedDocument, in_parallel};
+
+/// Scripts that are read and analyzed together.
+const BATCH_SCRIPTS: usize = 16;
 
 /// Whether a file is JavaScript by its name. These are the endings that Node runs as JavaScript.
 /// The test needs no file: the command line uses it to sort arguments before anything is read.
@@ -34,19 +37,24 @@ impl Workspace {
             // be checked.
             .filter(|path| is_script(path) && path.is_file())
             .collect();
-        for path in named.iter().cloned().chain(of_tools) {
-            if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
-                match read_source(&path) {
-                    Ok(source) => {
-                        let diagnostics =
-                            toolwright_check::check_script(&Arc::new(source), &*self.analyzer);
-                        // A document without a record: it is shown like any other, and no rule runs
-                        // on it.
-                        load.documents.push(LoadedDocument::only_diagnostics(diagnostics));
-                    }
-                    Err(error) => load.failures.push(error),
+        let mut paths: Vec<PathBuf> = named.iter().cloned().chain(of_tools).collect();
+        paths.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
+        // Several at a time, because the analyzer works in another process.
+        let batches: Vec<&[PathBuf]> = paths.chunks(BATCH_SCRIPTS).collect();
+        let checked = in_parallel(&batches, |batch| {
+            let (mut sources, mut failures) = (Vec::new(), Vec::new());
+            for read in batch.iter().map(|path| read_source(path)) {
+                match read {
+                    Ok(source) => sources.push(Arc::new(source)),
+                    Err(error) => failures.push(error),
                 }
             }
+            (toolwright_check::check_scripts(&sources, &*self.analyzer), failures)
+        });
+        for (diagnostics, failures) in checked {
+            // Documents without a record: they are shown like any other, and no rule runs on them.
+            load.documents.extend(diagnostics.into_iter().map(LoadedDocument::only_diagnostics));
+            load.failures.extend(failures);
         }
     }
 }

@@ -243,15 +243,7 @@ mod tests {
         let readings: Vec<Reading> = texts.iter().enumerate().map(read).collect();
         let subjects: Vec<Subject<'_>> = readings
             .iter()
-            .map(|r| {
-                Subject::new(
-                    r.format,
-                    r.dialect.as_deref(),
-                    &r.toolset,
-                    &r.origin,
-                    &toolwright_script::InProcessAnalyzer,
-                )
-            })
+            .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
             .collect();
         let ours =
             check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "DUPLICATE_ID");

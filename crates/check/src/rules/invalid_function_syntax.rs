@@ -4,12 +4,15 @@
 //!
 //! The analyzer in `script` finds the errors; here they become findings at their position in the
 //! text, which for YAML blocks is a line of the file. The same check serves scripts of local tools,
-//! which are files of their own ([`check_script`]). Other rules about code are silent if it does
-//! not parse.
+//! which are files of their own ([`check_scripts`]). Other rules about code are silent if it does
+//! not parse. Code that the analyzer could not read to its end is reported here as well: nobody
+//! knows what it does, so it must not pass.
 
 use std::sync::Arc;
 
-use toolwright_script::{ParseGoal, ScriptAnalyzer};
+use toolwright_script::{
+    ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource, SyntaxProblem, SyntaxProblemKind,
+};
 use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
 
 use crate::Subject;
@@ -23,7 +26,10 @@ toolwright_source::codes! {
         "A function is not valid JavaScript, so no part of it can run. The position is inside \
          the block of the definition, or in the file that a local tool names as its \
          `entry_point`.\n\n\
-         Correct the code at the position that is shown."
+         Correct the code at the position that is shown.\n\n\
+         Code that is too long or too complex to be analysed is reported as well: more than 1 MiB, \
+         nested thousands of levels deep, or made to keep a parser busy. Write it shorter, or move \
+         parts of it into functions of their own."
     => (
         "tool.yaml",
         r#"tool:
@@ -64,11 +70,18 @@ toolwright_source::codes! {
 }
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let mut is_unavailable = false;
     for code in subject.functions() {
         // A range inside the text and not a path: the code is one value of the document. `source`
         // turns the range into a line of the file, also for YAML blocks, whose indentation is not
         // part of the text.
         for problem in &code.script.problems {
+            // The same for all functions: once is enough.
+            if problem.kind == SyntaxProblemKind::Unavailable
+                && std::mem::replace(&mut is_unavailable, true)
+            {
+                continue;
+            }
             let mut finding = RecordFinding::new(
                 &INVALID_FUNCTION_SYNTAX,
                 code.at.clone(),
@@ -82,21 +95,32 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// The syntax errors of a JavaScript file, such as the script that a local tool names. The catalog
-/// calls this when it loads the tool, because rules read no files. Returns nothing for valid code.
-pub fn check_script(source: &Arc<Source>, analyzer: &dyn ScriptAnalyzer) -> Vec<Diagnostic> {
+/// The syntax errors of JavaScript files, such as the scripts that local tools name: those of each,
+/// in order. The workspace calls this, because rules read no files.
+pub fn check_scripts(
+    sources: &[Arc<Source>],
+    analyzer: &dyn ScriptAnalyzer,
+) -> Vec<Vec<Diagnostic>> {
     // Node runs such a file, so only its syntax is looked at: modules, files and global names that
     // the sandbox lacks are there.
-    let script = analyzer.analyze(source.text(), ParseGoal::File, &[]);
-    let diagnostics = script.problems.into_iter().map(|problem| {
-        // The text of the file is the code itself, so its ranges are positions already.
-        let span = Span::new(problem.range.start, problem.range.end);
-        let mut diagnostic =
-            Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);
-        diagnostic.help.extend(problem.help);
-        diagnostic
+    let scripts = sources.iter().enumerate().map(|(document, source)| ScriptSource {
+        code: source.text(),
+        goal: ParseGoal::File,
+        provided: &[],
+        document,
     });
-    diagnostics.collect()
+    let facts = analyzer.analyze_all(&scripts.collect::<Vec<_>>());
+    let diagnostics = |(source, script): (&Arc<Source>, ScriptFacts)| {
+        let diagnostic = |problem: SyntaxProblem| {
+            let span = Span::new(problem.range.start, problem.range.end);
+            let mut diagnostic =
+                Diagnostic::at(&INVALID_FUNCTION_SYNTAX, source, span, problem.message);
+            diagnostic.help.extend(problem.help);
+            diagnostic
+        };
+        script.problems.into_iter().map(diagnostic).collect()
+    };
+    sources.iter().zip(facts).map(diagnostics).collect()
 }
 
 #[cfg(test)]

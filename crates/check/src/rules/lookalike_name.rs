@@ -184,15 +184,7 @@ mod tests {
             .collect();
         let subjects: Vec<Subject<'_>> = readings
             .iter()
-            .map(|r| {
-                Subject::new(
-                    r.format,
-                    r.dialect.as_deref(),
-                    &r.toolset,
-                    &r.origin,
-                    &toolwright_script::InProcessAnalyzer,
-                )
-            })
+            .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
             .collect();
         let found =
             check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "LOOKALIKE_NAME");

@@ -203,18 +203,38 @@ fn a_type_name_is_declared_in_one_crate_only() {
     assert!(crates.is_empty(), "{crates:#?}");
 }
 
-/// Untrusted code is parsed where the binary decides. Everything else gets an analyzer passed in.
+/// Untrusted code is parsed in jailed workers. Outside of the crate `script` only the main function
+/// of a worker names what reaches the parser, and inside of it only the function that a worker
+/// calls. Tests, benchmarks and fuzzing parse in their own process.
 #[test]
-fn only_the_binary_names_an_analyzer_of_scripts() {
-    for (name, file, text) in sources() {
+fn only_the_worker_names_the_parser_of_scripts() {
+    // Each has its own way to the parser: who names it, apart from tests.
+    let ways: [(&str, &[&str]); 5] = [
+        ("InProcessAnalyzer", &["script/src/analyzer.rs", "script/src/lib.rs"]),
+        ("script::read", &[]),
+        (
+            "answer_request",
+            &["script/src/analyzer.rs", "script/src/lib.rs", "cli/src/script_analyzer.rs"],
+        ),
+        ("parse::read_", &["script/src/analyzer.rs"]),
+        ("oxc_parser", &["script/src/parse.rs"]),
+    ];
+    let mut worker_mains = 0;
+    for (_, file, text) in sources() {
+        // This module is for tests alone.
+        if file.ends_with("check/src/testing.rs") {
+            continue;
+        }
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let named = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let names = named.into_iter().any(|line| line.contains("InProcessAnalyzer"));
-        let allowed = name == "script"
-            || file.ends_with("cli/src/script_analyzer.rs")
-            || file.ends_with("check/src/testing.rs");
-        assert!(!names || allowed, "{}", file.display());
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for (way, allowed) in ways {
+                let is_allowed = allowed.iter().any(|allowed| file.ends_with(allowed));
+                assert!(!line.contains(way) || is_allowed, "{}: {line}", file.display());
+            }
+            worker_mains += usize::from(line.contains("jailed_function_main(toolwright_script::"));
+        }
     }
+    assert_eq!(worker_mains, 1, "the parser is named in the main function of a worker");
 }
 
 #[test]

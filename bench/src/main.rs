@@ -11,6 +11,7 @@
 
 mod calls;
 mod checking;
+mod fairness;
 mod generated_definitions;
 mod knowledge;
 mod mcp_client;
@@ -33,13 +34,14 @@ fn main() {
         ["calls"] => calls::run(),
         ["sandbox", peers] => sandbox::run(peers.as_ref()),
         ["knowledge"] => knowledge::run(),
+        ["fairness"] => fairness::run(),
         ["web", peers] => web::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
                 "usage: toolwright-bench read | validate | cases | check PEERS | calls | \
-                 sandbox PEERS | knowledge | web PEERS | proxies PEERS | client URL"
+                 sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | client URL"
             );
             std::process::exit(2);
         }

@@ -105,13 +105,17 @@ pub(crate) async fn open_stdio(to: pipe::Sender, from: pipe::Receiver) -> io::Re
 
 /// Completes the handshake and returns the name of the tool that echoes. Proxies may prefix it.
 pub(crate) async fn find_echo(way: &McpEndpoint) -> io::Result<String> {
+    let mut echoes = list_tools(way).await?.into_iter().filter(|name| name.ends_with("echo"));
+    echoes.next().ok_or_else(|| Error::other("no tool echoes"))
+}
+
+/// Completes the handshake and returns the names of all tools.
+pub(crate) async fn list_tools(way: &McpEndpoint) -> io::Result<Vec<String>> {
     let mut connection = way.connect();
     connection.notify("notifications/initialized").await?;
     let list = result_of(&connection.request(1, "tools/list", &json!({})).await?)?;
-    let names =
-        list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
-    let mut echoes = names.filter(|name| name.ends_with("echo")).map(str::to_owned);
-    echoes.next().ok_or_else(|| Error::other("no tool echoes"))
+    let tools = list["tools"].as_array().into_iter().flatten();
+    Ok(tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect())
 }
 
 /// The parameters of `initialize`.

@@ -12,7 +12,7 @@ use toolwright_sandbox::{
     SandboxError, SandboxErrorCode, WorkerPool,
 };
 
-use crate::support::{EVENT_TIMEOUT, assert_works, forging_worker, pool, script};
+use crate::support::{self, EVENT_TIMEOUT, assert_works, forging_worker, pool, script};
 
 /// Longer than the wall-clock limit of `waiting_for_the_host_stops_both_clocks`.
 const LONG_WAIT: Duration = Duration::from_secs(4);
@@ -64,11 +64,14 @@ impl Tools {
             }),
             ("tools.call", Some("nested")) => {
                 let source = "module.exports = (x) => x.n + 1";
-                let program = self.pool.compile(source, ProgramForm::Script, None).await;
-                let program = program.expect("it compiles");
-                let input = ProgramInput::args(arguments[1].clone());
-                let run = self.pool.run(&program, &input, &GuestLimits::default(), None).await;
-                run.map(|output| output.value).map_err(|error| HostError::new(error.to_string()))
+                let pool = self.pool.nested();
+                let run = async {
+                    let program = pool.compile(source, ProgramForm::Script, None).await?;
+                    let input = ProgramInput::args(arguments[1].clone());
+                    pool.run(&program, &input, &GuestLimits::default(), None).await
+                };
+                let result = run.await.map(|output| output.value);
+                result.map_err(|error| HostError::new(error.to_string()))
             }
             ("tools.call", Some("large")) => Ok(json!("x".repeat(2 << 20))),
             ("tools.call", Some("deep")) => Ok((0..200).fold(json!(1), |inner, _| json!([inner]))),
@@ -205,6 +208,20 @@ fn a_guest_that_waits_for_the_host_gives_its_slot_back() {
     let result = call_with(&pool, source, &GuestLimits::default()).0;
     assert_eq!(result.expect("a result").value, json!([2, 3, 4]));
     assert_eq!(pool.idle().len(), 1, "additional workers end with the call");
+}
+
+/// If these calls waited for memory, each guest would wait for a guest that waits for itself.
+#[test]
+fn calls_of_a_waiting_guest_fail_where_no_further_guest_may_exist() {
+    let options = PoolOptions::new(support::worker());
+    let pool = WorkerPool::new(PoolOptions { memory: 16 << 20, ..options });
+    let source = "module.exports = async () => {
+        try { return await tools.call('nested', { n: 1 }); } catch (error) { return error.message; }
+    }";
+    let result = call_with(&pool, source, &GuestLimits::default()).0;
+    let expected = "BUSY: too many programs are running or waiting for calls of their own";
+    assert_eq!(result.expect("a result").value, json!(expected));
+    assert_works(&pool);
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub use error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 pub use host_functions::{HostError, HostFunctions};
 #[doc(hidden)]
 pub use in_process_guest::InProcessGuest;
-pub use jail::{JailLayer, JailReport};
+pub use jail::{JailLayer, JailPolicy, JailReport, LayerState};
 pub use limits::{GuestLimits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
 pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_for_runtime};
 pub use program::{Program, ProgramForm};

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 
 use crate::error::{SandboxError, SandboxErrorCode};
 use crate::host_functions::HostFunctions;
-use crate::jail::JailReport;
+use crate::jail::{JailPolicy, JailReport};
 use crate::limits::LEAST_ADDRESS_SPACE;
 use crate::program::{CompiledProgram, camel_case, columns_in_characters, declared_names};
 use crate::program_io::{ProgramInput, ProgramOutput};
@@ -50,9 +50,11 @@ pub struct PoolOptions {
     /// How many guests may run at a time; at least one. Guests that wait for a host function do not
     /// count, nor do up to 16 that have been running for long.
     pub workers: usize,
-    /// Whether to refuse workers whose jail lacks a layer.
-    pub require_jail: bool,
-    /// Called once, with the report of the first worker that starts.
+    /// Workers with a worse jail are refused.
+    pub jail_policy: JailPolicy,
+    /// What an operator can do about a refused jail, for the end of the error's message.
+    pub jail_help: &'static str,
+    /// Called once, with the report of the first worker that starts, even if it is refused.
     pub on_jail_report: Option<JailReportCallback>,
 }
 
@@ -70,7 +72,8 @@ impl PoolOptions {
     /// As many workers as there are processors. A jail that lacks a layer is accepted.
     pub fn new(worker: WorkerCommand) -> PoolOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        PoolOptions { worker, workers, require_jail: false, on_jail_report: None }
+        let jail_policy = JailPolicy::AcceptAny;
+        PoolOptions { worker, workers, jail_policy, jail_help: "", on_jail_report: None }
     }
 }
 
@@ -504,12 +507,7 @@ impl PoolInner {
             }
         };
         let report = parse_hello(&hello, &name.to_string())?;
-        if self.options.require_jail
-            && let Some((layer, reason)) = report.missing().next()
-        {
-            let message = format!("the jail lacks its layer `{}`: {reason}", layer.name());
-            return Err(SandboxError::start_failed(message));
-        }
+        let refusal = report.refusal(self.options.jail_policy);
         // `set` succeeds once, so the callback is called once.
         if let (Ok(()), Some(JailReportCallback(call)), Some(report)) = (
             self.jail_report.set(report),
@@ -517,6 +515,12 @@ impl PoolInner {
             self.jail_report.get(),
         ) {
             call(report);
+        }
+        if let Some(refusal) = refusal {
+            return Err(SandboxError::start_failed(match self.options.jail_help {
+                "" => refusal,
+                help => format!("{refusal}; {help}"),
+            }));
         }
         Ok(worker)
     }

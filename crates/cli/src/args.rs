@@ -17,6 +17,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use toolwright_sandbox::JailPolicy;
 use toolwright_source::Severity;
 use toolwright_workspace::ReadOptions;
 
@@ -262,9 +263,17 @@ pub(crate) struct SourceArgs {
 /// How the JavaScript of definitions is run, for all commands that can run it.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SandboxArgs {
-    /// Refuse to run JavaScript if a layer of its sandbox is missing (see `toolwright doctor`)
+    /// Refuse to run JavaScript unless all layers of its sandbox hold (see `toolwright doctor`)
     #[arg(long)]
-    pub(crate) require_jail: bool,
+    require_jail: bool,
+}
+
+impl SandboxArgs {
+    /// The jails in which JavaScript is run. By default any, because the user is there to see what
+    /// is noted about it; `serve` has a policy of its own.
+    pub(crate) fn jail_policy(&self) -> JailPolicy {
+        if self.require_jail { JailPolicy::RequireAll } else { JailPolicy::AcceptAny }
+    }
 }
 
 /// `toolwright test`, in `test/mod.rs`.
@@ -373,8 +382,22 @@ pub(crate) struct ServeArgs {
     /// the variable TOOLWRIGHT_TOKEN
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
+    /// Run JavaScript although this kernel lacks seccomp or landlock (see `toolwright doctor`)
+    #[arg(long, conflicts_with = "require_jail")]
+    allow_weak_jail: bool,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+}
+
+impl ServeArgs {
+    /// The jails in which JavaScript is run. A server runs what agents choose, for a long time and
+    /// unattended, so that a weak jail must be the decision of the operator.
+    pub(crate) fn jail_policy(&self) -> JailPolicy {
+        match self.source.sandbox.jail_policy() {
+            JailPolicy::AcceptAny if !self.allow_weak_jail => JailPolicy::RequireEssential,
+            policy => policy,
+        }
+    }
 }
 
 /// `toolwright validate`, in `validate.rs`. Either two files, or `--batch`.

@@ -52,8 +52,9 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
             console: runtime::stderr_log(),
             ..runtime::executor_context(Log::default())
         };
+        let policy = args.source.sandbox.jail_policy();
         let catalog =
-            sources::open_catalog(&args.source, ReadOptions::default(), context, listener)?;
+            sources::open_catalog(&args.source, ReadOptions::default(), policy, context, listener)?;
         // Before anything is loaded: "tool not found" would hide the real reason.
         if catalog.source_count() == 0 {
             bail!("there is no source to load `{}` from", args.id);

@@ -7,13 +7,14 @@
 use std::fmt::Write as _;
 
 use toolwright_sandbox::{
-    GuestLimits, JailReport, PoolOptions, ProgramForm, ProgramInput, WorkerPool,
+    GuestLimits, JailPolicy, JailReport, LayerState, PoolOptions, ProgramForm, ProgramInput,
+    WorkerPool,
 };
 
 use crate::output::{self, ExitStatus};
 use crate::sandbox;
 
-/// Prints the report. Exits with 1 if a layer is missing.
+/// Prints the report. Exits with 1 if a layer is missing or holds only in part.
 ///
 /// # Errors
 /// If no worker can be started or it computes nonsense: then no JavaScript can run at all.
@@ -30,20 +31,33 @@ pub(crate) fn run() -> anyhow::Result<ExitStatus> {
     Ok(if report.is_complete() { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
-/// A line per layer with its purpose, or with the reason why it is missing, then the consequence.
+/// A line per layer with what it protects from. Below a layer that does not hold completely, the
+/// reason and the remedy; at the end the consequence.
 fn report_text(report: &JailReport) -> String {
     let mut text = String::from("sandbox: a worker started and ran a program\n");
-    for (layer, missing) in report.layers() {
-        let (state, what) = match missing {
-            None => ("ok", layer.purpose().to_owned()),
-            Some(reason) => ("missing", reason.to_owned()),
+    let mut line = |name: &str, state: &str, what: &str| {
+        let _ = writeln!(text, "  {name:<18} {state:<8} {what}");
+    };
+    line("layer", "state", "protects from");
+    for (layer, state) in report.layers() {
+        let word = match state {
+            LayerState::Active => "ok",
+            LayerState::Partial(_) => "partly",
+            LayerState::Missing(_) => "missing",
         };
-        let _ = writeln!(text, "  {:<18} {state:<8} {what}", layer.name());
+        line(layer.name(), word, layer.protects_from());
+        if let Some(reason) = state.reason() {
+            line("", "", &format!("reason: {reason}"));
+            line("", "", &format!("help: {}", layer.remedy()));
+        }
     }
     text.push_str(if report.is_complete() {
-        "all layers of the sandbox are active\n"
+        "all layers of the sandbox hold\n"
+    } else if report.refusal(JailPolicy::RequireEssential).is_some() {
+        "`serve` runs no JavaScript here unless it is given `--allow-weak-jail`; \
+         other commands do, with a note\n"
     } else {
-        "programs still run, with the remaining layers; `--require-jail` refuses to run them\n"
+        "JavaScript runs with the remaining layers; `--require-jail` refuses to run it\n"
     });
     text
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
     // The limits are those of the configuration, so the function behaves as it would in `serve`.
     let limits = guest_limits(&sources::configured_limits(None)?.functions, role);
     let input = function_input(role, &arguments);
-    let pool = sandbox::new_pool(args.sandbox.require_jail)?;
+    let pool = sandbox::new_pool(args.sandbox.jail_policy())?;
     let analyzer = script_analyzer::new_analyzer();
     let result = runtime::new_runtime()?.block_on(async {
         tokio::select! {

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use toolwright_sandbox::{JailReport, JailReportCallback, PoolOptions, WorkerCommand, WorkerPool};
+use toolwright_sandbox::{
+    JailPolicy, JailReport, JailReportCallback, PoolOptions, WorkerCommand, WorkerPool,
+};
 
 use crate::messages;
 
@@ -23,20 +25,30 @@ pub(crate) fn worker_command() -> anyhow::Result<WorkerCommand> {
     Ok(WorkerCommand::new(program).arg(WORKER_ARGUMENT))
 }
 
-/// A pool of workers, which are started when they are needed. Missing layers of their jail are
-/// reported on stderr; with `require_jail` such workers run nothing.
-pub(crate) fn new_pool(require_jail: bool) -> anyhow::Result<WorkerPool> {
-    let report_missing = |report: &JailReport| {
-        for (layer, reason) in report.missing() {
-            messages::print_note(&format!(
-                "the sandbox lacks the layer `{}` of its jail: {reason}",
-                layer.name()
-            ));
+/// What users can do where [`JailPolicy::RequireEssential`], the policy of `serve`, refuses a jail.
+const WEAK_JAIL_HELP: &str = "`toolwright doctor` tells what to do about it, and \
+                              `--allow-weak-jail` runs JavaScript nevertheless";
+
+/// A pool of workers, which are started when they are needed. If their jail has deficiencies, the
+/// first one that starts is the occasion to report them on stderr; workers whose jail the policy
+/// does not accept run nothing.
+pub(crate) fn new_pool(jail_policy: JailPolicy) -> anyhow::Result<WorkerPool> {
+    let jail_help = match jail_policy {
+        JailPolicy::RequireEssential => WEAK_JAIL_HELP,
+        JailPolicy::AcceptAny | JailPolicy::RequireAll => "",
+    };
+    let report_deficiencies = move |report: &JailReport| {
+        for deficiency in report.deficiencies() {
+            messages::print_note(&deficiency);
+        }
+        if report.refusal(jail_policy).is_some() && !jail_help.is_empty() {
+            messages::print_note(&format!("no JavaScript is run: {jail_help}"));
         }
     };
-    let on_jail_report = Some(JailReportCallback(Arc::new(report_missing)));
+    let on_jail_report = Some(JailReportCallback(Arc::new(report_deficiencies)));
     Ok(WorkerPool::new(PoolOptions {
-        require_jail,
+        jail_policy,
+        jail_help,
         on_jail_report,
         ..PoolOptions::new(worker_command()?)
     }))

@@ -58,6 +58,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     let catalog = sources::open_catalog(
         &args.source,
         ReadOptions::default(),
+        args.jail_policy(),
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),
     )?;

@@ -16,6 +16,7 @@ use anyhow::{Context, bail};
 use toolwright_catalog::{Catalog, EventListener, Planner};
 use toolwright_exec::{ExecutorContext, Log, Runner};
 use toolwright_model::CallLimits;
+use toolwright_sandbox::JailPolicy;
 use toolwright_source::Severity;
 use toolwright_workspace::{
     Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, Workspace,
@@ -151,6 +152,7 @@ pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result
 pub(crate) fn open_catalog(
     args: &SourceArgs,
     options: ReadOptions,
+    jail_policy: JailPolicy,
     context: ExecutorContext,
     listener: EventListener,
 ) -> anyhow::Result<Arc<Catalog>> {
@@ -159,7 +161,7 @@ pub(crate) fn open_catalog(
     if let Some(error) = planner().bad_limit() {
         bail!("{}", diagnostic_line(error));
     }
-    let pool = sandbox::new_pool(args.sandbox.require_jail)?;
+    let pool = sandbox::new_pool(jail_policy)?;
     let context = ExecutorContext {
         sandbox: Some(pool),
         analyzer: Some(script_analyzer::new_analyzer()),

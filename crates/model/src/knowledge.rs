@@ -72,17 +72,29 @@ pub struct Knowledge {
     pub anti_patterns: Vec<AntiPattern>,
 }
 
-/// A JavaScript function.
+/// A function, in JavaScript unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Function {
     /// The id, unique among functions of the same list.
     pub id: Option<String>,
+    /// The language that its author names.
+    pub language: Option<String>,
     /// What it does, for people.
     pub description: Option<String>,
     /// The code.
     pub code: Option<String>,
     /// Fields that only this format has, as they were written.
     pub rest: Object,
+}
+
+impl Function {
+    /// The language of the code, if it is not JavaScript: such a function is neither analyzed nor
+    /// run. A definition that names no language means JavaScript.
+    pub fn foreign_language(&self) -> Option<&str> {
+        let is_javascript =
+            |name: &&str| ["javascript", "js"].iter().any(|known| name.eq_ignore_ascii_case(known));
+        self.language.as_deref().map(str::trim).filter(|name| !is_javascript(name))
+    }
 }
 
 /// Which data of a call a processor changes.

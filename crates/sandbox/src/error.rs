@@ -166,7 +166,8 @@ pub struct SandboxError {
 }
 
 impl SandboxError {
-    pub(crate) fn new(code: SandboxErrorCode, message: impl Into<String>) -> SandboxError {
+    /// An error without details. Also for callers that refuse a program before it is compiled.
+    pub fn new(code: SandboxErrorCode, message: impl Into<String>) -> SandboxError {
         SandboxError {
             code,
             message: message.into(),

@@ -57,7 +57,7 @@ pub use error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 pub use host_functions::{HostError, HostFunctions};
 #[doc(hidden)]
 pub use in_process_guest::InProcessGuest;
-pub use jail::{JailLayer, JailReport};
+pub use jail::{JailLayer, JailPolicy, JailReport, LayerState};
 pub use jailed_function::{
     FunctionAnswer, FunctionLimits, JailedFunction, JailedFunctionError, jailed_function_main,
 };

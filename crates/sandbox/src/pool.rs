@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use crate::error::{SandboxError, SandboxErrorCode};
 use crate::host_functions::HostFunctions;
-use crate::jail::JailReport;
+use crate::jail::{JailPolicy, JailReport};
 use crate::limits::LEAST_ADDRESS_SPACE;
 use crate::program::{CompiledProgram, camel_case, columns_in_characters};
 use crate::program_io::{ProgramInput, ProgramOutput};
@@ -66,9 +66,11 @@ pub struct PoolOptions {
     /// Bytes of memory that all guests may use together, as far as their limits tell. Further
     /// guests wait. A single guest may always run.
     pub memory: usize,
-    /// Whether to refuse workers whose jail lacks a layer.
-    pub require_jail: bool,
-    /// Called once, with the report of the first worker that starts.
+    /// Workers with a worse jail are refused.
+    pub jail_policy: JailPolicy,
+    /// What an operator can do about a refused jail, for the end of the error's message.
+    pub jail_help: &'static str,
+    /// Called once, with the report of the first worker that starts, even if it is refused.
     pub on_jail_report: Option<JailReportCallback>,
 }
 
@@ -90,7 +92,8 @@ impl PoolOptions {
             worker,
             workers,
             memory: ALL_MEMORY,
-            require_jail: false,
+            jail_policy: JailPolicy::AcceptAny,
+            jail_help: "",
             on_jail_report: None,
         }
     }
@@ -616,12 +619,7 @@ impl PoolInner {
             }
         };
         let report = parse_hello(&hello, &name.to_string())?;
-        if self.options.require_jail
-            && let Some((layer, reason)) = report.missing().next()
-        {
-            let message = format!("the jail lacks its layer `{}`: {reason}", layer.name());
-            return Err(SandboxError::start_failed(message));
-        }
+        let refusal = report.refusal(self.options.jail_policy);
         // `set` succeeds once, so the callback is called once.
         if let (Ok(()), Some(JailReportCallback(call)), Some(report)) = (
             self.jail_report.set(report),
@@ -629,6 +627,12 @@ impl PoolInner {
             self.jail_report.get(),
         ) {
             call(report);
+        }
+        if let Some(refusal) = refusal {
+            return Err(SandboxError::start_failed(match self.options.jail_help {
+                "" => refusal,
+                help => format!("{refusal}; {help}"),
+            }));
         }
         Ok(worker)
     }

@@ -88,7 +88,7 @@ fn run_examples(
     cases: &[ExampleCase],
 ) -> anyhow::Result<Vec<ExampleResult>> {
     let limits = sources::configured_limits(args.selected.config.as_deref())?;
-    let pool = sandbox::new_pool(args.sandbox.require_jail)?;
+    let pool = sandbox::new_pool(args.sandbox.jail_policy())?;
     let analyzer = script_analyzer::new_analyzer();
     // As many as there are cores: validators use a processor each.
     let jobs =
@@ -210,6 +210,7 @@ async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
     let catalog = sources::open_catalog(
         &source,
         args.selected.reading.options(false),
+        args.sandbox.jail_policy(),
         runtime::executor_context(Log::default()),
         listener,
     )?;

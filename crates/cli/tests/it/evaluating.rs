@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::calling::run;
 use crate::client::{LONG, configured, until};
 use crate::knowledge::{json_of, workshop};
-use crate::program::folder;
+use crate::program::{folder, run_in};
 
 #[test]
 fn eval_runs_one_function_and_prints_its_result() {
@@ -86,6 +86,39 @@ fn every_way_a_function_fails_has_its_code() {
             let at = error["at"].as_str().expect("a place");
             assert!(at.starts_with(&format!("bad.yaml:{first}:")), "{at} in {body}");
         }
+    }
+}
+
+/// The code would run as JavaScript, with another meaning in other languages.
+#[test]
+fn functions_in_other_languages_are_not_run() {
+    let code = [("half", "module.exports = () => 3 / 2")];
+    for (language, is_run) in
+        [("python", false), ("TypeScript", false), ("js", true), ("JavaScript", true)]
+    {
+        let text = with_helpers(code).replace("javascript", language);
+        let folder = folder(&[("bad.yaml", text.as_bytes())]);
+        let arguments = ["eval", "bad.yaml", "--helper", "half"];
+        let run = run_in(folder.path(), &arguments, b"");
+        if is_run {
+            assert_eq!((run.code, run.stdout.as_str()), (0, "1.5\n"), "{language}: {run:?}");
+            continue;
+        }
+        let message = format!(
+            "NO_ENTRY_POINT: it is written in `{language}`, and only JavaScript is run\n  \
+             --> near bad.yaml:14\n"
+        );
+        assert_eq!((run.code, run.stderr.as_str()), (1, message.as_str()), "{run:?}");
+        // The language is the mistake, and not what a parser of JavaScript finds in the code.
+        let text = text.replace("3 / 2", "3 // 2 if True");
+        std::fs::write(folder.path().join("bad.yaml"), text).expect("a file");
+        let check =
+            run_in(folder.path(), &["check", "bad.yaml", "--output-format", "concise"], b"");
+        assert_eq!(check.code, 1, "{check:?}");
+        let errors: Vec<&str> =
+            check.stdout.lines().filter(|line| line.contains("error")).collect();
+        assert!(errors[0].contains("INVALID_ENUM_VALUE"), "{check:?}");
+        assert!(!check.stdout.contains("SYNTAX"), "{check:?}");
     }
 }
 

@@ -316,6 +316,24 @@ fn answers_that_are_not_verdicts_refuse_the_call() {
     assert!(eval.code == 1 && eval.stderr.starts_with("INVALID_VALIDATOR_RESULT: "), "{eval:?}");
 }
 
+/// A validator that cannot be run refuses the call; `serve` and `call` quarantine the tool before
+/// that, because its definition has an error.
+#[test]
+fn a_validator_in_another_language_is_never_run() {
+    let text = judged_by("module.exports = () => ({ valid: true });", "");
+    let folder = folder(&[("odd.yaml", text.replace("javascript", "python").as_bytes())]);
+    let arguments = ["call", "odd:echo", "--from", "odd.yaml", "--json"];
+    let said = json_of(&run(folder.path(), &arguments));
+    assert_eq!(said["error"]["code"], "QUARANTINED", "{said}");
+    assert!(
+        said["error"]["message"].as_str().is_some_and(|text| text.contains("python")),
+        "{said}"
+    );
+    let eval = run(folder.path(), &["eval", "odd.yaml", "--validator", "judge"]);
+    assert_eq!(eval.code, 1, "{eval:?}");
+    assert!(eval.stderr.contains("it is written in `python`"), "{eval:?}");
+}
+
 /// Compiling it takes all of its 2 s of processor time, so calls that compiled it again would take
 /// at least as long each. Twenty calls in less than half of that is a wide margin on a busy
 /// machine.

@@ -169,6 +169,14 @@ impl KnowledgeFunction {
         }
     }
 
+    /// The same function, which fails whenever it is called because it is not in JavaScript.
+    pub(crate) fn in_foreign_language(self, language: &str) -> KnowledgeFunction {
+        let message = format!("it is written in `{language}`, and only JavaScript is run");
+        let error = SandboxError::new(SandboxErrorCode::NoEntryPoint, message);
+        let refused = self.locate(error, None);
+        KnowledgeFunction { program: OnceCell::new_with(Some(Err(refused))), ..self }
+    }
+
     /// The body of a tool: an ES module.
     pub fn body(
         id: impl Into<String>,

@@ -75,8 +75,11 @@ impl RunnableKnowledge {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));
             let source = function.code.clone().unwrap_or_default();
             let formatter = formatter(role, n);
-            let function =
-                Arc::new(KnowledgeFunction::function(role, id.clone(), source, share, formatter));
+            let runnable = KnowledgeFunction::function(role, id.clone(), source, share, formatter);
+            let function = Arc::new(match function.foreign_language() {
+                Some(language) => runnable.in_foreign_language(language),
+                None => runnable,
+            });
             functions.entry((role, id)).or_insert_with(|| Arc::clone(&function));
             function
         };

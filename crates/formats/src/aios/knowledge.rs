@@ -88,6 +88,7 @@ fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
 fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
     Function {
         id: extract::text(node, "id"),
+        language: extract::text(node, "language"),
         description: extract::text(node, "description"),
         code: extract::text(node, "function"),
         rest: extract::members_outside(node, fields),

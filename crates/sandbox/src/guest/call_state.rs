@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::time::Duration;
 
-use super::engine::{JsContext, JsResult, JsValue};
+use super::engine::{JsContext, JsResult, JsValue, JsValueKind};
 use super::failure::GuestFailure;
 use super::heap::GuestHeap;
 use crate::error::SandboxErrorCode;
@@ -56,6 +56,8 @@ pub(super) struct GuestCallState<'l> {
     /// `Boolean.prototype.valueOf`, saved before the guest could replace it: the only way to read
     /// the value of a `Boolean` object.
     value_of_boolean: Cell<rquickjs_sys::JSValue>,
+    /// `JSON.isRawJSON`, saved for the same reason.
+    is_raw_json: Cell<rquickjs_sys::JSValue>,
     /// Calls to the host by number; `None` once they are answered.
     host_promises: RefCell<Vec<Option<HostPromise>>>,
     /// Set when the channel failed, so that no answer can be sent.
@@ -86,6 +88,7 @@ impl<'l> GuestCallState<'l> {
             is_loading: Cell::new(false),
             output_limit,
             value_of_boolean: Cell::new(rquickjs_sys::JS_UNDEFINED),
+            is_raw_json: Cell::new(rquickjs_sys::JS_UNDEFINED),
             host_promises: RefCell::default(),
             channel_error: RefCell::default(),
         }
@@ -100,7 +103,7 @@ impl<'l> GuestCallState<'l> {
 
     /// Processor time of the call so far.
     pub(super) fn cpu(&self) -> Duration {
-        process_cpu_time().saturating_sub(self.started)
+        worker_cpu_time().saturating_sub(self.started)
     }
 
     /// Whether the processor time is used up.
@@ -151,6 +154,7 @@ impl<'l> GuestCallState<'l> {
     pub(super) fn save_builtins(&self, js: JsContext) -> JsResult<()> {
         let value_of = js.global().get_str("Boolean")?.get_str("prototype")?.get_str("valueOf")?;
         self.value_of_boolean.set(value_of.into_raw());
+        self.is_raw_json.set(js.global().get_str("JSON")?.get_str("isRawJSON")?.into_raw());
         Ok(())
     }
 
@@ -159,6 +163,14 @@ impl<'l> GuestCallState<'l> {
         // SAFETY: `save_builtins` took the function from the same runtime and never releases it.
         let value_of = unsafe { boxed.js().share(self.value_of_boolean.get()) };
         value_of.call(boxed, &[])
+    }
+
+    /// Whether `JSON.rawJSON` made the object.
+    pub(super) fn is_raw_json(&self, object: &JsValue) -> JsResult<bool> {
+        let js = object.js();
+        // SAFETY: as in `unbox_boolean`.
+        let is_raw_json = unsafe { js.share(self.is_raw_json.get()) };
+        Ok(is_raw_json.call(&js.undefined(), &[object])?.kind() == JsValueKind::Bool(true))
     }
 
     /// Bytes for which the log still has room.
@@ -237,10 +249,12 @@ impl<'l> GuestCallState<'l> {
     }
 }
 
-/// Processor time that this process has used since it started.
-pub(super) fn process_cpu_time() -> Duration {
+/// Processor time that this process has used since it started. Read from the clock of its only
+/// thread: that of the process advances in steps of milliseconds once its parent has set a limit of
+/// processor time.
+pub(super) fn worker_cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the system writes into `time`.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -178,8 +178,7 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         value: &JsValue<'r>,
         key: impl FnOnce() -> JsResult<String>,
     ) -> JsResult<Option<JsValue<'r>>> {
-        // The language looks for `toJSON` on BigInts, too; they are an error here in any case.
-        if !value.is_object() || value.is_function() {
+        if !value.is_object() && value.kind() != JsValueKind::BigInt {
             return Ok(None);
         }
         let to_json = value.get(&self.to_json)?;
@@ -285,8 +284,16 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
     /// Writes the enumerable own properties of an object. The names are read once; a property that
     /// a getter deletes meanwhile reads as `undefined` and is left out.
     fn members(&mut self, value: &JsValue<'r>) -> Result<(), JsonWriteError> {
-        self.punctuation(b'{')?;
         let names = value.property_names()?;
+        // An object that `JSON.rawJSON` made has this one property. It is rare, so that the engine
+        // is asked only where it is possible.
+        if names.len() == 1
+            && names.at(0).with_text(|name, _| name == "rawJSON")?
+            && self.state.is_raw_json(value)?
+        {
+            return value.get(&names.at(0))?.with_text(|text| self.raw_json(text))?;
+        }
+        self.punctuation(b'{')?;
         let mut is_first = true;
         for index in 0..names.len() {
             let name = names.at(index);
@@ -322,6 +329,24 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
         self.put(number_text(value).as_bytes())
     }
 
+    /// Writes the text of a raw JSON value. The engine has checked that it is a number, a string or
+    /// a constant, and not that the parent can read it without changing it.
+    fn raw_json(&mut self, text: &str) -> Result<(), JsonWriteError> {
+        if text.len() > self.cap.saturating_sub(self.out.len()) {
+            return Err(JsonWriteError::TooLarge);
+        }
+        let is_whole = text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+        match serde_json::from_str(text) {
+            Ok(serde_json::Value::Number(number))
+                if is_whole && number.is_f64() && text != "-0" =>
+            {
+                Err(JsonWriteError::not_json("a raw whole number of more than 64 bits"))
+            }
+            Ok(_) => self.put(text.as_bytes()),
+            Err(_) => Err(JsonWriteError::not_json("raw JSON that cannot be read exactly")),
+        }
+    }
+
     /// Writes a string in quotes, with the escapes of JSON.
     fn string(&mut self, text: &str) -> Result<(), JsonWriteError> {
         // Before writing, so that a text far above the cap is not copied.
@@ -352,6 +377,9 @@ impl<'a, 'l, 'r> GuestJsonWriter<'a, 'l, 'r> {
 }
 
 /// A number as JavaScript prints it, `NaN` and the infinities included.
+///
+/// The parent reads the text of a whole number into 64 bits if it fits, digit by digit, and any
+/// other into the nearest `f64`, which is the number itself.
 pub(super) fn number_text(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -359,12 +387,41 @@ pub(super) fn number_text(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
-    // Whole numbers are written without a point, up to 2^53. Above, their digits would pretend to
-    // an exactness that the number does not have.
-    if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0 {
+    let size = value.abs();
+    // The most common numbers first.
+    if value.fract() == 0.0 && size <= 9_007_199_254_740_992.0 {
         return (value as i64).to_string();
     }
-    serde_json::Number::from_f64(value).map_or_else(String::new, |number| number.to_string())
+    // Fractions of ordinary size: `serde_json` writes them as JavaScript does, and is fast.
+    if value.fract() != 0.0 && (1e-5..1e15).contains(&size) {
+        return serde_json::Number::from_f64(value)
+            .map_or_else(String::new, |number| number.to_string());
+    }
+    spread_digits(&format!("{value:e}"))
+}
+
+/// Turns `-1.2345e20` into what ECMAScript writes (Number::toString): digits up to 21 places before
+/// the point and 6 zeros behind it, otherwise an exponent with its sign. Both writers find the
+/// shortest digits that lead back to the number.
+fn spread_digits(scientific: &str) -> String {
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let digits = mantissa.replace('.', "");
+    // Places before the point.
+    let places = exponent + 1;
+    let count = digits.len() as i32;
+    match places {
+        1..=21 if places >= count => {
+            format!("{sign}{digits}{}", "0".repeat((places - count) as usize))
+        }
+        1..=21 => {
+            let (whole, fraction) = digits.split_at(places as usize);
+            format!("{sign}{whole}.{fraction}")
+        }
+        -5..=0 => format!("{sign}0.{}{digits}", "0".repeat(-places as usize)),
+        _ => format!("{sign}{mantissa}e{exponent:+}"),
+    }
 }
 
 /// One step of a path: `.name`, or `["a name"]` if it is not an identifier.
@@ -375,4 +432,44 @@ fn path_step(name: &str) -> String {
     }
     let short: String = name.chars().take(MAX_NAME_SHOWN).collect();
     format!("[{short:?}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_text;
+
+    /// The texts are those of `JSON.stringify` in Node.
+    #[test]
+    fn numbers_are_written_as_javascript_does() {
+        let powers = |exponent: i32| 2f64.powi(exponent);
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (powers(53), "9007199254740992"),
+            (powers(53) + 2.0, "9007199254740994"),
+            (powers(60), "1152921504606847000"),
+            (-powers(60), "-1152921504606847000"),
+            (powers(63), "9223372036854776000"),
+            (powers(64), "18446744073709552000"),
+            (1e16, "10000000000000000"),
+            (1e20, "100000000000000000000"),
+            (123456789012345680000.0, "123456789012345680000"),
+            (1e21, "1e+21"),
+            (powers(70), "1.1805916207174113e+21"),
+            (-1.5e300, "-1.5e+300"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (1e15 + 0.5, "1000000000000000.5"),
+            (4.35, "4.35"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (0.00001, "0.00001"),
+            (0.000001, "0.000001"),
+            (-0.0000015, "-0.0000015"),
+            (0.0000001, "1e-7"),
+            (1.5e-7, "1.5e-7"),
+            (5e-324, "5e-324"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(number_text(number), expected);
+        }
+    }
 }

@@ -69,7 +69,7 @@ impl GuestRunner {
         let (kind, frame) = channel.receive()?;
         let body = &frame[FRAME_HEADER..];
         // The clock starts when the whole request is there: its transfer is not the guest's time.
-        let started = call_state::process_cpu_time();
+        let started = call_state::worker_cpu_time();
         let answer = match kind {
             FrameKind::Run => self.run(channel, &RunRequest::decode(body)?, started)?,
             FrameKind::Compile => self.compile(channel, &CompileRequest::decode(body)?, started)?,
@@ -344,13 +344,22 @@ fn result_failure(error: &JsonWriteError, cap: usize) -> GuestFailure {
     }
 }
 
-/// Runs promise jobs, and waits for the host, until a promise is settled. Any other value is
+/// Does what `await` does: runs promise jobs, and waits for the host, until a promise is settled.
+/// An object with a function `then` is asked for its value in the same way. Any other value is
 /// returned as it is.
 fn await_promise<'r>(
     js: JsContext<'r>,
     state: &GuestCallState,
-    value: JsValue<'r>,
+    mut value: JsValue<'r>,
 ) -> Result<JsValue<'r>, GuestFailure> {
+    if value.is_object() && value.promise_state().is_none() {
+        // Resolving a promise reads `then`, once, as the language has it.
+        let promise = js.promise().and_then(|(promise, resolve, _)| {
+            resolve.call(&js.undefined(), &[&value])?;
+            Ok(promise)
+        });
+        value = promise.map_err(|PendingException| exception::take_failure(js, state))?;
+    }
     let mut jobs = 0u32;
     loop {
         match value.promise_state() {

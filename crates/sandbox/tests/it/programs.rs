@@ -164,6 +164,12 @@ fn results_are_json_or_an_error() {
     run_all_of("results.js");
 }
 
+/// `e2e/values.py` holds the expected values against Node.
+#[test]
+fn values_leave_as_in_node_or_are_refused() {
+    run_all_of("values.js");
+}
+
 #[test]
 fn entry_points_are_found() {
     run_all_of("entry_points.js");

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 use toolwright_sandbox::{
-    GuestLimits, JailLayer, PoolOptions, ProgramForm, ProgramInput, SandboxErrorCode,
-    WorkerCommand, WorkerPool,
+    GuestLimits, JailLayer, JailPolicy, LayerState, PoolOptions, ProgramForm, ProgramInput,
+    SandboxErrorCode, WorkerCommand, WorkerPool,
 };
 
 use crate::support::{
@@ -19,9 +19,8 @@ fn pool_of(command: WorkerCommand) -> WorkerPool {
     WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(command) })
 }
 
-fn pool_with_complete_jail(command: WorkerCommand) -> WorkerPool {
-    let options = PoolOptions { workers: 1, require_jail: true, ..PoolOptions::new(command) };
-    WorkerPool::new(options)
+fn pool_with_policy(command: WorkerCommand, jail_policy: JailPolicy) -> WorkerPool {
+    WorkerPool::new(PoolOptions { workers: 1, jail_policy, ..PoolOptions::new(command) })
 }
 
 fn start_error(pool: &WorkerPool) -> (SandboxErrorCode, String) {
@@ -62,19 +61,64 @@ fn programs_that_are_not_workers_are_named() {
 fn each_layer_can_be_required() {
     for layer in JailLayer::ALL {
         let lacking = || misbehaving_worker(&["--without", layer.name()]);
-        let (code, message) = start_error(&pool_with_complete_jail(lacking()));
-        assert_eq!(code, SandboxErrorCode::StartFailed);
-        assert_eq!(
-            message,
-            format!("the jail lacks its layer `{}`: left out on request", layer.name())
-        );
+        let refusal = format!("the jail lacks its layer `{}`: left out on request", layer.name());
+        let strict = pool_with_policy(lacking(), JailPolicy::RequireAll);
+        assert_eq!(start_error(&strict), (SandboxErrorCode::StartFailed, refusal.clone()));
+        let essential = pool_with_policy(lacking(), JailPolicy::RequireEssential);
+        if matches!(layer, JailLayer::Landlock | JailLayer::Seccomp) {
+            assert_eq!(start_error(&essential).1, refusal);
+        } else {
+            assert_works(&essential);
+        }
         let pool = pool_of(lacking());
         assert_works(&pool);
         let report = pool.jail_blocking().expect("a worker");
-        assert_eq!(report.missing().collect::<Vec<_>>(), [(layer, "left out on request")]);
+        assert_eq!(report.deficiencies().collect::<Vec<_>>(), [refusal]);
         assert!(!report.is_complete());
     }
-    assert_works(&pool_with_complete_jail(worker()));
+    assert_works(&pool_with_policy(worker(), JailPolicy::RequireAll));
+}
+
+/// The rules for files suffice where the essential layers are required, and do not where all are.
+#[test]
+fn an_old_landlock_holds_in_part() {
+    let worker = example("sandbox-worker").display().to_string();
+    let old = |version| misbehaving_worker(&["--landlock", version, &worker]);
+    for (version, lack) in [
+        ("1", "truncating files (Linux 6.2), TCP ports (Linux 6.7), commands to devices"),
+        ("3", "without TCP ports (Linux 6.7), commands to devices (Linux 6.10), signals"),
+        ("5", "without signals and abstract sockets (Linux 6.12)"),
+    ] {
+        let pool = pool_with_policy(old(version), JailPolicy::RequireEssential);
+        assert_works(&pool);
+        let report = pool.jail_blocking().expect("a worker");
+        let states: Vec<_> =
+            report.layers().filter(|(_, state)| **state != LayerState::Active).collect();
+        let [(JailLayer::Landlock, LayerState::Partial(reason))] = &states[..] else {
+            panic!("{version}: {states:?}")
+        };
+        assert!(reason.contains(lack), "{version}: {reason}");
+        let (code, message) = start_error(&pool_with_policy(old(version), JailPolicy::RequireAll));
+        assert_eq!(code, SandboxErrorCode::StartFailed);
+        assert!(
+            message.starts_with("the layer `landlock` of the jail holds only in part: this kernel"),
+            "{message}"
+        );
+    }
+    assert_works(&pool_with_policy(old("6"), JailPolicy::RequireAll));
+    let none = pool_with_policy(old("0"), JailPolicy::RequireEssential);
+    assert!(start_error(&none).1.contains("`landlock`: the kernel has no landlock"));
+}
+
+#[test]
+fn the_help_for_a_refused_jail_ends_the_message() {
+    let options = PoolOptions {
+        jail_policy: JailPolicy::RequireEssential,
+        jail_help: "use another kernel",
+        ..PoolOptions::new(misbehaving_worker(&["--without", "seccomp"]))
+    };
+    let (_, message) = start_error(&WorkerPool::new(options));
+    assert!(message.ends_with("left out on request; use another kernel"), "{message}");
 }
 
 #[test]

@@ -53,8 +53,10 @@ module.exports = function* () { yield 1; };
 //// a module namespace => NOT_JSON
 //@ module
 export const x = 1; export default () => globalThis.undefinedThing;
-//// a thenable => NOT_JSON `result.then` is a function
+//// a thenable that never settles => NOT_JSON nothing will ever settle
 module.exports = () => ({ then() { } });
+//// a thenable inside => NOT_JSON `result.t.then` is a function
+module.exports = () => ({ t: { then() { } } });
 //// a Date is its text => "1970-01-01T00:00:00.000Z"
 module.exports = () => new Date(0);
 //// toJSON is called once => {"k":"d"}

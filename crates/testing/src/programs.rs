@@ -14,7 +14,7 @@ use std::time::SystemTime;
 /// # Panics
 /// If it cannot be built.
 pub fn faulty_tool() -> &'static str {
-    static PATH: LazyLock<String> = LazyLock::new(|| example("faulty-tool"));
+    static PATH: LazyLock<String> = LazyLock::new(|| example("testing", "faulty-tool"));
     &PATH
 }
 
@@ -23,13 +23,18 @@ pub fn faulty_tool() -> &'static str {
 /// # Panics
 /// If it cannot be built.
 pub fn faulty_server() -> &'static str {
-    static PATH: LazyLock<String> = LazyLock::new(|| example("faulty-server"));
+    static PATH: LazyLock<String> = LazyLock::new(|| example("testing", "faulty-server"));
     &PATH
 }
 
-fn example(name: &str) -> String {
+/// The path of an example of another package, `toolwright-CRATE`.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn example(crate_name: &str, name: &str) -> String {
     let program = profile_folder().join("examples").join(name);
-    find(&program, "testing", &["--package", "toolwright-testing", "--examples"])
+    let package = format!("toolwright-{crate_name}");
+    find(&program, crate_name, &["--package", &package, "--examples"])
 }
 
 /// The path of a program of another package, `toolwright-CRATE`.

@@ -7,7 +7,8 @@ use toolwright_sandbox::{
     GuestLimits, JailPolicy, PoolOptions, ProgramForm, ProgramInput, WorkerCommand, WorkerPool,
 };
 
-use crate::program::run;
+use crate::client::{LONG, StdioClient, add_tools, until};
+use crate::program::{Run, run};
 
 fn pool() -> WorkerPool {
     let worker = WorkerCommand::new(env!("CARGO_BIN_EXE_toolwright")).arg("sandbox-worker");
@@ -28,15 +29,18 @@ fn doctor_names_every_layer() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{}", run.stdout);
     insta::assert_snapshot!(run.stdout, @r"
     sandbox: a worker started and ran a program
-      parent-death       ok       dies with its parent
-      process-group      ok       has a process group of its own
-      environment        ok       sees no environment variables
-      descriptors        ok       has no open descriptor but the one to its parent
-      no-new-privileges  ok       can never gain privileges
-      landlock           ok       can open no path and use no port
-      resource-limits    ok       has limits of memory, descriptors and processes
-      seccomp            ok       can make no system call but those of computing
-    all layers of the sandbox are active
+      layer              state    protects from
+      parent-death       ok       workers that go on after this program has ended
+      process-group      ok       signals of the terminal that end a worker during a call
+      environment        ok       reading secrets in environment variables
+      descriptors        ok       using files and connections that this program has open
+      oom-score          ok       the system ending this program, not the worker, for memory
+      no-new-privileges  ok       gaining rights by starting a privileged program
+      capabilities       ok       using the rights of root where this program has them
+      landlock           ok       opening files and ports, and signals to other processes
+      resource-limits    ok       using up the memory, processes or disk of the system
+      seccomp            ok       all other requests to the system, even after a bug of the engine
+    all layers of the sandbox hold
     ");
 }
 
@@ -153,6 +157,79 @@ fn a_missing_layer_is_reported_and_refused_on_request() {
         assert!(all.contains("the jail lacks its layer `landlock`"), "{refused:?}");
         assert_eq!(run(&strict).code, 0, "with all layers it runs");
     }
+}
+
+/// A server runs unattended: without landlock it serves all tools, and refuses to run JavaScript
+/// until its operator accepts that.
+#[cfg(target_os = "linux")]
+#[test]
+fn serve_refuses_a_weak_jail_unless_it_is_allowed() {
+    let folder = crate::program::folder(&[]);
+    add_tools(folder.path(), &["echo"]);
+    let example = crate::program::project().join("examples/btcp/count-words.json");
+    std::fs::copy(example, folder.path().join("count-words.json")).expect("a copy");
+    let sources = ["--from", "tools", "--from", "count-words.json"];
+    let calls = |option: &[&str]| {
+        let arguments: Vec<&str> = sources.iter().chain(option).copied().collect();
+        without_landlock(|| {
+            let mut client = StdioClient::start(folder.path(), &arguments, &[]);
+            let plain = client.call("tools__echo", json!({"a": 1}));
+            let script = client.call("count-words__countWords", json!({"text": "a b"}));
+            // Written before the answer; read by another thread.
+            let log = until("the note about the jail", LONG, || {
+                Some(client.stderr()).filter(|log| log.contains("`landlock`"))
+            });
+            (plain, script, log)
+        })
+    };
+    let (plain, refused, log) = calls(&[]);
+    assert_eq!(plain["structuredContent"]["echo"]["a"], 1, "{plain}");
+    assert_eq!(refused["_meta"]["toolwright/error"]["code"], "SANDBOX_FAILED", "{refused}");
+    let message = refused["content"][0]["text"].as_str().expect("a text");
+    for part in ["START_FAILED: the jail lacks its layer `landlock`", "`--allow-weak-jail`"] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(
+        log.contains("the jail lacks its layer `landlock`: the kernel has no landlock"),
+        "{log}"
+    );
+    let (_, allowed, log) = calls(&["--allow-weak-jail"]);
+    assert_eq!(allowed["structuredContent"]["words"], 2, "{allowed}");
+    assert!(!log.contains("no JavaScript is run"), "{log}");
+    let both = run(&["serve", "--allow-weak-jail", "--require-jail"]);
+    assert!(both.code == 2 && both.stderr.contains("cannot be used with"), "{both:?}");
+}
+
+/// A kernel whose landlock has rules for files and none for ports.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_layer_that_holds_in_part_is_reported_as_such() {
+    let kernel = toolwright_testing::programs::example("sandbox", "sandbox-misbehaving-worker");
+    let on_old_kernel = |arguments: &[&str]| {
+        let mut command = Command::new(&kernel);
+        command.args(["--landlock", "3", env!("CARGO_BIN_EXE_toolwright")]).args(arguments);
+        command.current_dir(crate::program::project());
+        Run::of(command.output().expect("it runs"))
+    };
+    let doctor = on_old_kernel(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    let lines: Vec<&str> = doctor.stdout.lines().filter(|line| !line.contains(" ok ")).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    sandbox: a worker started and ran a program
+      layer              state    protects from
+      landlock           partly   opening files and ports, and signals to other processes
+                                  reason: this kernel has version 3 of landlock, without TCP ports (Linux 6.7), commands to devices (Linux 6.10), signals and abstract sockets (Linux 6.12)
+                                  help: use Linux 6.12 or newer, with `landlock` in /sys/kernel/security/lsm; a container must allow the system calls `landlock_*`
+    JavaScript runs with the remaining layers; `--require-jail` refuses to run it
+    ");
+    let words = ["call", "--from", "examples/btcp/count-words.json", "countWords", "text=a b"];
+    let called = on_old_kernel(&words);
+    assert_eq!(called.code, 0, "{called:?}");
+    let note = "the layer `landlock` of the jail holds only in part: this kernel has version 3";
+    assert!(called.stderr.contains(note), "{called:?}");
+    let strict: Vec<&str> = words.into_iter().chain(["--require-jail"]).collect();
+    let refused = on_old_kernel(&strict);
+    assert!(refused.code != 0 && (refused.stdout + &refused.stderr).contains(note));
 }
 
 #[test]

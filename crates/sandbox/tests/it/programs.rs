@@ -164,7 +164,7 @@ fn results_are_json_or_an_error() {
     run_all_of("results.js");
 }
 
-/// `e2e/values.py` holds the expected values against Node.
+/// `e2e/values.mjs` compares the expected values with those of Node.
 #[test]
 fn values_leave_as_in_node_or_are_refused() {
     run_all_of("values.js");

@@ -96,7 +96,8 @@ fn every_output_format_has_its_snapshot() {
         }
     }
     let run = check(&[("page.json", MIXED)], &["page.json"]);
-    assert!(run.stdout.contains("help: fix: remove `dom:write`"), "full is what one gets: {run:?}");
+    let fix = "help: possible fix: remove `dom:write`";
+    assert!(run.stdout.contains(fix), "full is what one gets: {run:?}");
 }
 
 /// The shape is that of docs/record.md.
@@ -171,11 +172,12 @@ fn the_summary_counts_tools_files_and_findings() {
     let one = [("page.json", MIXED)];
     assert_eq!(
         summary(&one, &["page.json"]),
-        "1 tool in 1 file: 1 error, 1 warning, 1 note, 2 fixable, 1 more with `--unsafe-fixes`"
+        "1 tool in 1 file: 1 error, 1 warning, 1 note, up to 2 fixable with `--fix`, 1 more with \
+         `--unsafe-fixes`"
     );
     assert_eq!(
         summary(&one, &["page.json", "--ignore", "OPEN_OBJECT"]),
-        "1 tool in 1 file: 1 error, 1 warning, 2 fixable"
+        "1 tool in 1 file: 1 error, 1 warning, up to 2 fixable with `--fix`"
     );
     assert_eq!(
         summary(&one, &["page.json", "--select", "OPEN_OBJECT"]),
@@ -184,7 +186,8 @@ fn the_summary_counts_tools_files_and_findings() {
     let other = MIXED.replace("page-tools", "other-tools");
     assert_eq!(
         summary(&[("page.json", MIXED), ("other.json", &other), ("now.json", NOW)], &["."]),
-        "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, 4 fixable, 2 more with `--unsafe-fixes`"
+        "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, up to 4 fixable with `--fix`, 2 more \
+         with `--unsafe-fixes`"
     );
     assert_eq!(summary(&[("now.json", NOW)], &["now.json"]), "1 tool in 1 file: nothing to report");
     let others =

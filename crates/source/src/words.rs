@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_lines_come_apart_as_in_a_shell() {
+    fn command_lines_are_split_as_in_a_shell() {
         let cases: [(&str, Option<&[&str]>); 14] = [
             ("", Some(&[])),
             ("  npx  -y\tserver ", Some(&["npx", "-y", "server"])),

@@ -118,7 +118,7 @@ impl Workspace {
         mut found: Vec<Vec<Diagnostic>>,
         selection: &CodeSelection,
     ) -> Vec<Vec<Diagnostic>> {
-        for (n, diagnostic) in self.between(documents) {
+        for (n, diagnostic) in self.check_between(documents) {
             found[n].push(diagnostic);
         }
         for_each_document(documents, &mut found, |document, diagnostics| {
@@ -133,7 +133,7 @@ impl Workspace {
     }
 
     /// What is wrong between documents, each with the number of the document it is reported at.
-    pub(crate) fn between(&self, documents: &[LoadedDocument]) -> Vec<(usize, Diagnostic)> {
+    pub(crate) fn check_between(&self, documents: &[LoadedDocument]) -> Vec<(usize, Diagnostic)> {
         let read: Vec<(usize, &Reading)> = documents
             .iter()
             .enumerate()

@@ -58,7 +58,7 @@ pub struct FixReport {
 }
 
 /// A document that was repaired in memory.
-struct Repaired {
+struct RepairedDocument {
     before: Arc<Document>,
     applied: usize,
 }
@@ -85,7 +85,7 @@ struct Fixer<'a> {
     load: &'a mut LoadResult,
     selection: &'a CodeSelection,
     /// By number of the document.
-    repaired: BTreeMap<usize, Repaired>,
+    repaired: BTreeMap<usize, RepairedDocument>,
 }
 
 impl Fixer<'_> {
@@ -130,7 +130,7 @@ impl Fixer<'_> {
 
     /// What is wrong between documents: in which one, and the message.
     fn clashes(&self) -> HashSet<(usize, String)> {
-        let between = self.workspace.between(&self.load.documents);
+        let between = self.workspace.check_between(&self.load.documents);
         between.into_iter().map(|(n, diagnostic)| (n, diagnostic.message)).collect()
     }
 
@@ -186,7 +186,8 @@ impl Fixer<'_> {
         let Some(before) = document_of(&self.load.documents[n]).filter(|_| applied > 0) else {
             return;
         };
-        self.repaired.entry(n).or_insert(Repaired { before, applied: 0 }).applied += applied;
+        self.repaired.entry(n).or_insert(RepairedDocument { before, applied: 0 }).applied +=
+            applied;
         self.put(n, after);
     }
 
@@ -201,7 +202,7 @@ impl Fixer<'_> {
     /// Writes the repaired files, or shows what is different in them.
     fn finish(mut self) -> FixReport {
         let mut report = FixReport::default();
-        for (n, Repaired { before, applied }) in std::mem::take(&mut self.repaired) {
+        for (n, RepairedDocument { before, applied }) in std::mem::take(&mut self.repaired) {
             let file = &self.load.documents[n];
             let (Some(path), Some(after)) = (file.path.clone(), document_of(file)) else {
                 continue;
@@ -469,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn fixes_that_meet_are_made_one_after_the_other() {
+    fn fixes_that_overlap_are_made_one_after_the_other() {
         let document = Arc::new(Document::parse("a.json", "{\"a\": 12}", Syntax::Json));
         let (first, second, far) = (fix(&[(6, 7, "3")]), fix(&[(7, 8, "4")]), fix(&[(2, 3, "b")]));
         let (next, made) = apply(&document, &[&first, &second, &far]).expect("two go together");

@@ -13,7 +13,7 @@ use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     NOT_RUNNABLE Info
@@ -60,7 +60,7 @@ const NEEDS: [(&str, &str, &str, &str); 4] = [
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let at = RecordPath::root().child("type");
     let Some(kind) =
-        subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
+        subject.document_value(&at).filter(|_| subject.has_typed_sections()).and_then(Node::text)
     else {
         return;
     };

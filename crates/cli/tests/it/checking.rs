@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{Upstream, faulty_server};
+use crate::client::{UpstreamServer, faulty_server};
 use crate::program::{Run, folder, run_in, toolwright};
 
 /// One finding of each severity; the error and the warning have safe fixes, the note an unsafe one.
@@ -490,7 +490,7 @@ fn unknown_levels_of_a_configuration_are_one_error() {
 }
 
 /// Name of the case, text, and the codes that are not silenced with their lines.
-type Silenced<'c> = (&'c str, String, &'c [(&'c str, u64)]);
+type SilencedCase<'c> = (&'c str, String, &'c [(&'c str, u64)]);
 
 #[test]
 fn a_comment_silences_one_code_at_one_place() {
@@ -503,7 +503,7 @@ fn a_comment_silences_one_code_at_one_place() {
         |comment: &str| with(&format!("  commands: [add_note]  # toolwright: {comment}\n"));
     let below_a_text =
         |start: &str| NOTES.replace("Keeps notes", &format!("{start}{silence}\n    Keeps notes"));
-    let cases: &[Silenced<'_>] = &[
+    let cases: &[SilencedCase<'_>] = &[
         ("behind", behind("ignore MISSING_DESCRIPTION - the name says it all"), &[]),
         ("a dash is not needed", behind("ignore MISSING_DESCRIPTION: so"), &[]),
         ("above", with(&format!("  {silence}\n{NOTE}")), &[]),
@@ -666,7 +666,7 @@ fn running_servers_are_checked() {
     assert_eq!((command.code, command.stderr.as_str()), (1, ""));
     in_the_bad_list(&command, &format!("-- {program}"));
     // The server has the same findings over HTTP.
-    let upstream = Upstream::start("good");
+    let upstream = UpstreamServer::start("good");
     let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
     let same =
         run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "good"]);

@@ -49,7 +49,7 @@ async fn every_mode_ends_with_its_code() {
         ("schema-hang", json!({}), "ok", r#"{"echo":{}}"#),
         ("no-such-mode", json!({}), "TOOL_FAILED", "there is no mode `no-such-mode`"),
     ];
-    let test = TestRunner::new(CallLimits { output: 1 << 20, ..patient() })
+    let test = TestRunner::new(CallLimits { output: 1 << 20, ..long_limits() })
         .tools(modes.iter().map(|(mode, ..)| tool(&format!("t:{mode}"), process(mode))));
     let calls = modes.map(|(mode, arguments, expected, says)| {
         let test = &test;
@@ -326,7 +326,7 @@ async fn programs_have_exactly_the_environment_they_were_given() {
 
 #[tokio::test]
 async fn streams_can_have_any_size() {
-    let test = TestRunner::new(CallLimits { output: 32 << 20, ..patient() }).tools([
+    let test = TestRunner::new(CallLimits { output: 32 << 20, ..long_limits() }).tools([
         tool("t:echo", process("echo")),
         tool("t:slow-read", process("slow-read")),
         tool("t:no-read", process("no-read")),

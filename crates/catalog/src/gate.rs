@@ -2,8 +2,8 @@
 //!
 //! A tool with an error is quarantined alone; an error outside of any tool quarantines the whole
 //! document. What passes is a [`Toolset`] of [`Tool`]s: every field parsed, bindings complete,
-//! schemas compiled, hashes computed. Nothing changes it from here on; a reload makes a new one, and
-//! so does the merge with a server.
+//! schemas compiled, hashes computed. Nothing changes it from here on: a reload and the merge with
+//! a server make new ones.
 //!
 //! ```text
 //! Reading (drafts) ─ gate ─▶ GatedToolset ─ register ─▶ RegisteredTool, one per tool

@@ -2,9 +2,9 @@
 //!
 //! A rule proposes a repair and says whether it is safe. That is not taken on trust: a repair is
 //! *tried* on a copy of the document, and counts as safe only if the finding is gone afterwards and
-//! no new one has appeared. (A section with a misspelled name, for example, was not checked; once it
-//! has its right name, mistakes inside it are found.) A file is replaced by an atomic rename, and
-//! only if it still holds what was read.
+//! no new one has appeared. (A section with a misspelled name, for example, was not checked; once
+//! it has its right name, mistakes inside it are found.) A file is replaced by an atomic rename,
+//! and only if it still holds what was read.
 //!
 //! ```text
 //! diagnostics ─ wanted ─▶ FixTrial: apply to a copy, read and check it again ─▶ groups that hold

@@ -5,7 +5,7 @@
 //! because all rules together are far more code than a processor keeps at hand.
 //!
 //! ```text
-//! paths ─ walk ─▶ files ─ batches, one thread each ─▶ parse ─ detect ─ read ─ rules ─▶ LoadedDocument
+//! paths ─ walk ─▶ files ─ batches, one a thread ─▶ parse ─ detect ─ read ─ rules ─▶ LoadedDocument
 //! ```
 
 use std::ops::Range;
@@ -83,7 +83,7 @@ pub struct ReadOptions {
     pub rules: bool,
 }
 
-/// How a file came to be read. On a walk, most files are not definitions and are skipped in silence.
+/// How a file came to be read. On a walk, most files are not definitions and are skipped silently.
 #[derive(Clone, Copy, PartialEq)]
 enum FoundBy {
     Name,

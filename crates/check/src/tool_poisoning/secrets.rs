@@ -43,7 +43,8 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
         }
         let shown: String = text[range.clone()].chars().take(6).collect();
         let message = format!("`{shown}…` looks like {what}");
-        let help = "revoke it and take it out; whoever can read the definition has it".to_owned();
+        let help =
+            "revoke it and remove it: everybody who can read the definition can use it".to_owned();
         found.push(SuspiciousText { range, message, help: Some(help) });
     }
     found

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
+use crate::console_blocks;
 use crate::program::project;
 
 /// The test programs, which the tests of every crate and the benchmarks may use.
@@ -193,6 +194,40 @@ fn a_type_name_is_declared_in_one_crate_only() {
     }
     crates.retain(|name, of| of.len() > 1 && name != "Json");
     assert!(crates.is_empty(), "{crates:#?}");
+}
+
+/// Whether a line may be longer: tables and URLs cannot be broken.
+fn is_unbreakable(line: &str) -> bool {
+    line.trim_start().starts_with('|') || line.contains("://")
+}
+
+/// Comments and prose end at 100 columns, so that two files fit side by side. `rustfmt` does this
+/// for code. Blocks of code in pages show what a program prints, and are not prose.
+#[test]
+fn comments_and_prose_end_at_100_columns() {
+    let folders = [crate_folders(), vec![project().join("bench")]].concat();
+    let rust = rust_files_of(&folders, &["src", "tests", "examples"]).into_iter();
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    let comments = rust.flat_map(|(_, file, text)| {
+        let lines: Vec<String> = text.lines().filter(is_comment).map(str::to_owned).collect();
+        lines.into_iter().map(move |line| (file.clone(), line))
+    });
+    let pages = console_blocks::pages().into_iter();
+    let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"];
+    let prose = pages.chain(others.map(|name| project().join(name))).flat_map(|file| {
+        let text = std::fs::read_to_string(&file).expect("a page");
+        let lines = text.split("```").step_by(2).flat_map(str::lines).map(str::to_owned);
+        lines.map(move |line| (file.clone(), line)).collect::<Vec<_>>()
+    });
+    let is_indented_block = |line: &str| line.starts_with("    ");
+    let long: Vec<String> = comments
+        .filter(|(_, line)| line.chars().count() > 100 && !is_unbreakable(line))
+        .chain(prose.filter(|(_, line)| {
+            line.chars().count() > 100 && !is_unbreakable(line) && !is_indented_block(line)
+        }))
+        .map(|(file, line)| format!("{}: {line}", file.display()))
+        .collect();
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 /// Untrusted code is parsed where the binary decides. Everything else gets an analyzer passed in.

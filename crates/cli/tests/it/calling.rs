@@ -631,8 +631,9 @@ fn a_server_that_hangs_does_not_delay_calls_of_other_sources() {
     }
 }
 
-/// Modes of `toolwright-testing` whose tools start a process and do not answer, and such that answer. The
-/// process sleeps for 55 seconds, so waiting `LONG` for its end still shows that it was killed.
+/// Modes of `toolwright-testing` whose tools start a process and do not answer, and such that
+/// answer. The process sleeps for 55 seconds, so waiting `LONG` for its end still shows that it was
+/// killed.
 const HANGING_MODES: [&str; 4] = ["fork", "setsid", "daemon", "daemon-clean"];
 const ANSWERING_MODES: [&str; 3] = ["fork-exit", "setsid-exit", "daemon-exit"];
 

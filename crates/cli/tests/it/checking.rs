@@ -194,7 +194,7 @@ fn the_summary_counts_tools_files_and_findings() {
         [("now.json", NOW), ("package.json", r#"{"private": true}"#), ("torn.json", "{\"a\": ")];
     assert_eq!(
         summary(&others, &["."]),
-        "1 tool in 1 file: nothing to report | 1 file of no known format skipped | 1 file skipped that could not be parsed: ./torn.json"
+        "1 tool in 1 file: nothing to report | 1 file skipped: unknown format | 1 file skipped, cannot be parsed: ./torn.json"
     );
     // A file that is named is checked, even if it has no key of a definition.
     assert_eq!(summary(&others, &["now.json", "torn.json"]), "1 tool in 2 files: 1 error");
@@ -812,7 +812,7 @@ fn a_broken_definition_in_a_folder_is_reported() {
         "./latin1.yaml:2:",
         "./torn.json:1:",
         "./notes.yaml:",
-        "skipped that could not be parsed: ./values.yaml",
+        "skipped, cannot be parsed: ./values.yaml",
     ] {
         assert!(checked.stdout.contains(part), "{part}: {checked:?}");
     }

@@ -1,6 +1,6 @@
 //! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
-//! (`toolwright-testing`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so that the
-//! tests control every byte.
+//! (`toolwright-testing`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so
+//! that the tests control every byte.
 //!
 //! All waiting has a deadline, which is long: the tests also run on machines whose processors are
 //! busy with other work. Tests compare the order of events, not times; a [`Gate`] holds a call

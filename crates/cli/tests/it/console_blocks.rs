@@ -228,7 +228,7 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// README.md and every Markdown file below docs/.
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages = vec![project().join("README.md")];
     let mut folders = vec![project().join("docs")];
     while let Some(folder) = folders.pop() {

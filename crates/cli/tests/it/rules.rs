@@ -218,7 +218,13 @@ fn every_rule_of_ikigai_is_enforced() {
 /// The page that lists every rule.
 #[test]
 fn the_page_of_rules_is_up_to_date() {
-    let mut page = "# The rules\n\nEvery rule that the specifications of the four tool systems state about a definition, the code that enforces it, and\nthe row that shows it: a document that keeps all rules is broken in this one way, and exactly this is found. The rows are\nin `crates/cli/tests/rules`, and `cargo nextest run -p toolwright rules` runs them. This page is made from them\n(`UPDATE_DOCS=1 cargo nextest run -p toolwright rules`).\n".to_owned();
+    let mut page = "# The rules\n\n\
+        Every rule that the specifications of the four tool systems state about a definition, the \
+        code that\nenforces it, and the row that shows it: a document that keeps all rules is \
+        broken in this one way,\nand exactly this is found. The rows are in \
+        `crates/cli/tests/rules`, and\n`cargo test -p toolwright --test it rules` runs them. With \
+        `UPDATE_DOCS=1` it writes this page.\n"
+        .to_owned();
     for name in SPECIFICATIONS {
         let table = RuleTable::load(name);
         let title = table.rows["specification"].as_str().unwrap_or(name);
@@ -228,7 +234,7 @@ fn the_page_of_rules_is_up_to_date() {
             table.rules().len(),
             name.replace('-', "_")
         );
-        page += "| rule | where | level | code | weight | breaks it |\n|---|---|---|---|---|---|\n";
+        page += "| rule | where | requirement | code | severity | breaks it |\n|---|---|---|---|---|---|\n";
         for rule in table.rules() {
             let cell =
                 |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");

@@ -813,8 +813,8 @@ fn every_part_of_a_record_has_its_origin() {
     }
 }
 
-/// Every field without a place in the record is kept under the pointer where it was written, so that
-/// a writer can put it back: a tool's from the tool's own object, a toolset's from the root.
+/// Every field without a place in the record is kept under the pointer where it was written, so
+/// that a writer can put it back: a tool's from the tool's own object, a toolset's from the root.
 #[test]
 fn unknown_fields_are_kept_at_their_pointers() {
     let (mut documents, mut kept) = (0, 0);

@@ -12,15 +12,18 @@ demo:
 	@$(CARGO) build --profile demo --locked -p toolwright -p toolwright-web --bins
 	@./examples/demo "$${CARGO_TARGET_DIR:-target}/demo"
 
-# Everything that Rust alone can tell. Tests wait for servers and processes as much as they compute, so one more runs than
-# there are cores.
+# Everything that Rust alone can tell. Tests wait for servers and processes as much as they compute,
+# so one more runs than there are cores.
 test:
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet \
+	  --document-private-items
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-	  $(CARGO) nextest run --workspace --locked --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 1)) && $(CARGO) test --workspace --locked --doc --quiet; \
+	  $(CARGO) nextest run --workspace --locked \
+	    --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 1)) && \
+	  $(CARGO) test --workspace --locked --doc --quiet; \
 	else \
 	  $(CARGO) test --workspace --locked --quiet; \
 	fi

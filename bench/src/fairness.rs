@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::unix::pipe;
 
-use crate::mcp_client::{McpEndpoint, list_tools, open_stdio};
+use crate::mcp_client::{McpTarget, list_tools, open_stdio};
 use crate::processes::{MeasuredProcess, built_program};
 use crate::timing::{quantile, verdict};
 
@@ -134,7 +134,7 @@ async fn measure(words: &[String]) {
 /// Calls the quick validator again and again for a time. Returns how long each call took, and the
 /// most memory that the server and its workers used.
 async fn latencies(
-    endpoint: &McpEndpoint,
+    endpoint: &McpTarget,
     next_id: &AtomicU64,
     tool: &str,
     time: Duration,

@@ -21,7 +21,7 @@ const VERSION: &str = "2025-06-18";
 
 /// A server that the handshake was done with. Many callers can use it at the same time.
 #[derive(Clone)]
-pub(crate) enum McpEndpoint {
+pub(crate) enum McpTarget {
     /// Every caller has a connection of its own; all are in one session.
     Http(Arc<HttpEndpoint>),
     /// All callers share the streams.
@@ -41,12 +41,12 @@ pub(crate) struct TimedResponse {
     session: Option<String>,
 }
 
-impl McpEndpoint {
+impl McpTarget {
     /// A connection for one caller. It is opened with the first request.
     pub(crate) fn connect(&self) -> CallerConnection {
         match self {
-            McpEndpoint::Http(http) => CallerConnection::Http(Arc::clone(http), None),
-            McpEndpoint::Stdio(pipes) => CallerConnection::Stdio(Arc::clone(pipes)),
+            McpTarget::Http(http) => CallerConnection::Http(Arc::clone(http), None),
+            McpTarget::Stdio(pipes) => CallerConnection::Stdio(Arc::clone(pipes)),
         }
     }
 }
@@ -78,7 +78,7 @@ impl CallerConnection {
 }
 
 /// Does the handshake with a server on HTTP. Later requests belong to the session that it returns.
-pub(crate) async fn open_http(address: SocketAddr, path: &str) -> io::Result<McpEndpoint> {
+pub(crate) async fn open_http(address: SocketAddr, path: &str) -> io::Result<McpTarget> {
     let mut http = HttpEndpoint { address, path: path.to_owned(), session: None };
     let mut stream = None;
     let hello =
@@ -87,11 +87,11 @@ pub(crate) async fn open_http(address: SocketAddr, path: &str) -> io::Result<Mcp
     let answer = http.post(&mut stream, &hello).await?;
     result_of(&answer)?;
     http.session = answer.session;
-    Ok(McpEndpoint::Http(Arc::new(http)))
+    Ok(McpTarget::Http(Arc::new(http)))
 }
 
 /// Does the handshake with a server on standard streams.
-pub(crate) async fn open_stdio(to: pipe::Sender, from: pipe::Receiver) -> io::Result<McpEndpoint> {
+pub(crate) async fn open_stdio(to: pipe::Sender, from: pipe::Receiver) -> io::Result<McpTarget> {
     let pipes =
         Arc::new(StdioEndpoint { to: tokio::sync::Mutex::new(to), waiting: Mutex::default() });
     tokio::spawn(Arc::clone(&pipes).read(from));
@@ -100,17 +100,17 @@ pub(crate) async fn open_stdio(to: pipe::Sender, from: pipe::Receiver) -> io::Re
             .request(0, "initialize", &initialize_params())
             .await?,
     )?;
-    Ok(McpEndpoint::Stdio(pipes))
+    Ok(McpTarget::Stdio(pipes))
 }
 
 /// Completes the handshake and returns the name of the tool that echoes. Proxies may prefix it.
-pub(crate) async fn find_echo(way: &McpEndpoint) -> io::Result<String> {
+pub(crate) async fn find_echo(way: &McpTarget) -> io::Result<String> {
     let mut echoes = list_tools(way).await?.into_iter().filter(|name| name.ends_with("echo"));
     echoes.next().ok_or_else(|| Error::other("no tool echoes"))
 }
 
 /// Completes the handshake and returns the names of all tools.
-pub(crate) async fn list_tools(way: &McpEndpoint) -> io::Result<Vec<String>> {
+pub(crate) async fn list_tools(way: &McpTarget) -> io::Result<Vec<String>> {
     let mut connection = way.connect();
     connection.notify("notifications/initialized").await?;
     let list = result_of(&connection.request(1, "tools/list", &json!({})).await?)?;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::unix::pipe;
 
-use crate::mcp_client::{self, McpEndpoint};
+use crate::mcp_client::{self, McpTarget};
 use crate::processes::{MeasuredProcess, built_program};
 use crate::timing::{median, microseconds, quantile, verdict};
 
@@ -237,7 +237,7 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
 
 /// Tries the handshake until it succeeds: some candidates refuse connections or respond with errors
 /// until they are ready. The caller limits the time.
-async fn open_when_ready(address: SocketAddr) -> McpEndpoint {
+async fn open_when_ready(address: SocketAddr) -> McpTarget {
     loop {
         match mcp_client::open_http(address, "/mcp").await {
             Ok(way) => return way,
@@ -254,7 +254,7 @@ fn free_address() -> std::io::Result<SocketAddr> {
 /// Makes calls for `time` with `in_flight` callers, each of which waits for its response before the
 /// next call. Every response must contain the text that its request sent.
 async fn load(
-    way: &McpEndpoint,
+    way: &McpTarget,
     tool: &str,
     in_flight: usize,
     time: Duration,

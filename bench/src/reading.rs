@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use toolwright_formats::{Detected, detect, read};
+use toolwright_formats::{DetectionResult, detect, read};
 use toolwright_source::{Document, Syntax};
 
 use crate::generated_definitions::{GeneratedDefinition, definitions};
@@ -20,12 +20,12 @@ const ROUNDS: usize = 15;
 fn read_one(definition: &GeneratedDefinition) {
     let document = Arc::new(Document::parse("bench", definition.text.as_str(), definition.syntax));
     match detect(&document) {
-        Detected::Format(format) => {
+        DetectionResult::Format(format) => {
             let reading = read(&document, format);
             assert!(reading.findings.is_empty(), "the definitions are clean");
             black_box(reading);
         }
-        Detected::Unreadable(finding) => panic!("{}", finding.message),
+        DetectionResult::Unreadable(finding) => panic!("{}", finding.message),
     }
 }
 

@@ -91,7 +91,6 @@ pub fn reader(data: &[u8], format: &str) {
         let _ = detect(&document);
         let reading = by_name(format).expect("a format").read(&document);
         let subject = Subject::new(
-            reading.format,
             reading.dialect.as_deref(),
             &reading.toolset,
             &reading.origin,

@@ -1,12 +1,13 @@
 //! The gate between what was read and what may be called.
 //!
 //! A tool with an error is quarantined alone; an error outside of any tool quarantines the whole
-//! document. What passes is a [`Toolset<Tool>`]: every field parsed, bindings complete, schemas
-//! compiled, hashes computed. Nothing changes it from here on; a reload makes a new one.
+//! document. What passes is a [`Toolset`] of [`Tool`]s: every field parsed, bindings complete,
+//! schemas compiled, hashes computed. Nothing changes it from here on: a reload and the merge with
+//! a server make new ones.
 //!
 //! ```text
 //! Reading (drafts) ─ gate ─▶ GatedToolset ─ register ─▶ RegisteredTool, one per tool
-//!                             ├ Arc<Toolset<Tool>>       (exec calls it)
+//!                             ├ Toolset<Arc<Tool>>       (shares the tool; exec calls it)
 //!                             └ quarantined drafts
 //! ```
 
@@ -50,7 +51,7 @@ pub(crate) type ConcurrencyLimits = HashMap<String, Arc<ConcurrencyLimit>>;
 /// A toolset behind the gate.
 struct GatedToolset {
     /// The tools that may be called.
-    toolset: Arc<Toolset<Tool>>,
+    toolset: Toolset<Arc<Tool>>,
     /// For each of them, its number in the definition and its compiled schemas.
     accepted: Vec<(usize, SchemaValidator)>,
     quarantined: Vec<QuarantinedTool>,
@@ -82,11 +83,12 @@ pub(crate) fn gate(
     let concurrency = concurrency_of(&reading, limits, concurrency);
     let knowledge = javascript::knowledge(&reading).map(Arc::new);
     let folder = folder_of(&reading);
-    let bodies = spec.implementations.as_deref().or(folder.as_deref());
+    let implementations = spec.implementations.as_deref();
+    let bodies = implementations.or(folder.as_deref());
     // Before `finish`, which adds diagnostics about schemas: those lie inside of tools.
     let whole = error_outside_of_tools(&reading, &result.diagnostics);
-    let gated = finish(reading, whole.clone(), bodies, environment, &mut result.diagnostics);
-    // `register` consumes the gated toolset, so what is needed afterwards is taken out here.
+    let gated =
+        finish(reading, whole.clone(), implementations, environment, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
@@ -116,13 +118,13 @@ pub(crate) fn gate(
 fn finish(
     reading: Reading,
     whole: Option<String>,
-    bodies: Option<&Path>,
+    implementations: Option<&Path>,
     environment: &[(OsString, OsString)],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GatedToolset {
     let folder = folder_of(&reading);
     let hasher = ContentHasher::new(&reading);
-    let hash = hasher.toolset(&code_files(&reading, bodies));
+    let hash = hasher.toolset(&code_files(&reading, implementations));
     let (mut tools, mut accepted, mut quarantined) = (Vec::new(), Vec::new(), Vec::new());
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         // Without a name there is nothing to list; the diagnostics report it.
@@ -134,7 +136,7 @@ fn finish(
             Ok((mut tool, validator)) => {
                 complete(&mut tool.details.binding, folder.as_deref(), environment);
                 tool.hash = Some(hasher.tool(n));
-                tools.push(tool);
+                tools.push(Arc::new(tool));
                 accepted.push((n, validator));
             }
             Err(reason) => {
@@ -147,7 +149,7 @@ fn finish(
     }
     let mut toolset = reading.toolset.with_tools(tools);
     toolset.hash = Some(hash);
-    GatedToolset { toolset: Arc::new(toolset), accepted, quarantined, origin: reading.origin }
+    GatedToolset { toolset, accepted, quarantined, origin: reading.origin }
 }
 
 /// The tool of a draft with its schemas compiled, or why it cannot be called.
@@ -178,8 +180,11 @@ fn register(
     let namespace = toolset.namespace.ok();
     let accepted = toolset.tools.iter().zip(accepted).map(|(tool, (n, validator))| {
         let id = tool.id(namespace);
-        let (tool, concurrency) = (tool.clone(), Arc::clone(concurrency));
-        (n, RegisteredTool::with_validator(id, tool, validator, toolset.limits, concurrency))
+        let (tool, limits, concurrency) =
+            (Arc::clone(tool), toolset.limits, Arc::clone(concurrency));
+        let mut entry = RegisteredTool::with_validator(id, tool, validator, limits, concurrency);
+        entry.toolset_hash.clone_from(&toolset.hash);
+        (n, entry)
     });
     let quarantined = quarantined.into_iter().map(|QuarantinedTool { n, id, tool, reason }| {
         (n, RegisteredTool::quarantined(id, tool, Arc::clone(concurrency), reason))
@@ -270,7 +275,8 @@ fn folder_of(reading: &Reading) -> Option<PathBuf> {
     file.parent().map(Path::to_owned)
 }
 
-/// Fills in what only the source knows: the path of a script, and the variables that a server wants.
+/// Fills in what only the source knows: the path of a script, and the variables that a server
+/// wants.
 fn complete(binding: &mut Binding, folder: Option<&Path>, environment: &[(OsString, OsString)]) {
     match (binding, folder) {
         (Binding::Local { entry_point, .. }, Some(folder)) => {

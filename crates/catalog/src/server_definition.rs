@@ -16,10 +16,10 @@
 use std::sync::Arc;
 
 use toolwright_exec::{CallLimits, ExecutorContext, Failure, RegisteredTool, ToolStatus};
-use toolwright_model::{Annotations, Binding, InputSchema, Namespace, Server};
+use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
 use toolwright_source::{Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
-use toolwright_workspace::{SourceSpec, SourceTarget, Workspace};
+use toolwright_workspace::{SourceSpec, SourceTarget, Workspace, content_hash};
 
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources;
@@ -148,7 +148,8 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
         }
         ToolStatus::Quarantined(reason) => return quarantine(format!("on the server: {reason}")),
     }
-    let (mut tool, theirs) = (own.tool.clone(), &served.tool);
+    let (mut tool, theirs) = (Tool::clone(&own.tool), &served.tool);
+    tool.hash = merged_hash(&tool.hash, &theirs.hash);
     if tool.input == InputSchema::Deferred {
         tool.input = theirs.input.clone();
     }
@@ -177,9 +178,15 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
         Ok(mut entry) => {
             entry.environment.clone_from(&own.environment);
             entry.knowledge.clone_from(&own.knowledge);
+            entry.toolset_hash = merged_hash(&own.toolset_hash, &served.toolset_hash);
             Arc::new(entry)
         }
         // Each schema was compiled before, on one side or the other, so this is not expected.
         Err((which, error)) => quarantine(format!("its `{which}` cannot be used: {error}")),
     }
+}
+
+/// The hash of a definition and of what its server lists, if both are known.
+fn merged_hash(own: &Option<ContentHash>, served: &Option<ContentHash>) -> Option<ContentHash> {
+    Some(content_hash::merged(own.as_ref()?, served.as_ref()?))
 }

@@ -28,7 +28,6 @@
 //! let document = Arc::new(Document::parse("now.json", text, Syntax::Json));
 //! let reading = toolwright_formats::read(&document, toolwright_model::FormatId("mcp"));
 //! let subject = Subject::new(
-//!     reading.format,
 //!     reading.dialect.as_deref(),
 //!     &reading.toolset,
 //!     &reading.origin,
@@ -72,8 +71,7 @@ pub fn check(subject: &Subject<'_>, analyzer: &dyn ScriptAnalyzer) -> Vec<Findin
 /// code from a definition is untrusted, and where to parse it is the caller's decision.
 pub fn check_each(subjects: &[Subject<'_>], analyzer: &dyn ScriptAnalyzer) -> Vec<Vec<Finding>> {
     subject::analyze_functions(subjects, analyzer);
-    let mut reports: Vec<_> =
-        subjects.iter().map(|subject| report::Report::new(subject.origin)).collect();
+    let mut reports: Vec<_> = subjects.iter().map(Subject::report).collect();
     for rule in rules::RULES {
         for (subject, report) in subjects.iter().zip(&mut reports) {
             (rule.check)(subject, report);
@@ -91,7 +89,7 @@ pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
     let run_rule = |rule: &rule::RuleBetween| {
         let mut found = Vec::new();
         (rule.check)(subjects, &mut |n: usize, finding: RecordFinding| {
-            found.push((n, subjects[n].origin.in_document(finding)));
+            found.push((n, subjects[n].in_document(finding)));
         });
         found
     };
@@ -121,5 +119,7 @@ const MIN_PARALLEL_SUBJECTS: usize = 100;
 /// All codes that this crate declares. Rules also report codes of `source::codes`, which the shape
 /// of values shares with them (`INVALID_SCHEMA`, `DUPLICATE_ID`, `NAMING_CONVENTION`).
 pub fn codes() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
-    rules::CODES.iter().copied().flatten().chain(silence::ALL).copied()
+    let about_one = rules::RULES.iter().flat_map(|rule| rule.codes);
+    let between = rules::RULES_BETWEEN.iter().flat_map(|rule| rule.codes);
+    about_one.chain(between).chain(silence::ALL).copied()
 }

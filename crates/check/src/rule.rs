@@ -2,7 +2,7 @@
 //! all of them. There is no trait: a rule has no state between documents, and no rule calls
 //! another.
 
-use toolwright_source::RecordFinding;
+use toolwright_source::{DiagnosticCode, RecordFinding};
 
 use crate::Subject;
 use crate::report::Report;
@@ -10,6 +10,8 @@ use crate::report::Report;
 /// A rule about one document. It may report several codes if one pass over the document finds all
 /// of them, as the rules about texts do (`rules/texts.rs`).
 pub(crate) struct Rule {
+    /// The codes that the file of the rule declares. Empty if it reports codes of `source::codes`.
+    pub(crate) codes: &'static [&'static DiagnosticCode],
     /// Reads the subject and adds findings to the report. It must accept every record that a reader
     /// can produce, however incomplete, and must not panic.
     pub(crate) check: fn(&Subject<'_>, &mut Report<'_>),
@@ -19,6 +21,8 @@ pub(crate) struct Rule {
 /// bindings only: when thousands of documents are loaded, their callers drop everything else before
 /// this.
 pub(crate) struct RuleBetween {
+    /// The codes that the file of the rule declares, as in [`Rule`].
+    pub(crate) codes: &'static [&'static DiagnosticCode],
     /// Reads all subjects and reports. The number that it passes with a finding is the index of the
     /// subject that the finding points into.
     pub(crate) check: fn(&[Subject<'_>], &mut dyn FnMut(usize, RecordFinding)),

@@ -194,7 +194,7 @@ fn diagnose_comment(
     let code = shorten(comment.code);
     let at = |code, message: String| Diagnostic::at(code, document.source(), comment.span, message);
     if comment.used && comment.has_reason {
-        // It did what it is for.
+        // A comment that silences a finding and gives a reason is right: nothing to report.
         return None;
     }
     if comment.used && comment.several {

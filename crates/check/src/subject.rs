@@ -13,24 +13,22 @@
 
 use std::sync::OnceLock;
 
-use toolwright_model::{
-    Conventions, Draft, ExampleKind, FormatId, Function, InputSchema, Json, Toolset,
-};
-use toolwright_schema::{Schema, SchemaError, ValidationErrors};
+use toolwright_model::{Conventions, Draft, ExampleKind, Function, InputSchema, Json, Toolset};
+use toolwright_schema::{Schema, SchemaError, SchemaSide, ValidationErrors};
 use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource};
-use toolwright_source::{Node, Origin, RecordPath, ValueKind};
+use toolwright_source::{Document, Finding, Node, Origin, RecordFinding, RecordPath, ValueKind};
+
+use crate::report::Report;
 
 /// A record to be checked. It borrows everything, so it is cheap to create one for each document.
 pub struct Subject<'a> {
-    /// The format it was read from.
-    pub format: FormatId,
     /// The version of the format, such as `2.0` for AIOS, as the reader determined it. `None` for
     /// formats without versions.
     pub dialect: Option<&'a str>,
     /// The record that the format's reader made. It may lack anything that the document lacks.
     pub toolset: &'a Toolset<Draft>,
     /// Which value of the document each part of the record was read from.
-    pub origin: &'a Origin,
+    origin: &'a Origin,
     /// One entry for each tool, in the order of the record.
     schemas: OnceLock<Vec<CompiledSchemas>>,
     /// Set by [`analyze_functions`].
@@ -48,35 +46,15 @@ pub(crate) struct CompiledSchemas {
     output: OnceLock<Option<Result<Schema, SchemaError>>>,
 }
 
-/// One of the two schemas of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WhichSchema {
-    Input,
-    Output,
-}
-
-impl WhichSchema {
-    /// Both schemas, in the order in which their findings are reported.
-    pub(crate) const BOTH: [WhichSchema; 2] = [WhichSchema::Input, WhichSchema::Output];
-
-    /// The name of the schema in the record, and in most formats.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            WhichSchema::Input => "inputSchema",
-            WhichSchema::Output => "outputSchema",
-        }
-    }
-
-    /// The schema as it was written. `None` if the document has no such schema, if its value cannot
-    /// be a schema at all (the shape reports that), or if a server will supply it later.
-    pub(crate) fn written(self, tool: &Draft) -> Option<&Json> {
-        match self {
-            WhichSchema::Input => match tool.input.ok()? {
-                InputSchema::Written(schema) => Some(schema),
-                InputSchema::Deferred => None,
-            },
-            WhichSchema::Output => tool.output.ok(),
-        }
+/// A schema as it was written. `None` if the document has no such schema, if its value cannot be a
+/// schema at all (the shape reports that), or if a server will supply it later.
+pub(crate) fn written_schema(tool: &Draft, side: SchemaSide) -> Option<&Json> {
+    match side {
+        SchemaSide::Input => match tool.input.ok()? {
+            InputSchema::Written(schema) => Some(schema),
+            InputSchema::Deferred => None,
+        },
+        SchemaSide::Output => tool.output.ok(),
     }
 }
 
@@ -180,19 +158,11 @@ pub(crate) fn analyze_functions(subjects: &[Subject<'_>], analyzer: &dyn ScriptA
 impl<'a> Subject<'a> {
     /// A subject made of the parts of a `formats::Reading`. Computes nothing yet.
     pub fn new(
-        format: FormatId,
         dialect: Option<&'a str>,
         toolset: &'a Toolset<Draft>,
         origin: &'a Origin,
     ) -> Subject<'a> {
-        Subject {
-            format,
-            dialect,
-            toolset,
-            origin,
-            schemas: OnceLock::new(),
-            functions: OnceLock::new(),
-        }
+        Subject { dialect, toolset, origin, schemas: OnceLock::new(), functions: OnceLock::new() }
     }
 
     /// What the format of the record demands of names, examples and schemas.
@@ -200,10 +170,9 @@ impl<'a> Subject<'a> {
         self.toolset.conventions
     }
 
-    /// Whether the record was read from this format. Only for rules about sections that no other
-    /// format has; a difference between formats belongs in [`Subject::conventions`].
-    pub(crate) fn is_format(&self, format: &str) -> bool {
-        self.format.0 == format
+    /// Whether the document has the sections of an AIOS tool; see [`Conventions`].
+    pub(crate) fn has_typed_sections(&self) -> bool {
+        self.conventions().has_typed_sections
     }
 
     /// Whether the format's examples are scenarios (AIOS) and not plain calls with results.
@@ -216,60 +185,88 @@ impl<'a> Subject<'a> {
         self.toolset.tools.iter().enumerate().map(|(n, tool)| (ToolPath(n), tool))
     }
 
-    /// The value of the document that a part of the record was read from. This is the one way for
-    /// a rule to see the document: for what the record does not hold, such as a section that is
-    /// present but empty, or a value of a wrong type.
+    /// The value of the document that a part of the record was read from, for what the record does
+    /// not hold: a section that is present but empty, or a value of a wrong type.
     pub(crate) fn document_value(&self, at: &RecordPath) -> Option<Node<'a>> {
         self.origin.value(at)
     }
 
-    /// A compiled schema of the `n`th tool, or why it cannot be compiled. `None` if the tool has no
-    /// such schema. Prefer [`Subject::is_good`], which usually avoids the compilation.
+    /// The whole document. Only for the rules about texts, which also read what no format defines.
+    /// All others ask for single values, by [`Subject::document_value`].
+    pub(crate) fn document(&self) -> &'a Document {
+        self.origin.document()
+    }
+
+    /// The name of the file, for messages about several documents.
+    pub(crate) fn file_name(&self) -> &'a str {
+        self.document().source().name()
+    }
+
+    /// Whether a syntax error ended the reading inside this part of the record. What seems to be
+    /// missing there may follow in the text that was not read, so rules about missing things stay
+    /// silent.
+    pub(crate) fn is_unfinished(&self, at: &RecordPath) -> bool {
+        self.document_value(at).is_some_and(|node| self.document().is_unfinished(node))
+    }
+
+    /// An empty report about this document.
+    pub(crate) fn report(&self) -> Report<'a> {
+        Report::new(self.origin)
+    }
+
+    /// A finding about the record as one about the document.
+    pub(crate) fn in_document(&self, finding: RecordFinding) -> Finding {
+        self.origin.in_document(finding)
+    }
+
+    /// A compiled schema of a tool, or why it cannot be compiled. `None` if the tool has no such
+    /// schema. Prefer [`Subject::has_valid_schema`], which usually avoids the compilation.
     pub(crate) fn schema(
         &self,
-        n: usize,
-        which: WhichSchema,
+        tool_index: usize,
+        side: SchemaSide,
     ) -> Option<&Result<Schema, SchemaError>> {
-        let (schemas, tool) = (self.cells().get(n)?, self.toolset.tools.get(n)?);
-        let cell = match which {
-            WhichSchema::Input => &schemas.input,
-            WhichSchema::Output => &schemas.output,
+        let (schemas, tool) = (self.cells().get(tool_index)?, self.toolset.tools.get(tool_index)?);
+        let cell = match side {
+            SchemaSide::Input => &schemas.input,
+            SchemaSide::Output => &schemas.output,
         };
-        cell.get_or_init(|| which.written(tool).map(Schema::compile)).as_ref()
+        cell.get_or_init(|| written_schema(tool, side).map(Schema::compile)).as_ref()
     }
 
-    /// Whether the `n`th tool has this schema and it is valid. Compiling takes several times as
+    /// Whether a tool has this schema and it is valid. Compiling takes several times as
     /// long as reading the tool, so a quick test comes first that accepts nearly all valid schemas
     /// and no invalid one.
-    pub(crate) fn is_good(&self, n: usize, which: WhichSchema) -> bool {
-        let Some(schema) = self.toolset.tools.get(n).and_then(|tool| which.written(tool)) else {
+    pub(crate) fn has_valid_schema(&self, tool_index: usize, side: SchemaSide) -> bool {
+        let tool = self.toolset.tools.get(tool_index);
+        let Some(schema) = tool.and_then(|tool| written_schema(tool, side)) else {
             return false;
         };
-        let is_plain = match which {
-            WhichSchema::Input => *self.cells()[n]
+        let is_plain = match side {
+            SchemaSide::Input => *self.cells()[tool_index]
                 .plain
                 .get_or_init(|| toolwright_schema::is_certainly_valid_schema(schema)),
-            WhichSchema::Output => toolwright_schema::is_certainly_valid_schema(schema),
+            SchemaSide::Output => toolwright_schema::is_certainly_valid_schema(schema),
         };
-        is_plain || matches!(self.schema(n, which), Some(Ok(_)))
+        is_plain || matches!(self.schema(tool_index, side), Some(Ok(_)))
     }
 
-    /// The errors of an instance against a schema of the `n`th tool. `None` if the instance is
+    /// The errors of an instance against a schema of a tool. `None` if the instance is
     /// valid, or if there is no valid schema: the schema itself is reported then, by
     /// `INVALID_SCHEMA`.
     pub(crate) fn failures(
         &self,
-        n: usize,
-        which: WhichSchema,
+        tool_index: usize,
+        side: SchemaSide,
         instance: &Json,
     ) -> Option<ValidationErrors> {
-        let schema = which.written(self.toolset.tools.get(n)?)?;
-        if self.is_good(n, which)
+        let schema = written_schema(self.toolset.tools.get(tool_index)?, side)?;
+        if self.has_valid_schema(tool_index, side)
             && toolwright_schema::is_certainly_valid_instance(schema, instance)
         {
             return None;
         }
-        self.schema(n, which)?.as_ref().ok()?.validate(instance).err()
+        self.schema(tool_index, side)?.as_ref().ok()?.validate(instance).err()
     }
 
     /// The cells for all tools, created empty on first use.
@@ -306,7 +303,7 @@ impl<'a> Subject<'a> {
                 FunctionList::Processor => &["data", "fields"],
                 _ => &[],
             };
-            let at = place(role, n).child("function");
+            let at = function_path(role, n).child("function");
             Some(UnreadFunction { role, id: function.id.as_deref(), at, code, provided })
         };
         let (helpers, processors) = (helpers.enumerate(), processors.enumerate());
@@ -330,6 +327,6 @@ impl<'a> Subject<'a> {
 }
 
 /// The pointer to the `n`th function of a list.
-pub(crate) fn place(role: FunctionList, n: usize) -> RecordPath {
+pub(crate) fn function_path(role: FunctionList, n: usize) -> RecordPath {
     RecordPath::path(&[&"knowledge", &role.list(), &n])
 }

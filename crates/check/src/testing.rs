@@ -7,27 +7,45 @@
 
 use std::sync::Arc;
 
+use toolwright_formats::{DetectionResult, Reading};
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, Finding, Syntax, locate};
 
-use crate::report::Report;
 use crate::rule::Rule;
 use crate::subject::analyze_functions;
-use crate::{Subject, check};
+use crate::{Subject, check, check_together};
 
-/// Reads a text and runs `check` on it. Panics if no format is detected, because the test is wrong
+/// Reads a text as a file of this name. Panics if no format is detected, because the test is wrong
 /// then.
-fn with_subject<T>(text: &str, check: impl FnOnce(&Arc<Document>, &Subject<'_>) -> T) -> T {
+fn read(name: &str, text: &str) -> Reading {
     let json = text.trim_start().starts_with(['{', '[']);
     let syntax = if json { Syntax::Json } else { Syntax::Yaml };
-    let document = Arc::new(Document::parse("test", text, syntax));
-    let toolwright_formats::Detected::Format(format) = toolwright_formats::detect(&document) else {
+    let document = Arc::new(Document::parse(name, text, syntax));
+    let DetectionResult::Format(format) = toolwright_formats::detect(&document) else {
         panic!("no format: {text}");
     };
-    let reading = toolwright_formats::read(&document, format);
-    let subject =
-        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin);
-    check(&document, &subject)
+    toolwright_formats::read(&document, format)
+}
+
+fn subject(reading: &Reading) -> Subject<'_> {
+    let dialect = reading.dialect.as_deref();
+    Subject::new(dialect, &reading.toolset, &reading.origin)
+}
+
+/// Reads a text and runs `check` on it.
+fn with_subject<T>(text: &str, check: impl FnOnce(&Arc<Document>, &Subject<'_>) -> T) -> T {
+    let reading = read("test", text);
+    check(reading.origin.document(), &subject(&reading))
+}
+
+/// The findings of one code between documents named `a`, `b` and so on, in short: the index of the
+/// document, the pointer, the message.
+pub(crate) fn found_between(code: &str, texts: &[&str]) -> Vec<String> {
+    let readings: Vec<Reading> =
+        ('a'..).zip(texts).map(|(name, text)| read(&name.to_string(), text)).collect();
+    let subjects: Vec<Subject<'_>> = readings.iter().map(subject).collect();
+    let found = check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == code);
+    found.map(|(n, finding)| format!("{n} {} {}", finding.at, finding.message)).collect()
 }
 
 /// The document, and the findings of all rules about it. Panics on syntax errors, which a test
@@ -49,7 +67,7 @@ pub(crate) fn findings(text: &str) -> Vec<Finding> {
 pub(crate) fn count(rule: &Rule, text: &str) -> usize {
     with_subject(text, |_, subject| {
         analyze_functions(std::slice::from_ref(subject), &InProcessAnalyzer);
-        let mut report = Report::new(subject.origin);
+        let mut report = subject.report();
         (rule.check)(subject, &mut report);
         report.into_findings().len()
     })

@@ -219,7 +219,9 @@ fn shows_secret(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bo
         })
 }
 
-/// The last line of the formats for people: `12 tools in 5 files: 2 errors, 3 warnings, 1 fixable`.
+/// The last line of the formats for people: `12 tools in 5 files: 2 errors, 1 fixable`. Without an
+/// option that tries fixes, the number of fixable findings is an upper bound: a fix that its rule
+/// calls safe may turn out to add another finding, and `--fix` then refuses it.
 fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
     let mut found = report::severity_counts(load);
     // Fixes change files, so fixes for the answer of a server or program do not count.
@@ -231,11 +233,18 @@ fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
     };
     let fixable =
         |safe| in_files().filter(|d| d.fix.as_ref().is_some_and(|fix| fix.safe == safe)).count();
+    let are_tried = args.fix || args.unsafe_fixes || args.diff;
+    let safe_fixes = |count| match are_tried {
+        true => format!("{count} fixable"),
+        false => format!("up to {count} fixable with `--fix`"),
+    };
     match (fixable(true), fixable(false)) {
         (0, 0) => {}
-        (safe, 0) => found.push(format!("{safe} fixable")),
+        (safe, 0) => found.push(safe_fixes(safe)),
         (0, risky) => found.push(format!("{risky} fixable with `--unsafe-fixes`")),
-        (safe, risky) => found.push(format!("{safe} fixable, {risky} more with `--unsafe-fixes`")),
+        (safe, risky) => {
+            found.push(format!("{}, {risky} more with `--unsafe-fixes`", safe_fixes(safe)));
+        }
     }
     if fixes.applied > 0 {
         found.insert(

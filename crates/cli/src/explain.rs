@@ -65,7 +65,8 @@ fn first_sentence(text: &str) -> &str {
 
 /// The page for a terminal.
 fn text_page(code: &DiagnosticCode) -> String {
-    let mut text = format!("{} ({})\n\n{}\n", code.name, code.severity.name(), code.manual);
+    let manual = wrapped(code.manual);
+    let mut text = format!("{} ({})\n\n{manual}\n", code.name, code.severity.name());
     if let Some(sample) = &code.sample {
         // Codes about encodings or sizes have no sample: it would be unreadable.
         let _ = write!(text, "\nWrong:\n\n{}", indented(sample.bad));
@@ -84,11 +85,36 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
+/// A manual text with its lines broken at 100 columns. Paragraphs and list items stay apart; the
+/// further lines of a list item are indented like its text.
+fn wrapped(manual: &str) -> String {
+    const COLUMNS: usize = 100;
+    let wrap_line = |line: &str| {
+        let indent = if line.starts_with("- ") { "  " } else { "" };
+        let (mut text, mut width) = (String::new(), 0);
+        for word in line.split(' ') {
+            let length = word.chars().count();
+            if width > 0 && width + 1 + length > COLUMNS {
+                text += "\n";
+                text += indent;
+                width = indent.len();
+            } else if width > 0 {
+                text.push(' ');
+                width += 1;
+            }
+            text += word;
+            width += length;
+        }
+        text
+    };
+    manual.lines().map(wrap_line).collect::<Vec<_>>().join("\n")
+}
+
 /// The page docs/codes/README.md.
 fn markdown_index() -> String {
     let mut text = "# Codes\n\n\
         Every code that a diagnostic of `toolwright` can carry. \
-        `toolwright explain CODE` prints the same pages.\n\n\
+        `toolwright explain CODE` prints the same\npages.\n\n\
         | code | severity | |\n|---|---|---|\n"
         .to_owned();
     for code in sorted() {
@@ -102,8 +128,8 @@ fn markdown_index() -> String {
 
 /// The page docs/codes/CODE.md. Without colours, because it is a file.
 fn markdown_page(code: &DiagnosticCode) -> String {
-    let mut text =
-        format!("# {}\n\nSeverity: {}\n\n{}\n", code.name, code.severity.name(), code.manual);
+    let manual = wrapped(code.manual);
+    let mut text = format!("# {}\n\nSeverity: {}\n\n{manual}\n", code.name, code.severity.name());
     if let Some(sample) = &code.sample {
         let language = if sample.file.ends_with(".json") { "json" } else { "yaml" };
         let shown: Vec<String> =

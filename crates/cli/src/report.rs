@@ -123,7 +123,7 @@ pub(crate) fn skipped_files(load: &LoadResult) -> String {
     let mut text = String::new();
     // If no document was found at all, the failure for the folder says more.
     if load.skipped > 0 && !load.documents.is_empty() {
-        let _ = writeln!(text, "{} of no known format skipped", plural(load.skipped, "file"));
+        let _ = writeln!(text, "{} skipped: unknown format", plural(load.skipped, "file"));
     }
     if !load.unparsed.is_empty() {
         // Five names are enough to recognise a pattern; folders may hold thousands of such files.
@@ -136,7 +136,7 @@ pub(crate) fn skipped_files(load: &LoadResult) -> String {
             .join(", ");
         let more = if load.unparsed.len() > 5 { ", …" } else { "" };
         let files = plural(load.unparsed.len(), "file");
-        let _ = writeln!(text, "{files} skipped that could not be parsed: {names}{more}");
+        let _ = writeln!(text, "{files} skipped, cannot be parsed: {names}{more}");
     }
     text
 }

@@ -107,7 +107,7 @@ impl Log {
 
 /// A kind of executor: which bindings it accepts, and how to make one.
 pub struct ExecutorKind {
-    /// One word for it.
+    /// The word for it in messages and in the log, such as `process`.
     pub id: &'static str,
     /// Whether it runs tools with this binding.
     pub accepts: fn(&Binding) -> bool,

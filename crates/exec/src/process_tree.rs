@@ -128,8 +128,8 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Kills every process of every tree, for the moment before this process exits: then nobody is
-/// left to drop the trees.
+/// Kills every process of every tree. Called right before this process exits, because destructors
+/// of the trees do not run then.
 pub fn kill_all_processes() {
     let programs: Vec<i32> = table().trees.values().copied().flatten().collect();
     for pid in programs {

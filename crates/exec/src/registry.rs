@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use toolwright_model::{DeclaredLimits, Tool, ToolId};
+use toolwright_model::{ContentHash, DeclaredLimits, Tool, ToolId};
 use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::ConcurrencyLimit;
@@ -24,7 +24,7 @@ const SUGGESTIONS: usize = 3;
 /// Whether a tool may be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolStatus {
-    /// It may.
+    /// Its definition passed the gate.
     Ready,
     /// Its definition has errors, so calls are refused; the text is the first error.
     Quarantined(String),
@@ -35,12 +35,14 @@ pub enum ToolStatus {
 pub struct RegisteredTool {
     /// The id that callers use.
     pub id: ToolId,
-    /// The definition.
-    pub tool: Tool,
+    /// The definition, shared with its toolset.
+    pub tool: Arc<Tool>,
     /// Whether it may be called.
     pub status: ToolStatus,
     /// The limits that its toolset declares; those of the tool itself take precedence.
     pub toolset_limits: DeclaredLimits,
+    /// The content hash of its toolset; `None` if it does not come from a catalog.
+    pub toolset_hash: Option<ContentHash>,
     /// How many calls may run at once, shared with the other tools of the toolset.
     pub concurrency: Arc<ConcurrencyLimit>,
     /// Variables that its source adds to the environment of its programs.
@@ -60,10 +62,11 @@ impl RegisteredTool {
     /// The first schema that does not compile: `inputSchema` or `outputSchema`, and why.
     pub fn new(
         id: ToolId,
-        tool: Tool,
+        tool: impl Into<Arc<Tool>>,
         toolset_limits: DeclaredLimits,
         concurrency: Arc<ConcurrencyLimit>,
     ) -> Result<RegisteredTool, (&'static str, SchemaError)> {
+        let tool = tool.into();
         let validator = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref())
             .map_err(|error| (error.side.field(), error.error))?;
         Ok(RegisteredTool::with_validator(id, tool, validator, toolset_limits, concurrency))
@@ -72,7 +75,7 @@ impl RegisteredTool {
     /// A tool that may be called, whose schemas are compiled already.
     pub fn with_validator(
         id: ToolId,
-        tool: Tool,
+        tool: impl Into<Arc<Tool>>,
         validator: SchemaValidator,
         toolset_limits: DeclaredLimits,
         concurrency: Arc<ConcurrencyLimit>,
@@ -87,7 +90,7 @@ impl RegisteredTool {
     /// the reason for the quarantine.
     pub fn quarantined(
         id: ToolId,
-        tool: Tool,
+        tool: impl Into<Arc<Tool>>,
         concurrency: Arc<ConcurrencyLimit>,
         reason: impl Into<String>,
     ) -> RegisteredTool {
@@ -98,14 +101,15 @@ impl RegisteredTool {
 
     fn without_schemas(
         id: ToolId,
-        tool: Tool,
+        tool: impl Into<Arc<Tool>>,
         concurrency: Arc<ConcurrencyLimit>,
     ) -> RegisteredTool {
         RegisteredTool {
             id,
-            tool,
+            tool: tool.into(),
             status: ToolStatus::Ready,
             toolset_limits: DeclaredLimits::default(),
+            toolset_hash: None,
             concurrency,
             environment: Vec::new(),
             knowledge: None,

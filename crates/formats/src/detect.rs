@@ -19,7 +19,7 @@ use crate::codes;
 
 /// The result of detection.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Detected {
+pub enum DetectionResult {
     /// A format in `crate::FORMATS`.
     Format(FormatId),
     /// No format, several, or one that has no reader; the finding explains which.
@@ -202,7 +202,7 @@ pub fn looks_like_definition(text: &str) -> bool {
 }
 
 /// Detects the format of a document.
-pub fn detect(document: &Document) -> Detected {
+pub fn detect(document: &Document) -> DetectionResult {
     let root = document.root();
     let matching = RULES.iter().find(|rule| match rule.scope {
         DetectionScope::Root => (rule.matches)(root),
@@ -222,13 +222,15 @@ pub fn detect(document: &Document) -> Detected {
             format!("not a known format: the document has {what}"),
         );
         let finding = finding.help(format!("looked for {RECOGNISED_KEYS}"));
-        return Detected::Unreadable(finding.help("`--format` names the format if you know it"));
+        return DetectionResult::Unreadable(
+            finding.help("`--format` names the format if you know it"),
+        );
     };
     // A rule may name a format without a reader, so that the message can say which format it is.
     if let Some(format) = crate::by_name(rule.format) {
-        return Detected::Format(format.id());
+        return DetectionResult::Format(format.id());
     }
-    Detected::Unreadable(match rule.format {
+    DetectionResult::Unreadable(match rule.format {
         AMBIGUOUS => Finding::new(
             &codes::AMBIGUOUS_FORMAT,
             at,

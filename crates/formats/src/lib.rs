@@ -22,12 +22,12 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use toolwright_formats::{Detected, detect, read};
+//! use toolwright_formats::{DetectionResult, detect, read};
 //! use toolwright_source::{Document, Syntax};
 //!
 //! let text = r#"{"name": "now", "inputSchema": {"type": "object"}, "titel": "Clock"}"#;
 //! let document = Arc::new(Document::parse("now.json", text, Syntax::Json));
-//! let Detected::Format(format) = detect(&document) else { panic!("this is MCP") };
+//! let DetectionResult::Format(format) = detect(&document) else { panic!("this is MCP") };
 //! let reading = read(&document, format);
 //! assert_eq!(reading.toolset.tools[0].name.ok().unwrap().as_str(), "now");
 //! assert_eq!(reading.findings[0].code.name, "MISSPELLED_FIELD");
@@ -50,7 +50,7 @@ use std::sync::Arc;
 use toolwright_model::{Draft, FormatId, Toolset};
 use toolwright_source::{Document, Finding, Origin};
 
-pub use detect::{Detected, RECOGNISED_KEYS, detect, looks_like_definition};
+pub use detect::{DetectionResult, RECOGNISED_KEYS, detect, looks_like_definition};
 pub use field::{Field, FieldKind, FieldPresence, TextFormat, TextPattern};
 
 /// The most items of one list, and commands of one tool, that are read; a document with more gets

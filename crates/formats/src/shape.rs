@@ -321,7 +321,8 @@ fn check_format(node: Node<'_>, format: Option<TextFormat>, out: &mut FindingLis
 }
 
 /// Whether it is an absolute URI, leniently: scheme, colon, and characters that RFC 3986 allows or
-/// that are not ASCII (an IRI). A `//` must be followed by a host, except for `file:///path`.
+/// that are not ASCII (an IRI). A `//` must be followed by a host, except for `file:///path`. The
+/// crate `url` does not fit: it repairs what is wrong, such as `http:/x`, instead of rejecting it.
 ///
 /// Examples: `https://a.b/c`, `mailto:a@b.c` and `data:,x` are accepted; `a.b/c`, `http:///x` and
 /// `https://a b` are not.
@@ -346,7 +347,8 @@ fn is_uri(text: &str) -> bool {
 }
 
 /// Whether it looks like `local@domain`, leniently: the finding is only a warning, so a false one
-/// is worse than a missed one. Names around the address (`Ann <a@b.c>`) are not accepted.
+/// is worse than a missed one. Names around the address (`Ann <a@b.c>`) are not accepted. Full
+/// parsers of addresses accept more than anybody means here, such as `a@b` and comments.
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     // Letters of any script: internationalised domain names are addresses, too.

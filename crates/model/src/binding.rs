@@ -120,7 +120,7 @@ pub enum Connection {
 /// An environment variable or a header of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variable {
-    /// The name.
+    /// The name, as the server expects it.
     pub name: String,
     /// Whether the server does not work without it.
     pub required: bool,

@@ -1,4 +1,8 @@
-//! The identity of a definition by what it says.
+//! The identity of a definition by what it says: `v1:` and a SHA-256.
+//!
+//! A user who has reviewed a tool can store its hash and notice when the definition changes. So the
+//! hash must not depend on the version of this program: it covers the document as it was written,
+//! not the record that was read from it. `workspace::content_hash` computes it.
 
 use std::fmt;
 

@@ -25,6 +25,9 @@ pub struct Conventions {
     pub requires_description: bool,
     /// Whether a tool without a description of its own has that of its toolset.
     pub inherits_description: bool,
+    /// Whether a document is one tool with a `type`, a section for that type (`cli_specific` and
+    /// the like) and code under `executable_knowledge` (AIOS). Rules look for these only then.
+    pub has_typed_sections: bool,
 }
 
 impl Conventions {
@@ -38,6 +41,7 @@ impl Conventions {
         requires_object_input: false,
         requires_description: false,
         inherits_description: false,
+        has_typed_sections: false,
     };
 }
 

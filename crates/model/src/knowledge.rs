@@ -81,7 +81,7 @@ pub struct Function {
     pub language: Option<String>,
     /// What it does, for people.
     pub description: Option<String>,
-    /// The code.
+    /// JavaScript, as the definition has it. `None` if it is missing, which is a finding.
     pub code: Option<String>,
     /// Fields that only this format has, as they were written.
     pub rest: Object,
@@ -110,7 +110,7 @@ pub enum ProcessorStage {
 /// A function that changes arguments or results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Processor {
-    /// The code.
+    /// Its id and its code, which gets `data` and `fields` and returns the new data.
     pub function: Function,
     /// The command whose calls it is applied to. Without one it runs only when other functions call
     /// it.
@@ -122,7 +122,7 @@ pub struct Processor {
 /// A function that accepts or refuses arguments before a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Validator {
-    /// The code.
+    /// Its id and its code, which gets the arguments and returns a verdict.
     pub function: Function,
     /// The command whose arguments it validates.
     pub validates: Option<String>,

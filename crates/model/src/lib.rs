@@ -17,7 +17,7 @@
 //!
 //! let mut draft = Draft::default();
 //! draft.name = FieldValue::Valid(ToolName::parse("read_file").unwrap());
-//! draft.input = FieldValue::Valid(InputSchema::no_parameters());
+//! draft.input = FieldValue::Valid(InputSchema::Deferred);
 //! let tool = draft.finish().unwrap();
 //! let id = tool.id(Some(&Namespace::parse("fs").unwrap()));
 //! assert_eq!(id.to_string(), "fs:read_file");

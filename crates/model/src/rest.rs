@@ -1,8 +1,8 @@
 //! Fields that only one format knows. They are kept so that the same format can write them back;
 //! in another format they are a loss.
 //!
-//! Each is kept under its JSON Pointer (RFC 6901), so that a writer can put it back exactly where it
-//! was. The rest of a tool counts from the object that describes the tool; the rest of a toolset
+//! Each is kept under its JSON Pointer (RFC 6901), so that a writer can put it back exactly where
+//! it was. The rest of a tool counts from the object that describes the tool; the rest of a toolset
 //! counts from the root of the document.
 
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ impl fmt::Display for FormatId {
     }
 }
 
-/// Unclaimed fields by the format they were read from, then by JSON Pointer, in the order they were
-/// written.
+/// Unclaimed fields by the format they were read from, then by JSON Pointer. The pointers are in
+/// the order in which the reader came across the fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rest(BTreeMap<FormatId, Object>);
 

@@ -20,11 +20,6 @@ pub enum InputSchema {
 }
 
 impl InputSchema {
-    /// The schema of a tool without parameters: only the empty object is valid.
-    pub fn no_parameters() -> InputSchema {
-        InputSchema::Written(serde_json::json!({"type": "object", "additionalProperties": false}))
-    }
-
     /// The schema as written, if it is.
     pub fn written(&self) -> Option<&Json> {
         match self {

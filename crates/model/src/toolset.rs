@@ -1,4 +1,8 @@
 //! A toolset: the tools that one document or one server defines, and what they have in common.
+//!
+//! The type is generic over the tool. A reader makes a toolset of drafts, in which anything may be
+//! missing or wrong; the gate of the catalog turns it into one of finished tools. Everything about
+//! the toolset as a whole is the same in both.
 
 use std::sync::Arc;
 

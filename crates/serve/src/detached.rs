@@ -1,4 +1,8 @@
 //! A future that continues when its caller no longer waits for it.
+//!
+//! Dropping an ordinary future ends its work. A client that loses its connection has not cancelled
+//! its call, though: it may reconnect and ask for the rest. So the future of such a call moves to a
+//! task of its own when the connection that polls it is dropped.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

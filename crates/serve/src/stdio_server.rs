@@ -102,7 +102,7 @@ enum IncomingLine {
     Message(Box<ClientJsonRpcMessage>),
     /// Answered with this JSON-RPC error, to the request with this id.
     Invalid(ErrorCode, &'static str, Option<RequestId>),
-    /// Ignored.
+    /// Only white space. Some clients end their messages with an empty line.
     Blank,
 }
 

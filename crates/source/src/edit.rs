@@ -536,9 +536,9 @@ impl<'d> EditPlanner<'d> {
         }
         let node = |n: usize| parent.child_values().nth(n).unwrap_or(parent);
         // Blank lines left behind would become text of a block scalar that keeps them.
-        let greedy = index > 0 && self.keeps_breaks(node(index - 1));
-        let end = self
-            .end_of_lines(node(index), if greedy { BlankLines::Take } else { BlankLines::Leave });
+        let follows_block = index > 0 && self.keeps_breaks(node(index - 1));
+        let blank_lines = if follows_block { BlankLines::Take } else { BlankLines::Leave };
+        let end = self.end_of_lines(node(index), blank_lines);
         let break_len = match &self.text.as_bytes()[end..] {
             [b'\r', b'\n', ..] => 2,
             [b'\r' | b'\n', ..] => 1,

@@ -29,7 +29,7 @@ pub struct Location {
 }
 
 /// Which part of a record came from which value of a document. A reader makes one beside each
-/// record; rules never see it.
+/// record; `check::Subject` keeps it from the rules.
 #[derive(Clone, Debug)]
 pub struct Origin {
     document: Arc<Document>,

@@ -8,6 +8,9 @@ use crate::render::is_printable_ascii;
 /// Splits a command line as a shell would: at white space, with both kinds of quotes and with
 /// backslashes. No variables, no operators: `$HOME` and `|` are ordinary words. `None` if a quote
 /// or a backslash at the end is not complete.
+///
+/// Written by hand because `shlex` takes a word that starts with `#` for a comment and drops the
+/// rest of the line, which would lose arguments without a message.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     // `None` between words. `Some("")` is a word, too: `a ''` has two.
@@ -101,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_lines_come_apart_as_in_a_shell() {
+    fn command_lines_are_split_as_in_a_shell() {
         let cases: [(&str, Option<&[&str]>); 14] = [
             ("", Some(&[])),
             ("  npx  -y\tserver ", Some(&["npx", "-y", "server"])),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How a descendant is related to the process that started it.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Descent {
+pub enum DescendantKind {
     /// In the same process group and session.
     Forked,
     /// In a session, and so a process group, of its own; still a child.
@@ -17,9 +17,9 @@ pub enum Descent {
     OrphanWithoutEnvironment,
 }
 
-impl Descent {
+impl DescendantKind {
     fn is_orphan(self) -> bool {
-        matches!(self, Descent::Orphan | Descent::OrphanWithoutEnvironment)
+        matches!(self, DescendantKind::Orphan | DescendantKind::OrphanWithoutEnvironment)
     }
 }
 
@@ -29,17 +29,17 @@ const SLEEPER: &str = r#"printf %s $$ >"$1.part"; mv "$1.part" "$1"
 i=0; while [ $i -lt 55 ]; do sleep 1; i=$((i+1)); done"#;
 
 /// Starts a process that holds our stdin, stdout and stderr open. When this returns, it has the
-/// descent asked for, and its pid is in `file`.
+/// kind asked for, and its pid is in `file`.
 ///
 /// # Panics
 /// If `sh` or `setsid` is not installed.
-pub fn start(descent: Descent, file: &str) {
+pub fn start(kind: DescendantKind, file: &str) {
     let _ = std::fs::remove_file(file);
-    let mut child = command(descent, file).spawn().expect("`sh` and `setsid` are installed");
+    let mut child = command(kind, file).spawn().expect("`sh` and `setsid` are installed");
     // A thread reaps the child whenever it exits. The parent of an orphan exits at once, and only
     // then is the orphan one.
     let reaper = std::thread::spawn(move || child.wait());
-    if descent.is_orphan() {
+    if kind.is_orphan() {
         let _ = reaper.join();
     }
     while !Path::new(file).exists() {
@@ -47,24 +47,24 @@ pub fn start(descent: Descent, file: &str) {
     }
 }
 
-fn command(descent: Descent, file: &str) -> Command {
-    let mut command = match descent {
-        Descent::Forked => Command::new("/bin/sh"),
+fn command(kind: DescendantKind, file: &str) -> Command {
+    let mut command = match kind {
+        DescendantKind::Forked => Command::new("/bin/sh"),
         _ => Command::new("/usr/bin/setsid"),
     };
-    match descent {
-        Descent::Forked => command.args(["-c", SLEEPER, "sleeper", file]),
-        Descent::OwnSession => command.args(["/bin/sh", "-c", SLEEPER, "sleeper", file]),
-        Descent::Orphan => {
+    match kind {
+        DescendantKind::Forked => command.args(["-c", SLEEPER, "sleeper", file]),
+        DescendantKind::OwnSession => command.args(["/bin/sh", "-c", SLEEPER, "sleeper", file]),
+        DescendantKind::Orphan => {
             command.args(["/bin/sh", "-c", r#"/bin/sh -c "$1" sleeper "$2" & exit 0"#])
         }
-        Descent::OrphanWithoutEnvironment => command.args([
+        DescendantKind::OrphanWithoutEnvironment => command.args([
             "/bin/sh",
             "-c",
             r#"/usr/bin/env -i /bin/sh -c "$1" sleeper "$2" & exit 0"#,
         ]),
     };
-    if descent.is_orphan() {
+    if kind.is_orphan() {
         command.args(["starter", SLEEPER, file]);
     }
     command

@@ -128,7 +128,7 @@ impl Workspace {
     ) -> Vec<Vec<Diagnostic>> {
         // The order matters: comments can silence findings between documents, too, and a level set
         // in the configuration applies to whatever is left.
-        for (n, diagnostic) in self.between(documents) {
+        for (n, diagnostic) in self.check_between(documents) {
             found[n].push(diagnostic);
         }
         for_each_document(documents, &mut found, |document, diagnostics| {
@@ -143,7 +143,7 @@ impl Workspace {
     }
 
     /// What is wrong between documents, each with the number of the document it is reported at.
-    pub(crate) fn between(&self, documents: &[LoadedDocument]) -> Vec<(usize, Diagnostic)> {
+    pub(crate) fn check_between(&self, documents: &[LoadedDocument]) -> Vec<(usize, Diagnostic)> {
         // `check_together` counts subjects, callers count documents. Scripts and files of unknown
         // format have no subject, so the numbers differ.
         let read: Vec<(usize, &Reading)> = documents

@@ -6,8 +6,9 @@
 //!
 //! | hash | covers |
 //! |---|---|
-//! | of a tool | the object that describes it; if the document only names it, the document and the name |
+//! | of a tool | the object that describes it, or the document and the name if that is all it has |
 //! | of a toolset | the whole document, a server's instructions, and the files with its code |
+//! | of both, merged | the hash of the definition and the hash of what its server lists |
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use toolwright_formats::Reading;
 use toolwright_model::ContentHash;
 use toolwright_source::{Node, RecordPath, ValueKind};
 
-/// Makes the hashes of one document. Its whole text is hashed at most once, because many commands of
-/// an AIOS definition refer to it.
+/// Makes the hashes of one document. Its whole text is hashed at most once, because many commands
+/// of an AIOS definition refer to it.
 pub struct ContentHasher<'a> {
     reading: &'a Reading,
     document: OnceCell<ContentHash>,
@@ -65,26 +66,36 @@ impl<'a> ContentHasher<'a> {
     }
 }
 
-/// The code files of a document's tools that exist: scripts of local tools, and JavaScript bodies,
-/// which lie in `bodies` or beside the document.
-pub fn code_files(reading: &Reading, bodies: Option<&Path>) -> Vec<(String, Vec<u8>)> {
+/// The hash of a definition that is filled in from a server: it changes with either of them.
+pub fn merged(definition: &ContentHash, listed: &ContentHash) -> ContentHash {
+    hash(&json!([definition.as_str(), listed.as_str()]).to_string())
+}
+
+/// The code files of a document's tools that exist, each with its name as the definition gives it:
+/// scripts of local tools, which lie beside the document, and JavaScript bodies, which lie in
+/// `implementations` or beside the document.
+pub fn code_files(reading: &Reading, implementations: Option<&Path>) -> Vec<(String, Vec<u8>)> {
     let document = Path::new(reading.origin.document().source().name());
     let folder = document.parent().unwrap_or(Path::new(""));
-    let mut files: Vec<PathBuf> = Vec::new();
+    let bodies = implementations.unwrap_or(folder);
+    let mut files: Vec<(PathBuf, &Path)> = Vec::new();
     for tool in &reading.toolset.tools {
         match &tool.details.binding {
-            toolwright_model::Binding::Local { entry_point, .. } => files.push(entry_point.into()),
+            toolwright_model::Binding::Local { entry_point, .. } => {
+                files.push((entry_point.into(), folder));
+            }
             toolwright_model::Binding::Script => {
                 // A valid name has no `/`, so the path stays inside the folder.
-                files.extend(tool.name.ok().map(|name| PathBuf::from(format!("{name}.js"))));
+                let body = tool.name.ok().map(|name| PathBuf::from(format!("{name}.js")));
+                files.extend(body.map(|file| (file, bodies)));
             }
             _ => {}
         }
     }
     files.sort();
     files.dedup();
-    let read = |file: PathBuf| {
-        let path = bodies.unwrap_or(folder).join(&file);
+    let read = |(file, folder): (PathBuf, &Path)| {
+        let path = folder.join(&file);
         // A file that is missing or unreadable is left out. When it appears, the hash changes.
         let bytes = path.is_file().then(|| crate::files::read(&path).ok()).flatten()?;
         Some((file.display().to_string(), bytes))

@@ -32,7 +32,7 @@ pub struct ExampleCase {
     pub shadowed_by: Option<String>,
 }
 
-/// What an example must come to.
+/// The outcome that an example promises, against which its call is compared.
 #[derive(Clone, Debug)]
 pub enum Expectation {
     /// Nothing: it stands under a name that is not a command of its toolset.

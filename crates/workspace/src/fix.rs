@@ -2,9 +2,9 @@
 //!
 //! A rule proposes a repair and says whether it is safe. That is not taken on trust: a repair is
 //! *tried* on a copy of the document, and counts as safe only if the finding is gone afterwards and
-//! no new one has appeared. (A section with a misspelled name, for example, was not checked; once it
-//! has its right name, mistakes inside it are found.) A file is replaced by an atomic rename, and
-//! only if it still holds what was read.
+//! no new one has appeared. (A section with a misspelled name, for example, was not checked; once
+//! it has its right name, mistakes inside it are found.) A file is replaced by an atomic rename,
+//! and only if it still holds what was read.
 //!
 //! ```text
 //! diagnostics ─ wanted ─▶ FixTrial: apply to a copy, read and check it again ─▶ groups that hold
@@ -60,7 +60,7 @@ pub struct FixReport {
 }
 
 /// A document that was repaired in memory.
-struct Repaired {
+struct RepairedDocument {
     before: Arc<Document>,
     applied: usize,
 }
@@ -89,7 +89,7 @@ struct Fixer<'a> {
     load: &'a mut LoadResult,
     selection: &'a CodeSelection,
     /// By number of the document.
-    repaired: BTreeMap<usize, Repaired>,
+    repaired: BTreeMap<usize, RepairedDocument>,
 }
 
 impl Fixer<'_> {
@@ -140,7 +140,7 @@ impl Fixer<'_> {
 
     /// What is wrong between documents: in which one, and the message.
     fn clashes(&self) -> HashSet<(usize, String)> {
-        let between = self.workspace.between(&self.load.documents);
+        let between = self.workspace.check_between(&self.load.documents);
         // By message and not by position: repairs move positions.
         between.into_iter().map(|(n, diagnostic)| (n, diagnostic.message)).collect()
     }
@@ -203,7 +203,8 @@ impl Fixer<'_> {
         };
         // `or_insert`: several steps may repair a document, and the original is the text before the
         // first of them.
-        self.repaired.entry(n).or_insert(Repaired { before, applied: 0 }).applied += applied;
+        self.repaired.entry(n).or_insert(RepairedDocument { before, applied: 0 }).applied +=
+            applied;
         self.put(n, after);
     }
 
@@ -219,7 +220,7 @@ impl Fixer<'_> {
     /// Writes the repaired files, or shows what is different in them.
     fn finish(mut self) -> FixReport {
         let mut report = FixReport::default();
-        for (n, Repaired { before, applied }) in std::mem::take(&mut self.repaired) {
+        for (n, RepairedDocument { before, applied }) in std::mem::take(&mut self.repaired) {
             let file = &self.load.documents[n];
             let (Some(path), Some(after)) = (file.path.clone(), document_of(file)) else {
                 continue;
@@ -508,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn fixes_that_meet_are_made_one_after_the_other() {
+    fn fixes_that_overlap_are_made_one_after_the_other() {
         let document = Arc::new(Document::parse("a.json", "{\"a\": 12}", Syntax::Json));
         let (first, second, far) = (fix(&[(6, 7, "3")]), fix(&[(7, 8, "4")]), fix(&[(2, 3, "b")]));
         let (next, made) = apply(&document, &[&first, &second, &far]).expect("two go together");

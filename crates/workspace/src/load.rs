@@ -5,7 +5,7 @@
 //! because all rules together are far more code than a processor keeps at hand.
 //!
 //! ```text
-//! paths ─ walk ─▶ files ─ batches, one thread each ─▶ parse ─ detect ─ read ─ rules ─▶ LoadedDocument
+//! paths ─ walk ─▶ files ─ batches, one a thread ─▶ parse ─ detect ─ read ─ rules ─▶ LoadedDocument
 //! ```
 
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use toolwright_check::Subject;
-use toolwright_formats::{Detected, Reading, detect};
+use toolwright_formats::{DetectionResult, Reading, detect};
 use toolwright_model::FormatId;
 use toolwright_source::{Diagnostic, Document, Finding, Severity, locate, render};
 
@@ -86,7 +86,7 @@ pub struct ReadOptions {
     pub rules: bool,
 }
 
-/// How a file came to be read. On a walk, most files are not definitions and are skipped in silence.
+/// How a file came to be read. On a walk, most files are not definitions and are skipped silently.
 #[derive(Clone, Copy, PartialEq)]
 enum FoundBy {
     Name,
@@ -222,7 +222,7 @@ impl Workspace {
             |(document, reading): (&Arc<Document>, Result<Reading, Option<Box<Finding>>>)| {
                 let mut diagnostics = document.problems().to_vec();
                 let mut report = |finding| {
-                    diagnostics.push(locate(soften(finding, options.compat), document));
+                    diagnostics.push(locate(lower_severity(finding, options.compat), document));
                 };
                 match &reading {
                     Ok(reading) => {
@@ -247,7 +247,7 @@ impl Workspace {
 
     /// A reading as the rules see it.
     pub fn subject<'a>(&'a self, reading: &'a Reading) -> Subject<'a> {
-        Subject::new(reading.format, reading.dialect.as_deref(), &reading.toolset, &reading.origin)
+        Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin)
     }
 }
 
@@ -325,11 +325,11 @@ fn read_record(
     document: &Arc<Document>,
     format: Option<FormatId>,
 ) -> Result<Reading, Option<Box<Finding>>> {
-    match format.map_or_else(|| detect(document), Detected::Format) {
-        Detected::Format(format) => Ok(toolwright_formats::read(document, format)),
+    match format.map_or_else(|| detect(document), DetectionResult::Format) {
+        DetectionResult::Format(format) => Ok(toolwright_formats::read(document, format)),
         // A file that could not be parsed is not also of an unknown format.
-        Detected::Unreadable(_) if has_errors(document.problems()) => Err(None),
-        Detected::Unreadable(finding) => Err(Some(Box::new(finding))),
+        DetectionResult::Unreadable(_) if has_errors(document.problems()) => Err(None),
+        DetectionResult::Unreadable(finding) => Err(Some(Box::new(finding))),
     }
 }
 
@@ -338,7 +338,7 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 }
 
 /// In compat mode, what many published definitions do is a warning.
-fn soften(mut finding: Finding, compat: bool) -> Finding {
+fn lower_severity(mut finding: Finding, compat: bool) -> Finding {
     if compat && finding.tolerable {
         // `min`: a note stays a note.
         finding.severity = finding.severity.min(Severity::Warning);

@@ -20,13 +20,16 @@ pub(crate) fn is_header_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(token)
 }
 
-/// Whether it is a URL with one of these schemes and a host. Schemes are not case-sensitive.
+/// Whether it is a URL with one of these schemes and a host. Schemes are not case-sensitive. The
+/// crate that parses it is that of the HTTP client, so that both agree; but it also repairs texts
+/// such as `http:h` and `http:///x`, which are rather mistakes.
 pub(crate) fn is_address(text: &str, schemes: &[&str]) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let known = schemes.iter().any(|s| s.eq_ignore_ascii_case(scheme));
     // A space or line break in an address is a mistake of copying.
     let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control());
-    known && clean && !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':', '@'])
+    let has_host = !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':', '@']);
+    known && clean && has_host && url::Url::parse(text).is_ok()
 }
 
 #[cfg(test)]
@@ -48,6 +51,10 @@ mod tests {
             "http:h",
             "http://:80",
             "ws://h",
+            "http://[::1",
+            "http://[::g]/",
+            "http://h:70000/",
+            "http://a<b/",
         ] {
             assert!(!is_address(bad, &["http", "https"]), "{bad}");
         }

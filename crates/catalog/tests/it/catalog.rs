@@ -14,7 +14,7 @@ use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{CallLimits, CallRequest, ExecutorContext, Log, NoHost, Runner, ToolStatus};
 use toolwright_script::InProcessAnalyzer;
 use toolwright_testing::{faulty_server, faulty_tool};
-use toolwright_workspace::{SourcePlan, Workspace};
+use toolwright_workspace::{ReadOptions, SourcePlan, Workspace, record};
 
 /// How long a test waits for an event before it fails. Files are polled once a second; the rest is
 /// for a busy machine.
@@ -259,6 +259,51 @@ async fn a_tool_with_an_error_is_quarantined_alone() {
         "{problems:?}"
     );
     assert_eq!(fixture.events("loaded"), ["loaded defs: 2 ready, 3 quarantined"]);
+}
+
+/// One definition has one hash, whether it is shown or called.
+#[tokio::test]
+async fn registered_tools_have_the_hashes_that_records_show() {
+    let config = "[[source]]\nname = \"shop\"\npath = \"shop.json\"\n\n\
+                  [[source]]\nname = \"other\"\npath = \"other.json\"\nimplementations = \"bodies\"\n\n\
+                  [[source]]\nname = \"defs\"\npath = \"tools\"\nimplementations = \"bodies\"\n";
+    let shop = r#"{"btcp": "1.0", "name": "shop", "tools": [{"name": "getTotal",
+        "description": "Adds prices", "capabilities": [], "inputSchema": {"type": "object"}}]}"#;
+    let fixture = TestCatalog::settled(&[
+        ("toolwright.toml", config),
+        ("shop.json", shop),
+        ("getTotal.js", "export default () => 1"),
+        ("other.json", &shop.replace("shop", "other")),
+        ("bodies/getTotal.js", "export default () => 1"),
+        ("tools/a.yaml", &local("it", &[("good", ANYTHING)])),
+        SCRIPT,
+    ])
+    .await;
+    let shown = |file: &str| {
+        let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
+        let load = workspace.load(&[fixture.path(file)], ReadOptions::default());
+        let reading = load.documents[0].reading.as_ref().unwrap();
+        [record::toolset(reading)["hash"].clone(), record::tools(reading, 0)[0]["hash"].clone()]
+    };
+    let registered = |id: &str| {
+        let toolbox = fixture.catalog.runner().registry();
+        let tool = toolbox.get(id).unwrap();
+        [tool.toolset_hash.as_ref(), tool.tool.hash.as_ref()]
+            .map(|hash| Json::from(hash.unwrap().as_str()))
+    };
+    assert_eq!(registered("shop:getTotal"), shown("shop.json"));
+    // Scripts of local tools lie beside the definition, whatever folder the bodies are in.
+    assert_eq!(registered("it:good"), shown("tools/a.yaml"));
+    // `show` does not know the folder that the configuration names.
+    let [toolset, tool] = registered("other:getTotal");
+    assert!(toolset != shown("other.json")[0] && tool == shown("other.json")[1]);
+    fixture.write("bodies/getTotal.js", "export default () => 22");
+    fixture
+        .until("the new body is loaded", |_| {
+            let [now, same] = registered("other:getTotal");
+            now != toolset && same == tool
+        })
+        .await;
 }
 
 #[tokio::test]
@@ -650,10 +695,19 @@ async fn schemas_missing_in_a_definition_come_from_its_server() {
         "{problem:?}"
     );
     assert!(!fixture.has("served:added"));
+    let hashes = || {
+        let toolbox = fixture.catalog.runner().registry();
+        let tool = toolbox.get("served:add").unwrap();
+        (tool.tool.hash.clone().unwrap(), tool.toolset_hash.clone().unwrap())
+    };
+    let before = hashes();
     assert_eq!(fixture.code("served:echo").await, "ok");
     fixture
         .until("a change of the server is followed", |fixture| fixture.has("served:added"))
         .await;
+    // The toolset is that of the definition and that of the server; the tool has not changed.
+    let after = hashes();
+    assert!(before.0 == after.0 && before.1 != after.1, "{before:?} {after:?}");
     // A change of the file is loaded, and the tools of the server stay listed meanwhile.
     fixture.write("tools/a.yaml", &served_with("changing", "[echo, add]"));
     fixture

@@ -14,12 +14,11 @@ use std::collections::HashSet;
 use toolwright_model::{Capability, FieldValue, Json};
 use toolwright_source::{Edit, RecordFinding, RecordPath, Safety};
 
-use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     CAPABILITY_NOT_DECLARED Error
@@ -64,7 +63,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // missing required field.
     let Some(declared) = &subject.toolset.declares else { return };
     // The part of the list behind a syntax error may declare the capability.
-    if is_unfinished(subject, &RecordPath::root().child("declares")) {
+    if subject.is_unfinished(&RecordPath::root().child("declares")) {
         return;
     }
     // Undeclared capabilities join the set when they are reported: one finding for each capability,

@@ -19,7 +19,7 @@ use crate::report::Report;
 use crate::rule::Rule;
 use crate::subject::ToolPath;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     CONFUSABLE_NAME Warning

@@ -25,8 +25,8 @@ use crate::report::{MAX_FINDINGS, Report};
 use crate::rule::{Rule, RuleBetween};
 use crate::subject::ToolPath;
 
-pub(crate) static RULE: Rule = Rule { check };
-pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { check: check_between };
+pub(crate) static RULE: Rule = Rule { codes: &[], check };
+pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { codes: &[], check: check_between };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
@@ -113,7 +113,7 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
                 continue;
             }
             reported += 1;
-            let other = words::shorten(subjects[owner].origin.document().source().name());
+            let other = words::shorten(subjects[owner].file_name());
             let message = format!("`{}` is also the id of a tool in `{other}`", tool_id(parts));
             let finding = RecordFinding::new(&DUPLICATE_ID, ToolPath(t).child("name"), message);
             out(n, finding.help("only the first tool that is loaded with this id can be called"));
@@ -147,13 +147,7 @@ fn tool_id((namespace, name): (Option<&Namespace>, &ToolName)) -> ToolId {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use toolwright_formats::{Detected, Reading, detect, read};
-    use toolwright_source::{Document, Syntax};
-
-    use crate::testing::{count, findings, found, messages};
-    use crate::{Subject, check_together};
+    use crate::testing::{count, findings, found, found_between, messages};
 
     fn aios(more: &str) -> String {
         format!("tool:\n  id: notes\n  type: cli\n  {more}\n")
@@ -231,25 +225,6 @@ mod tests {
         assert_eq!(count(&super::RULE, &aios(&format!("tools: [{}]", ids.join(", ")))), 500);
     }
 
-    /// The findings between documents named `a`, `b` and so on: index, pointer, message.
-    fn between(texts: &[&str]) -> Vec<String> {
-        let read = |(n, text): (usize, &&str)| -> Reading {
-            let syntax = if text.starts_with(['{', '[']) { Syntax::Json } else { Syntax::Yaml };
-            let name = char::from(b'a' + n as u8).to_string();
-            let document = Arc::new(Document::parse(&name, text.to_string(), syntax));
-            let Detected::Format(format) = detect(&document) else { panic!("no format: {text}") };
-            read(&document, format)
-        };
-        let readings: Vec<Reading> = texts.iter().enumerate().map(read).collect();
-        let subjects: Vec<Subject<'_>> = readings
-            .iter()
-            .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
-            .collect();
-        let ours =
-            check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "DUPLICATE_ID");
-        ours.map(|(n, finding)| format!("{n} {} {}", finding.at, finding.message)).collect()
-    }
-
     #[test]
     fn tools_of_different_documents_have_different_ids() {
         let now = r#"{"name": "now", "inputSchema": {"type": "object"}}"#;
@@ -281,11 +256,11 @@ mod tests {
             (&[], &[]),
         ];
         for (texts, expected) in cases {
-            assert_eq!(between(texts), *expected, "{texts:?}");
+            assert_eq!(found_between("DUPLICATE_ID", texts), *expected, "{texts:?}");
         }
         let many: Vec<String> =
             (0..1_100).map(|n| format!(r#"{{"name": "t{n}", "capabilities": []}}"#)).collect();
         let many = format!("[{}]", many.join(","));
-        assert_eq!(between(&[&many, &many]).len(), super::MAX_FINDINGS);
+        assert_eq!(found_between("DUPLICATE_ID", &[&many, &many]).len(), super::MAX_FINDINGS);
     }
 }

@@ -16,16 +16,15 @@
 //! in a schema for a program or a script: the author of the example has never seen that schema.
 
 use toolwright_model::{Example, Json};
-use toolwright_schema::ValidationError;
+use toolwright_schema::{SchemaSide, ValidationError};
 use toolwright_source::{DiagnosticCode, RecordFinding, RecordPath};
 
 use super::{examples, parameters};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::WhichSchema;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     EXAMPLE_INPUT_INVALID Error
@@ -82,7 +81,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         if parameters::authored_path(subject, tool).is_none() {
             continue;
         }
-        let Some(failures) = subject.failures(tool, WhichSchema::Input, input) else { continue };
+        let Some(failures) = subject.failures(tool, SchemaSide::Input, input) else { continue };
         let at = examples::path(tool, n);
         // After the validation and not before it: nearly all inputs are valid, and this test may
         // have to look into the document.

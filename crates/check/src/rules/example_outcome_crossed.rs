@@ -12,7 +12,7 @@ use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     EXAMPLE_OUTCOME_CROSSED Warning

@@ -8,12 +8,12 @@
 
 use toolwright_source::RecordFinding;
 
-use super::{examples, is_unfinished};
+use super::examples;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     EXAMPLE_OUTCOME_MISSING Error
@@ -75,7 +75,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 // Both tests read the document, so they come after the record has shown a mistake.
                 // An `error` of the wrong type is in the document only, and an outcome may also
                 // follow behind a syntax error.
-                if !examples::has_error(subject, &at, example) && !is_unfinished(subject, &at) {
+                if !examples::has_error(subject, &at, example) && !subject.is_unfinished(&at) {
                     let message = "the example has neither `output` nor `error`";
                     // The pointer names the outcome that the scenario suggests. It does not exist,
                     // so the finding is shown at the example around it.

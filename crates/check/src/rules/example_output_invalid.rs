@@ -6,14 +6,15 @@
 //! Silent about: tools without a valid output schema, examples without `output` (they promise
 //! nothing about it), failures, and examples of AIOS 1.0 that do not use scenarios.
 
+use toolwright_schema::SchemaSide;
+
 use super::example_input_invalid::finding;
 use super::examples;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::WhichSchema;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     EXAMPLE_OUTPUT_INVALID Error
@@ -60,7 +61,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
         // Without a valid output schema there are no failures. That is the common case: few tools
         // declare one.
-        let Some(failures) = subject.failures(tool, WhichSchema::Output, output) else { continue };
+        let Some(failures) = subject.failures(tool, SchemaSide::Output, output) else { continue };
         let at = examples::path(tool, n).child("output");
         failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));
     }

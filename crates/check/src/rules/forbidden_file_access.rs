@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::rule::Rule;
 use toolwright_script::ForbiddenKind;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     FORBIDDEN_FILE_ACCESS Error

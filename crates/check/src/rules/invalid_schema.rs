@@ -10,7 +10,7 @@
 //! command `validate` reports them for schemas outside of definitions, too.
 
 use toolwright_model::Json;
-use toolwright_schema::SchemaError;
+use toolwright_schema::{SchemaError, SchemaSide};
 use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, UNSUPPORTED_DIALECT};
 use toolwright_source::words::{alternatives, nearest_word};
 use toolwright_source::{Edit, Finding, Pointer, RecordFinding, Safety, Severity};
@@ -18,24 +18,23 @@ use toolwright_source::{Edit, Finding, Pointer, RecordFinding, Safety, Severity}
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::subject::{ToolPath, WhichSchema};
+use crate::subject::{ToolPath, written_schema};
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: &[], check };
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
-        let n = at.0;
-        for which in WhichSchema::BOTH {
-            let Some(schema) = which.written(tool) else { continue };
-            // The quick test of `is_good` accepts nearly all schemas, so few are compiled here.
-            if !subject.is_good(n, which) {
-                let error = subject.schema(n, which).and_then(|compiled| compiled.as_ref().err());
+        for side in [SchemaSide::Input, SchemaSide::Output] {
+            let Some(schema) = written_schema(tool, side) else { continue };
+            // The quick test accepts nearly all schemas, so few are compiled here.
+            if !subject.has_valid_schema(at.0, side) {
+                let error = subject.schema(at.0, side).and_then(|compiled| compiled.as_ref().err());
                 error
                     .into_iter()
-                    .for_each(|error| out.push(finding(error, &at.child(which.name()))));
+                    .for_each(|error| out.push(finding(error, &at.child(side.field()))));
             // Only of a valid schema: in an invalid one, `type` itself may be the mistake. Results
             // may be any value, so an output schema needs no type.
-            } else if which == WhichSchema::Input {
+            } else if side == SchemaSide::Input {
                 check_object_type(subject, schema, at, out);
             }
         }

@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::rule::Rule;
 use crate::subject::FunctionList;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     INVALID_VALIDATOR_RESULT Warning

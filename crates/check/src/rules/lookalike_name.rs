@@ -22,7 +22,7 @@ use crate::rule::RuleBetween;
 use crate::subject::ToolPath;
 use crate::tool_poisoning::skeleton;
 
-pub(crate) static RULE: RuleBetween = RuleBetween { check };
+pub(crate) static RULE: RuleBetween = RuleBetween { codes: ALL, check };
 
 toolwright_source::codes! {
     LOOKALIKE_NAME Warning
@@ -121,7 +121,7 @@ fn report_lookalike<'a>(
             {
                 return;
             }
-            let file = subjects[other.subject].origin.document().source().name();
+            let file = subjects[other.subject].file_name();
             let (one, two) = (words::shorten(name.spelling), words::shorten(other.spelling));
             // The file is named, because the two names look the same in the message as well.
             let message = format!("`{one}` looks like `{two}` in {file}");
@@ -161,35 +161,7 @@ fn foreign_letters(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use toolwright_source::{Document, Syntax};
-
-    use crate::{Subject, check_together};
-
-    /// The findings between toolsets, given by their texts: index, pointer, message.
-    fn between(texts: &[&str]) -> Vec<String> {
-        let readings: Vec<_> = texts
-            .iter()
-            .enumerate()
-            .map(|(n, text)| {
-                let document = Arc::new(Document::parse(&format!("{n}.json"), *text, Syntax::Json));
-                let toolwright_formats::Detected::Format(format) =
-                    toolwright_formats::detect(&document)
-                else {
-                    panic!("no format: {text}");
-                };
-                toolwright_formats::read(&document, format)
-            })
-            .collect();
-        let subjects: Vec<Subject<'_>> = readings
-            .iter()
-            .map(|r| Subject::new(r.format, r.dialect.as_deref(), &r.toolset, &r.origin))
-            .collect();
-        let found =
-            check_together(&subjects).into_iter().filter(|(_, f)| f.code.name == "LOOKALIKE_NAME");
-        found.map(|(n, f)| format!("{n}{}: {}", f.at, f.message)).collect()
-    }
+    use crate::testing::found_between;
 
     /// A list of MCP tools with these names.
     fn tools(names: &[&str]) -> String {
@@ -205,39 +177,42 @@ mod tests {
         let cases: &[(&[&str], &[&str], Option<&str>)] = &[
             (&["read_file"], &["read_file"], None),
             (&["read_file"], &["write_file"], None),
-            (&["list"], &["l1st"], Some("1/0/name: `l1st` looks like `list` in 0.json")),
-            (&["a", "list"], &["b", "1ist"], Some("1/1/name: `1ist` looks like `list` in 0.json")),
+            (&["list"], &["l1st"], Some("1 /0/name `l1st` looks like `list` in a")),
+            (&["a", "list"], &["b", "1ist"], Some("1 /1/name `1ist` looks like `list` in a")),
             // A malformed name counts as well.
-            (
-                &["read"],
-                &["rе\u{430}d"],
-                Some("1/0/name: `rе\u{430}d` looks like `read` in 0.json"),
-            ),
+            (&["read"], &["rе\u{430}d"], Some("1 /0/name `rе\u{430}d` looks like `read` in a")),
             // Both in one toolset: not reported.
             (&["list", "l1st"], &["other"], None),
             (&[""], &["", " "], None),
         ];
         for (one, two, expected) in cases {
             let expected: Vec<&str> = expected.iter().copied().collect();
-            assert_eq!(between(&[&tools(one), &tools(two)]), expected, "{one:?} {two:?}");
+            assert_eq!(
+                found_between("LOOKALIKE_NAME", &[&tools(one), &tools(two)]),
+                expected,
+                "{one:?} {two:?}"
+            );
         }
         let [three, again] = [tools(&["list"]), tools(&["l1st"])];
-        assert_eq!(between(&[&three, &three, &again]).len(), 1);
+        assert_eq!(found_between("LOOKALIKE_NAME", &[&three, &three, &again]).len(), 1);
     }
 
     #[test]
     fn namespaces_that_look_alike_across_toolsets_are_reported() {
         let manifest = |name: &str| format!(r#"{{"btcp": "1.0", "name": "{name}", "tools": []}}"#);
         assert_eq!(
-            between(&[&manifest("mail"), &manifest("mai1")]),
-            ["1/name: `mai1` looks like `mail` in 0.json"]
+            found_between("LOOKALIKE_NAME", &[&manifest("mail"), &manifest("mai1")]),
+            ["1 /name `mai1` looks like `mail` in a"]
         );
-        assert_eq!(between(&[&manifest("mail"), &manifest("mail")]), [""; 0]);
+        assert_eq!(
+            found_between("LOOKALIKE_NAME", &[&manifest("mail"), &manifest("mail")]),
+            [""; 0]
+        );
         let own =
             |name: &str| format!(r#"{{"name": "a", "namespace": "{name}", "inputSchema": {{}}}}"#);
         assert_eq!(
-            between(&[&manifest("mail"), &own("mаil")]),
-            ["1/namespace: `mаil` looks like `mail` in 0.json"]
+            found_between("LOOKALIKE_NAME", &[&manifest("mail"), &own("mаil")]),
+            ["1 /namespace `mаil` looks like `mail` in a"]
         );
     }
 }

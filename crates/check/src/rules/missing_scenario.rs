@@ -17,13 +17,12 @@ use toolwright_model::{Draft, Example};
 use toolwright_source::{RecordFinding, RecordPath, Severity, ValueKind, words};
 
 use super::examples::{is_api_error, is_failure, is_success};
-use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 use crate::subject::ToolPath;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     MISSING_SCENARIO Warning
@@ -95,7 +94,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let has_no_examples = subject.toolset.tools.iter().all(|tool| tool.details.examples.is_empty());
     if has_no_examples && written.is_none_or(|node| node.is_empty()) {
         // Examples are optional as a whole, so there is one note and not one for every command.
-        if commands > 0 && !is_unfinished(subject, &RecordPath::root()) {
+        if commands > 0 && !subject.is_unfinished(&RecordPath::root()) {
             let message = format!("no command has an example ({commands} in all)");
             out.push(
                 RecordFinding::new(&MISSING_SCENARIO, section, message)
@@ -119,8 +118,8 @@ fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Re
     let examples = &tool.details.examples;
     match list {
         // The part of the document behind a syntax error may have the examples.
-        None if is_unfinished(subject, &RecordPath::root()) => return,
-        Some(node) if subject.origin.document().is_unfinished(node) => return,
+        None if subject.is_unfinished(&RecordPath::root()) => return,
+        Some(_) if subject.is_unfinished(&at.child("examples")) => return,
         None => {
             let message = format!("command `{name}` has no examples");
             let place = at.child("name");

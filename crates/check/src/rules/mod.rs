@@ -1,12 +1,12 @@
-//! All rules: one file each, and one line in each of the lists below that concern it.
+//! All rules: one file each, and one line in the list below.
 //!
 //! A file of a rule has, in this order: the rule in a sentence with its source, the manual page in
 //! `codes!` with a document that breaks the rule and one that keeps it, the check, and its tests.
 //! Four files are not rules but shared by several: `examples`, `parameters`, `texts`, `verbs`.
 //!
-//! To add a rule, write its file and add it to `RULES` (or `RULES_BETWEEN`) and to `CODES`. The
-//! tests of the command line then demand that its manual page is generated and that its two samples
-//! behave as they claim.
+//! To add a rule, write its file and add it to `RULES` (or `RULES_BETWEEN`). The tests of the
+//! command line then demand that its manual page is generated and that its two samples behave as
+//! they claim.
 
 mod capability_not_declared;
 mod confusable_name;
@@ -49,9 +49,6 @@ mod vendor_incompatible;
 mod verbs;
 mod version_feature_mismatch;
 
-use toolwright_source::{DiagnosticCode, RecordPath};
-
-use crate::Subject;
 use crate::rule::{Rule, RuleBetween};
 
 /// The rules about one document, in the order they run. Findings are sorted by position before they
@@ -98,57 +95,3 @@ pub(crate) static RULES: &[&Rule] = &[
 /// descriptions or schemas cannot be one of them.
 pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
     &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
-
-/// The codes that rules declare, one list for each file. Rules that are missing here report codes
-/// of `source::codes`.
-///
-/// `hidden_text`, `model_instruction` and `secret_in_definition` are in this list and not in
-/// `RULES`: the one pass of `texts` runs all three. `duplicate_id`, `invalid_schema` and
-/// `naming_convention` are in `RULES` and not in this list, because their codes are reported
-/// outside of rules, too.
-pub(crate) static CODES: &[&[&DiagnosticCode]] = &[
-    capability_not_declared::ALL,
-    confusable_name::ALL,
-    deprecated_without_message::ALL,
-    duplicate_tool_name::ALL,
-    example_input_invalid::ALL,
-    example_outcome_crossed::ALL,
-    example_outcome_missing::ALL,
-    example_output_invalid::ALL,
-    forbidden_file_access::ALL,
-    forbidden_require::ALL,
-    hidden_text::ALL,
-    invalid_function_syntax::ALL,
-    invalid_validator_result::ALL,
-    lookalike_name::ALL,
-    missing_description::ALL,
-    missing_output_schema::ALL,
-    missing_category::ALL,
-    missing_parameter_description::ALL,
-    missing_scenario::ALL,
-    model_instruction::ALL,
-    no_entry_point::ALL,
-    not_runnable::ALL,
-    not_self_contained::ALL,
-    open_object::ALL,
-    secret_in_definition::ALL,
-    tag_not_normalized::ALL,
-    unknown_capability::ALL,
-    unknown_check::ALL,
-    unknown_detection::ALL,
-    unresolved_reference::ALL,
-    unused_capability::ALL,
-    vendor_incompatible::ALL,
-    version_feature_mismatch::ALL,
-];
-
-/// Whether a syntax error ended the reading inside this part of the record. What seems to be
-/// missing there may follow in the text that was not read, so rules about missing things stay
-/// silent.
-///
-/// `Report` drops findings that point into an unfinished value. That does not cover rules that
-/// conclude from the absence of one value that another one is wrong: their findings point to a
-/// value that was read completely.
-fn is_unfinished(subject: &Subject<'_>, at: &RecordPath) -> bool {
-    subject.document_value(at).is_some_and(|node| subject.origin.document().is_unfinished(node))
-}

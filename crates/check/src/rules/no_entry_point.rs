@@ -22,7 +22,7 @@ use crate::report::Report;
 use crate::rule::Rule;
 use toolwright_script::EntryPoint;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     NO_ENTRY_POINT Error

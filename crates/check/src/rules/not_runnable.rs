@@ -13,7 +13,7 @@ use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     NOT_RUNNABLE Info
@@ -65,7 +65,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let Some(kind) =
         // From the document: the record has no field for the type, only the binding that follows
         // from it.
-        subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
+        subject.document_value(&at).filter(|_| subject.has_typed_sections()).and_then(Node::text)
     else {
         return;
     };

@@ -12,10 +12,11 @@
 //! do no harm.
 
 use toolwright_model::{Json, Object};
+use toolwright_schema::SchemaSide;
 use toolwright_source::RecordPath;
 
 use crate::Subject;
-use crate::subject::{ToolPath, WhichSchema};
+use crate::subject::{ToolPath, written_schema};
 
 /// The most names that a message lists; it counts the rest. Five names fit on a line of a terminal;
 /// a generated schema can have hundreds of parameters.
@@ -93,8 +94,8 @@ pub(super) fn valid_input_schemas<'s>(
 ) -> impl Iterator<Item = (usize, &'s Json)> {
     let tools = subject.toolset.tools.iter().enumerate();
     tools.filter_map(|(n, tool)| {
-        let schema = WhichSchema::Input.written(tool)?;
-        subject.is_good(n, WhichSchema::Input).then_some((n, schema))
+        let schema = written_schema(tool, SchemaSide::Input)?;
+        subject.has_valid_schema(n, SchemaSide::Input).then_some((n, schema))
     })
 }
 

@@ -16,10 +16,17 @@ use crate::report::Report;
 use crate::rule::Rule;
 use crate::tool_poisoning::{self, InstructionDetector};
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule {
+    codes: &[
+        &hidden_text::HIDDEN_TEXT,
+        &model_instruction::MODEL_INSTRUCTION,
+        &secret_in_definition::SECRET_IN_DEFINITION,
+    ],
+    check,
+};
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let document = subject.origin.document();
+    let document = subject.document();
     let text = document.source().text();
     // JSON has no aliases, so a text that starts with `*` is a text there.
     let yaml = (document.syntax() == Syntax::Yaml).then_some(text);
@@ -27,7 +34,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // characters. Most documents are plain ASCII without suspicious escapes.
     let may_hide_text = tool_poisoning::can_hide_text(text);
     let mut walk = TextWalk {
-        aios: subject.is_format("aios"),
+        aios: subject.has_typed_sections(),
         yaml,
         may_hide_text,
         instructions: InstructionDetector::default(),

@@ -21,12 +21,11 @@ use toolwright_model::{Binding, Detection, Draft, Example, FieldValue, Json};
 use toolwright_source::words::{alternatives, nearest, shorten};
 use toolwright_source::{Edit, InRecord, Node, RecordFinding, RecordPath, Safety, ValueKind};
 
-use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     UNRESOLVED_REFERENCE Warning
@@ -96,7 +95,7 @@ const MAX_COMPARISONS: usize = 4_000;
 /// out, and the others are still checked.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // The part of the document behind a syntax error may define the name.
-    if is_unfinished(subject, &RecordPath::root()) {
+    if subject.is_unfinished(&RecordPath::root()) {
         return;
     }
     if is_readable(subject, "helpers") {
@@ -144,7 +143,7 @@ impl<'a> DefinedIds<'a> {
     /// then, or if a list is malformed.
     fn commands(subject: &Subject<'a>) -> Option<DefinedIds<'a>> {
         let tool =
-            subject.document_value(&RecordPath::root()).filter(|_| subject.is_format("aios"))?;
+            subject.document_value(&RecordPath::root()).filter(|_| subject.has_typed_sections())?;
         let lists = ["commands", "tools"]
             .map(|name| tool.get(name).filter(|node| node.kind() != ValueKind::Null));
         let is_listed = lists.iter().any(Option::is_some);
@@ -271,7 +270,7 @@ fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Read from the document, because a tool with a misspelled `type` has no binding.
     let at = RecordPath::path(&[&"meta_specific", &"orchestration"]);
     if let Some(text) =
-        subject.document_value(&at).filter(|_| subject.is_format("aios")).and_then(Node::text)
+        subject.document_value(&at).filter(|_| subject.has_typed_sections()).and_then(Node::text)
     {
         defined.report_unless_defined(
             // Both spellings are in use. The repair writes the one of the specification.

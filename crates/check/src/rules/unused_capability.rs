@@ -11,13 +11,12 @@ use std::collections::HashMap;
 use toolwright_model::{Capability, Draft, FieldValue};
 use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, ValueKind};
 
-use super::is_unfinished;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 use crate::subject::ToolPath;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     UNUSED_CAPABILITY Warning
@@ -118,8 +117,7 @@ fn needed_capabilities<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>>
     };
     // A manifest must have a tool, so one without tools was reported. To report each of its
     // capabilities as unused would only repeat that.
-    let is_whole =
-        !subject.toolset.tools.is_empty() && !is_unfinished(subject, &RecordPath::root());
+    let is_whole = !subject.toolset.tools.is_empty() && !subject.is_unfinished(&RecordPath::root());
     let is_certain = is_whole && subject.tools().all(has_valid_list);
     is_certain.then(|| {
         subject

@@ -14,7 +14,7 @@ use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
 
-pub(crate) static RULE: Rule = Rule { check };
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     VERSION_FEATURE_MISMATCH Warning
@@ -65,7 +65,7 @@ const SECTIONS: [&str; 4] = ["executable_knowledge", "api_complexity", "anti_pat
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Dialect 1.0 together with a section below implies that the document declares the version.
-    if !subject.is_format("aios") || subject.dialect != Some("1.0") {
+    if !subject.has_typed_sections() || subject.dialect != Some("1.0") {
         return;
     }
     // From the document: the record has an empty list for a section that is empty and for one that

@@ -62,7 +62,8 @@ fn decode_hex(run: &[u8]) -> Option<(&'static str, String)> {
     Some((encoding, as_sentence(bytes)?))
 }
 
-/// The text of a Base64 run without padding, in the standard or the URL-safe alphabet.
+/// The text of a Base64 run without padding, in the standard or the URL-safe alphabet. Decoders of
+/// crates know one alphabet at a time and reject what is left over at the end of a cut run.
 fn decode_base64(run: &[u8]) -> Option<String> {
     let mut bytes = Vec::with_capacity(run.len() * 3 / 4);
     for chunk in run.chunks(4) {

@@ -216,7 +216,7 @@ fn suspicious_run(
     let after = chars.get(run.end).map(|(_, c)| *c);
     let honest = match kind {
         HiddenKind::Control => false,
-        HiddenKind::Bidi => run.clone().all(|at| bidi.is_honest(chars, at)),
+        HiddenKind::Bidi => run.clone().all(|at| bidi.is_expected_here(chars, at)),
         HiddenKind::Tags => is_flag(chars, &run),
         HiddenKind::VariationSelectors => {
             run.len() == 1 && before.is_some_and(|base| has_variants(base, chars[run.start].1))
@@ -343,7 +343,7 @@ impl BidiContext {
     }
 
     /// Whether the character at `at` is used as it should be.
-    fn is_honest(&self, chars: &[(usize, char)], at: usize) -> bool {
+    fn is_expected_here(&self, chars: &[(usize, char)], at: usize) -> bool {
         match chars[at].1 {
             // Overrides reverse letters of any script; no honest text needs them.
             '\u{202D}' | '\u{202E}' => false,

@@ -46,7 +46,8 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
         // Enough to find the secret in the file, too few to be of use to a reader of the log.
         let shown: String = text[range.clone()].chars().take(6).collect();
         let message = format!("`{shown}…` looks like {what}");
-        let help = "revoke it and take it out; whoever can read the definition has it".to_owned();
+        let help =
+            "revoke it and remove it: everybody who can read the definition can use it".to_owned();
         found.push(SuspiciousText { range, message, help: Some(help) });
     }
     found

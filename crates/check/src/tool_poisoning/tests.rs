@@ -3,7 +3,7 @@
 //! `tests/tool_poisoning/README.md`.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
@@ -144,22 +144,22 @@ fn strings<'j>(value: &'j Json, found: &mut Vec<&'j str>) {
     }
 }
 
+/// Ordinary definitions are full of imperatives that are addressed to a model, and rightly so.
 #[test]
-fn nothing_is_reported_in_the_definitions_of_the_github_server() {
-    let Some(shared) = std::env::var_os("TOOLWRIGHT_SHARED") else {
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED the definitions of the GitHub server: TOOLWRIGHT_SHARED is not set"
-        );
-        return;
-    };
-    let path = std::path::Path::new(&shared).join("corpus/mcp/github-mcp-server.json");
-    let document: Json = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    assert_eq!(document["tools"].as_array().unwrap().len(), 117);
-    let mut texts = Vec::new();
-    strings(&document, &mut texts);
-    for text in texts {
-        assert_eq!(messages(&all_findings(text)), Vec::<&str>::new(), "{text}");
+fn nothing_is_reported_in_the_definitions_of_ordinary_servers() {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests");
+    let mut files = vec![(ours.join("corpus/mcp/office-server.json"), 12)];
+    // The GitHub server, where `TOOLWRIGHT_SHARED` names the folder with it.
+    let shared = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from);
+    files.extend(shared.map(|at| (at.join("corpus/mcp/github-mcp-server.json"), 117)));
+    for (path, tools) in files {
+        let document: Json = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(document["tools"].as_array().unwrap().len(), tools);
+        let mut texts = Vec::new();
+        strings(&document, &mut texts);
+        for text in texts {
+            assert_eq!(messages(&all_findings(text)), Vec::<&str>::new(), "{text}");
+        }
     }
 }
 

@@ -7,76 +7,58 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
+use crate::console_blocks;
 use crate::program::project;
-
-/// Which crate may depend on which, dev-dependencies included except for `TESTS`. This is the table
-/// of ARCHITECTURE.md.
-const EDGES: &[(&str, &[&str])] = &[
-    ("toolwright-source", &[]),
-    ("toolwright-model", &[]),
-    ("toolwright-schema", &[]),
-    ("toolwright-script", &[]),
-    ("toolwright-sandbox", &[]),
-    ("toolwright-web", &[]),
-    ("toolwright-testing", &[]),
-    ("toolwright-formats", &["toolwright-source", "toolwright-model", "toolwright-schema"]),
-    (
-        "toolwright-check",
-        &["toolwright-source", "toolwright-model", "toolwright-schema", "toolwright-script"],
-    ),
-    (
-        "toolwright-exec",
-        &["toolwright-model", "toolwright-schema", "toolwright-script", "toolwright-sandbox"],
-    ),
-    (
-        "toolwright-workspace",
-        &[
-            "toolwright-source",
-            "toolwright-model",
-            "toolwright-script",
-            "toolwright-formats",
-            "toolwright-check",
-        ],
-    ),
-    (
-        "toolwright-catalog",
-        &[
-            "toolwright-source",
-            "toolwright-model",
-            "toolwright-schema",
-            "toolwright-script",
-            "toolwright-formats",
-            "toolwright-check",
-            "toolwright-exec",
-            "toolwright-workspace",
-        ],
-    ),
-    ("toolwright-serve", &["toolwright-model", "toolwright-exec", "toolwright-catalog"]),
-    ("toolwright", ALL),
-    ("toolwright-bench", ALL),
-];
 
 /// The test programs, which the tests of every crate and the benchmarks may use.
 const TESTING: &str = "toolwright-testing";
 
-/// Who may name whom in tests only: a rule is tried on documents, so somebody must read them.
+/// Which crate may name which other one in tests only: the tests of a rule read documents.
 const TESTS: (&str, &str) = ("toolwright-check", "toolwright-formats");
 
-/// The binary and the benchmarks may depend on every crate.
-const ALL: &[&str] = &[
-    "toolwright-source",
-    "toolwright-model",
-    "toolwright-schema",
-    "toolwright-script",
-    "toolwright-sandbox",
-    "toolwright-formats",
-    "toolwright-check",
-    "toolwright-exec",
-    "toolwright-workspace",
-    "toolwright-catalog",
-    "toolwright-serve",
-    "toolwright-web",
-];
+/// Which package may depend on which, dev-dependencies included except for `TESTS`, as the table of
+/// crates in ARCHITECTURE.md says in its last column: names, a range of layers, or all above.
+fn allowed_dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let page = page();
+    let (_, table) = page.split_once("| layer | crate |").expect("the table of crates");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let mut above: Vec<(&str, String)> = Vec::new();
+    let mut allowed = BTreeMap::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [layer, name, _, may] = cells[..] else { panic!("four columns: {row}") };
+        let (names, exceptions) = may.split_once(" but ").unwrap_or((may, ""));
+        let exceptions: Vec<String> = exceptions.split(", ").map(package).collect();
+        let of_layers = |layers: &str| -> BTreeSet<String> {
+            let of = above.iter().filter(|(layer, _)| layers.contains(layer));
+            let names = of.map(|(_, name)| name.clone());
+            names.filter(|name| !exceptions.contains(name)).collect()
+        };
+        let may = match names {
+            "–" => BTreeSet::new(),
+            "all above" => of_layers("0123456789"),
+            "layers 0 to 2" => of_layers("012"),
+            names => names.split(", ").map(package).collect(),
+        };
+        let name = package(name.trim_matches(['`', '/']));
+        above.push((layer, name.clone()));
+        allowed.insert(name, may);
+    }
+    allowed
+}
+
+/// The package of a crate, by the name of its folder.
+fn package(folder: &str) -> String {
+    match folder {
+        "cli" => "toolwright".to_owned(),
+        folder => format!("toolwright-{folder}"),
+    }
+}
+
+/// The text of ARCHITECTURE.md.
+pub(crate) fn page() -> String {
+    std::fs::read_to_string(project().join("ARCHITECTURE.md")).expect("the page")
+}
 
 /// The licences that dependencies may have. MIT-0 is MIT without the duty of attribution.
 const LICENCES: &[&str] = &[
@@ -127,7 +109,7 @@ fn crates_depend_only_on_lower_layers() {
         .iter()
         .filter_map(Json::as_str)
         .collect();
-    let allowed: BTreeMap<&str, &[&str]> = EDGES.iter().copied().collect();
+    let allowed = allowed_dependencies();
     let mut seen = BTreeSet::new();
     for package in metadata["packages"].as_array().expect("packages") {
         if !members.contains(text(package, "id")) {
@@ -135,18 +117,17 @@ fn crates_depend_only_on_lower_layers() {
         }
         let name = text(package, "name");
         seen.insert(name);
-        let may =
-            allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
+        let may = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let named = text(dependency, "name");
             let for_tests = text(dependency, "kind") == "dev" || name == "toolwright-bench";
             let in_tests = for_tests && (named == TESTING || (name, named) == TESTS);
             if (named == "toolwright" || named.starts_with("toolwright-")) && !in_tests {
-                assert!(may.contains(&named), "{name} may not name {named}");
+                assert!(may.contains(named), "{name} may not name {named}");
             }
         }
     }
-    let table: BTreeSet<&str> = allowed.keys().copied().collect();
+    let table: BTreeSet<&str> = allowed.keys().map(String::as_str).collect();
     assert_eq!(seen, table, "the table lists exactly the crates there are");
 }
 
@@ -162,14 +143,25 @@ fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The sources of every crate: its name, and the text of each file.
-fn sources() -> Vec<(String, PathBuf, String)> {
+/// The sources of every crate, without its tests.
+pub(crate) fn sources() -> Vec<(String, PathBuf, String)> {
+    rust_files_of(&crate_folders(), &["src"])
+}
+
+fn crate_folders() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(project().join("crates")).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").path()).collect()
+}
+
+/// The Rust files in these folders of each crate: its name, and the path and text of each file.
+fn rust_files_of(crates: &[PathBuf], folders: &[&str]) -> Vec<(String, PathBuf, String)> {
     let mut sources = Vec::new();
-    for entry in std::fs::read_dir(project().join("crates")).expect("a folder") {
-        let folder = entry.expect("an entry");
-        let name = folder.file_name().to_string_lossy().into_owned();
+    for path in crates {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let mut files = Vec::new();
-        rust_files(&folder.path().join("src"), &mut files);
+        for folder in folders.iter().map(|folder| path.join(folder)).filter(|path| path.is_dir()) {
+            rust_files(&folder, &mut files);
+        }
         for file in files {
             let text = std::fs::read_to_string(&file).expect("a file");
             sources.push((name.clone(), file, text));
@@ -190,17 +182,52 @@ fn declared_type(line: &str) -> Option<&str> {
 }
 
 /// A word that names one thing in one crate and another thing in another crate makes a reader look
-/// twice. `Json` is the same alias everywhere.
+/// twice, also if one of them is a test. `Json` is the same alias everywhere.
 #[test]
 fn a_type_name_is_declared_in_one_crate_only() {
     let mut crates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, _, text) in sources() {
+    let folders = [crate_folders(), vec![project().join("bench")]].concat();
+    for (name, _, text) in rust_files_of(&folders, &["src", "tests", "examples"]) {
         for declared in text.lines().filter_map(declared_type) {
             crates.entry(declared.to_owned()).or_default().insert(name.clone());
         }
     }
     crates.retain(|name, of| of.len() > 1 && name != "Json");
     assert!(crates.is_empty(), "{crates:#?}");
+}
+
+/// Whether a line may be longer: tables and URLs cannot be broken.
+fn is_unbreakable(line: &str) -> bool {
+    line.trim_start().starts_with('|') || line.contains("://")
+}
+
+/// Comments and prose end at 100 columns, so that two files fit side by side. `rustfmt` does this
+/// for code. Blocks of code in pages show what a program prints, and are not prose.
+#[test]
+fn comments_and_prose_end_at_100_columns() {
+    let folders = [crate_folders(), vec![project().join("bench")]].concat();
+    let rust = rust_files_of(&folders, &["src", "tests", "examples"]).into_iter();
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    let comments = rust.flat_map(|(_, file, text)| {
+        let lines: Vec<String> = text.lines().filter(is_comment).map(str::to_owned).collect();
+        lines.into_iter().map(move |line| (file.clone(), line))
+    });
+    let pages = console_blocks::pages().into_iter();
+    let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"];
+    let prose = pages.chain(others.map(|name| project().join(name))).flat_map(|file| {
+        let text = std::fs::read_to_string(&file).expect("a page");
+        let lines = text.split("```").step_by(2).flat_map(str::lines).map(str::to_owned);
+        lines.map(move |line| (file.clone(), line)).collect::<Vec<_>>()
+    });
+    let is_indented_block = |line: &str| line.starts_with("    ");
+    let long: Vec<String> = comments
+        .filter(|(_, line)| line.chars().count() > 100 && !is_unbreakable(line))
+        .chain(prose.filter(|(_, line)| {
+            line.chars().count() > 100 && !is_unbreakable(line) && !is_indented_block(line)
+        }))
+        .map(|(file, line)| format!("{}: {line}", file.display()))
+        .collect();
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 /// Untrusted code is parsed in jailed workers. Outside of the crate `script` only the main function

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use toolwright_exec::code;
 
 use crate::client::{
-    LONG, Running, StdioClient, add_tools, configured, faulty_server, gone, pid_in, process_tool,
-    run_with, script, signal, until,
+    LONG, RunningProgram, StdioClient, add_tools, configured, faulty_server, gone, pid_in,
+    process_tool, run_with, script, signal, until,
 };
 use crate::program::{Run, folder};
 use crate::{btcp_tool_bodies, knowledge};
@@ -117,7 +117,7 @@ fn every_failure_code_is_reached_by_a_call() {
                         .chain(json)
                         .copied()
                         .collect();
-                    let running = Running::start(folder.path(), &args, &[]);
+                    let running = RunningProgram::start(folder.path(), &args, &[]);
                     let pid = pid_in(&file);
                     signal(running.pid(), "INT");
                     let run = running.end(LONG);
@@ -494,7 +494,7 @@ fn progress_is_shown_only_on_a_terminal() {
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {given:?}");
     };
     let folder = folder_with_tools(&[]);
-    let mut running = Running::of(&mut terminal(folder.path(), &call("ms=1500"), ""));
+    let mut running = RunningProgram::of(&mut terminal(folder.path(), &call("ms=1500"), ""));
     let first = until("the first step", LONG, || {
         Some(running.stdout()).filter(|given| given.contains(steps[0]))
     });
@@ -504,14 +504,16 @@ fn progress_is_shown_only_on_a_terminal() {
     assert_eq!((run.code, left_to_see(&run.stdout).as_str()), (0, RESULT), "{run:?}");
     in_order(&run.stdout);
     // Where only stdout is redirected, progress is still shown on the terminal.
-    let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), ">result")).end(LONG);
+    let run =
+        RunningProgram::of(&mut terminal(folder.path(), &call("ms=100"), ">result")).end(LONG);
     assert_eq!((run.code, left_to_see(&run.stdout).as_str()), (0, ""), "{run:?}");
     in_order(&run.stdout);
     let written =
         |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
     assert_eq!(written("result"), RESULT);
     // Where stderr is not a terminal, there is no progress, whatever stdout is.
-    let run = Running::of(&mut terminal(folder.path(), &call("ms=100"), "2>errors")).end(LONG);
+    let run =
+        RunningProgram::of(&mut terminal(folder.path(), &call("ms=100"), "2>errors")).end(LONG);
     assert_eq!((run.code, run.stdout.replace("\r\n", "\n").as_str()), (0, RESULT), "{run:?}");
     assert_eq!(written("errors"), "");
     let run = run_with(folder.path(), &call("ms=100"), &[("TERM", "xterm")], "");
@@ -629,8 +631,9 @@ fn a_server_that_hangs_does_not_delay_calls_of_other_sources() {
     }
 }
 
-/// Modes of `toolwright-testing` whose tools start a process and do not answer, and such that answer. The
-/// process sleeps for 55 seconds, so waiting `LONG` for its end still shows that it was killed.
+/// Modes of `toolwright-testing` whose tools start a process and do not answer, and such that
+/// answer. The process sleeps for 55 seconds, so waiting `LONG` for its end still shows that it was
+/// killed.
 const HANGING_MODES: [&str; 4] = ["fork", "setsid", "daemon", "daemon-clean"];
 const ANSWERING_MODES: [&str; 3] = ["fork-exit", "setsid-exit", "daemon-exit"];
 
@@ -658,7 +661,7 @@ fn an_interrupted_call_kills_processes_that_left_its_session() {
     for round in 0..10 {
         let file = folder.path().join(format!("pid-{round}"));
         let argument = format!("file={}", file.display());
-        let running = Running::start(folder.path(), &["call", "setsid", &argument], &[]);
+        let running = RunningProgram::start(folder.path(), &["call", "setsid", &argument], &[]);
         let pid = pid_in(&file);
         signal(running.pid(), "INT");
         let run = running.end(LONG);
@@ -688,7 +691,7 @@ fn no_server_outlives_the_call_that_started_it() {
     let file = folder.path().join("early");
     let shell = r#"printf %s $$ > "$0"; exec "$1" mcp hang-start"#;
     let path = file.display().to_string();
-    let running = Running::start(
+    let running = RunningProgram::start(
         folder.path(),
         &["call", "echo", "--", "/bin/sh", "-c", shell, &path, &program],
         &[],

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{Upstream, faulty_server};
+use crate::client::{UpstreamServer, faulty_server};
 use crate::program::{Run, folder, run_in, toolwright};
 
 /// One finding of each severity; the error and the warning have safe fixes, the note an unsafe one.
@@ -96,7 +96,8 @@ fn every_output_format_has_its_snapshot() {
         }
     }
     let run = check(&[("page.json", MIXED)], &["page.json"]);
-    assert!(run.stdout.contains("help: fix: remove `dom:write`"), "full is what one gets: {run:?}");
+    let fix = "help: possible fix: remove `dom:write`";
+    assert!(run.stdout.contains(fix), "full is what one gets: {run:?}");
 }
 
 /// The shape is that of docs/record.md.
@@ -171,11 +172,12 @@ fn the_summary_counts_tools_files_and_findings() {
     let one = [("page.json", MIXED)];
     assert_eq!(
         summary(&one, &["page.json"]),
-        "1 tool in 1 file: 1 error, 1 warning, 1 note, 2 fixable, 1 more with `--unsafe-fixes`"
+        "1 tool in 1 file: 1 error, 1 warning, 1 note, up to 2 fixable with `--fix`, 1 more with \
+         `--unsafe-fixes`"
     );
     assert_eq!(
         summary(&one, &["page.json", "--ignore", "OPEN_OBJECT"]),
-        "1 tool in 1 file: 1 error, 1 warning, 2 fixable"
+        "1 tool in 1 file: 1 error, 1 warning, up to 2 fixable with `--fix`"
     );
     assert_eq!(
         summary(&one, &["page.json", "--select", "OPEN_OBJECT"]),
@@ -184,14 +186,15 @@ fn the_summary_counts_tools_files_and_findings() {
     let other = MIXED.replace("page-tools", "other-tools");
     assert_eq!(
         summary(&[("page.json", MIXED), ("other.json", &other), ("now.json", NOW)], &["."]),
-        "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, 4 fixable, 2 more with `--unsafe-fixes`"
+        "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, up to 4 fixable with `--fix`, 2 more \
+         with `--unsafe-fixes`"
     );
     assert_eq!(summary(&[("now.json", NOW)], &["now.json"]), "1 tool in 1 file: nothing to report");
     let others =
         [("now.json", NOW), ("package.json", r#"{"private": true}"#), ("torn.json", "{\"a\": ")];
     assert_eq!(
         summary(&others, &["."]),
-        "1 tool in 1 file: nothing to report | 1 file of no known format skipped | 1 file skipped that could not be parsed: ./torn.json"
+        "1 tool in 1 file: nothing to report | 1 file skipped: unknown format | 1 file skipped, cannot be parsed: ./torn.json"
     );
     // A file that is named is checked, even if it has no key of a definition.
     assert_eq!(summary(&others, &["now.json", "torn.json"]), "1 tool in 2 files: 1 error");
@@ -487,7 +490,7 @@ fn unknown_levels_of_a_configuration_are_one_error() {
 }
 
 /// Name of the case, text, and the codes that are not silenced with their lines.
-type Silenced<'c> = (&'c str, String, &'c [(&'c str, u64)]);
+type SilencedCase<'c> = (&'c str, String, &'c [(&'c str, u64)]);
 
 #[test]
 fn a_comment_silences_one_code_at_one_place() {
@@ -500,7 +503,7 @@ fn a_comment_silences_one_code_at_one_place() {
         |comment: &str| with(&format!("  commands: [add_note]  # toolwright: {comment}\n"));
     let below_a_text =
         |start: &str| NOTES.replace("Keeps notes", &format!("{start}{silence}\n    Keeps notes"));
-    let cases: &[Silenced<'_>] = &[
+    let cases: &[SilencedCase<'_>] = &[
         ("behind", behind("ignore MISSING_DESCRIPTION - the name says it all"), &[]),
         ("a dash is not needed", behind("ignore MISSING_DESCRIPTION: so"), &[]),
         ("above", with(&format!("  {silence}\n{NOTE}")), &[]),
@@ -663,7 +666,7 @@ fn running_servers_are_checked() {
     assert_eq!((command.code, command.stderr.as_str()), (1, ""));
     in_the_bad_list(&command, &format!("-- {program}"));
     // The server has the same findings over HTTP.
-    let upstream = Upstream::start("good");
+    let upstream = UpstreamServer::start("good");
     let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
     let same =
         run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "good"]);
@@ -809,7 +812,7 @@ fn a_broken_definition_in_a_folder_is_reported() {
         "./latin1.yaml:2:",
         "./torn.json:1:",
         "./notes.yaml:",
-        "skipped that could not be parsed: ./values.yaml",
+        "skipped, cannot be parsed: ./values.yaml",
     ] {
         assert!(checked.stdout.contains(part), "{part}: {checked:?}");
     }

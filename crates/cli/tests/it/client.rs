@@ -1,6 +1,6 @@
 //! The other side of `toolwright call` and `toolwright serve`: programs and servers to call
-//! (`toolwright-testing`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so that the
-//! tests control every byte.
+//! (`toolwright-testing`), and MCP clients written by hand, on standard streams and on HTTP/1.1, so
+//! that the tests control every byte.
 //!
 //! All waiting has a deadline, which is long: the tests also run on machines whose processors are
 //! busy with other work. Tests compare the order of events, not times; a [`Gate`] holds a call
@@ -139,21 +139,21 @@ fn command(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Comman
 }
 
 /// A running program whose output is collected.
-pub(crate) struct Running {
+pub(crate) struct RunningProgram {
     pub(crate) child: Child,
     pub(crate) stdin: Option<ChildStdin>,
-    stdout: Collected,
-    stderr: Collected,
+    stdout: CollectedOutput,
+    stderr: CollectedOutput,
     readers: Vec<std::thread::JoinHandle<()>>,
 }
 
 /// The output of a stream so far.
 #[derive(Clone, Default)]
-pub(crate) struct Collected(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct CollectedOutput(Arc<Mutex<Vec<u8>>>);
 
-impl Collected {
-    fn of(mut from: impl Read + Send + 'static) -> (Collected, std::thread::JoinHandle<()>) {
-        let collected = Collected::default();
+impl CollectedOutput {
+    fn of(mut from: impl Read + Send + 'static) -> (CollectedOutput, std::thread::JoinHandle<()>) {
+        let collected = CollectedOutput::default();
         let into = collected.clone();
         let reader = std::thread::spawn(move || {
             let mut buffer = vec![0; 64 * 1024];
@@ -169,18 +169,22 @@ impl Collected {
     }
 }
 
-impl Running {
-    pub(crate) fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Running {
-        Running::of(&mut command(folder, args, environment))
+impl RunningProgram {
+    pub(crate) fn start(
+        folder: &Path,
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> RunningProgram {
+        RunningProgram::of(&mut command(folder, args, environment))
     }
 
     /// Starts any command whose output is piped.
-    pub(crate) fn of(command: &mut Command) -> Running {
+    pub(crate) fn of(command: &mut Command) -> RunningProgram {
         let mut child = command.spawn().expect("the binary starts");
-        let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
-        let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
+        let (stdout, out) = CollectedOutput::of(child.stdout.take().expect("piped"));
+        let (stderr, err) = CollectedOutput::of(child.stderr.take().expect("piped"));
         let stdin = child.stdin.take();
-        Running { child, stdin, stdout, stderr, readers: vec![out, err] }
+        RunningProgram { child, stdin, stdout, stderr, readers: vec![out, err] }
     }
 
     /// Starts the program and does not read its stdout; the test may.
@@ -188,11 +192,17 @@ impl Running {
         folder: &Path,
         args: &[&str],
         environment: &[(&str, &str)],
-    ) -> Running {
+    ) -> RunningProgram {
         let mut child = command(folder, args, environment).spawn().expect("the binary starts");
-        let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
+        let (stderr, err) = CollectedOutput::of(child.stderr.take().expect("piped"));
         let stdin = child.stdin.take();
-        Running { child, stdin, stdout: Collected::default(), stderr, readers: vec![err] }
+        RunningProgram {
+            child,
+            stdin,
+            stdout: CollectedOutput::default(),
+            stderr,
+            readers: vec![err],
+        }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -224,7 +234,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         terminate(&mut self.child);
     }
@@ -254,8 +264,8 @@ pub(crate) fn run_with(
     let mut input = child.stdin.take().expect("piped");
     let stdin = stdin.to_owned();
     let writer = std::thread::spawn(move || drop(input.write_all(stdin.as_bytes())));
-    let (stdout, out) = Collected::of(child.stdout.take().expect("piped"));
-    let (stderr, err) = Collected::of(child.stderr.take().expect("piped"));
+    let (stdout, out) = CollectedOutput::of(child.stdout.take().expect("piped"));
+    let (stderr, err) = CollectedOutput::of(child.stderr.take().expect("piped"));
     let status =
         until(&format!("the end of {args:?}"), LONG, || child.try_wait().expect("our child"));
     for thread in [writer, out, err] {
@@ -266,13 +276,13 @@ pub(crate) fn run_with(
 }
 
 /// An MCP server of `toolwright-testing` on HTTP, which is killed when this is dropped.
-pub(crate) struct Upstream {
+pub(crate) struct UpstreamServer {
     child: Child,
     pub(crate) url: String,
 }
 
-impl Upstream {
-    pub(crate) fn start(mode: &str) -> Upstream {
+impl UpstreamServer {
+    pub(crate) fn start(mode: &str) -> UpstreamServer {
         let mut child = Command::new(faulty_server())
             .args(["http", mode, "127.0.0.1:0"])
             .stdin(Stdio::piped())
@@ -284,11 +294,11 @@ impl Upstream {
             .read_line(&mut line)
             .expect("its first line");
         let url = line.trim().strip_prefix("listening ").expect("its address").to_owned();
-        Upstream { child, url }
+        UpstreamServer { child, url }
     }
 }
 
-impl Drop for Upstream {
+impl Drop for UpstreamServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -329,7 +339,7 @@ pub(crate) struct StdioClient {
     lines: Receiver<String>,
     /// Messages that arrived while the client waited for another one, in order.
     pub(crate) kept: Vec<Json>,
-    stderr: Collected,
+    stderr: CollectedOutput,
     next: u64,
 }
 
@@ -344,7 +354,7 @@ impl StdioClient {
     pub(crate) fn of(command: &mut Command) -> StdioClient {
         let mut child = command.spawn().expect("the binary starts");
         let stdout = child.stdout.take().expect("piped");
-        let (stderr, _) = Collected::of(child.stderr.take().expect("piped"));
+        let (stderr, _) = CollectedOutput::of(child.stderr.take().expect("piped"));
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
@@ -500,7 +510,7 @@ pub(crate) fn names(result: &Json) -> Vec<String> {
 
 /// A running `toolwright serve --http`, and a client of it.
 pub(crate) struct HttpClient {
-    pub(crate) running: Running,
+    pub(crate) running: RunningProgram,
     pub(crate) port: u16,
     pub(crate) token: Option<String>,
 }
@@ -526,7 +536,7 @@ impl HttpClient {
         environment: &[(&str, &str)],
     ) -> HttpClient {
         let args: Vec<&str> = ["serve", "--http", address].iter().chain(args).copied().collect();
-        let running = Running::start(folder, &args, environment);
+        let running = RunningProgram::start(folder, &args, environment);
         let port = until("the address on stderr", LONG, || {
             let stderr = running.stderr();
             let (_, rest) = stderr.split_once("toolwright: listening on http://")?;

@@ -23,8 +23,10 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use similar::TextDiff;
+use toolwright_testing::programs;
 
 use crate::program::project;
 
@@ -185,17 +187,30 @@ fn trimmed_lines(output: &str) -> Vec<String> {
     output.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
+/// The programs of this project, each with its path. Those of other packages are built if
+/// necessary, because `cargo test -p toolwright` builds only the binary `toolwright`.
+static OUR_PROGRAMS: LazyLock<[(&str, PathBuf); 4]> = LazyLock::new(|| {
+    let of_web = |name| (name, PathBuf::from(programs::binary("web", name)));
+    [
+        ("toolwright", PathBuf::from(env!("CARGO_BIN_EXE_toolwright"))),
+        of_web("web-fetch-tool"),
+        of_web("web-search-brave-tool"),
+        of_web("web-search-google-tool"),
+    ]
+});
+
 /// Fills a folder with links to the programs of this project and to the utilities.
 fn link_programs(folder: &Path) {
+    let link = |name: &str, target: &Path| {
+        std::os::unix::fs::symlink(target, folder.join(name)).expect("a link");
+    };
     fs::create_dir(folder).expect("a folder");
-    let built = Path::new(env!("CARGO_BIN_EXE_toolwright")).parent().expect("in a folder");
-    let ours = ["toolwright", "web-fetch-tool", "web-search-brave-tool", "web-search-google-tool"];
-    let utilities = UTILITIES.split_whitespace().flat_map(|name| {
-        [Path::new("/bin"), Path::new("/usr/bin")].map(|system| (name, system.join(name)))
-    });
-    for (name, target) in ours.map(|name| (name, built.join(name))).into_iter().chain(utilities) {
-        if target.exists() && !folder.join(name).exists() {
-            std::os::unix::fs::symlink(target, folder.join(name)).expect("a link");
+    OUR_PROGRAMS.iter().for_each(|(name, target)| link(name, target));
+    for name in UTILITIES.split_whitespace() {
+        // Systems differ in which of the two folders has a utility.
+        let places = ["/bin", "/usr/bin"].map(|system| Path::new(system).join(name));
+        if let Some(target) = places.iter().find(|target| target.exists()) {
+            link(name, target);
         }
     }
 }
@@ -213,7 +228,7 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// README.md and every Markdown file below docs/.
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages = vec![project().join("README.md")];
     let mut folders = vec![project().join("docs")];
     while let Some(folder) = folders.pop() {

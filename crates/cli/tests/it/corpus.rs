@@ -21,7 +21,7 @@ use crate::program::project;
 /// What `check` should find in a document: lines of `SEVERITY CODE POINTER`. `E` is an error, `W` a
 /// warning, `~` an error that `--compat` makes a warning. `3..5` in a pointer stands for `3`, `4`
 /// and `5`. Documents without errors and warnings are not listed.
-pub(crate) struct Case {
+pub(crate) struct CheckedFile {
     pub(crate) file: &'static str,
     pub(crate) found: &'static str,
 }
@@ -32,7 +32,7 @@ type NoteCounts = (&'static str, &'static [(&'static str, usize)]);
 /// A collection of definitions, one folder for each format, with everything that is wrong in it.
 struct Corpus {
     folder: PathBuf,
-    cases: &'static [Case],
+    cases: &'static [CheckedFile],
     notes: &'static [NoteCounts],
     /// The answer of a large server among the files, and the number of its tools.
     server: (&'static str, usize),
@@ -64,13 +64,22 @@ pub(crate) fn own_corpus() -> PathBuf {
     project().join("crates/formats/tests/corpus")
 }
 
-const OWN: &[Case] = &[
-    Case { file: "aios/archive-cli.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
-    Case { file: "aios/library.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
-    Case { file: "aios/weather.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
+const OWN: &[CheckedFile] = &[
+    CheckedFile {
+        file: "aios/archive-cli.yaml",
+        found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy",
+    },
+    CheckedFile {
+        file: "aios/library.yaml",
+        found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy",
+    },
+    CheckedFile {
+        file: "aios/weather.yaml",
+        found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy",
+    },
     // A workflow of steps among the examples, a mapping that is only prose, and an error that names
     // a validator by an earlier name.
-    Case {
+    CheckedFile {
         file: "aios/boards.yaml",
         found: "~ MISSING_REQUIRED_FIELD /tool/api_complexity/field_mappings/column_name
                 ~ MISSING_REQUIRED_FIELD /tool/examples/monday_routine/0..1/scenario
@@ -78,24 +87,24 @@ const OWN: &[Case] = &[
                 W UNRESOLVED_REFERENCE /tool/examples/add_card/1/error/validator",
     },
     // Checks in prose, which no program runs.
-    Case {
+    CheckedFile {
         file: "aios/tables.yaml",
         found: "W UNKNOWN_CHECK /tool/executable_knowledge/validators/0/checks/1/row_count
                 W UNKNOWN_CHECK /tool/executable_knowledge/validators/1/checks/0/confirmation",
     },
-    Case {
+    CheckedFile {
         file: "aios/choosing.yaml",
         found: "E MISSING_REQUIRED_FIELD /tool/type
                 ~ EXTRA_ROOT_KEY /history
                 ~ EXTRA_ROOT_KEY /models
                 ~ EXTRA_ROOT_KEY /prices",
     },
-    Case {
+    CheckedFile {
         file: "aios/nameless.yaml",
         found: "E MISSING_REQUIRED_FIELD /tool/description
                 E MISSING_REQUIRED_FIELD /tool/id",
     },
-    Case {
+    CheckedFile {
         file: "btcp/browser-tools.json",
         found: "E MISSING_REQUIRED_FIELD /0..2/capabilities
                 W NAMING_CONVENTION /0..2/name
@@ -103,39 +112,39 @@ const OWN: &[Case] = &[
                 E MISSING_REQUIRED_FIELD /2/examples/0/input",
     },
     // `code:run` and `dom:touch` are well-formed capabilities, and no runtime has them.
-    Case {
+    CheckedFile {
         file: "btcp/server-tools.json",
         found: "E MISSING_REQUIRED_FIELD /0/capabilities
                 W NAMING_CONVENTION /2/name
                 W UNKNOWN_CAPABILITY /1..2/capabilities/0",
     },
-    Case {
+    CheckedFile {
         file: "btcp/provider-fragment.json",
         found: "E MISSING_REQUIRED_FIELD /name
                 E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
                 E MISSING_REQUIRED_FIELD /capabilities",
     },
-    Case {
+    CheckedFile {
         file: "btcp/transport-fragment.json",
         found: "E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
                 E MISSING_REQUIRED_FIELD /capabilities",
     },
-    Case { file: "btcp/name-fragment.json", found: "E UNKNOWN_FORMAT" },
-    Case {
+    CheckedFile { file: "btcp/name-fragment.json", found: "E UNKNOWN_FORMAT" },
+    CheckedFile {
         file: "btcp/capability-fragment.json",
         found: "E MISSING_REQUIRED_FIELD /description
                 E MISSING_REQUIRED_FIELD /inputSchema",
     },
     // A null schema is an invalid one.
-    Case {
+    CheckedFile {
         file: "webmcp/checkout.json",
         found: "E INVALID_SCHEMA /tools/0/outputSchema
                 E INVALID_SCHEMA /tools/1/inputSchema",
     },
     // A range that starts with a class is an error in Unicode mode, which JSON Schema requires.
-    Case {
+    CheckedFile {
         file: "webmcp/invitations.json",
         found: "E INVALID_SCHEMA /tools/0/inputSchema/properties/people/items/pattern",
     },
@@ -158,30 +167,30 @@ const OWN_NOTES: &[NoteCounts] = &[
     ("webmcp", &[("MISSING_PARAMETER_DESCRIPTION", 1), ("OPEN_OBJECT", 3)]),
 ];
 
-const SHARED: &[Case] = &[
+const SHARED: &[CheckedFile] = &[
     // All published version 1 tools have `declarative`.
-    Case { file: "aios/browser.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
-    Case { file: "aios/context7.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
-    Case { file: "aios/desktop-commander.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
-    Case { file: "aios/exa.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
-    Case { file: "aios/github-cli.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
+    CheckedFile { file: "aios/browser.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
+    CheckedFile { file: "aios/context7.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
+    CheckedFile { file: "aios/desktop-commander.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
+    CheckedFile { file: "aios/exa.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
+    CheckedFile { file: "aios/github-cli.yaml", found: "~ INVALID_ENUM_VALUE /tool/knowledge_strategy" },
     // A workflow of steps among the examples, a mapping that is only prose, and errors that name
     // validators by earlier names.
-    Case {
+    CheckedFile {
         file: "aios/clickup.yaml",
         found: "~ MISSING_REQUIRED_FIELD /tool/api_complexity/field_mappings/list_id
                 ~ MISSING_REQUIRED_FIELD /tool/examples/story_creation_workflow/0..1/scenario
                 W UNRESOLVED_REFERENCE /tool/examples/create_task/1/error/validator
                 W UNRESOLVED_REFERENCE /tool/examples/update_task/1/error/validator",
     },
-    Case {
+    CheckedFile {
         file: "aios/google-workspace.yaml",
         found: "W UNRESOLVED_REFERENCE /tool/examples/create_event/1/error/validator
                 W UNRESOLVED_REFERENCE /tool/examples/create_file/1/error/validator
                 W UNRESOLVED_REFERENCE /tool/examples/send_email/1/error/validator",
     },
     // Each validator has a check in prose, which no program runs.
-    Case {
+    CheckedFile {
         file: "aios/supabase.yaml",
         found: "W UNKNOWN_CHECK /tool/executable_knowledge/validators/0/checks/1/sql_injection_prevention
                 W UNKNOWN_CHECK /tool/executable_knowledge/validators/1/checks/1/migration_name_format
@@ -190,7 +199,7 @@ const SHARED: &[Case] = &[
                 W UNKNOWN_CHECK /tool/executable_knowledge/validators/4/checks/1/region_validation",
     },
     // Nearly everything is beside `tool`, and the type is missing.
-    Case {
+    CheckedFile {
         file: "aios/llm-routing.yaml",
         found: "E MISSING_REQUIRED_FIELD /tool/type
                 ~ EXTRA_ROOT_KEY /capabilities
@@ -204,13 +213,13 @@ const SHARED: &[Case] = &[
                 ~ EXTRA_ROOT_KEY /troubleshooting
                 ~ EXTRA_ROOT_KEY /usage",
     },
-    Case {
+    CheckedFile {
         file: "aios/tool-invalid.yaml",
         found: "E MISSING_REQUIRED_FIELD /tool/description
                 E MISSING_REQUIRED_FIELD /tool/id",
     },
     // Tools in snake_case without capabilities; their examples have `params` instead of `input`.
-    Case {
+    CheckedFile {
         file: "btcp/btcp-chrome_tools.json",
         found: "E MISSING_REQUIRED_FIELD /0..26/capabilities
                 W NAMING_CONVENTION /0..26/name
@@ -227,7 +236,7 @@ const SHARED: &[Case] = &[
                 E MISSING_REQUIRED_FIELD /22..23/examples/0..1/input",
     },
     // `code:execute` and `dom:interact` are well-formed capabilities, and no runtime has them.
-    Case {
+    CheckedFile {
         file: "btcp/btcp-server_builtin-tools.json",
         found: "E MISSING_REQUIRED_FIELD /0/capabilities
                 W NAMING_CONVENTION /2..16/name
@@ -236,54 +245,54 @@ const SHARED: &[Case] = &[
                 W UNKNOWN_CAPABILITY /16/capabilities/0",
     },
     // Fragments of a manual: each lacks what its page is not about.
-    Case {
+    CheckedFile {
         file: "btcp/btcp-specification__docs_api_core_manifest.md__L145.json",
         found: "E MISSING_REQUIRED_FIELD /name
                 E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
                 E MISSING_REQUIRED_FIELD /capabilities",
     },
-    Case {
+    CheckedFile {
         file: "btcp/btcp-specification__docs_for-tool-providers.md__L216.json",
         found: "E UNKNOWN_FORMAT",
     },
-    Case {
+    CheckedFile {
         file: "btcp/btcp-specification__docs_for-tool-providers.md__L224.json",
         found: "E UNKNOWN_FORMAT",
     },
-    Case {
+    CheckedFile {
         file: "btcp/btcp-specification__docs_protocols_index.md__L200.json",
         found: "E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
                 E MISSING_REQUIRED_FIELD /capabilities",
     },
-    Case {
+    CheckedFile {
         file: "btcp/btcp-specification__docs_protocols_index.md__L213.json",
         found: "E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
                 E MISSING_REQUIRED_FIELD /capabilities",
     },
-    Case {
+    CheckedFile {
         file: "btcp/btcp-specification__docs_server_mcp-bridge.md__L262.json",
         found: "E MISSING_REQUIRED_FIELD /description
                 E MISSING_REQUIRED_FIELD /inputSchema",
     },
     // A null schema is an invalid one.
-    Case {
+    CheckedFile {
         file: "webmcp/webmcp-evals_examples_address-form_schema.json",
         found: "E INVALID_SCHEMA /tools/0/outputSchema",
     },
-    Case {
+    CheckedFile {
         file: "webmcp/webmcp-evals_examples_commerce_shopping_schema.json",
         found: "E INVALID_SCHEMA /tools/0/inputSchema
                 E INVALID_SCHEMA /tools/4/inputSchema",
     },
     // A range that starts with a class is an error in Unicode mode, which JSON Schema requires.
-    Case {
+    CheckedFile {
         file: "webmcp/webmcp-evals_examples_events_schema.json",
         found: "E INVALID_SCHEMA /tools/0/inputSchema/properties/guest_emails/items/pattern",
     },
-    Case {
+    CheckedFile {
         file: "webmcp/webmcp-evals_examples_travel_schema.json",
         found: "E INVALID_SCHEMA /tools/0/inputSchema
                 E INVALID_SCHEMA /tools/1..2/outputSchema
@@ -368,9 +377,10 @@ fn check_folder(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>
         .enumerate()
         .filter_map(|(n, file)| Some((n, workspace.subject(file.reading.as_ref()?))));
     let (places, subjects): (Vec<usize>, Vec<_>) = read.unzip();
-    let between = toolwright_check::check_together(&subjects)
-        .into_iter()
-        .map(|(n, finding)| (places[n], locate(finding, subjects[n].origin.document())));
+    let between = toolwright_check::check_together(&subjects).into_iter().map(|(n, finding)| {
+        let reading = files[places[n]].reading.as_ref().expect("it was read");
+        (places[n], locate(finding, reading.origin.document()))
+    });
     for (n, diagnostic) in between.collect::<Vec<_>>() {
         files[n].diagnostics.push(diagnostic);
     }
@@ -469,13 +479,11 @@ fn the_tools_of_a_large_server_are_not_taken_for_poisoned() {
             corpus.notes.iter().map(|(folder, _)| corpus.folder.join(folder)).collect();
         let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
         let load = workspace.load(&paths, ReadOptions { format: None, compat: false, rules: true });
-        let subjects: Vec<_> = load
-            .documents
-            .iter()
-            .filter_map(|file| Some(workspace.subject(file.reading.as_ref()?)))
-            .collect();
+        let readings: Vec<_> =
+            load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
+        let subjects: Vec<_> = readings.iter().map(|reading| workspace.subject(reading)).collect();
         for (n, finding) in toolwright_check::check_together(&subjects) {
-            let file = subjects[n].origin.document().source().name();
+            let file = readings[n].origin.document().source().name();
             assert!(
                 !file.contains(server) && !finding.message.contains(server),
                 "{file}: {finding:?}"

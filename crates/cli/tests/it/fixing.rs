@@ -349,6 +349,11 @@ fn a_safe_fix_that_would_add_a_finding_is_not_made() {
     for (config, safe) in [("", false), (levels, true)] {
         let files = folder(&[("toolwright.toml", config.as_bytes()), ("lv.yaml", text.as_bytes())]);
         let check = |option| run(files.path(), &["check", option, "--format", "mcp", "lv.yaml"]);
+        // A plain check does not try fixes, so it must not promise them.
+        let checked = check("--output-format=full");
+        let fix = "help: possible fix: rename it to `inputSchema`";
+        assert!(checked.stdout.contains(fix), "{checked:?}");
+        assert!(last(&checked).contains(", up to 1 fixable with `--fix`"), "{checked:?}");
         // Only the forms that print whether a fix is safe try it.
         let checked = check("--output-format=json");
         let fixes = checked.stdout.lines().filter_map(|line| {

@@ -3,6 +3,7 @@
 //! pages of `codes` and `rules`) and those that compare findings in bulk (`mutations`, `rules`).
 
 mod architecture;
+mod architecture_page;
 mod btcp_tool_bodies;
 mod calling;
 mod checking;

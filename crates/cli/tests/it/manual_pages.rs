@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use toolwright_source::Severity;
 
 use crate::calling::run;
-use crate::corpus::{Case, difference, expected, own_corpus, shared};
+use crate::corpus::{CheckedFile, difference, expected, own_corpus, shared};
 use crate::program::folder;
 use crate::rules::check;
 
@@ -34,7 +34,7 @@ fn blocks(path: &Path, count: usize) -> Vec<String> {
 
 /// Compares the errors and warnings of every document with its case, with and without `--compat`.
 /// Documents that are not listed have none.
-fn assert_documents(documents: &[(String, String)], cases: &[Case]) {
+fn assert_documents(documents: &[(String, String)], cases: &[CheckedFile]) {
     let mut wrong = Vec::new();
     for compat in [false, true] {
         let mut expectations: BTreeMap<&str, &str> =
@@ -86,9 +86,12 @@ fn btcp_tools_and_manifests_have_exactly_these_findings() {
         ],
         &[
             // A null where the output schema requires a text.
-            Case { file: "fields.json", found: "E EXAMPLE_OUTPUT_INVALID /examples/0/output/next" },
+            CheckedFile {
+                file: "fields.json",
+                found: "E EXAMPLE_OUTPUT_INVALID /examples/0/output/next",
+            },
             // The section about capabilities declares one more than the tools need.
-            Case { file: "sections.json", found: "W UNUSED_CAPABILITY /capabilities/2" },
+            CheckedFile { file: "sections.json", found: "W UNUSED_CAPABILITY /capabilities/2" },
         ],
     );
 
@@ -108,11 +111,11 @@ fn btcp_tools_and_manifests_have_exactly_these_findings() {
             named("sections.json", &merged(&manifests, &[1, 2, 3, 4, 5, 6, 7], with_tools)),
         ],
         &[
-            Case {
+            CheckedFile {
                 file: "fields.json",
                 found: "E EXAMPLE_OUTPUT_INVALID /examples/0/output/formula",
             },
-            Case { file: "sections.json", found: "W UNUSED_CAPABILITY /capabilities/2" },
+            CheckedFile { file: "sections.json", found: "W UNUSED_CAPABILITY /capabilities/2" },
         ],
     );
 }
@@ -242,31 +245,34 @@ fn aios_documents(blocks: &[String], whole: [usize; 4]) -> Vec<(String, String)>
 }
 
 /// Findings that pages share, because both use the notation of manuals.
-const AIOS_CASES: [Case; 8] = [
+const AIOS_CASES: [CheckedFile; 8] = [
     // Code that stands for code returns a name that nothing declares.
-    Case {
+    CheckedFile {
         file: "section-2.yaml",
         found: "W NOT_SELF_CONTAINED /tool/executable_knowledge/helpers/0/function",
     },
-    Case {
+    CheckedFile {
         file: "section-3.yaml",
         found: "W NOT_SELF_CONTAINED /tool/executable_knowledge/processors/0/function",
     },
     // A check of a format that does not name a field.
-    Case {
+    CheckedFile {
         file: "section-4.yaml",
         found: "W UNKNOWN_CHECK /tool/executable_knowledge/validators/0/checks/1/format",
     },
     // Alternatives joined by bars are the notation of a manual, not a value.
-    Case { file: "type-10.yaml", found: "E INVALID_ENUM_VALUE /tool/mcp_specific/transport" },
-    Case { file: "core.yaml", found: "E INVALID_ENUM_VALUE /tool/type" },
+    CheckedFile {
+        file: "type-10.yaml",
+        found: "E INVALID_ENUM_VALUE /tool/mcp_specific/transport",
+    },
+    CheckedFile { file: "core.yaml", found: "E INVALID_ENUM_VALUE /tool/type" },
     // The type `meta` names a helper that is in another section.
-    Case {
+    CheckedFile {
         file: "type-13.yaml",
         found: "W UNRESOLVED_REFERENCE /tool/meta_specific/orchestration",
     },
     // `[...]` is a list of one text.
-    Case {
+    CheckedFile {
         file: "outline.yaml",
         found: "E INVALID_TYPE /tool/executable_knowledge/helpers/0
                 E INVALID_TYPE /tool/executable_knowledge/processors/0
@@ -278,7 +284,7 @@ const AIOS_CASES: [Case; 8] = [
                 E MISSING_REQUIRED_FIELD /tool/version",
     },
     // Dots in the place of a key end the YAML there: nothing behind them is missing.
-    Case {
+    CheckedFile {
         file: "version-2.yaml",
         found: "E INVALID_SYNTAX
                 E INVALID_TYPE /tool/anti_patterns/0
@@ -291,8 +297,8 @@ const AIOS_CASES: [Case; 8] = [
 ];
 
 /// The section of field mappings names a helper that is in another section.
-const fn missing_helper(found: &'static str) -> Case {
-    Case { file: "section-6.yaml", found }
+const fn missing_helper(found: &'static str) -> CheckedFile {
+    CheckedFile { file: "section-6.yaml", found }
 }
 
 #[test]
@@ -301,7 +307,7 @@ fn aios_sections_types_and_tools_have_exactly_these_findings() {
     let helper = missing_helper(
         "W UNRESOLVED_REFERENCE /tool/api_complexity/field_mappings/lamp_fields/colour/extraction",
     );
-    let cases: Vec<Case> = AIOS_CASES.into_iter().chain([helper]).collect();
+    let cases: Vec<CheckedFile> = AIOS_CASES.into_iter().chain([helper]).collect();
     assert_documents(&documents, &cases);
 
     let test = "manual_pages::aios_sections_types_and_tools_have_exactly_these_findings";
@@ -311,6 +317,6 @@ fn aios_sections_types_and_tools_have_exactly_these_findings() {
         "W UNRESOLVED_REFERENCE \
          /tool/api_complexity/field_mappings/custom_fields/location/extraction",
     );
-    let cases: Vec<Case> = AIOS_CASES.into_iter().chain([helper]).collect();
+    let cases: Vec<CheckedFile> = AIOS_CASES.into_iter().chain([helper]).collect();
     assert_documents(&aios_documents(&blocks, [0, 1, 15, 16]), &cases);
 }

@@ -20,7 +20,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use document::Place::{At, Own};
-use document::{Base, Edit, Line, Place, Turns, check};
+use document::{Base, FormatChange, Line, LineEdit, Place, check};
 use tables::{CODE, DOCUMENTS, KNOWN, VALUES};
 
 /// A mutation of a document, and the findings that it should give.
@@ -28,7 +28,7 @@ struct Mutant {
     kind: &'static str,
     path: String,
     what: String,
-    edit: Edit,
+    edit: LineEdit,
     expect: Vec<(&'static str, Place)>,
     /// Lines that a second mutation must not touch, so that each has the findings it has alone.
     scope: Vec<Range<usize>>,
@@ -55,7 +55,7 @@ impl Mutant {
     fn new(
         kind: &'static str,
         line: &Line,
-        edit: Edit,
+        edit: LineEdit,
         expect: Vec<(&'static str, Place)>,
     ) -> Mutant {
         let mut scope = vec![line.at..line.end, edit.range.clone()];
@@ -92,8 +92,8 @@ fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mu
     let absent: Vec<_> = missing.into_iter().chain(base.follows(line)).collect();
     // References to an id that cannot be read are unresolved.
     let unread = if line.key == "id" { base.follows(line) } else { Vec::new() };
-    let mut add = |kind, edit: Edit, expect| match base.turns(line, kind) {
-        Turns::Nothing => {
+    let mut add = |kind, edit: LineEdit, expect| match base.format_change(line, kind) {
+        FormatChange::Nothing => {
             // One of these keys is enough to detect a BTCP tool, and one of two lists names the
             // commands: a mutation needs the others unchanged.
             let own = ["capabilities", "examples", "deprecated", "timeout"];
@@ -105,11 +105,11 @@ fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mu
             let group = base.keys.iter().filter(|other| group.contains(&other.key.as_str()));
             all.push(group.fold(Mutant::new(kind, line, edit, expect), Mutant::needs));
         }
-        Turns::Unknown => {
+        FormatChange::Unknown => {
             let mutant = Mutant::new(kind, line, edit, vec![("UNKNOWN_FORMAT", At(0))]);
             all.push(Mutant { alone: true, ..mutant });
         }
-        Turns::Other => {}
+        FormatChange::Other => {}
     };
     if let Some(edit) = dropped(base, line).filter(|_| !absent.is_empty()) {
         add("drop", edit, absent.clone());
@@ -118,7 +118,7 @@ fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mu
         let mut lines = base.lines[block.clone()].to_vec();
         lines[0] = base.line(line, &misspelled(&line.key), &line.value);
         let expect = [vec![("MISSPELLED_FIELD", Own(0))], absent].concat();
-        add("misspell", Edit::new(block.clone(), lines), expect);
+        add("misspell", LineEdit::new(block.clone(), lines), expect);
     }
     for value in wrong(holds) {
         add(
@@ -137,12 +137,12 @@ fn shape(base: &Base, line: &Line, holds: &str, required: bool, all: &mut Vec<Mu
     }
     let mut twice = base.lines[block.clone()].to_vec();
     twice.push(base.lines[line.at].replacen("- ", "  ", usize::from(line.dash)));
-    let edit = Edit { heir: Some(block.len()), ..Edit::new(line.at..line.at + 1, twice) };
+    let edit = LineEdit { heir: Some(block.len()), ..LineEdit::new(line.at..line.at + 1, twice) };
     add("duplicate", edit, vec![("DUPLICATE_KEY", Own(block.len()))]);
     let before = base.keys.iter().filter(|other| other.owner == line.owner && other.at < line.at);
     if before.filter(|other| other.column == line.column).count() == 0 {
-        let stranger = if base.is_json() { "\"unheard_of\": 1" } else { "unheard_of: 1" };
-        let edit = Edit::new(line.end..line.end, vec![" ".repeat(line.column) + stranger]);
+        let unknown = if base.is_json() { "\"unheard_of\": 1" } else { "unheard_of: 1" };
+        let edit = LineEdit::new(line.end..line.end, vec![" ".repeat(line.column) + unknown]);
         add("unknown", edit, vec![("UNKNOWN_FIELD", Own(0))]);
     }
 }
@@ -172,16 +172,16 @@ fn misspelled(key: &str) -> String {
 
 /// Removes a field; the next field of a YAML item then starts it. The only field of an item is
 /// kept.
-fn dropped(base: &Base, line: &Line) -> Option<Edit> {
+fn dropped(base: &Base, line: &Line) -> Option<LineEdit> {
     if !line.dash {
-        return Some(Edit::new(line.at..line.end, vec![]));
+        return Some(LineEdit::new(line.at..line.end, vec![]));
     }
     let next = base
         .keys
         .iter()
         .find(|next| next.at == line.end && next.column == line.column && !next.dash)?;
     let start = format!("{}- {}", " ".repeat(line.column - 2), base.lines[next.at].trim_start());
-    Some(Edit::new(line.at..next.at + 1, vec![start]))
+    Some(LineEdit::new(line.at..next.at + 1, vec![start]))
 }
 
 /// The mutations of `VALUES`.
@@ -226,7 +226,7 @@ fn relations(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
             Mutant::new(
                 kind,
                 line,
-                Edit::new(line.at + 1..line.at + 1, vec![text]),
+                LineEdit::new(line.at + 1..line.at + 1, vec![text]),
                 vec![(name, Own(0))],
             )
         })),
@@ -239,7 +239,7 @@ fn relations(base: &Base, line: &Line, all: &mut Vec<Mutant>) {
                 above.rev().find(|above| above.column + 4 == line.column).expect("a command");
             let expect = vec![("MISSING_SCENARIO", At(command.at))];
             all.push(
-                Mutant::new("scenario", line, Edit::new(line.at..end, vec![]), expect)
+                Mutant::new("scenario", line, LineEdit::new(line.at..end, vec![]), expect)
                     .needs(command),
             );
         }
@@ -297,7 +297,7 @@ const BEFORE: usize = usize::MAX;
 
 /// The text with all edits made, and where each line of the base and of each edit then is, from 1.
 fn mutated(base: &Base, mutants: &[&Mutant]) -> (String, impl Fn(usize, Place) -> Option<usize>) {
-    let mut edits: Vec<(usize, Edit)> =
+    let mut edits: Vec<(usize, LineEdit)> =
         mutants.iter().map(|mutant| mutant.edit.clone()).enumerate().collect();
     edits.sort_by_key(|(_, edit)| (edit.range.start, edit.range.end));
     let mut lines = base.lines.clone();

@@ -20,7 +20,7 @@ const SPECIFICATIONS: [&str; 5] =
 
 /// A finding, as rows write it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct FoundCode {
     pub(crate) code: String,
     pub(crate) severity: String,
     pub(crate) at: String,
@@ -113,11 +113,11 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
 }
 
 /// The findings of `check` in a document.
-pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
+pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<FoundCode> {
     let document = parse(file, text);
     let loaded = Workspace::new(Arc::new(InProcessAnalyzer))
         .read(&document, ReadOptions { format: None, compat, rules: true });
-    let found = loaded.diagnostics.iter().map(|d| Found {
+    let found = loaded.diagnostics.iter().map(|d| FoundCode {
         code: d.code.name.to_owned(),
         severity: d.severity.name().to_owned(),
         at: d.path.to_string(),
@@ -125,7 +125,7 @@ pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<Found> {
     found.collect()
 }
 
-fn serious(found: &[Found]) -> Vec<&Found> {
+fn serious(found: &[FoundCode]) -> Vec<&FoundCode> {
     found.iter().filter(|f| f.severity != Severity::Info.name()).collect()
 }
 
@@ -143,13 +143,13 @@ fn failures(table: &RuleTable, rule: &Json) -> Vec<String> {
     }
     let (file, broken) = table.mutant(rule, rule);
     let found = check(&file, &broken, false);
-    let expected = Found { code: code.into(), severity: severity.into(), at: at.into() };
+    let expected = FoundCode { code: code.into(), severity: severity.into(), at: at.into() };
     if found.iter().filter(|f| **f == expected).count() != 1 {
         wrong.push(format!("{name}: expected one {code} ({severity}) at `{at}`, found {found:?}"));
     }
     let more: BTreeSet<&str> =
         rule["more"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
-    let others: Vec<&Found> = serious(&found)
+    let others: Vec<&FoundCode> = serious(&found)
         .into_iter()
         .filter(|f| **f != expected && !more.contains(f.code.as_str()))
         .collect();
@@ -158,7 +158,7 @@ fn failures(table: &RuleTable, rule: &Json) -> Vec<String> {
     }
     if let Some(softer) = rule["compat"].as_str() {
         let found = check(&file, &broken, true);
-        let expected = Found { severity: softer.into(), ..expected.clone() };
+        let expected = FoundCode { severity: softer.into(), ..expected.clone() };
         if !found.contains(&expected) {
             wrong.push(format!("{name}: with --compat expected {expected:?}, found {found:?}"));
         }
@@ -218,7 +218,13 @@ fn every_rule_of_ikigai_is_enforced() {
 /// The page that lists every rule.
 #[test]
 fn the_page_of_rules_is_up_to_date() {
-    let mut page = "# The rules\n\nEvery rule that the specifications of the four tool systems state about a definition, the code that enforces it, and\nthe row that shows it: a document that keeps all rules is broken in this one way, and exactly this is found. The rows are\nin `crates/cli/tests/rules`, and `cargo nextest run -p toolwright rules` runs them. This page is made from them\n(`UPDATE_DOCS=1 cargo nextest run -p toolwright rules`).\n".to_owned();
+    let mut page = "# The rules\n\n\
+        Every rule that the specifications of the four tool systems state about a definition, the \
+        code that\nenforces it, and the row that shows it: a document that keeps all rules is \
+        broken in this one way,\nand exactly this is found. The rows are in \
+        `crates/cli/tests/rules`, and\n`cargo test -p toolwright --test it rules` runs them. With \
+        `UPDATE_DOCS=1` it writes this page.\n"
+        .to_owned();
     for name in SPECIFICATIONS {
         let table = RuleTable::load(name);
         let title = table.rows["specification"].as_str().unwrap_or(name);
@@ -228,7 +234,7 @@ fn the_page_of_rules_is_up_to_date() {
             table.rules().len(),
             name.replace('-', "_")
         );
-        page += "| rule | where | level | code | weight | breaks it |\n|---|---|---|---|---|---|\n";
+        page += "| rule | where | requirement | code | severity | breaks it |\n|---|---|---|---|---|---|\n";
         for rule in table.rules() {
             let cell =
                 |key: &str| rule[key].as_str().unwrap_or("").replace('|', "\\|").replace('\n', " ");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    EXIT, LONG, MODERN, REVISIONS, Running, StdioClient, add_tools, configured, descendants,
+    EXIT, LONG, MODERN, REVISIONS, RunningProgram, StdioClient, add_tools, configured, descendants,
     faulty_server, gone, handshake, modern, names, pid_in, process_tool, request, runs, signal,
     until,
 };
@@ -737,7 +737,7 @@ fn a_call_during_the_start_does_not_wait_for_other_sources() {
 #[test]
 fn a_signal_ends_the_server_while_its_client_does_not_read() {
     let (folder, _) = config_with_tools(&[], "");
-    let mut running = Running::start_unread(folder.path(), &["serve"], &[]);
+    let mut running = RunningProgram::start_unread(folder.path(), &["serve"], &[]);
     let mut stdin = running.stdin.take().expect("open");
     let mut stdout = BufReader::new(running.child.stdout.take().expect("piped"));
     writeln!(stdin, "{}", request(&json!(0), "initialize", &handshake("2025-06-18")))

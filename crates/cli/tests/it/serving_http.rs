@@ -1,7 +1,7 @@
 //! `toolwright serve` on HTTP: what clients see, access control, and the end of calls and of
 //! processes. As in `serving`, no test measures time.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 
 use serde_json::{Value as Json, json};
@@ -252,7 +252,14 @@ fn slow_and_idle_clients_do_not_delay_others() {
     }
     slow.write_all(&bytes[8..]).expect("it reads");
     assert_eq!(Reply::read(slow).status, 200);
-    drop((idle, halves, unread));
+    // The server did not answer by closing the others: all are still connected.
+    for mut other in idle.into_iter().chain(halves) {
+        other.set_nonblocking(true).expect("a socket");
+        let read = other.read(&mut [0]);
+        let is_open = read.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        assert!(is_open, "{read:?}");
+    }
+    drop(unread);
 }
 
 /// The number of connections is limited, so a client cannot keep one without sending a request.

@@ -217,8 +217,8 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
     for _ in 0..3 {
         let run = run_in(folder.path(), &["list", "."], b"");
         assert_eq!((run.code, run.stdout.as_str()), (0, "a  mcp\nb  mcp\nc  mcp\n"));
-        let skipped = "1 file of no known format skipped\n\
-                       2 files skipped that could not be parsed: ./broken.json, ./latin1.yaml\n";
+        let skipped = "1 file skipped: unknown format\n\
+                       2 files skipped, cannot be parsed: ./broken.json, ./latin1.yaml\n";
         assert_eq!(run.stderr, skipped);
     }
     // Syntax errors count in files that have keys of a definition.

@@ -4,7 +4,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::calling::{PAGE, folder_with_tools, run};
-use crate::client::{Upstream, add_tools, configured, faulty_server, run_with, script};
+use crate::client::{UpstreamServer, add_tools, configured, faulty_server, run_with, script};
 use crate::program::{Run, folder};
 
 #[test]
@@ -170,10 +170,10 @@ fn programs_get_only_the_documented_environment() {
 #[test]
 fn secrets_of_the_configuration_are_never_shown() {
     const SECRET: &str = "tok-9f8e7d6c";
-    let token = Upstream::start("token");
-    let broken = Upstream::start("500");
-    let page = Upstream::start("html");
-    let elsewhere = Upstream::start("redirect-evil");
+    let token = UpstreamServer::start("token");
+    let broken = UpstreamServer::start("500");
+    let page = UpstreamServer::start("html");
+    let elsewhere = UpstreamServer::start("redirect-evil");
     let program = faulty_server();
     let server = |key: &str, value: &str, rest: &str| {
         format!("[[source]]\nname = \"s\"\n{key} = {value}\n{rest}\n")
@@ -241,7 +241,7 @@ fn secrets_of_the_configuration_are_never_shown() {
 }
 
 /// Servers files with a secret in each, and a mistake or a server that fails.
-fn servers_files(secret: &str, token: &Upstream) -> Vec<(&'static str, Json)> {
+fn servers_files(secret: &str, token: &UpstreamServer) -> Vec<(&'static str, Json)> {
     let file = |server: Json| json!({"mcpServers": {"s": server}});
     let program = faulty_server();
     vec![
@@ -271,7 +271,7 @@ fn servers_files(secret: &str, token: &Upstream) -> Vec<(&'static str, Json)> {
 /// Runs each of `commands` on each of these files, written on one line and on many.
 fn no_secret_is_shown(commands: &[&[&str]]) {
     const SECRET: &str = "tok-9f8e7d6c";
-    let token = Upstream::start("token");
+    let token = UpstreamServer::start("token");
     let folder = folder(&[]);
     for (name, document) in servers_files(SECRET, &token) {
         for text in [document.to_string(), format!("{document:#}")] {
@@ -320,8 +320,8 @@ fn ids(run: &Run) -> Vec<&str> {
 #[test]
 fn live_servers_are_listed_and_shown() {
     let folder = folder(&[]);
-    let upstream = Upstream::start("good");
-    let modern = Upstream::start("modern");
+    let upstream = UpstreamServer::start("good");
+    let modern = UpstreamServer::start("modern");
     let program = faulty_server();
     for args in [
         vec!["--", program.as_str(), "mcp", "good"],
@@ -352,7 +352,7 @@ fn live_servers_are_listed_and_shown() {
 
 #[test]
 fn servers_files_of_every_client_are_read() {
-    let upstream = Upstream::start("token");
+    let upstream = UpstreamServer::start("token");
     let program = faulty_server();
     let started =
         json!({"command": "${BIN}", "args": ["mcp", "${MODE:-good}"], "env": {"A": "${env:A}"}});
@@ -441,7 +441,7 @@ fn an_unset_variable_leaves_one_server_out() {
 fn a_server_that_cannot_be_reached_is_one_line_and_exit_code_2() {
     let folder = folder(&[("page.json", PAGE.replace("12", "\"object\"").as_bytes())]);
     let [broken, html, token, garbage, dropped] =
-        ["500", "html", "token", "garbage", "drop"].map(Upstream::start);
+        ["500", "html", "token", "garbage", "drop"].map(UpstreamServer::start);
     let program = faulty_server();
     let cases: &[(&str, &[&str], &str)] = &[
         (

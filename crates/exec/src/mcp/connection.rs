@@ -179,7 +179,7 @@ impl UpstreamConnection {
         let mut end = self.end.clone();
         match end.wait_for(Option::is_some).await {
             Ok(how) => how.clone().unwrap_or_default(),
-            // The watching task is gone without a word: the runtime is shutting down.
+            // The task that watches the connection was dropped: the runtime is shutting down.
             Err(_) => "the connection was closed".to_owned(),
         }
     }

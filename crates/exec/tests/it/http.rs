@@ -9,9 +9,9 @@ use crate::support::*;
 const SHORT: u64 = 2_500;
 
 /// A server in this mode, and a runner with its tools as `it:TOOL`.
-async fn serve(mode: &str, headers: &[(&str, &str)]) -> (HttpServer, TestServer, TestRunner) {
+async fn serve(mode: &str, headers: &[(&str, &str)]) -> (TestHttpServer, TestServer, TestRunner) {
     let test = TestRunner::with([]);
-    let http = HttpServer::start(mode).await;
+    let http = TestHttpServer::start(mode).await;
     let server = TestServer::http("it", &http.url, headers);
     let test = test.tools(server.tools());
     (http, server, test)
@@ -44,7 +44,7 @@ async fn every_mode_ends_with_its_code() {
         ("garbage-call", lost, "application/json"),
     ];
     let test = TestRunner::with([]);
-    let servers = join_all(modes.map(|(mode, ..)| HttpServer::start(mode))).await;
+    let servers = join_all(modes.map(|(mode, ..)| TestHttpServer::start(mode))).await;
     let tools = servers
         .iter()
         .zip(modes)
@@ -206,7 +206,7 @@ async fn progress_arrives_in_order_and_complete() {
 #[tokio::test]
 async fn progress_is_requested_only_if_the_caller_wants_it() {
     let (server, _, test) = serve("sse", &[]).await;
-    let requested = |server: &HttpServer| {
+    let requested = |server: &TestHttpServer| {
         let requests = server.requests();
         let call = requests
             .iter()
@@ -283,7 +283,7 @@ async fn an_expired_session_is_opened_again() {
 async fn an_answer_of_a_hundred_megabytes_is_refused_and_not_buffered() {
     for mode in ["huge", "huge-sse"] {
         let test = TestRunner::exclusive();
-        let server = HttpServer::start(mode).await;
+        let server = TestHttpServer::start(mode).await;
         let test = test.tools(TestServer::http("it", &server.url, &[]).tools());
         let pid = value(test.call("it:pid", json!({})).await);
         let before = status("VmHWM");
@@ -324,7 +324,7 @@ async fn closing_the_connection_deletes_the_session() {
 #[tokio::test]
 async fn an_sse_url_is_used_with_streamable_http() {
     let test = TestRunner::with([]);
-    let server = HttpServer::start("good").await;
+    let server = TestHttpServer::start("good").await;
     let test =
         test.tools(TestServer::over("it", Connection::Sse { url: server.url.clone() }).tools());
     assert_eq!(value(test.call("it:echo", json!({"n": 1})).await), json!({"echo": {"n": 1}}));

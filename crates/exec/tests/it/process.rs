@@ -49,7 +49,7 @@ async fn every_mode_ends_with_its_code() {
         ("schema-hang", json!({}), "ok", r#"{"echo":{}}"#),
         ("no-such-mode", json!({}), "TOOL_FAILED", "there is no mode `no-such-mode`"),
     ];
-    let test = TestRunner::new(CallLimits { output: 1 << 20, ..patient() })
+    let test = TestRunner::new(CallLimits { output: 1 << 20, ..long_limits() })
         .tools(modes.iter().map(|(mode, ..)| tool(&format!("t:{mode}"), process(mode))));
     let calls = modes.map(|(mode, arguments, expected, says)| {
         let test = &test;
@@ -243,17 +243,20 @@ fn zombies() -> Vec<String> {
 #[tokio::test]
 async fn orphans_do_not_stay_zombies_while_a_server_is_connected() {
     let server = TestServer::stdio("good", &[]);
-    // Five orphans exit by themselves while the call runs; one is killed.
-    let script = r#"i=0; while [ $i -lt 5 ]; do (setsid true &); i=$((i+1)); done
-        (setsid sleep 20 &); sleep 0.1"#;
+    // Five orphans write a file and exit while the call runs; one is killed. The script waits for
+    // the files: then the five have been adopted and are about to exit.
+    let script = r#"for i in 1 2 3 4 5; do (setsid sh -c ': >"$0"' "$1.$i" &); done
+        (setsid sleep 20 &)
+        for i in 1 2 3 4 5; do until [ -e "$1.$i" ]; do sleep 0.01; done; done"#;
     let test = TestRunner::exclusive().tools([
         server.tool("pid"),
         tool("t:leave", shell(script)),
         tool("t:hang", process("hang")),
     ]);
     let pid = value(test.call("good:pid", json!({})).await);
-    for _ in 0..5 {
-        assert_eq!(word(&test.call("t:leave", json!({})).await), "ok");
+    for round in 0..5 {
+        let files = json!({"args": [test.file(&format!("orphan-{round}"))]});
+        assert_eq!(word(&test.call("t:leave", files).await), "ok");
         assert_eq!(word(&test.call_within("t:hang", json!({}), 20).await), "TIMEOUT");
     }
     wait_until("there are no zombies", || zombies().is_empty()).await;
@@ -326,7 +329,7 @@ async fn programs_have_exactly_the_environment_they_were_given() {
 
 #[tokio::test]
 async fn streams_can_have_any_size() {
-    let test = TestRunner::new(CallLimits { output: 32 << 20, ..patient() }).tools([
+    let test = TestRunner::new(CallLimits { output: 32 << 20, ..long_limits() }).tools([
         tool("t:echo", process("echo")),
         tool("t:slow-read", process("slow-read")),
         tool("t:no-read", process("no-read")),

@@ -66,7 +66,7 @@ async fn one_after_the_other(
 ) -> CallResult {
     let limit = Arc::new(ConcurrencyLimit::new(1, 8));
     let test = SimulatedRunner::new(
-        patient(),
+        long_limits(),
         [
             simulated("t:first").concurrency(&limit).timeout(30_000),
             simulated("t:second").concurrency(&limit).timeout(declared),
@@ -101,7 +101,7 @@ async fn a_declared_limit_counts_work_and_the_callers_own_counts_waiting_too() {
 #[tokio::test(start_paused = true)]
 async fn calls_beyond_the_queue_are_refused_at_once() {
     let limit = Arc::new(ConcurrencyLimit::new(1, 2));
-    let test = SimulatedRunner::new(patient(), [simulated("t:sleep").concurrency(&limit)]);
+    let test = SimulatedRunner::new(long_limits(), [simulated("t:sleep").concurrency(&limit)]);
     let calls = (0..5).map(|_| test.timed(request("t:sleep", json!({"ms": 300}))));
     let results = join_all(calls).await;
     let words: Vec<&str> = results.iter().map(|(_, result)| word(result)).collect();
@@ -114,7 +114,7 @@ async fn calls_beyond_the_queue_are_refused_at_once() {
 #[tokio::test(start_paused = true)]
 async fn without_a_queue_no_call_waits() {
     let limit = Arc::new(ConcurrencyLimit::new(2, 0));
-    let test = SimulatedRunner::new(patient(), [simulated("t:sleep").concurrency(&limit)]);
+    let test = SimulatedRunner::new(long_limits(), [simulated("t:sleep").concurrency(&limit)]);
     let results = join_all((0..3).map(|_| test.call("t:sleep", json!({"ms": 200})))).await;
     assert_eq!(results.iter().map(word).collect::<Vec<_>>(), ["ok", "ok", "BUSY"]);
 }
@@ -122,7 +122,7 @@ async fn without_a_queue_no_call_waits() {
 #[tokio::test(start_paused = true)]
 async fn waiting_calls_run_in_order_of_arrival() {
     let limit = Arc::new(ConcurrencyLimit::new(1, 64));
-    let test = SimulatedRunner::new(patient(), [simulated("t:sleep").concurrency(&limit)]);
+    let test = SimulatedRunner::new(long_limits(), [simulated("t:sleep").concurrency(&limit)]);
     let results = join_all((0..25).map(|n| test.call("t:sleep", json!({"n": n, "ms": 1})))).await;
     assert!(results.iter().all(|result| word(result) == "ok"));
     let expected: Vec<String> =
@@ -133,7 +133,7 @@ async fn waiting_calls_run_in_order_of_arrival() {
 #[tokio::test(start_paused = true)]
 async fn as_many_calls_run_at_once_as_the_limit_allows() {
     let limit = Arc::new(ConcurrencyLimit::new(3, 64));
-    let test = SimulatedRunner::new(patient(), [simulated("t:sleep").concurrency(&limit)]);
+    let test = SimulatedRunner::new(long_limits(), [simulated("t:sleep").concurrency(&limit)]);
     // Different times, so that calls end one by one.
     let calls = (0..12).map(|n| test.call("t:sleep", json!({"n": n, "ms": 10 + n})));
     assert!(join_all(calls).await.iter().all(|result| word(result) == "ok"));
@@ -148,7 +148,7 @@ async fn as_many_calls_run_at_once_as_the_limit_allows() {
 #[tokio::test(start_paused = true)]
 async fn a_waiting_call_can_be_cancelled_and_leaves_the_queue() {
     let limit = Arc::new(ConcurrencyLimit::new(1, 1));
-    let test = SimulatedRunner::new(patient(), [simulated("t:it").concurrency(&limit)]);
+    let test = SimulatedRunner::new(long_limits(), [simulated("t:it").concurrency(&limit)]);
     let first = request("t:it", json!({"n": 1}));
     let stop = first.cancel.clone();
     let waiting = async {
@@ -317,8 +317,8 @@ async fn a_result_that_breaks_its_output_schema_is_refused_reported_or_ignored()
         (OutputCheck::Off, "t:text", &a, "ok", ""),
         (OutputCheck::Off, "good:lie", &a, "ok", ""),
     ] {
-        let test =
-            TestRunner::new(CallLimits { output_check: check, ..patient() }).tools(tools.clone());
+        let test = TestRunner::new(CallLimits { output_check: check, ..long_limits() })
+            .tools(tools.clone());
         let result = test.call(id, arguments.clone()).await;
         assert_eq!(word(&result), expected, "{check:?} {id}");
         let said = match &result {
@@ -348,7 +348,7 @@ async fn errors_of_an_output_schema_name_their_position() {
 async fn the_output_limit_is_exact() {
     const CAP: u64 = 40_000;
     let server = TestServer::stdio("good", &[]);
-    let test = TestRunner::new(CallLimits { output: CAP as usize, ..patient() }).tools([
+    let test = TestRunner::new(CallLimits { output: CAP as usize, ..long_limits() }).tools([
         tool("t:json", process("big")),
         tool("t:text", shell(r#"head -c "$1" /dev/zero | tr '\0' x"#)),
         server.tool("big"),
@@ -408,7 +408,7 @@ async fn tools_can_be_replaced_while_calls_run() {
 
 #[tokio::test(start_paused = true)]
 async fn limits_can_be_replaced() {
-    let test = SimulatedRunner::new(patient(), [simulated("t:hang")]);
+    let test = SimulatedRunner::new(long_limits(), [simulated("t:hang")]);
     test.runner.set_limits(limits(120, 60_000));
     let failure = test.call("t:hang", json!({})).await.unwrap_err();
     assert_eq!(failure.message, "`t:hang` did not answer within 120 ms");

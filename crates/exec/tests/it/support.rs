@@ -29,7 +29,7 @@ pub(crate) type CallResult = Result<Outcome, Failure>;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The limits that tests use: calls have enough time on the slowest machine.
-pub(crate) fn patient() -> CallLimits {
+pub(crate) fn long_limits() -> CallLimits {
     CallLimits { timeout: PATIENCE, ..CallLimits::default() }
 }
 
@@ -69,7 +69,7 @@ impl TestRunner {
 
     /// For a test that must be the only one in its process.
     pub(crate) fn exclusive() -> TestRunner {
-        TestRunner::build(patient(), ProcessLock::exclusive())
+        TestRunner::build(long_limits(), ProcessLock::exclusive())
     }
 
     fn build(limits: CallLimits, lock: ProcessLock) -> TestRunner {
@@ -80,7 +80,7 @@ impl TestRunner {
 
     /// A runner with these tools and the usual limits.
     pub(crate) fn with(tools: impl IntoIterator<Item = ToolBuilder>) -> TestRunner {
-        TestRunner::new(patient()).tools(tools)
+        TestRunner::new(long_limits()).tools(tools)
     }
 
     /// Replaces the tools.
@@ -407,7 +407,7 @@ impl TestServer {
 
 /// `faulty-server` on HTTP, stopped when this is dropped. A runner of its own starts it: to the
 /// runner under test, a child that it did not start looks like an orphan.
-pub(crate) struct HttpServer {
+pub(crate) struct TestHttpServer {
     pub(crate) url: String,
     requests: PathBuf,
     cancelled: PathBuf,
@@ -415,8 +415,8 @@ pub(crate) struct HttpServer {
     _folder: TempDir,
 }
 
-impl HttpServer {
-    pub(crate) async fn start(mode: &str) -> HttpServer {
+impl TestHttpServer {
+    pub(crate) async fn start(mode: &str) -> TestHttpServer {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let path = |name: &str| file(name).to_str().unwrap().to_owned();
@@ -436,7 +436,7 @@ impl HttpServer {
         wait_until("the HTTP server listens", || stdout().contains("/mcp\n")).await;
         let stdout = stdout();
         let url = stdout.lines().next().unwrap().strip_prefix("listening ").unwrap().to_owned();
-        HttpServer {
+        TestHttpServer {
             url,
             requests: file("requests"),
             cancelled: file("cancelled"),
@@ -463,7 +463,7 @@ impl HttpServer {
     }
 }
 
-impl Drop for HttpServer {
+impl Drop for TestHttpServer {
     fn drop(&mut self) {
         self.task.abort();
     }

@@ -38,6 +38,7 @@ static CONVENTIONS: Conventions = Conventions {
     examples: ExampleKind::Scenarios,
     needs_namespace: true,
     inherits_description: true,
+    has_typed_sections: true,
     ..Conventions::NONE
 };
 

@@ -12,7 +12,7 @@ use crate::support::{card, definitions, detected, findings, lines, own_corpus, r
 /// What a file should give: its format (or the code that says why it has none), the ids of its
 /// tools in order, and its findings as `CODE path`. `UNKNOWN_FIELD` is written `?`, and `(compat)`
 /// marks what compat mode tolerates.
-struct Case {
+struct CorpusFile {
     file: &'static str,
     format: Result<&'static str, &'static str>,
     ids: &'static str,
@@ -20,8 +20,8 @@ struct Case {
 }
 
 /// The files of `tests/corpus`.
-const OWN: &[Case] = &[
-    Case {
+const OWN: &[CorpusFile] = &[
+    CorpusFile {
         file: "archive-cli.yaml",
         format: Ok("aios"),
         ids: "archive-cli: box_create box_list verify",
@@ -33,7 +33,7 @@ const OWN: &[Case] = &[
     },
     // Steps of a workflow have no scenario, so they define no command; the second one has no input
     // either. `people` is a group of mappings, `column_name` neither a group nor a mapping.
-    Case {
+    CorpusFile {
         file: "boards.yaml",
         format: Ok("aios"),
         ids: "boards: add_card move_card",
@@ -50,7 +50,7 @@ const OWN: &[Case] = &[
                    ? /tool/examples/monday_routine/1/step",
     },
     // Without a type there is no command named by the id.
-    Case {
+    CorpusFile {
         file: "choosing.yaml",
         format: Ok("aios"),
         ids: "",
@@ -60,13 +60,13 @@ const OWN: &[Case] = &[
                    MISSING_REQUIRED_FIELD /tool/type
                    ? /tool/topic",
     },
-    Case {
+    CorpusFile {
         file: "feeds.yaml",
         format: Ok("aios"),
         ids: "feeds: list_feeds read_feed",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "library.yaml",
         format: Ok("aios"),
         ids: "library: find-book reserve-book",
@@ -77,34 +77,34 @@ const OWN: &[Case] = &[
                    ? /tool/tools/1/remarks
                    ? /tool/use_cases",
     },
-    Case {
+    CorpusFile {
         file: "nameless.yaml",
         format: Ok("aios"),
         ids: "",
         findings: "MISSING_REQUIRED_FIELD /tool/description
                    MISSING_REQUIRED_FIELD /tool/id",
     },
-    Case {
+    CorpusFile {
         file: "stock.yaml",
         format: Ok("aios"),
         ids: "stock: count_item correct_count",
         findings: "",
     },
     // Checks that no program runs are reported by a rule, not by the reader.
-    Case {
+    CorpusFile {
         file: "tables.yaml",
         format: Ok("aios"),
         ids: "tables: insert_rows read_rows drop_table",
         findings: "? /tool/api_complexity/sharing_rules
                    ? /tool/mcp_specific/login",
     },
-    Case {
+    CorpusFile {
         file: "weather.yaml",
         format: Ok("aios"),
         ids: "weather: forecast warnings",
         findings: "INVALID_ENUM_VALUE /tool/knowledge_strategy (compat)",
     },
-    Case {
+    CorpusFile {
         file: "browser-tools.json",
         format: Ok("btcp"),
         ids: "tab_list tab_open tab_close",
@@ -121,22 +121,22 @@ const OWN: &[Case] = &[
                    ? /2/examples/0/name
                    ? /2/examples/0/params",
     },
-    Case {
+    CorpusFile {
         file: "capability-fragment.json",
         format: Ok("btcp"),
         ids: "saveBed",
         findings: "MISSING_REQUIRED_FIELD /description
                    MISSING_REQUIRED_FIELD /inputSchema",
     },
-    Case {
+    CorpusFile {
         file: "garden-manifest.json",
         format: Ok("btcp"),
         ids: "garden-tools: listPlants saveBed",
         findings: "",
     },
     // `name` and `description` alone belong to no format.
-    Case { file: "name-fragment.json", format: Err("UNKNOWN_FORMAT"), ids: "", findings: "" },
-    Case {
+    CorpusFile { file: "name-fragment.json", format: Err("UNKNOWN_FORMAT"), ids: "", findings: "" },
+    CorpusFile {
         file: "provider-fragment.json",
         format: Ok("btcp"),
         ids: "",
@@ -146,13 +146,13 @@ const OWN: &[Case] = &[
                    MISSING_REQUIRED_FIELD /version",
     },
     // Well-formed capabilities that no runtime has are reported by a rule, not by the reader.
-    Case {
+    CorpusFile {
         file: "server-tools.json",
         format: Ok("btcp"),
         ids: "repeat compute page_text",
         findings: "MISSING_REQUIRED_FIELD /0/capabilities",
     },
-    Case {
+    CorpusFile {
         file: "transport-fragment.json",
         format: Ok("btcp"),
         ids: "",
@@ -163,21 +163,21 @@ const OWN: &[Case] = &[
                    ? /config/transport",
     },
     // Pages register tools in the shape of MCP, where a null schema is an invalid one.
-    Case {
+    CorpusFile {
         file: "checkout.json",
         format: Ok("mcp"),
         ids: "payOrder emptyBasket",
         findings: "INVALID_SCHEMA /tools/0/outputSchema
                    INVALID_SCHEMA /tools/1/inputSchema",
     },
-    Case { file: "invitations.json", format: Ok("mcp"), ids: "invite", findings: "" },
-    Case { file: "seats.json", format: Ok("mcp"), ids: "freeSeats takeSeat", findings: "" },
+    CorpusFile { file: "invitations.json", format: Ok("mcp"), ids: "invite", findings: "" },
+    CorpusFile { file: "seats.json", format: Ok("mcp"), ids: "freeSeats takeSeat", findings: "" },
 ];
 
 /// The files that other people published, in the folder of shared material.
-const SHARED: &[Case] = &[
+const SHARED: &[CorpusFile] = &[
     // All published version 1 tools have `declarative`; sections of prose are unknown fields.
-    Case {
+    CorpusFile {
         file: "browser.yaml",
         format: Ok("aios"),
         ids: "browser: puppeteer_navigate puppeteer_screenshot puppeteer_click puppeteer_fill \
@@ -190,7 +190,7 @@ const SHARED: &[Case] = &[
     },
     // The workflow has steps, not scenarios: it defines no command, and its entries lack what an
     // example needs. `assignees` is a group of mappings, `list_id` neither group nor mapping.
-    Case {
+    CorpusFile {
         file: "clickup.yaml",
         format: Ok("aios"),
         ids: "clickup: create_task update_task parse_webhook",
@@ -210,7 +210,7 @@ const SHARED: &[Case] = &[
                    ? /tool/examples/story_creation_workflow/1/notes
                    ? /tool/examples/story_creation_workflow/1/step",
     },
-    Case {
+    CorpusFile {
         file: "context7.yaml",
         format: Ok("aios"),
         ids: "context7: resolve-library-id get-library-docs",
@@ -222,7 +222,7 @@ const SHARED: &[Case] = &[
                    ? /tool/use_cases
                    ? /tool/workflow",
     },
-    Case {
+    CorpusFile {
         file: "desktop-commander.yaml",
         format: Ok("aios"),
         ids: "desktop-commander: read_file write_file read_multiple_files list_directory create_directory \
@@ -236,7 +236,7 @@ const SHARED: &[Case] = &[
                    ? /tool/use_cases
                    ? /tool/workflow",
     },
-    Case {
+    CorpusFile {
         file: "exa.yaml",
         format: Ok("aios"),
         ids: "exa: web_search_exa research_paper_search company_research crawling competitor_finder \
@@ -247,7 +247,7 @@ const SHARED: &[Case] = &[
                    ? /tool/use_cases",
     },
     // `gh repo create` is the command `repo_create`.
-    Case {
+    CorpusFile {
         file: "github-cli.yaml",
         format: Ok("aios"),
         ids: "github-cli: repo_create repo_clone repo_view pr_create pr_list pr_view pr_merge issue_create \
@@ -283,7 +283,7 @@ const SHARED: &[Case] = &[
                    ? /tool/use_cases",
     },
     // Commands: first the keys of `examples`, then what validators name beyond them.
-    Case {
+    CorpusFile {
         file: "google-workspace.yaml",
         format: Ok("aios"),
         ids: "google-workspace: create_file create_event send_email share_file update_event \
@@ -295,7 +295,7 @@ const SHARED: &[Case] = &[
                    ? /tool/api_complexity/oauth_scopes",
     },
     // Nearly everything is beside `tool`; without a type there is no command named by the id.
-    Case {
+    CorpusFile {
         file: "llm-routing.yaml",
         format: Ok("aios"),
         ids: "",
@@ -313,7 +313,7 @@ const SHARED: &[Case] = &[
                    ? /tool/category",
     },
     // Unknown checks (`sql_injection_prevention`) are reported by a rule, not by the reader.
-    Case {
+    CorpusFile {
         file: "supabase.yaml",
         format: Ok("aios"),
         ids: "supabase: execute_sql apply_migration create_branch deploy_edge_function create_project",
@@ -327,27 +327,27 @@ const SHARED: &[Case] = &[
                    ? /tool/mcp_specific/auth
                    ? /tool/mcp_specific/query_parameters",
     },
-    Case {
+    CorpusFile {
         file: "tool-invalid.yaml",
         format: Ok("aios"),
         ids: "",
         findings: "MISSING_REQUIRED_FIELD /tool/description
                    MISSING_REQUIRED_FIELD /tool/id",
     },
-    Case {
+    CorpusFile {
         file: "tool-v1.0-simple.yaml",
         format: Ok("aios"),
         ids: "test-simple: search fetch",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "tool-v2.0-complex.yaml",
         format: Ok("aios"),
         ids: "test-complex: create_item update_item",
         findings: "",
     },
     // 27 tools without capabilities; their examples have `name` and `params` instead of `input`.
-    Case {
+    CorpusFile {
         file: "btcp-chrome_tools.json",
         format: Ok("btcp"),
         ids: "get_windows_and_tabs performance_start_trace performance_stop_trace \
@@ -361,7 +361,7 @@ const SHARED: &[Case] = &[
         findings: CHROME,
     },
     // Well-formed capabilities outside the list are reported by a rule, not by the reader.
-    Case {
+    CorpusFile {
         file: "btcp-server_builtin-tools.json",
         format: Ok("btcp"),
         ids: "echo evaluate browser_snapshot browser_click browser_fill browser_type browser_hover \
@@ -369,13 +369,13 @@ const SHARED: &[Case] = &[
               browser_get_url browser_get_title browser_screenshot browser_wait browser_execute",
         findings: "MISSING_REQUIRED_FIELD /0/capabilities",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__README.md__L64.json",
         format: Ok("btcp"),
         ids: "page-tools: getPageContent",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_api_core_manifest.md__L145.json",
         format: Ok("btcp"),
         ids: "",
@@ -384,56 +384,56 @@ const SHARED: &[Case] = &[
                    MISSING_REQUIRED_FIELD /tools
                    MISSING_REQUIRED_FIELD /capabilities",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_api_core_manifest.md__L256.json",
         format: Ok("btcp"),
         ids: "spreadsheet-tools: getCellValue setCellValue getSelectedRange",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_api_core_tool.md__L326.json",
         format: Ok("btcp"),
         ids: "getPageTitle",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_api_core_tool.md__L352.json",
         format: Ok("btcp"),
         ids: "fillFormField",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_api_core_tool.md__L414.json",
         format: Ok("btcp"),
         ids: "exportTableToClipboard",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_for-tool-providers.md__L15.json",
         format: Ok("btcp"),
         ids: "my-web-tools: getPageContent",
         findings: "",
     },
     // `name` and `description` alone belong to no format.
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_for-tool-providers.md__L216.json",
         format: Err("UNKNOWN_FORMAT"),
         ids: "",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_for-tool-providers.md__L224.json",
         format: Err("UNKNOWN_FORMAT"),
         ids: "",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_introduction.md__L66.json",
         format: Ok("btcp"),
         ids: "formatCells",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_protocols_index.md__L200.json",
         format: Ok("btcp"),
         ids: "",
@@ -442,7 +442,7 @@ const SHARED: &[Case] = &[
                    MISSING_REQUIRED_FIELD /capabilities
                    ? /config/transport",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_protocols_index.md__L213.json",
         format: Ok("btcp"),
         ids: "",
@@ -452,7 +452,7 @@ const SHARED: &[Case] = &[
                    ? /config/transport
                    ? /config/socket",
     },
-    Case {
+    CorpusFile {
         file: "btcp-specification__docs_server_mcp-bridge.md__L262.json",
         format: Ok("btcp"),
         ids: "writeToStorage",
@@ -460,52 +460,52 @@ const SHARED: &[Case] = &[
                    MISSING_REQUIRED_FIELD /inputSchema",
     },
     // Pages register tools in the shape of MCP, where a null schema is an invalid one.
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_address-form_schema.json",
         format: Ok("mcp"),
         ids: "fillInAddressForm",
         findings: "INVALID_SCHEMA /tools/0/outputSchema",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_commerce_retail_schema.json",
         format: Ok("mcp"),
         ids: "searchProducts priceMatch checkInventory",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_commerce_shopping_schema.json",
         format: Ok("mcp"),
         ids: "getProducts filterByPreferences addToCart getProductReviews getShippingAndLoyaltyInfo",
         findings: "INVALID_SCHEMA /tools/0/inputSchema
                    INVALID_SCHEMA /tools/4/inputSchema",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_events_schema.json",
         format: Ok("mcp"),
         ids: "createEvent",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_healthcare_schema.json",
         format: Ok("mcp"),
         ids: "bookAppointment checkMedicationInteractions findDoctorByLocation checkLabResults \
               checkInsuranceCoverage requestMedicationRefill getPrescriptionPrice checkProviderNetwork",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_pizza-maker_schema.json",
         format: Ok("mcp"),
         ids: "add_topping manage_pizza remove_topping set_pizza_size set_pizza_style share_pizza \
               toggle_layer",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_real-estate_schema.json",
         format: Ok("mcp"),
         ids: "searchProperties calculateMortgage getNeighborhoodStats analyzeCommute",
         findings: "",
     },
-    Case {
+    CorpusFile {
         file: "webmcp-evals_examples_travel_schema.json",
         format: Ok("mcp"),
         ids: "listFlights filterFlights resetFilters searchFlights",
@@ -547,7 +547,7 @@ fn ids(text: &str) -> Vec<String> {
 }
 
 /// Reads the definitions below a folder, except `skipped`, and compares each with its case.
-fn assert_files(folder: &Path, cases: &[Case], skipped: &str) {
+fn assert_files(folder: &Path, cases: &[CorpusFile], skipped: &str) {
     let mut compared = 0;
     for path in definitions(folder) {
         let name = path.file_name().and_then(|n| n.to_str()).expect("a name");

@@ -180,7 +180,8 @@ fn keys_that_an_alias_or_a_merge_key_brings_in_count() {
 #[test]
 fn an_unknown_document_lists_the_keys_that_were_looked_for() {
     let document = crate::support::parse("x.json", "{}");
-    let toolwright_formats::Detected::Unreadable(finding) = toolwright_formats::detect(&document)
+    let toolwright_formats::DetectionResult::Unreadable(finding) =
+        toolwright_formats::detect(&document)
     else {
         panic!("an empty object is not a definition");
     };

@@ -568,8 +568,8 @@ fn findings_have_help_and_fixes() {
         (finding.message.clone(), finding.help.join("; "), repair.map(|r| r.title.clone()), safe)
     };
     let aios = |more: &str| format!("tool: {{id: x, name: X, description: d, {more}}}");
-    type Repaired = Option<(&'static str, bool)>;
-    let cases: &[(&str, &str, String, &str, &str, Repaired)] = &[
+    type ExpectedRepair = Option<(&'static str, bool)>;
+    let cases: &[(&str, &str, String, &str, &str, ExpectedRepair)] = &[
         (
             "aios",
             "t.yaml",

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use toolwright_formats::{Detected, detect, read};
+use toolwright_formats::{DetectionResult, detect, read};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Document, Syntax, locate};
 
@@ -177,7 +177,7 @@ fn exercise(bytes: &[u8]) {
         let document = Arc::new(Document::parse("mutant", bytes.to_vec(), syntax));
         document.problems().iter().for_each(assert_inside);
         let _ = document.root().to_json();
-        if let Detected::Unreadable(finding) = detect(&document) {
+        if let DetectionResult::Unreadable(finding) = detect(&document) {
             assert_inside(&locate(finding, &document));
         }
         for id in format_ids() {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use toolwright_formats::{Detected, detect, read};
+use toolwright_formats::{DetectionResult, detect, read};
 use toolwright_model::Rest;
 use toolwright_source::{Document, DocumentPath, Node, RecordPath, Syntax};
 
@@ -813,8 +813,8 @@ fn every_part_of_a_record_has_its_origin() {
     }
 }
 
-/// Every field without a place in the record is kept under the pointer where it was written, so that
-/// a writer can put it back: a tool's from the tool's own object, a toolset's from the root.
+/// Every field without a place in the record is kept under the pointer where it was written, so
+/// that a writer can put it back: a tool's from the tool's own object, a toolset's from the root.
 #[test]
 fn unknown_fields_are_kept_at_their_pointers() {
     let (mut documents, mut kept) = (0, 0);
@@ -824,7 +824,7 @@ fn unknown_fields_are_kept_at_their_pointers() {
         let json = path.extension().is_some_and(|ending| ending == "json");
         let syntax = if json { Syntax::Json } else { Syntax::Yaml };
         let document = Arc::new(Document::parse(&path.display().to_string(), text, syntax));
-        let Detected::Format(format) = detect(&document) else { continue };
+        let DetectionResult::Format(format) = detect(&document) else { continue };
         let reading = read(&document, format);
         documents += 1;
         let mut assert_kept = |rest: &Rest, from: Node<'_>| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use toolwright_formats::{Detected, Reading, by_name, detect, read};
+use toolwright_formats::{DetectionResult, Reading, by_name, detect, read};
 use toolwright_model::{
     Binding, Connection, Draft, Example, FieldValue, FormatId, Function, InputSchema, Knowledge,
     ProcessorStage, Rest, Toolset, ValidatorCheck,
@@ -22,8 +22,8 @@ pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Arc<Document> {
 /// The detected format of a file, or the code and message of the finding that it has none.
 pub(crate) fn detected(name: &str, text: &str) -> Result<&'static str, (&'static str, String)> {
     match detect(&parse(name, text)) {
-        Detected::Format(format) => Ok(format.0),
-        Detected::Unreadable(finding) => Err((finding.code.name, finding.message)),
+        DetectionResult::Format(format) => Ok(format.0),
+        DetectionResult::Unreadable(finding) => Err((finding.code.name, finding.message)),
     }
 }
 

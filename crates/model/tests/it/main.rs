@@ -1,35 +1,34 @@
-//! Names, ids, tags and versions against cases that were recorded from the original implementation
-//! of toolfoundation (`$TOOLWRIGHT_SHARED/facts`, skipped if not set). Where our reading of the
-//! specification differs from the original, the reading wins, and the test says so.
+//! Names, ids, tags and versions against tables of cases. Our own are in `tests/cases`. Where
+//! `TOOLWRIGHT_SHARED` names a folder, those in its `facts` are tried as well: they were recorded
+//! from the original implementation of toolfoundation. Where our reading of the specification
+//! differs from the original, the reading wins, and the test says so.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use toolwright_model::{NameError, Namespace, Tags, ToolId, ToolName, Version, VersionedRef};
 
-/// A file of recorded cases. Prints a notice if there is none, so that a skipped test is noticed.
-fn facts(name: &str) -> Option<Json> {
-    let Some(shared) = std::env::var_os("TOOLWRIGHT_SHARED").map(PathBuf::from) else {
-        // Directly, because the test harness hides the output of tests that pass.
-        let _ = writeln!(std::io::stderr(), "SKIPPED facts/{name}: TOOLWRIGHT_SHARED is not set");
-        return None;
-    };
-    let text =
-        std::fs::read_to_string(shared.join("facts").join(name)).expect("the facts are there");
-    Some(serde_json::from_str(&text).expect("JSON"))
+/// The files of this name: ours, and the recorded one if there is one.
+fn facts(name: &str) -> Vec<Json> {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let recorded = std::env::var_os("TOOLWRIGHT_SHARED").map(|at| PathBuf::from(at).join("facts"));
+    let folders = std::iter::once(ours).chain(recorded);
+    let texts = folders.map(|at| std::fs::read_to_string(at.join(name)).expect("a file of cases"));
+    texts.map(|text| serde_json::from_str(&text).expect("JSON")).collect()
 }
 
-/// The cases of a file. An empty list would test nothing.
-fn cases<'a>(facts: &'a Json, list: &str) -> &'a [Json] {
-    let cases = facts[list].as_array().expect("a list of cases");
-    assert!(!cases.is_empty());
-    cases
+/// The cases of a list in all files. An empty list would test nothing.
+fn cases<'a>(facts: &'a [Json], list: &'a str) -> impl Iterator<Item = &'a Json> {
+    facts.iter().flat_map(move |file| {
+        let cases = file[list].as_array().expect("a list of cases");
+        assert!(!cases.is_empty());
+        cases
+    })
 }
 
 #[test]
 fn names_are_accepted_as_recorded() {
-    let Some(facts) = facts("names.json") else { return };
+    let facts = facts("names.json");
     for case in cases(&facts, "cases") {
         let name = case["name"].as_str().expect("a name");
         let found = ToolName::parse(name);
@@ -66,7 +65,7 @@ fn are_names(parts: &Json) -> bool {
 
 #[test]
 fn ids_and_versioned_references_are_split_as_recorded() {
-    let Some(facts) = facts("ids.json") else { return };
+    let facts = facts("ids.json");
     for case in cases(&facts, "cases") {
         let text = case["id"].as_str().expect("an id");
         let expected = &case["recommended_id"];
@@ -100,7 +99,7 @@ fn ids_and_versioned_references_are_split_as_recorded() {
 
 #[test]
 fn tags_are_normalised_as_recorded() {
-    let Some(facts) = facts("tags.json") else { return };
+    let facts = facts("tags.json");
     let texts = |list: &Json| -> Option<Vec<String>> {
         list.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
     };
@@ -123,7 +122,7 @@ fn tags_are_normalised_as_recorded() {
 
 #[test]
 fn versions_are_parsed_and_compared_as_recorded() {
-    let Some(facts) = facts("versions.json") else { return };
+    let facts = facts("versions.json");
     for case in cases(&facts, "parse") {
         let text = case["in"].as_str().expect("a text");
         let found = Version::parse(text);

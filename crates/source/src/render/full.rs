@@ -56,12 +56,14 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
         group = group.element(Level::HELP.message(visible(help)));
     }
     if let Some(fix) = &d.fix {
-        // An unsafe fix is a guess, and the help usually names it already.
+        // The rule calls the fix safe, but nobody has tried it: this form does not promise more.
         if fix.safe {
-            group = group.element(Level::HELP.message(format!("fix: {}", visible(&fix.title))));
+            let possible = format!("possible fix: {}", visible(&fix.title));
+            group = group.element(Level::HELP.message(possible));
+        // An unsafe fix is a guess, and the help usually names it already.
         } else if d.help.is_empty() {
-            group =
-                group.element(Level::HELP.message(format!("unsafe fix: {}", visible(&fix.title))));
+            let risky = format!("unsafe fix: {}", visible(&fix.title));
+            group = group.element(Level::HELP.message(risky));
         }
     }
     // Wide enough that the renderer never cuts a line itself: the windows above are the cut.

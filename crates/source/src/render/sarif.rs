@@ -10,7 +10,6 @@
 //! and few look at `columnKind`. For the same reason braces in messages are not doubled, though
 //! section 3.11.5 asks for it: viewers would show both.
 
-use std::net::Ipv6Addr;
 use std::path::{Component, Path};
 
 use serde_json::{Value as Json, json};
@@ -255,34 +254,17 @@ fn push_encoded(out: &mut String, segment: &str) {
     }
 }
 
-/// `unreserved` and `sub-delims` of RFC 3986, which every part of a URL may hold.
+/// `unreserved` and `sub-delims` of RFC 3986, which a segment of a path may hold.
 fn is_url_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
 }
 
-/// Whether it is a well-formed URL of a server, without a fragment. Anything that only resembles
-/// one is encoded as a path, so that the document stays valid.
+/// Whether it is a well-formed URL of a server (RFC 3986), without a fragment. Anything that only
+/// resembles one is encoded as a path, so that the document stays valid.
 fn is_url(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix("http://").or_else(|| name.strip_prefix("https://")) else {
-        return false;
-    };
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-    // Removes the port. Digits at the end of a host without a port are cut, too, which does not
-    // change whether the rest is well-formed.
-    let host = host.trim_end_matches(|c: char| c.is_ascii_digit());
-    let host = host.strip_suffix(':').unwrap_or(host);
-    let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let is_host =
-        literal.map_or_else(|| is_made_of(host, b""), |ip| ip.parse::<Ipv6Addr>().is_ok());
-    is_host && !authority.is_empty() && is_made_of(user, b":") && is_made_of(path, b":@/?")
-}
-
-/// Whether a part of a URL holds nothing but plain bytes, `others`, and percent-encoded bytes.
-fn is_made_of(text: &str, others: &[u8]) -> bool {
-    let is_hex = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
-    text.bytes().enumerate().all(|(at, byte)| match byte {
-        b'%' => is_hex(at + 1) && is_hex(at + 2),
-        _ => is_url_byte(byte) || others.contains(&byte),
+    fluent_uri::Uri::parse(name).is_ok_and(|uri| {
+        matches!(uri.scheme().as_str(), "http" | "https")
+            && uri.authority().is_some_and(|authority| !authority.host().is_empty())
+            && !uri.has_fragment()
     })
 }

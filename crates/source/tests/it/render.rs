@@ -241,7 +241,7 @@ fn control_characters_of_a_document_are_escaped() {
       | lab\u{1b}[2Jel\u{a}x
       |
       = help: not\u{1b}[31m red
-      = help: fix: do\u{a}it
+      = help: possible fix: do\u{a}it
     "#);
     let source = Arc::new(Source::new("a\u{1b}[2J\nb.yaml", "x".to_owned()));
     let found = Diagnostic::at(&TEST, &source, Span::new(0, 1), "wrong");
@@ -253,9 +253,10 @@ fn control_characters_of_a_document_are_escaped() {
 fn fixes_are_named() {
     let doc = Arc::new(parse("a: 1\nb: 2\n", Syntax::Yaml));
     let finding = Finding::new(&TEST, pointer("/b"), "wrong");
-    for (safety, line) in
-        [(Safety::Safe, "= help: fix: drop it"), (Safety::Unsafe, "= help: unsafe fix: drop it")]
-    {
+    for (safety, line) in [
+        (Safety::Safe, "= help: possible fix: drop it"),
+        (Safety::Unsafe, "= help: unsafe fix: drop it"),
+    ] {
         let finding = finding.clone().repair(safety, "drop it", vec![Edit::Remove(pointer("/b"))]);
         assert!(full(&locate(finding, &doc)).ends_with(line));
     }

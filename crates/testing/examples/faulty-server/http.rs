@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use toolwright_testing::actions::refuse;
 
-use crate::http_connection::{HttpConnection, HttpReply, HttpRequest, Pacing};
+use crate::http_connection::{BodyDelivery, HttpConnection, HttpReply, HttpRequest};
 use crate::protocol::{self, IdPosition, Lifecycle, MODERN, ServerState};
 use crate::tools::{self, Caller, ServerAnswer, StopReason};
 
@@ -39,7 +39,7 @@ const FAULTS: &[(&str, HttpFault)] = &[
 const MODES: &[&str] =
     &["good", "sse", "modern", "token", "huge", "huge-sse", "redirect-evil", "expires"];
 
-struct HttpServer {
+struct FaultyHttpServer {
     mode: String,
     /// `front`, or `evil` for the target of the redirect.
     role: &'static str,
@@ -55,7 +55,7 @@ struct HttpServer {
     listeners: Mutex<Vec<Sender<()>>>,
 }
 
-impl HttpServer {
+impl FaultyHttpServer {
     fn new(mode: &str, role: &'static str, redirect: Option<SocketAddr>) -> Self {
         let name = mode.strip_suffix("-call").unwrap_or(mode);
         let fault = FAULTS.iter().find(|(other, _)| *other == name).map(|(_, fault)| *fault);
@@ -84,9 +84,11 @@ pub(crate) fn serve(mode: &str, address: &str) {
     if mode == "redirect-evil" {
         let evil = TcpListener::bind("127.0.0.1:0").unwrap();
         redirect = Some(evil.local_addr().unwrap());
-        std::thread::spawn(move || accept(&evil, &Arc::new(HttpServer::new("good", "evil", None))));
+        std::thread::spawn(move || {
+            accept(&evil, &Arc::new(FaultyHttpServer::new("good", "evil", None)))
+        });
     }
-    let server = Arc::new(HttpServer::new(mode, "front", redirect));
+    let server = Arc::new(FaultyHttpServer::new(mode, "front", redirect));
     std::thread::spawn(move || accept(&listener, &server));
     let _ = io::stdin().read_to_end(&mut Vec::new());
     std::process::exit(0);
@@ -96,7 +98,7 @@ fn print_stdout(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-fn accept(listener: &TcpListener, server: &Arc<HttpServer>) {
+fn accept(listener: &TcpListener, server: &Arc<FaultyHttpServer>) {
     for stream in listener.incoming() {
         let server = Arc::clone(server);
         // Errors are ignored: clients close connections at any time.
@@ -111,7 +113,7 @@ enum AfterReply {
     Close,
 }
 
-impl HttpServer {
+impl FaultyHttpServer {
     fn handle(&self, stream: TcpStream) -> io::Result<()> {
         let mut connection = HttpConnection::new(stream);
         while let Some(request) = connection.read_request()? {
@@ -151,28 +153,28 @@ impl HttpServer {
         {
             return Ok(next);
         }
-        let pacing = match fault {
-            Some(HttpFault::Slow) => Pacing::ByteByByte,
-            Some(HttpFault::Drop) => Pacing::Half,
-            _ => Pacing::Whole,
+        let delivery = match fault {
+            Some(HttpFault::Slow) => BodyDelivery::ByteByByte,
+            Some(HttpFault::Drop) => BodyDelivery::Half,
+            _ => BodyDelivery::Whole,
         };
         if let Some(refusal) = self.refusal(request) {
-            connection.reply(&refusal, pacing)?;
+            connection.reply(&refusal, delivery)?;
             return Ok(AfterReply::KeepOpen);
         }
         match request.method.as_str() {
-            "POST" => self.post(request, &message, connection, pacing),
+            "POST" => self.post(request, &message, connection, delivery),
             "GET" if self.mode == "sse" => self.stream_changes(None, connection),
             "DELETE" if self.state.lifecycle == Lifecycle::Handshake => {
                 self.sessions
                     .lock()
                     .unwrap()
                     .remove(request.header("mcp-session-id").unwrap_or_default());
-                connection.reply(&HttpReply::empty(200), pacing)?;
+                connection.reply(&HttpReply::empty(200), delivery)?;
                 Ok(AfterReply::KeepOpen)
             }
             _ => {
-                connection.reply(&HttpReply::empty(405).with("Allow", "POST"), pacing)?;
+                connection.reply(&HttpReply::empty(405).with("Allow", "POST"), delivery)?;
                 Ok(AfterReply::KeepOpen)
             }
         }
@@ -204,13 +206,13 @@ impl HttpServer {
         request: &HttpRequest,
         message: &Value,
         connection: &HttpConnection,
-        pacing: Pacing,
+        delivery: BodyDelivery,
     ) -> io::Result<AfterReply> {
         let id = message.get("id").unwrap_or(&Value::Null);
         let session = match self.admit(request, message) {
             Ok(session) => session,
             Err((status, answer)) => {
-                connection.reply(&refuse_message(status, id, answer), pacing)?;
+                connection.reply(&refuse_message(status, id, answer), delivery)?;
                 return Ok(AfterReply::KeepOpen);
             }
         };
@@ -218,7 +220,7 @@ impl HttpServer {
             if message["method"] == "notifications/cancelled" {
                 self.state.cancel(&session, &message["params"]);
             }
-            connection.reply(&HttpReply::empty(202), pacing)?;
+            connection.reply(&HttpReply::empty(202), delivery)?;
             return Ok(AfterReply::KeepOpen);
         };
         let params = &message["params"];
@@ -235,7 +237,7 @@ impl HttpServer {
             } else if call.in_events {
                 self.answer_in_events(method, params, &call)
             } else {
-                self.answer_in_json(method, params, &call, pacing)
+                self.answer_in_json(method, params, &call, delivery)
             };
         if self.mode == "expires" && method == "tools/call" {
             self.sessions.lock().unwrap().remove(&session);
@@ -297,14 +299,14 @@ impl HttpServer {
         method: &str,
         params: &Value,
         call: &HttpCall,
-        pacing: Pacing,
+        delivery: BodyDelivery,
     ) -> io::Result<AfterReply> {
         if self.mode == "huge"
             && let Some(bytes) = protocol::size_of_big(method, params)
         {
             call.connection.reply(
                 &HttpReply::json(200, protocol::padded_message(call.id, bytes, IdPosition::First)),
-                pacing,
+                delivery,
             )?;
             return Ok(AfterReply::KeepOpen);
         }
@@ -317,7 +319,7 @@ impl HttpServer {
         if method == "initialize" && self.state.lifecycle == Lifecycle::Handshake {
             reply = reply.with("Mcp-Session-Id", call.session);
         }
-        call.connection.reply(&reply, pacing)?;
+        call.connection.reply(&reply, delivery)?;
         Ok(AfterReply::KeepOpen)
     }
 
@@ -408,7 +410,7 @@ fn reply_with_fault(
         HttpFault::Fail => HttpReply::new(500, "text/plain", "it broke"),
         HttpFault::Garbage => HttpReply::json(200, r#"{"jsonrpc":"2.0","id":1,"result":{"oops"#),
     };
-    connection.reply(&reply, Pacing::Whole)?;
+    connection.reply(&reply, BodyDelivery::Whole)?;
     Ok(Some(AfterReply::KeepOpen))
 }
 
@@ -439,7 +441,7 @@ fn check_headers(request: &HttpRequest, message: &Value) -> Result<(), (u16, Ser
 }
 
 struct HttpCall<'a> {
-    server: &'a HttpServer,
+    server: &'a FaultyHttpServer,
     session: &'a str,
     id: &'a Value,
     connection: &'a HttpConnection,

@@ -105,20 +105,20 @@ impl HttpConnection {
         self.reader.get_ref().write_all(bytes)
     }
 
-    pub(crate) fn reply(&self, reply: &HttpReply, pacing: Pacing) -> io::Result<()> {
+    pub(crate) fn reply(&self, reply: &HttpReply, delivery: BodyDelivery) -> io::Result<()> {
         let mut head = format!("HTTP/1.1 {} {}\r\n", reply.status, reason(reply.status));
         for (name, value) in &reply.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("Content-Length: {}\r\n\r\n", reply.body.len()));
         self.write(head.as_bytes())?;
-        match pacing {
-            Pacing::Whole => self.write(&reply.body),
-            Pacing::ByteByByte => reply.body.chunks(1).try_for_each(|byte| {
+        match delivery {
+            BodyDelivery::Whole => self.write(&reply.body),
+            BodyDelivery::ByteByByte => reply.body.chunks(1).try_for_each(|byte| {
                 std::thread::sleep(Duration::from_millis(100));
                 self.write(byte)
             }),
-            Pacing::Half => {
+            BodyDelivery::Half => {
                 self.write(&reply.body[..reply.body.len() / 2])?;
                 self.reader.get_ref().shutdown(Shutdown::Both)
             }
@@ -167,7 +167,7 @@ pub(crate) struct HttpReply {
 
 /// How the body of a reply is sent.
 #[derive(Clone, Copy)]
-pub(crate) enum Pacing {
+pub(crate) enum BodyDelivery {
     Whole,
     /// One byte every 100 ms.
     ByteByByte,

@@ -16,7 +16,8 @@
 //! http ──┘
 //! ```
 //!
-//! The answer comes from `protocol`; `stdio` and `http` spoil it on its way out if the mode says so.
+//! The answer comes from `protocol`; `stdio` and `http` spoil it on its way out if the mode says
+//! so.
 //!
 //! Every call of a tool appends its name to the file `$CALL_LOG`, every cancelled one a line to
 //! `$CANCEL_LOG`, if these variables are set.

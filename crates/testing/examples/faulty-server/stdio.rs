@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use toolwright_testing::actions::{become_shell, flood_stderr, hang, print_stderr, refuse};
-use toolwright_testing::descendants::{self, Descent};
+use toolwright_testing::descendants::{self, DescendantKind};
 
 use crate::protocol::{self, IdPosition, Lifecycle, ServerState};
 use crate::tools::{Caller, ServerAnswer, StopReason};
@@ -104,7 +104,7 @@ impl StdioServer {
             "forks" => {
                 let file =
                     std::env::var("PID_FILE").unwrap_or_else(|_| refuse("`$PID_FILE` is not set"));
-                descendants::start(Descent::OwnSession, &file);
+                descendants::start(DescendantKind::OwnSession, &file);
             }
             _ => {}
         }

@@ -54,7 +54,7 @@ use serde_json::{Map, Value, json};
 use toolwright_testing::actions::{
     become_shell, environment, flood_stderr, hang, print_stderr, refuse, start_watchdog, sum,
 };
-use toolwright_testing::descendants::{self, Descent};
+use toolwright_testing::descendants::{self, DescendantKind};
 
 /// The name of this program, which must not be taken for a link to the mode `faulty`.
 const OWN_NAME: &str = "faulty-tool";
@@ -152,22 +152,26 @@ const TOOLS: &[FaultyTool] = &[
             std::thread::sleep(Duration::from_millis(5));
         }
     }),
-    tool("fork", "Leaves a child behind and hangs.", FILE, || start_and_hang(Descent::Forked)),
+    tool("fork", "Leaves a child behind and hangs.", FILE, || {
+        start_and_hang(DescendantKind::Forked)
+    }),
     tool("fork-exit", "Leaves a child behind and answers.", FILE, || {
-        start_and_answer(Descent::Forked)
+        start_and_answer(DescendantKind::Forked)
     }),
     tool("setsid", "Leaves a child in its own session and hangs.", FILE, || {
-        start_and_hang(Descent::OwnSession)
+        start_and_hang(DescendantKind::OwnSession)
     }),
     tool("setsid-exit", "Leaves a child in its own session and answers.", FILE, || {
-        start_and_answer(Descent::OwnSession);
+        start_and_answer(DescendantKind::OwnSession);
     }),
-    tool("daemon", "Leaves an orphan behind and hangs.", FILE, || start_and_hang(Descent::Orphan)),
+    tool("daemon", "Leaves an orphan behind and hangs.", FILE, || {
+        start_and_hang(DescendantKind::Orphan)
+    }),
     tool("daemon-exit", "Leaves an orphan behind and answers.", FILE, || {
-        start_and_answer(Descent::Orphan)
+        start_and_answer(DescendantKind::Orphan)
     }),
     tool("daemon-clean", "Leaves an orphan without environment and hangs.", FILE, || {
-        start_and_hang(Descent::OrphanWithoutEnvironment)
+        start_and_hang(DescendantKind::OrphanWithoutEnvironment)
     }),
     tool("close-stdin", "Closes its stdin and keeps running.", &[], || {
         become_shell("exec 0<&-; sleep 30", &[])
@@ -242,13 +246,13 @@ fn echo() {
     answer(&json!({ "echo": input() }));
 }
 
-fn start_and_answer(descent: Descent) {
-    descendants::start(descent, &file());
+fn start_and_answer(kind: DescendantKind) {
+    descendants::start(kind, &file());
     answer(&json!({ "ok": true }));
 }
 
-fn start_and_hang(descent: Descent) -> ! {
-    descendants::start(descent, &file());
+fn start_and_hang(kind: DescendantKind) -> ! {
+    descendants::start(kind, &file());
     hang()
 }
 

@@ -12,7 +12,7 @@ pub(crate) const GOOGLE: &str = env!("CARGO_BIN_EXE_web-search-google-tool");
 
 /// What an executable did.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct ToolRun {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
@@ -23,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) peak: u64,
 }
 
-impl Run {
+impl ToolRun {
     /// The one JSON object on standard output.
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -50,7 +50,7 @@ pub(crate) fn run(
     arguments: &[&str],
     variables: &[(&str, &str)],
     input: &str,
-) -> Run {
+) -> ToolRun {
     let start = Instant::now();
     let mut child = Command::new(program)
         .args(arguments)
@@ -76,7 +76,7 @@ pub(crate) fn run(
         peak
     });
     let output = child.wait_with_output().expect("it ends");
-    Run {
+    ToolRun {
         stdout: String::from_utf8(output.stdout).expect("UTF-8"),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         code: output.status.code().unwrap_or(-1),
@@ -93,6 +93,6 @@ fn high_water(status: &str) -> Option<u64> {
 }
 
 /// Runs `web-fetch-tool` on a test server's URL.
-pub(crate) fn fetch(url: &str) -> Run {
+pub(crate) fn fetch(url: &str) -> ToolRun {
     run(FETCH, &["--allow-private"], &[], &json!({ "url": url }).to_string())
 }

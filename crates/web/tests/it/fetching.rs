@@ -6,15 +6,15 @@ use std::io::Write;
 use serde_json::json;
 
 use crate::executables::{FETCH, fetch, run};
-use crate::http_server::{Authority, Server, html, response};
+use crate::http_server::{Authority, PageServer, html, response};
 
 const PAGE: &str = "<!doctype html><title>T</title><nav>menu</nav><h1>Tides</h1><p>High at <b>noon</b>, see \
     <a href='table.html'>the table</a>.<ul><li>one<li>two</ul>";
 
 #[test]
 fn pages_are_fetched_over_http_and_https() {
-    let plain = Server::fixed(html(PAGE));
-    let expected = |server: &Server| {
+    let plain = PageServer::fixed(html(PAGE));
+    let expected = |server: &PageServer| {
         let url = server.url("/a/table.html");
         format!("# Tides\n\nHigh at **noon**, see [the table]({url}).\n\n- one\n- two")
     };
@@ -31,7 +31,7 @@ fn pages_are_fetched_over_http_and_https() {
     );
 
     let authority = Authority::new();
-    let secure = Server::start_tls(&authority, |_, wire| drop(wire.write_all(&html(PAGE))));
+    let secure = PageServer::start_tls(&authority, |_, wire| drop(wire.write_all(&html(PAGE))));
     let input = json!({"url": secure.url("/a/b")}).to_string();
     let file = authority.file();
     let trusted =
@@ -39,9 +39,11 @@ fn pages_are_fetched_over_http_and_https() {
     assert_eq!(run(FETCH, &[], &trusted, &input).content(), expected(&secure));
     // A certificate of another authority is rejected.
     let other = Authority::new().file();
-    let stranger = Authority::new();
-    let strange = [("SSL_CERT_FILE", stranger.file().to_str().unwrap().to_owned())];
-    let variables: Vec<(&str, &str)> = strange.iter().map(|(k, v)| (*k, v.as_str())).collect();
+    let unknown_authority = Authority::new();
+    let unknown_certificate =
+        [("SSL_CERT_FILE", unknown_authority.file().to_str().unwrap().to_owned())];
+    let variables: Vec<(&str, &str)> =
+        unknown_certificate.iter().map(|(k, v)| (*k, v.as_str())).collect();
     let error = run(FETCH, &["--allow-private"], &variables, &input).error();
     assert!(error.starts_with("Failed to fetch URL: ") && error.contains("certificate"), "{error}");
     // The file of this authority is gone: `Authority` deletes it when it is dropped.
@@ -52,7 +54,7 @@ fn pages_are_fetched_over_http_and_https() {
 
 #[test]
 fn offset_and_limit_count_lines_of_the_markdown() {
-    let server = Server::fixed(html("<p>one<p>two<p>three"));
+    let server = PageServer::fixed(html("<p>one<p>two<p>three"));
     let url = server.url("/");
     for (offset, limit, content, lines) in [
         (None, None, "one\n\ntwo\n\nthree", 5),
@@ -74,13 +76,13 @@ fn offset_and_limit_count_lines_of_the_markdown() {
         let run = run(FETCH, &["--allow-private"], &[], &input.to_string());
         assert_eq!(run.json(), json!({"content": content, "lines_read": lines}), "{input}");
     }
-    let empty = Server::fixed(html("<html><body></body></html>"));
+    let empty = PageServer::fixed(html("<html><body></body></html>"));
     assert_eq!(fetch(&empty.url("/")).json(), json!({"content": "", "lines_read": 0}));
 }
 
 #[test]
 fn redirects_are_followed() {
-    let server = Server::start(|head, wire| {
+    let server = PageServer::start(|head, wire| {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = match path.as_str() {
             "/start" => {
@@ -146,20 +148,21 @@ fn compressed_and_chunked_responses_are_decoded() {
         [("gzip", &gzip), ("br", &brotli), ("GZip", &gzip), ("x-gzip", &gzip), ("BR", &brotli)]
     {
         let header = format!("Content-Encoding: {encoding}");
-        let server = Server::fixed(response("200 OK", &["Content-Type: text/html", &header], body));
+        let server =
+            PageServer::fixed(response("200 OK", &["Content-Type: text/html", &header], body));
         assert_eq!(
             fetch(&server.url("/")).content().matches("squeezed").count(),
             100,
             "{encoding}"
         );
-        let broken = Server::fixed(response(
+        let broken = PageServer::fixed(response(
             "200 OK",
             &["Content-Type: text/html", &header],
             b"no such thing",
         ));
         assert!(fetch(&broken.url("/")).error().starts_with("Failed to fetch URL: "), "{encoding}");
     }
-    let unknown = Server::fixed(response(
+    let unknown = PageServer::fixed(response(
         "200 OK",
         &["Content-Type: text/html", "Content-Encoding: zstd"],
         b"x",
@@ -168,20 +171,21 @@ fn compressed_and_chunked_responses_are_decoded() {
         fetch(&unknown.url("/")).error(),
         "Failed to fetch URL: content encoding `zstd` is not supported"
     );
-    let chunked = Server::fixed(
+    let chunked = PageServer::fixed(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n\
          4;ext=1\r\n<p>a\r\n7\r\nb</p>xy\r\n0\r\nTrailer: 1\r\n\r\n",
     );
     assert_eq!(fetch(&chunked.url("/")).content(), "ab\n\nxy");
-    let cut = Server::fixed(
+    let cut = PageServer::fixed(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n<p>a\r\nZZ",
     );
     assert!(fetch(&cut.url("/")).error().starts_with("Failed to fetch URL: "));
-    let short = Server::fixed(
+    let short = PageServer::fixed(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<p>a",
     );
     assert!(fetch(&short.url("/")).error().starts_with("Failed to fetch URL: "));
-    let until_closed = Server::fixed("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>old");
+    let until_closed =
+        PageServer::fixed("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>old");
     assert_eq!(fetch(&until_closed.url("/")).content(), "old");
 }
 
@@ -255,12 +259,15 @@ fn encodings_are_found_by_mark_header_declaration_or_guess() {
         ),
     ];
     for (content_type, body, expected) in cases {
-        let server =
-            Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
+        let server = PageServer::fixed(response(
+            "200 OK",
+            &[&format!("Content-Type: {content_type}")],
+            body,
+        ));
         let content = fetch(&server.url("/")).content();
         assert_eq!(format!("<p>{content}"), expected, "{content_type}");
     }
-    let broken = Server::fixed(response(
+    let broken = PageServer::fixed(response(
         "200 OK",
         &["Content-Type: text/html; charset=utf-8"],
         b"<p>caf\xe9!",
@@ -283,8 +290,11 @@ fn text_passes_unchanged_and_binary_content_is_refused() {
         ),
         ("text/csv", "a,b", "a,b"),
     ] {
-        let server =
-            Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], body));
+        let server = PageServer::fixed(response(
+            "200 OK",
+            &[&format!("Content-Type: {content_type}")],
+            body,
+        ));
         assert_eq!(fetch(&server.url("/")).content(), expected, "{content_type}");
     }
     let wide: Vec<u8> = "\u{feff}<h2>x</h2>".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -295,36 +305,36 @@ fn text_passes_unchanged_and_binary_content_is_refused() {
         wide[2..].to_vec(),
         wide,
     ] {
-        let nameless = Server::fixed(response("200 OK", &[], body));
+        let nameless = PageServer::fixed(response("200 OK", &[], body));
         assert_eq!(fetch(&nameless.url("/")).content(), "## x");
     }
     for content_type in ["image/png", "application/pdf", "application/octet-stream", "video/mp4"] {
         let server =
-            Server::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], "x"));
+            PageServer::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], "x"));
         let error = fetch(&server.url("/")).error();
         assert_eq!(
             error,
             format!("Failed to fetch URL: content type `{content_type}` is not text")
         );
     }
-    let binary = Server::fixed(response("200 OK", &[], b"\x7fELF\0\0"));
+    let binary = PageServer::fixed(response("200 OK", &[], b"\x7fELF\0\0"));
     assert!(fetch(&binary.url("/")).error().contains("binary"));
 }
 
 #[test]
 fn error_statuses_and_broken_responses_are_reported() {
     for status in ["404 Not Found", "403 Forbidden", "500 Oops", "418 Teapot", "999 Odd"] {
-        let server = Server::fixed(response(status, &["Content-Type: text/html"], "<p>sorry"));
+        let server = PageServer::fixed(response(status, &["Content-Type: text/html"], "<p>sorry"));
         let number = status.split(' ').next().unwrap();
         assert_eq!(fetch(&server.url("/")).error(), format!("Failed to fetch URL: HTTP {number}"));
     }
-    let garbage = Server::fixed("SSH-2.0-OpenSSH\r\n\r\n");
+    let garbage = PageServer::fixed("SSH-2.0-OpenSSH\r\n\r\n");
     assert!(
         fetch(&garbage.url("/"))
             .error()
             .starts_with("Failed to fetch URL: the response is not HTTP")
     );
-    let silent = Server::fixed("");
+    let silent = PageServer::fixed("");
     assert!(fetch(&silent.url("/")).error().starts_with("Failed to fetch URL: "));
     let closed = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use toolwright_web::{ConversionError, FetchError, FetchOptions, MarkdownOptions, markdown};
 
-use crate::executables::{Run, fetch};
-use crate::http_server::{Authority, Server, Wire, hold_open, html, response};
+use crate::executables::{ToolRun, fetch};
+use crate::http_server::{Authority, PageServer, Wire, hold_open, html, response};
 use crate::in_time;
 
 /// KiB of memory that no run may exceed.
@@ -20,7 +20,7 @@ const MAX_MEMORY: u64 = 128 << 10;
 const MAX_TIME: Duration = Duration::from_secs(90);
 
 /// Checks time and memory of a run.
-fn bounded(run: Run) -> Run {
+fn bounded(run: ToolRun) -> ToolRun {
     assert!(run.elapsed < MAX_TIME, "{:?}", run.elapsed);
     assert!(run.peak < MAX_MEMORY, "{} KiB", run.peak);
     run
@@ -41,17 +41,17 @@ fn endless(wire: &mut dyn Wire, head: &[u8], piece: &[u8]) {
 #[test]
 fn endless_bodies_are_refused() {
     let too_large = "Failed to fetch URL: the response is larger than 10 MiB";
-    let plain = Server::start(|_, wire| {
+    let plain = PageServer::start(|_, wire| {
         endless(wire, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>more ")
     });
     assert_eq!(bounded(fetch(&plain.url("/"))).error(), too_large);
-    let chunked = Server::start(|_, wire| {
+    let chunked = PageServer::start(|_, wire| {
         let head =
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
         endless(wire, head, b"10\r\n<p>more and more\r\n");
     });
     assert_eq!(bounded(fetch(&chunked.url("/"))).error(), too_large);
-    let declared = Server::start(|_, wire| {
+    let declared = PageServer::start(|_, wire| {
         let _ = wire.write_all(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1073741824\r\n\r\n<p>x",
         );
@@ -59,7 +59,7 @@ fn endless_bodies_are_refused() {
     });
     // Refused by its declared length: waiting for the body would end with a timeout.
     assert_eq!(bounded(fetch(&declared.url("/"))).error(), too_large);
-    let redirecting = Server::start(|_, wire| {
+    let redirecting = PageServer::start(|_, wire| {
         endless(wire, b"HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n", b"moved ");
     });
     assert_eq!(
@@ -79,7 +79,7 @@ fn compression_bombs_are_refused() {
     let brotli = brotli.into_inner();
     for (encoding, body) in [("gzip", gzip), ("br", brotli)] {
         let headers = ["Content-Type: text/html", &format!("Content-Encoding: {encoding}")];
-        let server = Server::fixed(response("200 OK", &headers, body));
+        let server = PageServer::fixed(response("200 OK", &headers, body));
         let run = bounded(fetch(&server.url("/")));
         assert_eq!(
             run.error(),
@@ -91,16 +91,17 @@ fn compression_bombs_are_refused() {
 
 #[test]
 fn endless_headers_are_refused() {
-    let many = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\n", b"X-Flood: more\r\n"));
+    let many =
+        PageServer::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\n", b"X-Flood: more\r\n"));
     let error = bounded(fetch(&many.url("/"))).error();
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
-    let long = Server::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\nX-Flood: ", b"more"));
+    let long = PageServer::start(|_, wire| endless(wire, b"HTTP/1.1 200 OK\r\nX-Flood: ", b"more"));
     assert_eq!(
         bounded(fetch(&long.url("/"))).error(),
         "Failed to fetch URL: the headers of the response are too large"
     );
     let informing =
-        Server::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
+        PageServer::start(|_, wire| endless(wire, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"));
     let error = bounded(fetch(&informing.url("/"))).error();
     assert!(error.starts_with("Failed to fetch URL: "), "{error}");
 }
@@ -120,11 +121,11 @@ fn drip(wire: &mut dyn Wire, text: &[u8]) {
 fn slow_servers_do_not_extend_the_deadline() {
     let page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
     let servers = [
-        ("silence", Server::start(|_, wire| hold_open(wire))),
-        ("head", Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: "))),
+        ("silence", PageServer::start(|_, wire| hold_open(wire))),
+        ("head", PageServer::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: "))),
         (
             "body",
-            Server::start(move |_, wire| {
+            PageServer::start(move |_, wire| {
                 let _ = wire.write_all(page);
                 drip(wire, b"<p>slow");
             }),
@@ -132,7 +133,7 @@ fn slow_servers_do_not_extend_the_deadline() {
         // The deadline passes long before the limit of ten redirects is reached.
         (
             "redirects",
-            Server::start(|_, wire| {
+            PageServer::start(|_, wire| {
                 std::thread::sleep(Duration::from_millis(300));
                 let _ = wire.write_all(&response("302 Found", &["Location: /"], ""));
             }),
@@ -149,7 +150,7 @@ fn slow_servers_do_not_extend_the_deadline() {
         assert_eq!(error.to_string(), "Connection timeout");
     }
     // With TLS the error may also be one of certificates; what counts is that the fetch ends.
-    let drip_tls = Server::start_tls(&Authority::new(), |_, wire| drip(wire, b"x"));
+    let drip_tls = PageServer::start_tls(&Authority::new(), |_, wire| drip(wire, b"x"));
     fetch_error(drip_tls.url("/"), options.clone());
     // This listener never accepts, so the handshake gets no answer.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -159,9 +160,9 @@ fn slow_servers_do_not_extend_the_deadline() {
 #[test]
 fn the_executable_gives_up_after_30_seconds() {
     let servers = [
-        Server::start(|_, wire| hold_open(wire)),
-        Server::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: ")),
-        Server::start(|_, wire| {
+        PageServer::start(|_, wire| hold_open(wire)),
+        PageServer::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: ")),
+        PageServer::start(|_, wire| {
             let _ = wire.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
             drip(wire, b"<p>slow");
         }),
@@ -211,7 +212,7 @@ fn deeply_nested_and_oversized_pages_are_converted_or_refused() {
         ("one long word", format!("<p>core{}", "x".repeat(5 << 20)), "core"),
         ("stars", format!("<p>core{}", "*".repeat(1 << 20)), "core"),
     ] {
-        let server = Server::fixed(html(&page));
+        let server = PageServer::fixed(html(&page));
         let run = bounded(fetch(&server.url("/")));
         if run.code == 0 {
             assert!(run.content().contains(needle), "{name}");
@@ -287,7 +288,7 @@ fn pages_of_10_mib_stay_within_time_and_memory() {
         ("definitions", many("<dl><dd><b>x", 4)),
         ("srcset", format!("<img srcset='{}'>", fill(","))),
     ] {
-        let server = Server::fixed(html(&page[..page.len().min(10 << 20)]));
+        let server = PageServer::fixed(html(&page[..page.len().min(10 << 20)]));
         let run = fetch(&server.url("/"));
         assert!(run.peak < MAX_MEMORY, "{name}: {} KiB", run.peak);
         assert!(run.elapsed < MAX_TIME, "{name}: {:?}", run.elapsed);
@@ -301,7 +302,7 @@ fn pages_of_10_mib_stay_within_time_and_memory() {
 #[test]
 fn ten_million_lines_of_text_are_counted() {
     let text = format!("{}x", "\n".repeat((10 << 20) - 1));
-    let server = Server::fixed(response("200 OK", &["Content-Type: text/plain"], text));
+    let server = PageServer::fixed(response("200 OK", &["Content-Type: text/plain"], text));
     let run = bounded(fetch(&server.url("/")));
     assert_eq!(run.json()["lines_read"], 10 << 20);
 }
@@ -309,7 +310,7 @@ fn ten_million_lines_of_text_are_counted() {
 #[test]
 fn a_long_base_address_does_not_multiply_the_output() {
     let long = format!("/{}/", "A".repeat(60_000));
-    let server = Server::start(move |head, wire| {
+    let server = PageServer::start(move |head, wire| {
         let _ = match head.starts_with("GET / ") {
             true => wire.write_all(&response("302 Found", &[&format!("Location: {long}")], "")),
             false => wire.write_all(&html(&"<img src=a>".repeat(60_000))),

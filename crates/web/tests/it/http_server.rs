@@ -18,36 +18,38 @@ impl<T: Read + Write + Send> Wire for T {}
 type Handler = Arc<dyn Fn(&str, &mut dyn Wire) + Send + Sync>;
 
 /// A server that runs until the test process ends, and records the requests it receives.
-pub(crate) struct Server {
+pub(crate) struct PageServer {
     pub(crate) address: SocketAddr,
     scheme: &'static str,
     connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
-impl Server {
+impl PageServer {
     /// Handles every request with `handler`, which gets the request's head and the connection.
-    pub(crate) fn start(handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static) -> Server {
-        Server::serve(None, Arc::new(handler))
+    pub(crate) fn start(
+        handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static,
+    ) -> PageServer {
+        PageServer::serve(None, Arc::new(handler))
     }
 
     /// The same over TLS, with a certificate for `localhost` and `127.0.0.1`.
     pub(crate) fn start_tls(
         authority: &Authority,
         handler: impl Fn(&str, &mut dyn Wire) + Send + Sync + 'static,
-    ) -> Server {
-        Server::serve(Some(authority.server.clone()), Arc::new(handler))
+    ) -> PageServer {
+        PageServer::serve(Some(authority.server.clone()), Arc::new(handler))
     }
 
     /// Sends the same bytes to every request.
-    pub(crate) fn fixed(response: impl Into<Vec<u8>>) -> Server {
+    pub(crate) fn fixed(response: impl Into<Vec<u8>>) -> PageServer {
         let response = response.into();
-        Server::start(move |_, wire| drop(wire.write_all(&response)))
+        PageServer::start(move |_, wire| drop(wire.write_all(&response)))
     }
 
-    fn serve(tls: Option<Arc<ServerConfig>>, handler: Handler) -> Server {
+    fn serve(tls: Option<Arc<ServerConfig>>, handler: Handler) -> PageServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let server = Server {
+        let server = PageServer {
             address: listener.local_addr().expect("an address"),
             scheme: if tls.is_some() { "https" } else { "http" },
             connections: Arc::default(),

@@ -12,8 +12,8 @@ mod protocol;
 mod roundtrip;
 mod searching;
 
-/// Does `work` on another thread, so that work that never ends fails the test instead of blocking it.
-/// The limit is wide, because the machine may be busy with other work.
+/// Does `work` on another thread, so that work that never ends fails the test instead of blocking
+/// it. The limit is wide, because the machine may be busy with other work.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(work()));

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::executables::{FETCH, run};
-use crate::http_server::{Server, html, response};
+use crate::http_server::{PageServer, html, response};
 
 /// Fetches a URL and returns the error.
 fn fetch_error(url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
@@ -13,7 +13,7 @@ fn fetch_error(url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Str
 
 #[test]
 fn no_spelling_of_a_private_address_is_connected_to() {
-    let server = Server::fixed(html("<p>secret"));
+    let server = PageServer::fixed(html("<p>secret"));
     let port = server.address.port();
     let special = "Failed to fetch URL: the address is private, local or otherwise special";
     for host in [
@@ -121,7 +121,7 @@ fn no_spelling_of_a_private_address_is_connected_to() {
 
 #[test]
 fn a_proxy_gets_requests_for_public_addresses_only() {
-    let proxy = Server::start(|head, wire| {
+    let proxy = PageServer::start(|head, wire| {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = match path.as_str() {
             "/inside" => wire.write_all(&response(
@@ -159,7 +159,7 @@ fn a_proxy_gets_requests_for_public_addresses_only() {
         assert_eq!(fetch_error(&url, &["--trust-proxy"], &variables), special);
     }
     // Hosts in `no_proxy` are connected to directly.
-    let direct = Server::fixed(html("<p>direct"));
+    let direct = PageServer::fixed(html("<p>direct"));
     let variables = [("http_proxy", address.as_str()), ("no_proxy", "127.0.0.1")];
     let input = json!({"url": direct.url("/")}).to_string();
     assert_eq!(run(FETCH, &["--allow-private"], &variables, &input).content(), "direct");

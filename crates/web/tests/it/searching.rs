@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use toolwright_web::search::{Brave, Google, SearchContext, SearchProvider, SearchQuery};
 use url::Url;
 
-use crate::executables::{BRAVE, GOOGLE, Run, run};
-use crate::http_server::{Authority, Server, Wire, hold_open, response};
+use crate::executables::{BRAVE, GOOGLE, ToolRun, run};
+use crate::http_server::{Authority, PageServer, Wire, hold_open, response};
 use crate::in_time;
 
 const KEY: &str = "k3y-that-must-not-be-seen";
@@ -61,7 +61,7 @@ fn json_response(status: &str, body: &Json) -> Vec<u8> {
 }
 
 /// Runs a search with credentials against a server, and checks that they are in no output.
-fn search(program: &str, server: &Server, input: &Json) -> Run {
+fn search(program: &str, server: &PageServer, input: &Json) -> ToolRun {
     let base = server.url("");
     let variables = [
         ("BRAVE_API_KEY", KEY),
@@ -77,7 +77,7 @@ fn search(program: &str, server: &Server, input: &Json) -> Run {
     run
 }
 
-fn titles(run: &Run) -> Vec<String> {
+fn titles(run: &ToolRun) -> Vec<String> {
     let json = run.json();
     let results = json["results"].as_array().unwrap_or_else(|| panic!("{run:?}"));
     results.iter().map(|hit| hit["title"].as_str().unwrap_or_default().to_owned()).collect()
@@ -91,7 +91,7 @@ fn parameters(head: &str) -> Vec<(String, String)> {
 
 #[test]
 fn brave_results_are_converted_and_filtered() {
-    let server = Server::fixed(json_response("200 OK", &brave_response()));
+    let server = PageServer::fixed(json_response("200 OK", &brave_response()));
     let run = search(BRAVE, &server, &json!({"query": "tides & currents", "more": 1}));
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(
@@ -134,7 +134,7 @@ fn brave_results_are_converted_and_filtered() {
 
 #[test]
 fn google_results_are_converted() {
-    let server = Server::fixed(json_response("200 OK", &google_response()));
+    let server = PageServer::fixed(json_response("200 OK", &google_response()));
     let run = search(GOOGLE, &server, &json!({"query": "tides"}));
     let snippet = "Snippet & more ...";
     assert_eq!(
@@ -169,7 +169,7 @@ fn google_gets_one_request_for_each_allowed_domain() {
         };
         let _ = wire.write_all(&json_response("200 OK", &body));
     };
-    let sites = |server: &Server| -> Vec<(String, String)> {
+    let sites = |server: &PageServer| -> Vec<(String, String)> {
         let heads = server.requests();
         let of = |head: &String| {
             let find = |name: &str| {
@@ -212,7 +212,7 @@ fn google_gets_one_request_for_each_allowed_domain() {
             vec!["a.example 1", "a.example 2"],
         ),
     ] {
-        let server = Server::start(answer);
+        let server = PageServer::start(answer);
         let input =
             json!({"query": "tides", "allowed_domains": allowed, "blocked_domains": blocked});
         let run = search(GOOGLE, &server, &input);
@@ -220,7 +220,7 @@ fn google_gets_one_request_for_each_allowed_domain() {
         assert_eq!(sites(&server), asked, "{input}");
     }
     // If every request fails, the search fails; it does not return an empty list.
-    let server = Server::start(answer);
+    let server = PageServer::start(answer);
     let run =
         search(GOOGLE, &server, &json!({"query": "tides", "allowed_domains": ["fails.example"]}));
     assert_eq!(run.error(), "Google Custom Search answered HTTP 500");
@@ -234,7 +234,7 @@ fn empty_responses_are_empty_lists() {
         json!({"web": {"results": []}, "items": []}),
         json!({"items": null, "web": null}),
     ] {
-        let server = Server::fixed(json_response("200 OK", &body));
+        let server = PageServer::fixed(json_response("200 OK", &body));
         for program in [BRAVE, GOOGLE] {
             assert_eq!(
                 search(program, &server, &json!({"query": "ab"})).json(),
@@ -331,12 +331,12 @@ fn errors_of_providers_become_messages_without_credentials() {
             "Google Custom Search sent a response that is not JSON".to_owned(),
         ),
     ] {
-        let server = Server::fixed(bytes);
+        let server = PageServer::fixed(bytes);
         assert_eq!(search(BRAVE, &server, &json!({"query": "ab"})).error(), brave);
         assert_eq!(search(GOOGLE, &server, &json!({"query": "ab"})).error(), google);
     }
     for dropped in ["", "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{", "nonsense\r\n\r\n"] {
-        let server = Server::fixed(dropped);
+        let server = PageServer::fixed(dropped);
         for (program, name) in
             [(BRAVE, "Brave Search failed: "), (GOOGLE, "Google Custom Search failed: ")]
         {
@@ -348,7 +348,7 @@ fn errors_of_providers_become_messages_without_credentials() {
 
 #[test]
 fn a_search_ends_when_the_provider_does_not_answer() {
-    let server = Server::start(|_, wire| hold_open(wire));
+    let server = PageServer::start(|_, wire| hold_open(wire));
     for (provider, expected) in [
         (&Brave as &'static dyn SearchProvider, "Brave Search timed out"),
         (&Google, "Google Custom Search timed out"),
@@ -374,7 +374,7 @@ fn a_search_ends_when_the_provider_does_not_answer() {
 
 #[test]
 fn credentials_come_from_variables_then_files() {
-    let server = Server::fixed(json_response("200 OK", &json!({})));
+    let server = PageServer::fixed(json_response("200 OK", &json!({})));
     let base = server.url("");
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(".config/ikigai");
@@ -429,14 +429,14 @@ fn credentials_in_results_are_replaced_by_stars() {
         "web": {"results": [{"title": format!("your key {KEY}"), "url": url, "description": format!("<b>{KEY}</b>")}]},
         "items": [{"title": format!("your key {KEY}"), "link": url, "snippet": format!("and {ENGINE}")}]
     });
-    let server = Server::fixed(json_response("200 OK", &body));
+    let server = PageServer::fixed(json_response("200 OK", &body));
     for program in [BRAVE, GOOGLE] {
         let run = search(program, &server, &json!({"query": "ab"}));
         assert_eq!(titles(&run), ["your key ***"], "{run:?}");
         assert_eq!(run.json()["results"][0]["url"], "https://a.example/?key=***");
     }
     // A key of one letter is not replaced: every message would be full of stars.
-    let base = Server::fixed(response("500 Oops", &[], "")).url("");
+    let base = PageServer::fixed(response("500 Oops", &[], "")).url("");
     let variables = [("BRAVE_API_KEY", "e"), ("TOOLWRIGHT_BRAVE_URL", base.as_str())];
     let run = run(BRAVE, &[], &variables, r#"{"query": "ab"}"#);
     assert_eq!(run.error(), "Brave Search answered HTTP 500");
@@ -449,7 +449,7 @@ fn titles_about_tags_keep_them() {
         "web": {"results": [{"title": title.replace('<', "&lt;").replace('>', "&gt;"), "url": "https://a.example/"}]},
         "items": [{"title": title, "link": "https://a.example/"}]
     });
-    let server = Server::fixed(json_response("200 OK", &body));
+    let server = PageServer::fixed(json_response("200 OK", &body));
     for program in [BRAVE, GOOGLE] {
         assert_eq!(titles(&search(program, &server, &json!({"query": "ab"}))), [title]);
     }
@@ -460,7 +460,7 @@ fn both_searches_over_https() {
     let authority = Authority::new();
     let bodies =
         Arc::new(json!({"web": brave_response()["web"], "items": google_response()["items"]}));
-    let server = Server::start_tls(&authority, move |_, wire| {
+    let server = PageServer::start_tls(&authority, move |_, wire| {
         drop(wire.write_all(&json_response("200 OK", &bodies)))
     });
     let base = server.url("");

@@ -15,20 +15,20 @@ use crate::rules::{RuleTable, parse};
 /// Replaces the lines `range` of the base by `lines`. A finding on one of them moves to line `heir`
 /// of the new ones, or disappears.
 #[derive(Clone, Debug)]
-pub(super) struct Edit {
+pub(super) struct LineEdit {
     pub(super) range: Range<usize>,
     pub(super) lines: Vec<String>,
     pub(super) heir: Option<usize>,
 }
 
-impl Edit {
-    pub(super) fn new(range: Range<usize>, lines: Vec<String>) -> Edit {
-        Edit { range, lines, heir: None }
+impl LineEdit {
+    pub(super) fn new(range: Range<usize>, lines: Vec<String>) -> LineEdit {
+        LineEdit { range, lines, heir: None }
     }
 }
 
 /// What becomes of a document when a field that its format is detected by is broken.
-pub(super) enum Turns {
+pub(super) enum FormatChange {
     Nothing,
     Unknown,
     /// A document of another format, with rules of its own.
@@ -60,7 +60,7 @@ pub(super) struct Line {
 }
 
 /// A finding: code, line from 1, message.
-pub(super) type Found = (String, usize, String);
+pub(super) type FoundLine = (String, usize, String);
 
 /// A valid document.
 pub(super) struct Base {
@@ -69,7 +69,7 @@ pub(super) struct Base {
     pub(super) format: &'static str,
     pub(super) lines: Vec<String>,
     pub(super) keys: Vec<Line>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundLine>,
 }
 
 impl Base {
@@ -147,8 +147,8 @@ impl Base {
     }
 
     /// The field with another value.
-    pub(super) fn with(&self, line: &Line, value: &str) -> Edit {
-        Edit::new(line.at..line.end, vec![self.line(line, &line.key, value)])
+    pub(super) fn with(&self, line: &Line, value: &str) -> LineEdit {
+        LineEdit::new(line.at..line.end, vec![self.line(line, &line.key, value)])
     }
 
     /// Another field of the same object.
@@ -224,26 +224,26 @@ impl Base {
     }
 
     /// What becomes of the document when this field is broken.
-    pub(super) fn turns(&self, line: &Line, kind: &str) -> Turns {
+    pub(super) fn format_change(&self, line: &Line, kind: &str) -> FormatChange {
         let has = |keys: &[&str]| {
             self.keys.iter().filter(|other| keys.contains(&other.key.as_str())).count()
         };
         let absent = matches!(kind, "drop" | "misspell");
         match (self.format, line.key.as_str()) {
             ("mcp", "tools" | "result") if absent || matches!(kind, "retype" | "blank") => {
-                Turns::Unknown
+                FormatChange::Unknown
             }
-            ("mcp", "inputSchema") if absent && has(&["inputSchema"]) == 1 => Turns::Unknown,
-            ("ikigai", "parameters") if absent => Turns::Unknown,
+            ("mcp", "inputSchema") if absent && has(&["inputSchema"]) == 1 => FormatChange::Unknown,
+            ("ikigai", "parameters") if absent => FormatChange::Unknown,
             // The smallest BTCP tool differs from an MCP tool in this field only.
             ("btcp", "capabilities")
                 if absent
                     && has(&["btcp", "examples", "timeout"]) == 0
                     && has(&["capabilities"]) == 1 =>
             {
-                Turns::Other
+                FormatChange::Other
             }
-            _ => Turns::Nothing,
+            _ => FormatChange::Nothing,
         }
     }
 }
@@ -292,7 +292,7 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
 }
 
 /// The findings of `check`.
-pub(super) fn check(file: &str, text: &str) -> Vec<Found> {
+pub(super) fn check(file: &str, text: &str) -> Vec<FoundLine> {
     let loaded = Workspace::new(Arc::new(InProcessAnalyzer))
         .read(&parse(file, text), ReadOptions { format: None, compat: false, rules: true });
     let line = |d: &toolwright_source::Diagnostic| d.line_column().map_or(0, |(line, _)| line);

@@ -17,7 +17,9 @@ use toolwright_sandbox::{
     GuestLimits, Program, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
+use crate::capped_texts::clip;
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
+use crate::offload::{WorkSize, offload};
 use crate::{
     BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
 };
@@ -46,6 +48,9 @@ const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   }
 }
 globalThis.BTCPError = BTCPError;";
+
+/// Characters of a suggestion, and the ellipsis of the prelude.
+const MAX_SUGGESTION: usize = 4001;
 
 /// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
 const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
@@ -91,7 +96,8 @@ impl Executor for BodyExecutor {
             match self.run_body(body, pool, &call).await {
                 Ok(output) => {
                     body.log_console(&output.log, &self.context.console);
-                    Ok(Outcome::value_of(output.value))
+                    let value = output.value;
+                    Ok(offload(WorkSize::of(&value), move || Outcome::value_of(value)).await)
                 }
                 Err(failure) => {
                     body.log_console(&failure.error.log, &self.context.console);
@@ -112,8 +118,10 @@ impl BodyExecutor {
     ) -> Result<ProgramOutput, FunctionError> {
         let prelude = self.prelude.get_or_try_init(|| pool.compile_prelude(BTCP_PRELUDE)).await;
         let prelude = prelude.map_err(|error| FunctionError { error, location: None })?.clone();
-        let args = call.arguments.clone();
-        let input = ProgramInput { prelude: Some(prelude), ..ProgramInput::args(args) };
+        let args = call.arguments.shared();
+        let size = WorkSize::of_bytes(call.arguments.size());
+        let args = offload(size, move || ProgramInput::args((*args).clone())).await;
+        let input = ProgramInput { prelude: Some(prelude), ..args };
         // The runner ends the call at its deadline and drops this future. These limits are for the
         // worker, which must not go on after that; the clock gets a second more, so that the
         // runner's deadline comes first.
@@ -124,7 +132,7 @@ impl BodyExecutor {
             output: call.budget.output,
             ..guest_limits(call.limits, FunctionRole::Body)
         };
-        body.run(pool, self.context.analyzer.as_deref(), &input, &limits, None).await
+        body.run(pool, self.context.analyzer.as_ref(), &input, &limits, None).await
     }
 }
 
@@ -141,7 +149,8 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
             let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
             match field("suggestion") {
-                Some(suggestion) => failure.suggest(suggestion),
+                // Cut again: a body can set the property without the constructor.
+                Some(suggestion) => failure.suggest(clip(suggestion, MAX_SUGGESTION)),
                 None => failure,
             }
         }

@@ -35,6 +35,7 @@ use super::connect_error::{
     transport_error, unavailable,
 };
 use super::direct_calls::{DirectCalls, DirectChannel};
+use super::given_arguments::GivenArguments;
 use super::http_transport::{self, RawToolLists};
 use super::incoming_filter::{DisconnectReason, IncomingFilter, WithoutProgress};
 use super::message_lines::MAX_MESSAGE;
@@ -42,7 +43,7 @@ use super::progress_router::{ProgressRouter, ProgressUpdates};
 use super::raw_results;
 use super::server_process::{ServerProcess, TIME_TO_END};
 use crate::outcome::json_size;
-use crate::{Failure, Host, Json, code};
+use crate::{CallArguments, Failure, Host, Json, code};
 
 /// How many pages one list of tools may have. A server whose cursor never ends would otherwise be
 /// asked for ever.
@@ -190,7 +191,7 @@ impl UpstreamConnection {
     pub(super) async fn call(
         &self,
         tool: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         host: &dyn Host,
     ) -> Result<Json, Failure> {
         if let Some(direct) = &self.direct {
@@ -200,6 +201,9 @@ impl UpstreamConnection {
         // The protocol has no other kind of arguments than an object.
         params.arguments = arguments.as_object().cloned();
         let mut request = CallToolRequest::new(params);
+        if let Some(text) = arguments.given_text() {
+            request.extensions.insert(GivenArguments(Arc::clone(text)));
+        }
         if !host.wants_progress() {
             request.extensions.insert(WithoutProgress);
         }
@@ -219,7 +223,7 @@ impl UpstreamConnection {
         &self,
         direct: &DirectChannel,
         tool: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         host: &dyn Host,
     ) -> Result<Json, Failure> {
         let Some(mut call) = direct.register() else {

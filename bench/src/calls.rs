@@ -20,9 +20,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{
-    BoxFuture, Budget, Call, CallLimits, CallRequest, ConcurrencyLimit, EXECUTORS, Executor,
-    ExecutorContext, ExecutorKind, Failure, Host, Log, NoHost, Outcome, RegisteredTool, Runner,
-    ToolRegistry,
+    BoxFuture, Budget, Call, CallArguments, CallLimits, CallRequest, ConcurrencyLimit, EXECUTORS,
+    Executor, ExecutorContext, ExecutorKind, Failure, Host, Log, NoHost, Outcome, RegisteredTool,
+    Runner, ToolRegistry,
 };
 use toolwright_model::{
     Binding, Connection, Details, Draft, FieldValue, InputSchema, Namespace, Server, ToolName,
@@ -215,7 +215,8 @@ fn through(runner: &Arc<Runner>) -> TimedCall {
     let runner = Arc::clone(runner);
     Box::new(move || {
         let runner = Arc::clone(&runner);
-        let request = CallRequest { arguments: arguments(), ..CallRequest::new("bench:echo") };
+        let request =
+            CallRequest { arguments: arguments().into(), ..CallRequest::new("bench:echo") };
         Box::pin(async move {
             let start = Instant::now();
             let outcome = runner.call(request, &NoHost).await;
@@ -245,7 +246,7 @@ async fn runner_alone() {
         runner.registry().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
     let tool = Arc::new(tool);
     let bare: TimedCall = Box::new(move || {
-        let (tool, arguments) = (Arc::clone(&tool), arguments());
+        let (tool, arguments) = (Arc::clone(&tool), CallArguments::from(arguments()));
         Box::pin(async move {
             let allowed = Duration::from_secs(30);
             let cancel = CancellationToken::new();

@@ -15,14 +15,14 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{
-    CallRequest, ExecutorContext, Failure, Host, Log, Outcome, Progress, RegisteredTool,
-    ResultContent, code,
+    CallArguments, CallRequest, ExecutorContext, Failure, Host, Log, Outcome, Progress,
+    RegisteredTool, ResultContent, code,
 };
 use toolwright_source::{Severity, render};
 use toolwright_workspace::ReadOptions;
@@ -115,7 +115,7 @@ async fn call(
     let tool = registry.find(&args.id);
     let mut request =
         CallRequest::new(tool.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
-    request.arguments = input.to_json(tool.map(|entry| &**entry));
+    request.arguments = input.for_tool(tool.map(|entry| &**entry))?;
     request.timeout = timeout;
     // The deadline counts from the start of loading, not from the call.
     request.started = started;
@@ -248,7 +248,7 @@ fn describe(content: &ResultContent) -> String {
 /// its schema decides what `7` means.
 enum CallInput {
     /// `--args`, always an object.
-    Json(Json),
+    Whole(CallArguments),
     /// `KEY=VALUE` and `KEY:=JSON`, without duplicate keys.
     Pairs(Vec<(String, ArgumentValue)>),
 }
@@ -257,8 +257,8 @@ enum CallInput {
 enum ArgumentValue {
     /// From `key=value`: converted by the schema.
     Text(String),
-    /// From `key:=value`: used unchanged.
-    Json(Json),
+    /// From `key:=value`: JSON text, used unchanged.
+    Json(String),
 }
 
 impl CallInput {
@@ -280,11 +280,12 @@ impl CallInput {
             } else {
                 text
             };
-            let json: Json = serde_json::from_str(text).context("`--args` is not JSON")?;
-            if !json.is_object() {
+            let arguments =
+                CallArguments::parse(text).map_err(|why| anyhow!("`--args` is {why}"))?;
+            if !arguments.is_object() {
                 bail!("`--args` is not a JSON object");
             }
-            return Ok(CallInput::Json(json));
+            return Ok(CallInput::Whole(arguments));
         }
         let mut pairs: Vec<(String, ArgumentValue)> = Vec::new();
         for pair in &args.pairs {
@@ -294,9 +295,9 @@ impl CallInput {
             };
             let (key, value) = match key.strip_suffix(':') {
                 Some(key) => {
-                    let json = serde_json::from_str(value)
-                        .with_context(|| format!("the value of `{key}` is not JSON"))?;
-                    (key, ArgumentValue::Json(json))
+                    CallArguments::parse(value)
+                        .map_err(|why| anyhow!("the value of `{key}` is {why}"))?;
+                    (key, ArgumentValue::Json(value.to_owned()))
                 }
                 None => (key, ArgumentValue::Text(value.to_owned())),
             };
@@ -312,29 +313,35 @@ impl CallInput {
         Ok(CallInput::Pairs(pairs))
     }
 
-    /// The arguments as the JSON object of the request, with texts converted to the types in the
-    /// tool's schema. Without a tool they stay text; the call fails anyway.
-    fn to_json(&self, entry: Option<&RegisteredTool>) -> Json {
+    /// The arguments of the request, with texts converted to the types in the tool's schema. Without
+    /// a tool they stay text; the call fails anyway. Put together as text, so that numbers reach the
+    /// tool with the digits that were typed.
+    fn for_tool(&self, entry: Option<&RegisteredTool>) -> Result<CallArguments, Failure> {
         match self {
-            CallInput::Json(json) => json.clone(),
+            CallInput::Whole(arguments) => Ok(arguments.clone()),
             CallInput::Pairs(pairs) => {
                 let schema = entry.map(|entry| entry.tool.input.to_json()).unwrap_or_default();
-                let convert = |(key, value): &(String, ArgumentValue)| {
+                let member = |(key, value): &(String, ArgumentValue)| {
                     let value = match value {
-                        ArgumentValue::Json(json) => json.clone(),
+                        ArgumentValue::Json(text) => text.clone(),
                         ArgumentValue::Text(text) => convert_text(text, &schema["properties"][key]),
                     };
-                    (key.clone(), value)
+                    format!("{}: {value}", Json::from(key.as_str()))
                 };
-                Json::Object(pairs.iter().map(convert).collect::<Map<_, _>>())
+                let text = pairs.iter().map(member).collect::<Vec<_>>().join(", ");
+                // Keys are distinct and values are JSON, but together they may be nested too deeply.
+                CallArguments::parse(&format!("{{{text}}}")).map_err(|why| {
+                    Failure::new(&code::INPUT_INVALID, format!("the arguments are {why}"))
+                })
             }
         }
     }
 }
 
-/// Converts the text of an argument. It stays a string unless it is JSON of another type that the
-/// property's schema accepts: with `type: string`, `zip=01234` and `flag=true` are strings.
-fn convert_text(text: &str, schema: &Json) -> Json {
+/// Converts the text of an argument into JSON text. It becomes a string unless it is JSON of another
+/// type that the property's schema accepts: with `type: string`, `zip=01234` and `flag=true` are
+/// strings.
+fn convert_text(text: &str, schema: &Json) -> String {
     // `type` may be one name or a list of names.
     let types: Vec<&str> = match &schema["type"] {
         Json::String(one) => vec![one],
@@ -342,7 +349,7 @@ fn convert_text(text: &str, schema: &Json) -> Json {
         _ => Vec::new(),
     };
     // Not JSON at all, such as `hello`: stays a text whatever the schema says.
-    let as_json = serde_json::from_str::<Json>(text).ok();
+    let as_json = CallArguments::parse(text).ok();
     let fits = |json: &Json| match json {
         Json::Null => types.contains(&"null"),
         Json::Bool(_) => types.contains(&"boolean"),
@@ -355,8 +362,8 @@ fn convert_text(text: &str, schema: &Json) -> Json {
     // Without any hint in the schema, a text that is a JSON number, list or boolean becomes one.
     let untyped = types.is_empty() && schema.get("enum").is_none() && schema.get("const").is_none();
     match as_json {
-        Some(json) if fits(&json) || (untyped && !json.is_string()) => json,
-        _ => Json::String(text.to_owned()),
+        Some(json) if fits(&json) || (untyped && !json.is_string()) => text.to_owned(),
+        _ => Json::from(text).to_string(),
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
     let analyzer = script_analyzer::new_analyzer();
     let result = runtime::new_runtime()?.block_on(async {
         tokio::select! {
-            result = function.run(&pool, Some(&*analyzer), &input, &limits, None) => Some(result),
+            result = function.run(&pool, Some(&analyzer), &input, &limits, None) => Some(result),
             // Dropping the future of the run kills its worker.
             () = runtime::wait_for_signal() => None,
         }

@@ -1,12 +1,20 @@
-//! How many calls of one toolset run at once, and how many more may wait.
+//! How many calls of one toolset run at once, how many more may wait, and how many threads its
+//! expensive checks may occupy.
 //!
 //! A tokio semaphore already serves waiters in order of arrival, but its queue has no end. Here a
 //! counter bounds the queue: a client that sends calls faster than they finish gets `BUSY` at once,
 //! instead of a growing queue of calls whose callers have long given up.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::offload::run_blocking;
+
+/// Threads that expensive checks of one toolset may occupy. A check cannot be stopped, so it may
+/// outlive its call by seconds; the other toolsets must have processors left meanwhile.
+const MAX_EXPENSIVE: usize = 2;
 
 /// The permits and the waiting queue of one toolset. All tools of the toolset share it.
 #[derive(Debug)]
@@ -16,6 +24,8 @@ pub struct ConcurrencyLimit {
     waiting: AtomicUsize,
     max_running: usize,
     max_waiting: usize,
+    /// The permits of [`run_expensive`](Self::run_expensive).
+    expensive: Arc<Semaphore>,
 }
 
 /// The queue has no place left.
@@ -31,6 +41,7 @@ impl ConcurrencyLimit {
             waiting: AtomicUsize::new(0),
             max_running,
             max_waiting,
+            expensive: Arc::new(Semaphore::new(MAX_EXPENSIVE)),
         }
     }
 
@@ -55,6 +66,22 @@ impl ConcurrencyLimit {
         let permit = self.permits.acquire().await;
         drop(place);
         Ok(permit.expect("the semaphore is never closed"))
+    }
+
+    /// Does work whose time a definition decides (schemas, advice) on another thread, once one of
+    /// the toolset's threads for it is free.
+    pub(crate) async fn run_expensive<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let permit = Arc::clone(&self.expensive).acquire_owned().await;
+        run_blocking(move || {
+            let done = work();
+            // Here and not in the caller, who may be gone by now.
+            drop(permit);
+            done
+        })
+        .await
     }
 }
 

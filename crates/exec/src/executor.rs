@@ -14,15 +14,16 @@ use toolwright_sandbox::WorkerPool;
 use toolwright_script::ScriptAnalyzer;
 
 use crate::knowledge::KnowledgeFunction;
-use crate::{BoxFuture, Budget, Failure, Host, Json, Outcome, js, mcp, process};
+use crate::{BoxFuture, Budget, CallArguments, Failure, Host, Outcome, js, mcp, process};
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
 /// of its toolset is held until the executor's future ends.
 pub struct Call<'a> {
     /// The tool to run.
     pub tool: &'a Tool,
-    /// The arguments, after the request processors of the definition.
-    pub arguments: &'a Json,
+    /// The arguments: as the caller wrote them, unless request processors of the definition replaced
+    /// them.
+    pub arguments: &'a CallArguments,
     /// The JavaScript body of the tool, or why it has none. Only the executor of JavaScript looks
     /// at it.
     pub body: Result<&'a KnowledgeFunction, &'a str>,

@@ -4,7 +4,12 @@
 //! a model that should correct its next call. [`Failure::detail`] goes to the log only: it can hold
 //! what a foreign program printed, which may be long, secret or written to steer a model.
 
+use crate::capped_texts::{MAX_CHARS, clip};
 use crate::{Json, RunCode};
+
+/// Errors of a schema that a failure lists. A caller corrects a few mistakes at a time; a schema can
+/// find ten thousand.
+const MAX_SCHEMA_ERRORS: usize = 20;
 
 /// One value of the arguments or the result that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,13 +90,22 @@ impl Failure {
         self
     }
 
-    /// Lists the values that a schema rejected.
+    /// Lists the values that a schema rejected: the first of them, if there are many.
     #[must_use]
     pub(crate) fn schema_errors(mut self, errors: &toolwright_schema::ValidationErrors) -> Failure {
-        self.errors = errors
-            .iter()
-            .map(|e| ValueError { path: e.instance_path.clone(), message: e.message.clone() })
+        let shown = errors.iter().take(MAX_SCHEMA_ERRORS);
+        let mut listed: Vec<ValueError> = shown
+            .map(|error| ValueError {
+                path: clip(&error.instance_path, MAX_CHARS).into_owned(),
+                message: clip(&error.message, MAX_CHARS).into_owned(),
+            })
             .collect();
+        let rest = errors.iter().count() - listed.len();
+        if rest > 0 {
+            let message = format!("{rest} more errors are not shown");
+            listed.push(ValueError { path: String::new(), message });
+        }
+        self.errors = listed.into();
         self
     }
 

@@ -7,6 +7,10 @@
 //!         Outcome ◀─ output schema ◀─ size limit ◀─ executor, under a Budget
 //! ```
 //!
+//! Checks, validators, processors and the executor share the time of the call. Whatever can take
+//! longer than a millisecond because of a definition leaves the threads that calls share
+//! (`offload`).
+//!
 //! Each step can end the call with a [`Failure`], which carries a stable [`RunCode`].
 //!
 //! An executor is a way to run a tool: as a process ([`process`]), by asking an MCP server
@@ -26,7 +30,9 @@
 //! # });
 //! ```
 
+mod arguments;
 mod budget;
+mod capped_texts;
 pub mod code;
 mod concurrency;
 mod executor;
@@ -35,6 +41,7 @@ mod host;
 mod js;
 pub mod knowledge;
 pub mod mcp;
+mod offload;
 mod outcome;
 pub mod process;
 mod process_tree;
@@ -42,12 +49,15 @@ mod registry;
 mod runner;
 mod stderr_tail;
 
+pub use arguments::CallArguments;
 pub use budget::Budget;
+pub use capped_texts::CappedTexts;
 pub use code::RunCode;
 pub use concurrency::ConcurrencyLimit;
 pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log};
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
 pub use host::{Host, NoHost, Progress};
+pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent};
 pub use process_tree::kill_all_processes;
 pub use registry::{RegisteredTool, ToolRegistry, ToolStatus};

@@ -4,6 +4,7 @@
 //! included. Results of programs and JavaScript are brought into the same shape here.
 
 use crate::Json;
+use crate::offload::{LARGE, WorkSize};
 
 /// A block of a result's content as MCP writes it, such as `{"type": "text", "text": …}`. Blocks of
 /// unknown types pass through unchanged.
@@ -75,15 +76,21 @@ impl Outcome {
     }
 
     /// The size that the output limit counts, in bytes. Content and structured content usually hold
-    /// the same data twice, so only the larger one counts. Counting may stop once the result is
-    /// above `cap`.
+    /// the same data twice, so only the larger one counts. Metadata and warnings count, too. Counting
+    /// may stop once the result is above `cap`.
     pub(crate) fn size(&self, cap: usize) -> usize {
         let block_size = |content: &ResultContent| {
             content.as_text().map_or_else(|| json_size(&content.0, cap), str::len)
         };
         let content = self.content.iter().map(block_size).sum::<usize>();
         let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));
-        content.max(structured) + self.meta.as_ref().map_or(0, |meta| json_size(meta, cap))
+        let meta = self.meta.as_ref().map_or(0, |meta| json_size(meta, cap));
+        content.max(structured) + meta + self.warnings.iter().map(String::len).sum::<usize>()
+    }
+
+    /// Whether converting or writing the result takes longer than a moment.
+    pub fn work_size(&self) -> WorkSize {
+        WorkSize::of_bytes(self.size(LARGE))
     }
 
     /// All text blocks, joined by line breaks.

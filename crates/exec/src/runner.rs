@@ -3,22 +3,31 @@
 //!
 //! The order matters. Arguments are checked before the call waits for a permit, so that a wrong
 //! call fails at once and occupies no place in the queue. Validators run before the permit too:
-//! they use the sandbox, not the tool. Processors run under the permit and the deadline of the
-//! call, because they are part of its work.
+//! they use the sandbox, not the tool. Processors run under the permit, because they are part of
+//! the call's work.
+//!
+//! All of it has one time limit ([`TimeLimit`]): what checks and validators use is missing later.
+//!
+//! ```text
+//! |─ schema, validators ─|·· queue ··|─ processors, executor, processors, output schema ─|
+//! |──────── used ────────|           |────────────────── limit − used ───────────────────|
+//! ```
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use toolwright_model::{CallLimits, OutputCheck, ToolId};
+use toolwright_model::{CallLimits, OutputCheck};
 use toolwright_schema::SchemaValidator;
 
 use crate::budget::now;
-use crate::knowledge::{FunctionRunner, RunnableKnowledge};
+use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
+use crate::offload::LARGE;
+use crate::outcome::json_size;
 use crate::{
-    Budget, Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome,
-    RegisteredTool, ToolRegistry, ToolStatus, ValueError, code,
+    Budget, Call, CallArguments, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host,
+    Json, KnowledgeAdvice, Outcome, RegisteredTool, ToolRegistry, ToolStatus, ValueError, code,
 };
 
 /// One call that a caller asks for.
@@ -27,7 +36,7 @@ pub struct CallRequest {
     /// The exact id of the tool.
     pub id: String,
     /// The arguments, not yet checked.
-    pub arguments: Json,
+    pub arguments: CallArguments,
     /// The caller's own time limit. It counts from `started`, so it includes waiting for a permit.
     pub timeout: Option<Duration>,
     /// The caller cancels this to give up the call.
@@ -42,7 +51,7 @@ impl CallRequest {
     pub fn new(id: impl Into<String>) -> CallRequest {
         CallRequest {
             id: id.into(),
-            arguments: Json::Object(serde_json::Map::new()),
+            arguments: Json::Object(serde_json::Map::new()).into(),
             timeout: None,
             cancel: CancellationToken::new(),
             started: now(),
@@ -120,43 +129,53 @@ impl Runner {
         let result = async {
             // The first two steps wait for nothing, so a wrong call fails at once.
             let tool = self.resolve(&request.id)?;
-            check_input(&tool, &request.arguments)?;
             let time = TimeLimit::of(&tool, &request, &limits);
             let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
+            let began = now();
             let mut warnings = Vec::new();
-            // The futures of knowledge are boxed: most calls have none, and this future would
-            // otherwise be as large as the largest of them for every call.
-            if let Some(knowledge) = &knowledge {
-                let validating = Box::pin(knowledge.validate(&request.arguments));
-                warnings = time.before_start(&request, started, &tool.id, validating).await??;
+            // The futures of all but the shortest way are boxed: most calls need none of them, and
+            // this future would otherwise be as large as the largest of them for every call.
+            if knowledge.is_some() || !is_quickly_accepted(&tool, &request.arguments) {
+                let budget = time.budget(&request, &limits, Duration::ZERO);
+                let checks = Box::pin(async {
+                    check_input(&tool, &request.arguments).await?;
+                    match &knowledge {
+                        Some(knowledge) => knowledge.validate(&request.arguments, &budget).await,
+                        None => Ok(Vec::new()),
+                    }
+                });
+                warnings = within_budget(&budget, &tool, knowledge.as_ref(), checks).await?;
             }
+            let used = now().saturating_duration_since(began);
             // From here on the call occupies a place of its toolset, until `permit` is dropped.
             let permit = acquire_permit(&tool, &request, &time, started).await?;
             // After the permit, because a declared time limit does not include waiting for it.
-            let budget = time.budget(&request, &limits, started);
+            let budget = time.budget(&request, &limits, used);
             let work = async {
+                let given = &request.arguments;
                 let prepared = match &knowledge {
-                    Some(knowledge) => Box::pin(knowledge.prepare(&request.arguments)).await?,
+                    Some(knowledge) => Box::pin(knowledge.prepare(given, &budget)).await?,
                     None => None,
                 };
                 // A processor replaces the arguments. They are not checked against the schema
                 // again: what it makes is for the tool, not for callers.
-                let arguments = prepared.as_ref().unwrap_or(&request.arguments);
+                let arguments = prepared.as_ref().unwrap_or(given);
                 let outcome = self.execute(&tool, arguments, &limits, &budget, host).await?;
                 match &knowledge {
-                    Some(knowledge) => Box::pin(knowledge.respond(outcome)).await,
+                    Some(knowledge) => Box::pin(knowledge.respond(outcome, &budget)).await,
                     None => Ok(outcome),
                 }
             };
-            let outcome = within_budget(&budget, &tool.id, work).await;
+            let outcome = within_budget(&budget, &tool, knowledge.as_ref(), work).await;
             // The next call may start while this result is checked.
             drop(permit);
             let mut outcome = outcome?;
             outcome.warnings.extend(warnings);
-            // The size before the schema: validating a result that is refused anyway would be
-            // wasted.
-            let outcome = check_size(outcome, limits.output)?;
-            check_output(&tool, outcome, limits.output_check)
+            if is_quickly_complete(&tool, &outcome, &limits) {
+                return Ok(outcome);
+            }
+            let checks = Box::pin(check_outcome(&tool, outcome, &limits));
+            within_budget(&budget, &tool, knowledge.as_ref(), checks).await
         }
         .await;
         // The caller never sees the detail, so the log is the only place to find it.
@@ -197,7 +216,7 @@ impl Runner {
     async fn execute(
         &self,
         tool: &RegisteredTool,
-        arguments: &Json,
+        arguments: &CallArguments,
         limits: &CallLimits,
         budget: &Budget,
         host: &dyn Host,
@@ -229,9 +248,11 @@ impl Runner {
 /// deadline comes last.
 async fn within_budget<T>(
     budget: &Budget,
-    id: &ToolId,
+    tool: &RegisteredTool,
+    knowledge: Option<&CallKnowledge<'_>>,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
+    let id = &tool.id;
     tokio::select! {
         biased;
         () = budget.cancel.cancelled() => {
@@ -239,42 +260,73 @@ async fn within_budget<T>(
         }
         result = work => result,
         () = tokio::time::sleep_until(budget.deadline.into()) => {
-            let message = format!("`{id}` did not answer within {} ms", budget.allowed.as_millis());
-            Err(Failure::new(&code::TIMEOUT, message))
+            let timeout = |usage: &KnowledgeBudget| usage.timeout(&id.to_string(), budget.allowed);
+            let usage = knowledge.map(|knowledge| &knowledge.usage);
+            Err(usage.map_or_else(|| timeout(&KnowledgeBudget::default()), timeout))
         }
     }
 }
 
 /// The knowledge of a tool's toolset, applied to one call.
 struct CallKnowledge<'a> {
-    knowledge: &'a RunnableKnowledge,
+    tool: &'a Arc<RegisteredTool>,
+    knowledge: &'a Arc<RunnableKnowledge>,
     /// The name of the tool, which definitions call a command.
     command: &'a str,
-    functions: FunctionRunner<'a>,
+    /// The id of the tool, for messages.
+    id: String,
+    context: &'a ExecutorContext,
+    limits: &'a CallLimits,
+    /// What its functions have used in this call.
+    usage: KnowledgeBudget,
 }
 
 impl<'a> CallKnowledge<'a> {
     fn of(
-        tool: &'a RegisteredTool,
+        tool: &'a Arc<RegisteredTool>,
         context: &'a ExecutorContext,
         limits: &'a CallLimits,
     ) -> Option<CallKnowledge<'a>> {
-        let (pool, limits) = (context.sandbox.as_ref(), &limits.functions);
-        let analyzer = context.analyzer.as_deref();
-        let functions = FunctionRunner { pool, analyzer, limits, log: &context.console };
-        let command = tool.tool.name.as_str();
-        tool.knowledge.as_deref().map(|knowledge| CallKnowledge { knowledge, command, functions })
+        tool.knowledge.as_ref().map(|knowledge| CallKnowledge {
+            tool,
+            knowledge,
+            command: tool.tool.name.as_str(),
+            id: tool.id.to_string(),
+            context,
+            limits,
+            usage: KnowledgeBudget::default(),
+        })
+    }
+
+    /// Runs functions within this budget.
+    fn functions<'b>(&'b self, budget: &'b Budget) -> FunctionRunner<'b> {
+        FunctionRunner {
+            tool: &self.id,
+            pool: self.context.sandbox.as_ref(),
+            analyzer: self.context.analyzer.as_ref(),
+            limits: &self.limits.functions,
+            log: &self.context.console,
+            budget,
+            usage: &self.usage,
+        }
     }
 
     /// Runs the validators. Returns their warnings if all of them accept the arguments.
-    async fn validate(&self, arguments: &Json) -> Result<Vec<String>, Failure> {
-        let judged = self.knowledge.judge(self.command, arguments, self.functions).await;
-        if let Some(why) = judged.no_sandbox {
-            return Err(Failure::new(&code::SANDBOX_FAILED, why));
+    async fn validate(
+        &self,
+        arguments: &CallArguments,
+        budget: &Budget,
+    ) -> Result<Vec<String>, Failure> {
+        let functions = self.functions(budget);
+        let judged = self.knowledge.judge(self.command, arguments, functions).await;
+        if let Some(failure) = judged.stopped {
+            return Err(failure);
         }
+        let warnings = judged.warnings.into_texts("warnings");
         if judged.errors.is_empty() {
-            return Ok(judged.warnings);
+            return Ok(warnings);
         }
+        let errors = judged.errors.into_texts("errors");
         let (message, advice) = match judged.broken {
             // The caller did nothing wrong, so advice on correct calls would mislead.
             true => (
@@ -282,15 +334,17 @@ impl<'a> CallKnowledge<'a> {
                 Vec::new(),
             ),
             false => {
-                let advice = self.knowledge.advice(self.command, arguments, &judged.errors);
+                let (tool, arguments) = (Arc::clone(self.tool), arguments.clone());
+                let mentioned = errors.clone();
+                let find = move || advice(&tool, &arguments, &mentioned);
+                let advice = self.tool.concurrency.run_expensive(find).await;
                 (format!("the validators of `{}` refuse the arguments", self.command), advice)
             }
         };
-        let errors =
-            judged.errors.into_iter().map(|message| ValueError { path: String::new(), message });
+        let errors = errors.into_iter().map(|message| ValueError { path: String::new(), message });
         let mut failure =
             // Warnings of validators go to the log only: beside errors they would distract.
-            Failure::new(&code::VALIDATION_FAILED, message).detail(judged.warnings.join("; "));
+            Failure::new(&code::VALIDATION_FAILED, message).detail(warnings.join("; "));
         failure.errors = errors.collect();
         failure.advice = advice.into();
         if judged.broken {
@@ -301,42 +355,67 @@ impl<'a> CallKnowledge<'a> {
     }
 
     /// Runs the request processors. Returns `None` if there are none.
-    async fn prepare(&self, arguments: &Json) -> Result<Option<Json>, Failure> {
-        self.knowledge.prepare(self.command, arguments, self.functions).await
+    async fn prepare(
+        &self,
+        arguments: &CallArguments,
+        budget: &Budget,
+    ) -> Result<Option<CallArguments>, Failure> {
+        self.knowledge.prepare(self.command, arguments, self.functions(budget)).await
     }
 
     /// Runs the response processors and matches the payload schemas.
-    async fn respond(&self, outcome: Outcome) -> Result<Outcome, Failure> {
-        self.knowledge.respond(self.command, outcome, self.functions).await
+    async fn respond(&self, outcome: Outcome, budget: &Budget) -> Result<Outcome, Failure> {
+        self.knowledge.respond(self.command, outcome, self.functions(budget)).await
     }
 }
 
-/// Checks the arguments against the input schema, and adds advice that fits the errors.
-fn check_input(tool: &RegisteredTool, arguments: &Json) -> Result<(), Failure> {
+/// The definition's advice about these errors; empty if it has none.
+fn advice(tool: &RegisteredTool, arguments: &Json, errors: &[String]) -> Vec<KnowledgeAdvice> {
+    let knowledge = tool.knowledge.as_ref();
+    knowledge
+        .map(|knowledge| knowledge.advice(tool.tool.name.as_str(), arguments, errors))
+        .unwrap_or_default()
+}
+
+/// Whether the arguments match the input schema, if that can be told in a moment. Nearly all calls
+/// pass here, without a change of the thread.
+fn is_quickly_accepted(tool: &RegisteredTool, arguments: &CallArguments) -> bool {
+    tool.validator.as_ref().is_none_or(|validator| {
+        let bytes = arguments.size();
+        bytes <= LARGE && validator.is_quick_for_input(bytes) && validator.accepts_input(arguments)
+    })
+}
+
+/// Checks the arguments against the input schema.
+async fn check_input(tool: &Arc<RegisteredTool>, arguments: &CallArguments) -> Result<(), Failure> {
+    if is_quickly_accepted(tool, arguments) {
+        return Ok(());
+    }
+    let (own, arguments) = (Arc::clone(tool), arguments.clone());
+    tool.concurrency.run_expensive(move || match_input(&own, &arguments)).await
+}
+
+/// Matches the arguments with the input schema, and adds advice that fits the errors. How long it
+/// takes is up to the definition: up to some seconds.
+fn match_input(tool: &RegisteredTool, arguments: &Json) -> Result<(), Failure> {
     let Some(validator) = &tool.validator else { return Ok(()) };
     let Err(errors) = validator.validate_input(arguments) else { return Ok(()) };
     let message = format!("the arguments of `{}` do not match its schema", tool.id);
     let mut failure = Failure::new(&code::INPUT_INVALID, message).schema_errors(&errors);
-    if let Some(knowledge) = &tool.knowledge {
-        // Advice is found by words, and the name of the argument is in the path only.
-        let errors: Vec<String> = failure
-            .errors
-            .iter()
-            .map(|error| format!("{} {}", error.path, error.message))
-            .collect();
-        failure.advice = knowledge.advice(tool.tool.name.as_str(), arguments, &errors).into();
-    }
+    // Advice is found by words, and the name of the argument is in the path only.
+    let errors = failure.errors.iter().map(|error| format!("{} {}", error.path, error.message));
+    failure.advice = advice(tool, arguments, &errors.collect::<Vec<_>>()).into();
     Err(failure)
 }
 
-/// The time limit of a call, and from when it counts.
+/// The time limit of a call, and what counts against it.
 struct TimeLimit {
     time: Duration,
     /// A limit of the caller's own counts from the request, waiting included: the caller does not
-    /// care where the time goes. A declared limit counts from the moment the work begins, because
-    /// an author knows how long the tool works, not how long the queue is.
+    /// care where the time goes. Against a declared limit, everything counts but the wait for a
+    /// permit, because an author knows how long the tool works, not how long the queue is.
     is_callers: bool,
-    /// The longest wait for validators and the permit.
+    /// The longest time from the request to the permit.
     wait: Duration,
 }
 
@@ -352,31 +431,14 @@ impl TimeLimit {
         TimeLimit { time, is_callers: request.timeout.is_some(), wait }
     }
 
-    /// Does work that comes before the tool starts, within the time that the call may wait.
-    async fn before_start<T>(
-        &self,
-        request: &CallRequest,
-        started: Instant,
-        id: &ToolId,
-        work: impl Future<Output = T>,
-    ) -> Result<T, Failure> {
-        let budget = Budget {
-            deadline: started + self.wait,
-            allowed: self.wait,
-            cancel: request.cancel.clone(),
-            // Validators have output limits of their own.
-            output: 0,
+    /// The budget of the work that begins now, where earlier work has used some of the time.
+    fn budget(&self, request: &CallRequest, limits: &CallLimits, used: Duration) -> Budget {
+        let deadline = match self.is_callers {
+            true => request.started + self.time,
+            false => now() + self.time.saturating_sub(used),
         };
-        within_budget(&budget, id, async { Ok(work.await) }).await
-    }
-
-    /// The budget of the work itself. Call this when the permit is held: a declared limit counts
-    /// from now on.
-    fn budget(&self, request: &CallRequest, limits: &CallLimits, started: Instant) -> Budget {
-        // A caller that waited for a permit has less time left for the work.
-        let from = if self.is_callers { started } else { now() };
         Budget {
-            deadline: from + self.time,
+            deadline,
             allowed: self.time,
             cancel: request.cancel.clone(),
             output: limits.output,
@@ -418,15 +480,36 @@ async fn acquire_permit<'t>(
     }
 }
 
+/// Whether a result is small and matches the output schema, if that can be told in a moment.
+fn is_quickly_complete(tool: &RegisteredTool, outcome: &Outcome, limits: &CallLimits) -> bool {
+    let bytes = outcome.size(LARGE);
+    bytes <= LARGE.min(limits.output)
+        && tool.validator.as_ref().is_none_or(|validator| {
+            let is_exempt = outcome.is_error || limits.output_check == OutputCheck::Off;
+            let matches = |value: &Json| {
+                validator.is_quick_for_output(json_size(value, LARGE))
+                    && validator.accepts_output(value)
+            };
+            is_exempt || !validator.has_output() || outcome.structured.as_ref().is_some_and(matches)
+        })
+}
+
+/// Checks the size of a result and the output schema. How long that takes is up to the definition.
+async fn check_outcome(
+    tool: &Arc<RegisteredTool>,
+    outcome: Outcome,
+    limits: &CallLimits,
+) -> Result<Outcome, Failure> {
+    let (own, cap, check) = (Arc::clone(tool), limits.output, limits.output_check);
+    let work = move || check_output(&own, check_size(outcome, cap)?, check);
+    tool.concurrency.run_expensive(work).await
+}
+
 /// Refuses a result that is too large. It is never cut: half a JSON document is worth nothing, and
 /// half a text can say the opposite.
 fn check_size(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
     // `size` counts each value only up to the cap, so a huge result costs no more than a large one.
-    if outcome.size(cap) > cap {
-        let message = format!("the answer has more than the {cap} bytes that are allowed");
-        return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
-    }
-    Ok(outcome)
+    if outcome.size(cap) > cap { Err(too_large(cap)) } else { Ok(outcome) }
 }
 
 /// Checks the result against the output schema. A result that reports an error is exempt, as MCP

@@ -34,6 +34,9 @@ pub(crate) struct CostProfile {
     pub open_in_all: usize,
     /// The number of subschemas.
     pub subschemas: usize,
+    /// Checks along all paths from the root, an upper bound of what one value of an instance can
+    /// cost: a subschema, and each name or value that it lists, counts one.
+    pub checks_per_value: u64,
     /// Every distinct pattern.
     pub patterns: Vec<SchemaPattern>,
 }
@@ -56,9 +59,10 @@ pub(crate) fn analyze(
     document: &Value,
 ) -> Result<CostProfile, SchemaError> {
     let all: Vec<usize> = (0..graph.nodes.len()).collect();
+    let one = |_: &Value| 1;
     // Only edges that are certainly followed: a `$dynamicRef` that merely may close a loop is not
     // rejected, it gets a step budget instead.
-    let certain = sum_paths(graph, &all, |edge| {
+    let certain = sum_paths(graph, &all, one, |edge| {
         edge.target == SubschemaTarget::SameValue && edge.origin != EdgeOrigin::PossibleReference
     });
     if let Some((node, keyword)) = certain.reference_in_loop {
@@ -66,7 +70,7 @@ pub(crate) fn analyze(
         let message = format!("`{keyword}` refers back to itself without entering the instance");
         return Err(SchemaError::invalid(pointer::join(&at, keyword), message));
     }
-    let in_place = sum_paths(graph, &all, |edge| edge.target == SubschemaTarget::SameValue);
+    let in_place = sum_paths(graph, &all, one, |edge| edge.target == SubschemaTarget::SameValue);
     let (widest, &paths) = in_place
         .paths
         .iter()
@@ -81,7 +85,8 @@ pub(crate) fn analyze(
         return Err(SchemaError::invalid(at, message));
     }
     check_resource_chains(graph)?;
-    let from_root = sum_paths(graph, &[0], |_| true);
+    let from_root = sum_paths(graph, &[0], one, |_| true);
+    let checks = sum_paths(graph, &[0], checks_of, |_| true);
     Ok(CostProfile {
         recursive: from_root.has_loop,
         needs_budget: from_root.paths[0] > MAX_UNBUDGETED_PATHS || in_place.has_loop,
@@ -92,13 +97,27 @@ pub(crate) fn analyze(
         open_per_value: in_place.longest.iter().copied().max().unwrap_or(1),
         open_in_all: from_root.longest[0],
         subschemas: graph.nodes.len(),
+        checks_per_value: checks.paths[0],
         patterns: distinct_patterns(graph, document),
     })
 }
 
+/// The checks that one subschema makes itself: one for itself, one per listed name or value. What
+/// is listed deeper, such as the names of `dependentRequired`, counts with its keyword's length.
+fn checks_of(subschema: &Value) -> u64 {
+    let listed = |keyword: &Value| match keyword {
+        Value::Array(items) => items.len(),
+        Value::Object(members) => members.len(),
+        _ => 0,
+    };
+    let keywords = subschema.as_object().into_iter().flatten().map(|(_, keyword)| listed(keyword));
+    1 + keywords.sum::<usize>() as u64
+}
+
 /// Sums over the paths of a graph, without the edges that close a loop.
 struct PathSums {
-    /// For each node, the number of paths that start there, the empty one included.
+    /// For each node, the sum of the weights of the nodes at the ends of all paths that start
+    /// there, the empty one included. With a weight of one that is the number of paths.
     paths: Vec<u64>,
     /// For each node, the number of nodes on the longest path that starts there.
     longest: Vec<usize>,
@@ -118,19 +137,21 @@ enum VisitState {
     Done,
 }
 
-/// Sums over all paths from `starts` along the edges that `follow` accepts.
+/// Sums over all paths from `starts` along the edges that `follow` accepts; a node counts as much
+/// as `weight` says.
 ///
 /// A depth-first search in post-order: when a node is done, its sums are added to the node that led
 /// to it. `open` is the search's stack, which would otherwise be the thread's.
 fn sum_paths(
     graph: &SubschemaGraph<'_>,
     starts: &[usize],
+    weight: impl Fn(&Value) -> u64,
     follow: impl Fn(&SubschemaEdge) -> bool,
 ) -> PathSums {
     let count = graph.nodes.len();
     let mut states = vec![VisitState::New; count];
     let mut sums = PathSums {
-        paths: vec![1; count],
+        paths: graph.nodes.iter().map(|node| weight(node.value)).collect(),
         longest: vec![1; count],
         has_loop: false,
         reference_in_loop: None,

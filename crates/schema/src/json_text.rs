@@ -1,4 +1,4 @@
-//! JSON text into a value, for schemas and instances that are given as text.
+//! JSON text into a value, for schemas, instances and arguments of calls that are given as text.
 //!
 //! `serde_json` alone keeps the last of two properties with the same name. For a schema that means
 //! that one of two rules silently disappears, so names that appear twice are an error here. Text
@@ -12,11 +12,16 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// The value of `text`.
+/// Parses JSON text. Unlike `serde_json`, rejects an object in which a name appears twice.
+///
+/// ```
+/// let error = toolwright_schema::decode(br#"{"a": 1, "a": 2}"#).unwrap_err();
+/// assert_eq!(error, "not valid JSON: the name `a` appears twice at line 1 column 12");
+/// ```
 ///
 /// # Errors
 /// What is wrong with it, with line and column, for a message.
-pub(crate) fn decode(text: &[u8]) -> Result<Value, String> {
+pub fn decode(text: &[u8]) -> Result<Value, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let decoded = UniqueNames.deserialize(&mut deserializer);
     let value = decoded.and_then(|value| deserializer.end().map(|()| value));

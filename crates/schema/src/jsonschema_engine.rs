@@ -185,6 +185,22 @@ pub(crate) fn try_pattern(pattern: &str, size: PatternSize) -> Option<RegexEngin
     built.is_ok().then_some(RegexEngine::Backtracking)
 }
 
+/// The size of a compiled pattern that is matched in linear time, rounded up to a power of two.
+/// `jsonschema` does not tell it, so it is found with the limit of the compiler.
+pub(crate) fn compiled_pattern_bytes(pattern: &str) -> u64 {
+    let schema = json!({ "pattern": pattern });
+    let fits = |bytes: usize| {
+        let linear = PatternOptions::regex().size_limit(bytes);
+        jsonschema::options().offline().with_pattern_options(linear).build(&schema).is_ok()
+    };
+    let (mut least, mut most) = (8_u32, LARGE_COMPILED_PATTERN_BYTES.ilog2());
+    while least < most {
+        let middle = (least + most) / 2;
+        if fits(1 << middle) { most = middle } else { least = middle + 1 }
+    }
+    1 << least
+}
+
 /// How large a compiled pattern may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternSize {

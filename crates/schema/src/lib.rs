@@ -62,6 +62,7 @@ pub use dialect::Dialect;
 pub use error::{
     SchemaError, SchemaSide, ToolSchemaError, ValidateError, ValidationError, ValidationErrors,
 };
+pub use json_text::decode;
 pub use quick_check::{is_certainly_valid_instance, is_certainly_valid_schema};
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
 pub use validator::{InstanceSource, SchemaSource, SchemaValidator};

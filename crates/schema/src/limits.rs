@@ -23,6 +23,18 @@ pub(crate) const MAX_IN_PLACE_PATHS: u64 = 20_000;
 /// schema slower but does not reject it.
 pub(crate) const MAX_UNBUDGETED_PATHS: u64 = 10_000;
 
+/// Checks per value (`CostProfile::checks_per_value`) up to which an instance is not measured before
+/// it is validated without a budget. The widest schemas of published tools stay below it.
+pub(crate) const MAX_UNMEASURED_CHECKS: u64 = 200;
+
+/// Checks of a whole instance, by its measured size, above which even the yes-or-no answer runs
+/// with a budget: about half a second, if every value met every check.
+pub(crate) const MAX_UNBUDGETED_CHECKS: u64 = 20_000_000;
+
+/// Checks of a whole instance, by the size of its text, that certainly take less than a
+/// millisecond.
+pub(crate) const QUICK_CHECKS: u64 = 50_000;
+
 /// Subschemas compiled repeatedly because they are reached through different chains of embedded
 /// `$id` resources: `jsonschema` compiles a target once per chain, because `$dynamicRef` may
 /// resolve differently in each.
@@ -64,6 +76,21 @@ pub(crate) const ANSWER_STEPS: u64 = 5_000_000;
 /// Steps for listing all errors. Fewer than [`ANSWER_STEPS`], because a step that builds an error
 /// deep inside an instance takes about a microsecond.
 pub(crate) const LISTING_STEPS: u64 = 300_000;
+
+/// Steps added for each value of the instance when errors are listed.
+pub(crate) const LISTING_STEPS_PER_VALUE: u64 = 10;
+
+/// Work of matching all strings of an instance with all patterns in linear time: the bytes of a
+/// string times the states of the compiled pattern, but at most its bytes squared, because a match
+/// enters no more than one state per byte. About five nanoseconds each; a string of a megabyte and
+/// a pattern such as `[ab]*a[ab]{5000}` would take fifty seconds.
+pub(crate) const MAX_MATCH_WORK: u64 = 1_000_000_000;
+
+/// The same work, as far as it certainly takes less than a few milliseconds.
+pub(crate) const QUICK_MATCH_WORK: u64 = 400_000;
+
+/// Bytes that a state of a compiled pattern takes.
+pub(crate) const PATTERN_STATE_BYTES: u64 = 32;
 
 /// Steps added for each value of the instance, so that a large instance of an ordinary schema never
 /// runs out.

@@ -17,6 +17,17 @@ pub(crate) struct ValueSize {
     pub strings: u64,
     /// Bytes of those strings.
     pub string_bytes: u64,
+    /// The sum of their squared lengths: high if some of them are long.
+    pub string_squares: u64,
+}
+
+impl ValueSize {
+    fn add_string(&mut self, text: &str) {
+        let bytes = text.len() as u64;
+        self.strings += 1;
+        self.string_bytes += bytes;
+        self.string_squares = self.string_squares.saturating_add(bytes.saturating_mul(bytes));
+    }
 }
 
 /// The number of containers nested in `value`, or `None` when there are more than `limit`.
@@ -59,12 +70,10 @@ pub(crate) fn measure(value: &Value) -> ValueSize {
             Some(current) => {
                 size.values += 1;
                 if let Value::String(text) = current {
-                    size.strings += 1;
-                    size.string_bytes += text.len() as u64;
+                    size.add_string(text);
                 }
                 if let Value::Object(members) = current {
-                    size.strings += members.len() as u64;
-                    size.string_bytes += members.keys().map(|key| key.len() as u64).sum::<u64>();
+                    members.keys().for_each(|name| size.add_string(name));
                 }
                 if let Some(children) = ChildIter::of(current) {
                     open.push(children);

@@ -5,7 +5,8 @@
 //!
 //! validate, by route:
 //!   Direct         FastValidator on the caller's stack           nearly all schemas of tools
-//!   DepthChecked   depth of the instance, then FastValidator     recursive schemas, `uniqueItems`
+//!   Measured       size of the instance, then FastValidator      recursive schemas, `uniqueItems`,
+//!                  if that cannot take long, else Budgeted       many subschemas or listed values
 //!   Budgeted       BudgetedValidator                             fan-out, patterns that backtrack
 //!
 //! errors of an instance that does not match: always BudgetedValidator, compiled on first use
@@ -21,10 +22,13 @@ use serde_json::Value;
 
 use crate::cost_analysis::{self, CostProfile};
 use crate::error_message::MessageContext;
-use crate::jsonschema_engine::{BudgetedValidator, CompileSettings, FastValidator, RegexEngine};
+use crate::jsonschema_engine::{
+    BudgetedValidator, CompileSettings, FastValidator, RegexEngine, compiled_pattern_bytes,
+};
 use crate::limits::{
-    ANSWER_STEPS, BACKTRACK_LIMITS, LISTING_STEPS, MATCH_PASS_STEPS, MATCH_PASSES, MAX_DEPTH,
-    MAX_ERRORS, STEPS_PER_VALUE,
+    ANSWER_STEPS, BACKTRACK_LIMITS, LISTING_STEPS, LISTING_STEPS_PER_VALUE, MATCH_PASS_STEPS,
+    MATCH_PASSES, MAX_DEPTH, MAX_ERRORS, MAX_MATCH_WORK, MAX_UNBUDGETED_CHECKS,
+    MAX_UNMEASURED_CHECKS, PATTERN_STATE_BYTES, QUICK_CHECKS, QUICK_MATCH_WORK, STEPS_PER_VALUE,
 };
 use crate::measure::{self, ValueSize};
 use crate::stack_space::{self, MAX_STACK};
@@ -41,6 +45,10 @@ const EVALUATION_FRAME: usize = 3 * 1024;
 /// Bytes of stack that one open subschema takes while the schema is compiled or checked by its
 /// meta-schema. Measured: the hostile tests pass with half of it, with and without optimisation.
 const COMPILATION_FRAME: usize = if cfg!(debug_assertions) { 24 * 1024 } else { 12 * 1024 };
+
+/// Bytes of text for which a value counts in estimates: matching a pattern takes about as long per
+/// sixteen bytes as checking another value.
+const BYTES_PER_VALUE: u64 = 16;
 
 /// How a schema is compiled.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,6 +76,8 @@ pub struct Schema {
     profile: CostProfile,
     /// Whether a pattern backtracks.
     regex_engine: RegexEngine,
+    /// States of all compiled patterns together. Found when an instance first has long strings.
+    pattern_states: OnceLock<u64>,
     /// Bytes of stack to compile with.
     compilation_stack: usize,
     /// One validator per backtrack limit, compiled on first use: most schemas never see an invalid
@@ -80,8 +90,8 @@ enum ValidationRoute {
     /// By the fast validator on the caller's stack, without measuring the instance: the schema is
     /// not recursive, so its own depth bounds the evaluation.
     Direct(FastValidator),
-    /// By the fast validator, after the depth of the instance was checked.
-    DepthChecked(FastValidator),
+    /// By the fast validator, after depth and size of the instance were checked.
+    Measured(FastValidator),
     /// Only by the budgeted validator.
     Budgeted,
 }
@@ -155,14 +165,26 @@ impl Schema {
         if let Some(validator) = first_budgeted {
             let _ = budgeted[0].set(Ok(validator));
         }
-        let depends_on_instance = profile.recursive || profile.compares_values;
+        let depends_on_instance = profile.recursive
+            || profile.compares_values
+            || !profile.patterns.is_empty()
+            || profile.checks_per_value > MAX_UNMEASURED_CHECKS;
         let fits_caller = evaluation_stack(&profile, 0) <= stack_space::CALLER_STACK;
         let route = match fast {
             Some(fast) if !depends_on_instance && fits_caller => ValidationRoute::Direct(fast),
-            Some(fast) => ValidationRoute::DepthChecked(fast),
+            Some(fast) => ValidationRoute::Measured(fast),
             None => ValidationRoute::Budgeted,
         };
-        Ok(Schema { route, document, settings, profile, regex_engine, compilation_stack, budgeted })
+        Ok(Schema {
+            route,
+            document,
+            settings,
+            profile,
+            regex_engine,
+            pattern_states: OnceLock::new(),
+            compilation_stack,
+            budgeted,
+        })
     }
 
     /// The dialect that the schema is written in.
@@ -182,6 +204,25 @@ impl Schema {
             ValidationRoute::Direct(fast) => fast.is_valid(instance),
             _ => self.try_is_valid(instance).unwrap_or(false),
         }
+    }
+
+    /// Whether [`Schema::is_valid`] takes less than about a millisecond for every instance whose
+    /// JSON text has `bytes` bytes. Such an instance need not be moved away from a thread that
+    /// others wait for.
+    pub fn is_quick_for(&self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        let match_work =
+            (self.profile.patterns.len() as u64).saturating_mul(bytes.saturating_mul(bytes));
+        self.regex_engine == RegexEngine::Linear
+            && evaluation_stack(&self.profile, MAX_DEPTH) <= stack_space::CALLER_STACK
+            // Values have four bytes in ordinary text; `1,1,1` has two, which the limit allows for.
+            && self.checks_of(bytes / 4 + 1) <= QUICK_CHECKS
+            && match_work <= QUICK_MATCH_WORK
+    }
+
+    /// The checks that `values` values can cost.
+    fn checks_of(&self, values: u64) -> u64 {
+        values.saturating_mul(self.profile.checks_per_value)
     }
 
     /// Validates `instance`.
@@ -211,12 +252,16 @@ impl Schema {
     fn try_is_valid(&self, instance: &Value) -> Result<bool, ValidationError> {
         let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
         let stack = evaluation_stack(&self.profile, depth);
-        if let ValidationRoute::Direct(fast) | ValidationRoute::DepthChecked(fast) = &self.route {
+        let size = measure::measure(instance);
+        self.check_match_work(size)?;
+        if let ValidationRoute::Direct(fast) | ValidationRoute::Measured(fast) = &self.route
+            && self.checks_of(size.values.saturating_add(size.string_bytes / BYTES_PER_VALUE))
+                <= MAX_UNBUDGETED_CHECKS
+        {
             return stack_space::run_with_stack(stack, || fast.is_valid(instance))
                 .map_err(no_stack);
         }
-        let size = measure::measure(instance);
-        let (backtracks, steps) = self.allowance(size, ANSWER_STEPS);
+        let (backtracks, steps) = self.allowance(size, ANSWER_STEPS, STEPS_PER_VALUE);
         let validator = self.budgeted(backtracks)?;
         let answer = stack_space::run_with_stack(stack, || {
             let charged = self.charged_backtracks(backtracks);
@@ -239,7 +284,8 @@ impl Schema {
     fn try_list_errors(&self, instance: &Value) -> Result<ValidationErrors, ValidationError> {
         let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
         let size = measure::measure(instance);
-        let (backtracks, steps) = self.allowance(size, LISTING_STEPS);
+        self.check_match_work(size)?;
+        let (backtracks, steps) = self.allowance(size, LISTING_STEPS, LISTING_STEPS_PER_VALUE);
         let validator = self.budgeted(backtracks)?;
         let context = MessageContext::new(&self.document, backtracks);
         let listed = stack_space::run_with_stack(evaluation_stack(&self.profile, depth), || {
@@ -263,9 +309,29 @@ impl Schema {
             .ok_or_else(|| ValidationError::without_keyword("does not match"))
     }
 
+    /// Rejects an instance whose strings are too long for the patterns. One match cannot be stopped,
+    /// so this is decided before the first.
+    fn check_match_work(&self, size: ValueSize) -> Result<(), ValidationError> {
+        let patterns = &self.profile.patterns;
+        let longest = size.string_squares.saturating_mul(patterns.len() as u64);
+        // Patterns that backtrack have a limit of their own.
+        if longest <= MAX_MATCH_WORK || self.regex_engine == RegexEngine::Backtracking {
+            return Ok(());
+        }
+        let states = *self.pattern_states.get_or_init(|| {
+            let sizes = patterns.iter().map(|pattern| compiled_pattern_bytes(&pattern.text));
+            sizes.sum::<u64>() / PATTERN_STATE_BYTES
+        });
+        if size.string_bytes.saturating_mul(states) <= MAX_MATCH_WORK {
+            return Ok(());
+        }
+        let message = "gave up: its strings are too long to be matched with the schema's patterns";
+        Err(ValidationError::without_keyword(message.to_owned()))
+    }
+
     /// The backtracks per match and the steps in all for an instance of this size.
-    fn allowance(&self, size: ValueSize, base: u64) -> (usize, u64) {
-        let steps = base + STEPS_PER_VALUE.saturating_mul(size.values);
+    fn allowance(&self, size: ValueSize, base: u64, per_value: u64) -> (usize, u64) {
+        let steps = base + per_value.saturating_mul(size.values);
         if self.regex_engine == RegexEngine::Linear {
             return (BACKTRACK_LIMITS[0], steps);
         }

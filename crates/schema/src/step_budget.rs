@@ -208,11 +208,11 @@ impl<'a> Object<'a, BudgetedJson> for BudgetedObject<'a> {
     }
 
     fn get(&self, key: &String) -> Option<BudgetedNode<'a>> {
-        // A property that is absent costs nothing: the schema bounds the number of lookups.
-        let value = self.members.get(key)?;
+        // Also where the property is absent: a list of required names makes an error of each.
         if let Some(budget) = self.budget {
             budget.spend(1);
         }
+        let value = self.members.get(key)?;
         Some(BudgetedNode { value, budget: self.budget })
     }
 

@@ -98,6 +98,30 @@ impl SchemaValidator {
         validate_source(&self.input, arguments.into())
     }
 
+    /// Whether arguments match, without the reasons.
+    #[inline]
+    pub fn accepts_input(&self, arguments: &Value) -> bool {
+        self.input.is_valid(arguments)
+    }
+
+    /// Whether a result matches, without the reasons. Without an output schema every result does.
+    #[inline]
+    pub fn accepts_output(&self, result: &Value) -> bool {
+        self.output.as_ref().is_none_or(|output| output.is_valid(result))
+    }
+
+    /// Whether [`SchemaValidator::accepts_input`] takes less than about a millisecond for all
+    /// arguments whose JSON text has `bytes` bytes.
+    pub fn is_quick_for_input(&self, bytes: usize) -> bool {
+        self.input.is_quick_for(bytes)
+    }
+
+    /// Whether [`SchemaValidator::accepts_output`] takes less than about a millisecond for all
+    /// results whose JSON text has `bytes` bytes.
+    pub fn is_quick_for_output(&self, bytes: usize) -> bool {
+        self.output.as_ref().is_none_or(|output| output.is_quick_for(bytes))
+    }
+
     /// Validates the result of a call. Without an output schema every result passes, even text that
     /// is not JSON.
     ///

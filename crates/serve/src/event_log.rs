@@ -21,8 +21,9 @@ use futures::stream::{self, Stream};
 use hyper::body::Bytes;
 use rmcp::model::ServerJsonRpcMessage;
 use tokio::sync::watch;
+use toolwright_exec::WorkSize;
 
-use crate::fast_calls::MessageSender;
+use crate::fast_calls::{MessageSender, message_text};
 
 /// How many messages are kept for a client that is disconnected or reads slowly. Older ones are
 /// dropped; they are progress notifications, because the response comes last.
@@ -130,11 +131,11 @@ pub(crate) struct CallCancelled;
 pub(crate) struct EventWriter(pub(crate) Arc<EventLog>);
 
 impl MessageSender for EventWriter {
-    async fn send(&self, message: ServerJsonRpcMessage) {
-        let text: Bytes =
-            serde_json::to_vec(&message).expect("a message has no map keys but strings").into();
+    async fn send(&self, message: ServerJsonRpcMessage, size: WorkSize) {
+        let is_response = is_response(&message);
+        let text: Bytes = message_text(message, size).await.into();
         self.0.state.send_modify(|state| {
-            state.has_response = is_response(&message);
+            state.has_response = is_response;
             state.bytes += text.len();
             state.messages.push_back(text);
             if state.messages.len() > MAX_MESSAGES {
@@ -175,9 +176,9 @@ mod tests {
         let log = EventLog::new(7);
         let writer = EventWriter(Arc::clone(&log));
         assert!(matches!(log.sole_response(), Ok(None)));
-        writer.send(response(1)).await;
+        writer.send(response(1), WorkSize::Small).await;
         assert!(matches!(log.sole_response(), Ok(Some(_))));
-        writer.send(response(2)).await;
+        writer.send(response(2), WorkSize::Small).await;
         drop(writer);
         let numbers = |from| log.events_after(from).map(|(n, _)| n).collect::<Vec<_>>();
         assert_eq!(
@@ -196,7 +197,7 @@ mod tests {
         let log = EventLog::new(1);
         let writer = EventWriter(Arc::clone(&log));
         for id in 0..300 {
-            writer.send(response(id)).await;
+            writer.send(response(id), WorkSize::Small).await;
         }
         drop(writer);
         let numbers: Vec<usize> = log.events_after(3).map(|(n, _)| n).collect().await;

@@ -21,7 +21,10 @@ use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
-use toolwright_exec::{CallRequest, Failure, Host, Outcome, Progress, ResultContent, code};
+use toolwright_exec::{
+    CallArguments, CallRequest, Failure, Host, Outcome, Progress, ResultContent, WorkSize, code,
+    offload,
+};
 
 use crate::tool_listing::{ListingCache, ToolListing};
 
@@ -65,6 +68,11 @@ impl ProtocolEra {
         }
     }
 }
+
+/// The arguments of a call as the client wrote them: JSON, not parsed yet. The transports put them
+/// into the extensions of requests that rmcp parses, because rmcp keeps parsed numbers only.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestedArguments(pub(crate) Arc<str>);
 
 /// Counts a call as running until it is dropped.
 pub(crate) struct RunningCall(Arc<watch::Sender<usize>>);
@@ -153,23 +161,34 @@ impl McpHandler {
     /// Answers `tools/call`; the end of both paths.
     ///
     /// A tool that fails is a result with `isError`, so that the model can read why. Only a tool
-    /// that does not exist is an error of the protocol.
+    /// that does not exist is an error of the protocol. The size is that of the answer.
     pub(crate) async fn call(
         &self,
-        request: CallToolRequestParams,
+        name: &str,
+        arguments: RequestedArguments,
         cancel: CancellationToken,
         era: ProtocolEra,
         progress: ProgressForwarder,
-    ) -> Result<CallToolResult, ErrorData> {
-        // `run` fills in the id when the tool is known.
-        let mut call = CallRequest::new("");
-        call.arguments = Json::Object(request.arguments.unwrap_or_default());
-        call.cancel = cancel;
+    ) -> (Result<CallToolResult, ErrorData>, WorkSize) {
         // Counted from here and not from the work: at the end of the program, calls that still wait
         // for their tool are waited for as well.
         let _running = self.track_call();
-        match self.run(&request.name, call, &progress).await {
-            Ok(outcome) => Ok(success_result(outcome, era)),
+        // `run` fills in the id when the tool is known.
+        let mut call = CallRequest::new("");
+        call.cancel = cancel;
+        let result = match CallArguments::read(arguments.0).await {
+            Ok(arguments) => {
+                call.arguments = arguments;
+                self.run(name, call, &progress).await
+            }
+            Err(why) => {
+                let message = format!("the arguments of `{name}` are {why}");
+                Err(Failure::new(&code::INPUT_INVALID, message))
+            }
+        };
+        let size = result.as_ref().map_or(WorkSize::Small, Outcome::work_size);
+        let answer = match result {
+            Ok(outcome) => Ok(offload(size, move || success_result(outcome, era)).await),
             Err(failure) if failure.code == &code::TOOL_NOT_FOUND => {
                 let mut data = failure.to_json();
                 // Where the BTCP specification puts the name of the code.
@@ -180,7 +199,8 @@ impl McpHandler {
             }
             // Everything else is for the model to read, also a time-out or wrong arguments.
             Err(failure) => Ok(failure_result(&failure)),
-        }
+        };
+        (answer, size)
     }
 
     /// Aborts all calls, when no client is left to read their results.
@@ -240,7 +260,15 @@ impl ServerHandler for McpHandler {
         let token = context.meta.get_progress_token();
         let era = ProtocolEra::of(&context);
         let (forwarder, mut updates) = ProgressForwarder::new(token.is_some());
-        let work = self.call(request, context.ct.clone(), era, forwarder);
+        // What the transport kept; rmcp has parsed the arguments into doubles already.
+        let http = context.extensions.get::<http::request::Parts>();
+        let given = context.extensions.get::<RequestedArguments>();
+        let given = given.or_else(|| http?.extensions.get()).cloned();
+        let arguments = given.unwrap_or_else(|| {
+            let parsed = Json::Object(request.arguments.unwrap_or_default());
+            RequestedArguments(parsed.to_string().into())
+        });
+        let work = self.call(&request.name, arguments, context.ct.clone(), era, forwarder);
         // Concurrent with the call, so that a client that does not read cannot delay the tool. The
         // loop ends after the call, when the forwarder is dropped and the queue is empty; so all
         // progress is sent before the result.
@@ -251,7 +279,7 @@ impl ServerHandler for McpHandler {
             }
         };
         // `join!` and not `select!`: the queue is emptied after the call has ended.
-        let (result, ()) = tokio::join!(work, forward);
+        let ((result, _), ()) = tokio::join!(work, forward);
         result.map(CallToolResponse::Complete)
     }
 

@@ -32,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use crate::McpHandler;
+use crate::handler::RequestedArguments;
 use crate::http_sessions::HttpSessions;
 use crate::stdio_server::GRACE;
 
@@ -212,7 +213,7 @@ impl McpEndpoint {
         }
         let is_delete = request.method() == Method::DELETE;
         let is_post = request.method() == Method::POST;
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let body = match read_body(body).await {
             Ok(body) => body,
             Err(response) => return Ok(response),
@@ -230,6 +231,10 @@ impl McpEndpoint {
             return Ok(response);
         }
         // rmcp's service takes any body type, so the buffered body can be passed on.
+        // It parses the arguments of calls; the handler needs their text.
+        if let Some(arguments) = RequestedArguments::in_message(&body) {
+            parts.extensions.insert(arguments);
+        }
         let request = Request::from_parts(parts, Full::new(body));
         let mut response = Service::call(&mut self.rmcp.clone(), request).await?;
         // rmcp answers the end of a session with 202. Clients expect a status that means done.

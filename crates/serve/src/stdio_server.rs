@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorCode, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, GetExtensions, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::{
     QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
@@ -25,10 +26,12 @@ use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use toolwright_exec::WorkSize;
 use toolwright_exec::mcp::{MessageLine, MessageLines};
 
 use crate::McpHandler;
-use crate::fast_calls::{FastCallRequest, FastCalls, MessageSender};
+use crate::fast_calls::{FastCallRequest, FastCalls, MessageSender, message_text};
+use crate::handler::RequestedArguments;
 
 /// How long running calls may continue when the server ends.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
@@ -126,12 +129,11 @@ impl StdoutWriter {
 }
 
 impl MessageSender for StdoutWriter {
-    async fn send(&self, message: ServerJsonRpcMessage) {
-        if let Ok(line) = serde_json::to_vec(&message) {
-            // If the client has closed its end of stdout, it closes stdin as well, and reading from
-            // that ends the connection.
-            let _ = self.clone().write(line).await;
-        }
+    async fn send(&self, message: ServerJsonRpcMessage, size: WorkSize) {
+        let line = message_text(message, size).await;
+        // If the client has closed its end of stdout, it closes stdin as well, and reading from
+        // that ends the connection.
+        let _ = self.clone().write(line).await;
     }
 }
 
@@ -141,7 +143,12 @@ fn parse_line(line: &[u8]) -> IncomingLine {
     if line.trim_ascii().is_empty() {
         return IncomingLine::Blank;
     }
-    if let Ok(message) = serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+    if let Ok(mut message) = serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+        if let ClientJsonRpcMessage::Request(request) = &mut message
+            && let Some(arguments) = RequestedArguments::in_message(line)
+        {
+            request.request.extensions_mut().insert(arguments);
+        }
         return IncomingLine::Message(Box::new(message));
     }
     match serde_json::from_slice::<serde_json::Value>(line) {
@@ -184,7 +191,17 @@ impl Transport<RoleServer> for ClientStdio {
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let to = self.to.clone();
-        async move { to.write(serde_json::to_vec(&item)?).await }
+        // A list can have ten thousand tools, and nothing says how large the result of a call is.
+        let size = match &item {
+            ServerJsonRpcMessage::Response(response) => match response.result {
+                ServerResult::ListToolsResult(_) | ServerResult::CallToolResult(_) => {
+                    WorkSize::Large
+                }
+                _ => WorkSize::Small,
+            },
+            _ => WorkSize::Small,
+        };
+        async move { to.write(message_text(item, size).await).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {

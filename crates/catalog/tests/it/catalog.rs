@@ -89,7 +89,7 @@ impl TestCatalog {
     }
 
     async fn call(&self, id: &str, arguments: Json) -> Result<Json, String> {
-        let request = CallRequest { arguments, ..CallRequest::new(id) };
+        let request = CallRequest { arguments: arguments.into(), ..CallRequest::new(id) };
         let answer = self.catalog.runner().call(request, &NoHost).await;
         answer
             .map(|outcome| outcome.structured.unwrap_or_default())

@@ -103,8 +103,8 @@ fn run_examples(
         let catalog = if args.run { Some(load_catalog(args).await?) } else { None };
         let runner = ExampleRunner {
             pool: &pool,
-            analyzer: &*analyzer,
-            limits: &limits.functions,
+            analyzer: &analyzer,
+            limits: &limits,
             knowledge: &knowledge,
             catalog: catalog.as_deref(),
             exact: args.exact,

@@ -13,10 +13,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
+use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
-use toolwright_exec::knowledge::{FunctionRunner, RunnableKnowledge, Verdict};
-use toolwright_exec::{CallRequest, Log, NoHost, code};
-use toolwright_model::{Binding, Example, ExpectedError, FunctionLimits};
+use toolwright_exec::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, Verdict};
+use toolwright_exec::{Budget, CallArguments, CallLimits, CallRequest, Log, NoHost, code};
+use toolwright_model::{Binding, Example, ExpectedError};
 use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidateError};
 use toolwright_script::ScriptAnalyzer;
@@ -47,9 +48,9 @@ pub(super) struct ExampleRunner<'a> {
     /// The sandbox for validators.
     pub(super) pool: &'a WorkerPool,
     /// Locates exceptions of validators in their source.
-    pub(super) analyzer: &'a dyn ScriptAnalyzer,
-    /// Time and memory of one validator, from the configuration.
-    pub(super) limits: &'a FunctionLimits,
+    pub(super) analyzer: &'a Arc<dyn ScriptAnalyzer>,
+    /// Time and memory of one validator, and the time of all of them, from the configuration.
+    pub(super) limits: &'a CallLimits,
     /// The functions of each loaded document, by `ExampleCase::document`.
     pub(super) knowledge: &'a [Option<Arc<RunnableKnowledge>>],
     /// The tools, with `--run`.
@@ -124,17 +125,32 @@ impl ExampleRunner<'_> {
         };
         // The console of validators is dropped: `eval` shows it.
         let log = Log::default();
+        let allowed = self.limits.timeout;
+        let budget = Budget {
+            deadline: Instant::now() + allowed,
+            allowed,
+            cancel: CancellationToken::new(),
+            output: self.limits.output,
+        };
         let functions = FunctionRunner {
+            tool: &case.command,
             pool: Some(self.pool),
             analyzer: Some(self.analyzer),
-            limits: self.limits,
+            limits: &self.limits.functions,
             log: &log,
+            budget: &budget,
+            usage: &KnowledgeBudget::default(),
         };
-        let verdict = knowledge.judge(&case.command, input, functions).await;
-        // Not a fault of the example: the caller ends the whole run with this message.
-        if verdict.no_sandbox.is_some() {
-            *no_sandbox = verdict.no_sandbox;
-            return failed("its validators could not run".to_owned());
+        let input = CallArguments::from(input.clone());
+        let verdict = knowledge.judge(&case.command, &input, functions).await;
+        match verdict.stopped {
+            // Not a fault of the example: the caller ends the whole run with this message.
+            Some(failure) if failure.code == &code::SANDBOX_FAILED => {
+                *no_sandbox = Some(failure.message);
+                return failed("its validators could not run".to_owned());
+            }
+            Some(failure) => return failed(failure.message),
+            None => {}
         }
         compare_verdict(verdict, refused)
     }
@@ -175,7 +191,8 @@ impl ExampleRunner<'_> {
         }
         // Without a time-out of its own: the limits of the configuration hold, as in `serve`.
         let mut request = CallRequest::new(case.tool.clone());
-        request.arguments = case.example.input.clone().unwrap_or_else(|| serde_json::json!({}));
+        let input = case.example.input.clone();
+        request.arguments = input.unwrap_or_else(|| serde_json::json!({})).into();
         let outcome = match catalog.runner().call(request, &NoHost).await {
             Ok(outcome) => outcome,
             // A BTCP tool that works on a page cannot run here at all.
@@ -222,7 +239,8 @@ fn compare_verdict(verdict: Verdict, refused: Option<&ExpectedError>) -> Example
     // A validator may throw the expected message instead of returning it. An empty message would be
     // part of every exception, also of a programming error.
     let thrown = message.filter(|message| !message.is_empty());
-    if thrown.is_some_and(|message| verdict.thrown.iter().any(|it| it.contains(message))) {
+    let exceptions = verdict.thrown.into_texts("exceptions");
+    if thrown.is_some_and(|message| exceptions.iter().any(|it| it.contains(message))) {
         return ExampleStatus::Passed;
     }
     let failed = |first: String, errors: Vec<String>| {
@@ -230,19 +248,20 @@ fn compare_verdict(verdict: Verdict, refused: Option<&ExpectedError>) -> Example
     };
     // A validator that fails refuses a call for safety, but a refusal for the wrong reason must not
     // let the example of an expected refusal pass.
+    let reported = verdict.errors.into_texts("errors");
     if verdict.broken {
-        return failed("a validator failed:".to_owned(), verdict.errors);
+        return failed("a validator failed:".to_owned(), reported);
     }
     // Indented below the first line, which is a summary.
-    let errors = verdict.errors.iter().map(|error| format!("  {error}")).collect();
-    match (refused, verdict.errors.is_empty()) {
+    let errors = reported.iter().map(|error| format!("  {error}")).collect();
+    match (refused, reported.is_empty()) {
         (None, true) => ExampleStatus::Passed,
         (None, false) => failed("the validators must accept it, but report:".to_owned(), errors),
         (Some(_), true) => {
             failed("the validators must refuse it, but accept it".to_owned(), errors)
         }
         (Some(_), false) => match message {
-            Some(message) if !verdict.errors.iter().any(|error| error.contains(message)) => {
+            Some(message) if !reported.iter().any(|error| error.contains(message)) => {
                 let first = format!(
                     "expected an error that contains `{message}`, but the validators report:"
                 );

@@ -711,3 +711,76 @@ fn help_lists_the_arguments_of_call_and_serve() {
         insta::assert_snapshot!(format!("help_of_{command}"), run.stdout);
     }
 }
+
+/// Numbers that other programs may read exactly, although ours are 64 bits long.
+pub(crate) const EXACT: &str = r#"{"n": 12345678901234567890123, "z": -0.0, "d": 0.10, "e": 1E+2, "max": 18446744073709551616}"#;
+
+/// A source `tools` with a process tool `save` and a source `up` with an MCP server whose tool is
+/// `save`: both write what they get to the file `received`.
+pub(crate) fn folder_with_recorders() -> tempfile::TempDir {
+    let server = r#"
+while read -r line; do
+  case "$line" in *'"id":'*) ;; *) continue ;; esac
+  id=${line#*'"id":'}; id=${id%%[,\}]*}
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"save","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}]}' ;;
+    *) printf '%s\n' "$line" > received; result='{"content":[],"structuredContent":{}}' ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done
+"#;
+    let (folder, path) = configured(
+        "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n\
+         [[source]]\nname = \"up\"\ncommand = [\"/bin/sh\", \"server.sh\"]\n\n\
+         [limits]\nstartup = 60000\n",
+    );
+    std::fs::write(path.join("server.sh"), server).expect("a file");
+    let schema = json!({
+        "name": "save", "description": "Saves its input.",
+        "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    });
+    process_tool(&path.join("tools/save-tool"), &schema, "cat > received; printf '{}'");
+    folder
+}
+
+/// What the last tool call received.
+pub(crate) fn received(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("received")).expect("it was called")
+}
+
+#[test]
+fn arguments_arrive_as_they_were_written() {
+    let folder = folder_with_recorders();
+    for tool in ["tools:save", "up:save"] {
+        // Also with line breaks, which no line-based protocol allows.
+        for text in [EXACT.to_owned(), EXACT.replace(", ", ",\n\t")] {
+            let called = run(folder.path(), &["call", tool, "--args", &text]);
+            assert_eq!(called.code, 0, "{called:?}");
+            let received = received(folder.path());
+            assert!(received.contains(&text.replace('\n', " ")), "{tool}: {received}");
+        }
+        let pairs = ["n=12345678901234567890123", "z:=-0.0", "zip=007"];
+        let called = run(folder.path(), &[["call", tool].as_slice(), &pairs].concat());
+        assert_eq!(called.code, 0, "{called:?}");
+        let received = received(folder.path());
+        let expected = r#"{"n": 12345678901234567890123, "z": -0.0, "zip": "007"}"#;
+        assert!(received.contains(expected), "{tool}: {received}");
+    }
+    // They are still checked.
+    let called = run(folder.path(), &["call", "up:save", "n=1.5"]);
+    assert!(called.code == 1 && called.stderr.contains("INPUT_INVALID"), "{called:?}");
+}
+
+#[test]
+fn arguments_with_a_name_twice_are_refused() {
+    let folder = folder_with_recorders();
+    for args in [r#"{"a": 1, "a": 2}"#, r#"{"b": [{"a": 1, "a": 1}]}"#] {
+        let called = run(folder.path(), &["call", "tools:save", "--args", args]);
+        assert_eq!(called.code, 2, "{called:?}");
+        let expected = "`--args` is not valid JSON: the name `a` appears twice at line 1 column ";
+        assert!(called.stderr.contains(expected), "{called:?}");
+    }
+    let called = run(folder.path(), &["call", "tools:save", r#"b:={"a": 1, "a": 2}"#]);
+    assert!(called.code == 2 && called.stderr.contains("the name `a` appears twice"), "{called:?}");
+}

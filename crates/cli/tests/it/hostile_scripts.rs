@@ -37,8 +37,11 @@ fn filled(start: &str, unit: &str, middle: &str, close: &str, end: &str) -> Stri
 
 /// Sources that one unit makes, opened and closed again and again: the name, the start, the unit,
 /// the middle, what closes a unit, the end.
+type Nest =
+    (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str, Expected);
+
 #[rustfmt::skip]
-const NESTS: &[(&str, &str, &str, &str, &str, &str, Expected)] = &[
+const NESTS: &[Nest] = &[
     ("round", "", "(", "a", ")", "", TooComplex),
     ("round, open", "", "(", "", "", "", TooComplex),
     ("square", "", "[", "", "]", "", TooComplex),
@@ -121,8 +124,8 @@ const NESTS: &[(&str, &str, &str, &str, &str, &str, Expected)] = &[
 ];
 
 fn sources() -> Vec<(&'static str, String, Expected)> {
-    let nest = |(name, start, unit, middle, close, end, expected): &(_, _, _, _, _, _, _)| {
-        (*name, filled(start, unit, middle, close, end), *expected)
+    let nest = |&(name, start, unit, middle, close, end, expected): &Nest| {
+        (name, filled(start, unit, middle, close, end), expected)
     };
     let mut sources: Vec<(&str, String, Expected)> = NESTS.iter().map(nest).collect();
     // The time of the parser grows with the square of the number of named groups.

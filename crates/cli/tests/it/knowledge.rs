@@ -427,3 +427,144 @@ done
         "{result}"
     );
 }
+
+/// A definition in front of the server `good` with these lists of executable knowledge, as JSON, and
+/// further keys of the tool, as YAML.
+fn with_knowledge(knowledge: &Json, more: &str) -> String {
+    let server = faulty_server();
+    format!(
+        "tool:\n  schema_version: 2.0\n  id: odd\n  type: mcp\n  name: Odd\n  version: 1.0.0\n  description: For trying limits.\n  commands: [echo]\n  mcp_specific:\n    server_command: \"{server} mcp good\"\n    transport: stdio\n{more}  executable_knowledge: {knowledge}\n"
+    )
+}
+
+/// `count` functions with the same code, each with the keys of `like`.
+fn many(count: usize, like: &Json, code: &str) -> Json {
+    let function = |n: usize| {
+        let mut function = like.clone();
+        function["id"] = json!(format!("f{n}"));
+        function["language"] = json!("javascript");
+        function["function"] = json!(code);
+        function
+    };
+    (0..count).map(function).collect()
+}
+
+fn limited(limits: &str, knowledge: &Json, more: &str) -> tempfile::TempDir {
+    let source = "[[source]]\nname = \"odd\"\npath = \"odd.yaml\"\n";
+    let (folder, path) = configured(&format!("{source}{limits}"));
+    std::fs::write(path.join("odd.yaml"), with_knowledge(knowledge, more)).expect("a file");
+    folder
+}
+
+/// Takes 200 ms of processor time, which is within the limits of every function.
+const SLOW: &str = "const began = Date.now(); while (Date.now() - began < 200); ";
+
+/// Alone, each of these would take more than a minute.
+#[test]
+fn all_functions_of_a_call_share_its_time() {
+    let validates = json!({"validates": "echo"});
+    let answer = format!("module.exports = () => {{ {SLOW} return {{ valid: true }}; }};");
+    let validators = json!({"validators": many(400, &validates, &answer)});
+    let changes = json!({"processes": "echo", "stage": "request"});
+    let change = format!("module.exports = (data) => {{ {SLOW} return data; }};");
+    let processors = json!({"processors": many(400, &changes, &change)});
+    let find = format!("module.exports = () => {{ {SLOW} return 1; }};");
+    let helpers = json!({"helpers": many(1, &json!({}), &find)});
+    let fields: Json = (0..400)
+        .map(|n| (format!("field{n}"), json!({"structure": "number", "extraction": "f0"})))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let api = format!("  api_complexity: {}\n", json!({"field_mappings": fields}));
+    for (what, knowledge, more) in
+        [("validator", validators, ""), ("processor", processors, ""), ("helper", helpers, &*api)]
+    {
+        for (limits, timeout) in [("[limits]\ntimeout = 2000\n", None), ("", Some("2000"))] {
+            let folder = limited(limits, &knowledge, more);
+            let mut args = vec!["call", "odd:echo", "--json"];
+            args.extend(timeout.into_iter().flat_map(|timeout| ["--timeout", timeout]));
+            let began = std::time::Instant::now();
+            let run = run(folder.path(), &args);
+            let error = &json_of(&run)["error"];
+            assert_eq!((run.code, &error["code"]), (1, &json!("TIMEOUT")), "{what}: {run:?}");
+            let message = error["message"].as_str().expect("a text");
+            let start = "`odd:echo` did not answer within 2000 ms";
+            assert!(message.starts_with(start), "{message}");
+            // The caller's own limit includes the start of the server, which may take most of it.
+            if timeout.is_none() {
+                assert!(message.contains(": the functions of its definition took "), "{message}");
+                assert!(message.contains(" had run, ") && message.contains(what), "{message}");
+            }
+            assert!(began.elapsed() < std::time::Duration::from_secs(40), "{what}");
+        }
+    }
+}
+
+#[test]
+fn texts_of_functions_are_cut_and_say_so() {
+    let code =
+        "module.exports = () => ({ valid: false, errors: Array(900).fill('x'.repeat(1000)) });";
+    let throws = "module.exports = () => { throw new Error('x'.repeat(100000), { cause: 'y'.repeat(100000) }); };";
+    let logs =
+        "module.exports = () => { console.log('z'.repeat(60000)); return { valid: true }; };";
+    let validates = json!({"validates": "echo"});
+    let long = "long ".repeat(100_000);
+    let lesson = json!([{
+        "pattern": "x", "description": format!("xxx {long}"), "wrong": "echo()", "correct": long,
+    }]);
+    for (what, count, code, expected) in [
+        ("errors", 50, code, "… and 44984 more errors, which are not shown"),
+        ("exceptions", 50, throws, "x… [cut: 100000 bytes in all], caused by yyy"),
+    ] {
+        let knowledge = json!({"validators": many(count, &validates, code)});
+        let folder = limited("", &knowledge, &format!("  anti_patterns: {lesson}\n"));
+        let (_, result) = call(folder.path(), "odd:echo", json!({"x": 1}));
+        assert_eq!(result["error"]["code"], "VALIDATION_FAILED", "{what}");
+        let text = result.to_string();
+        assert!(text.len() < 40_000, "{what}: {} bytes", text.len());
+        assert!(text.contains(expected), "{what}: {text}");
+    }
+    let folder = limited("", &json!({"validators": many(5, &validates, logs)}), "");
+    let run = run(folder.path(), &["call", "odd:echo"]);
+    let cut = "validator `f1`: console: … [log cut here: the functions of a call share 64 KiB]";
+    assert!(run.code == 0 && run.stderr.contains(cut), "{}", run.stderr.len());
+    assert!(run.stderr.len() < 70_000, "{}", run.stderr.len());
+}
+
+#[test]
+fn what_functions_return_counts_against_the_output_limit() {
+    let find = "module.exports = () => 'x'.repeat(9000);";
+    let helpers = json!({"helpers": many(1, &json!({}), find)});
+    let fields: Json = (0..10)
+        .map(|n| (format!("field{n}"), json!({"structure": "text", "extraction": "f0"})))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let api = format!("  api_complexity: {}\n", json!({"field_mappings": fields}));
+    let grow = "module.exports = (data) => ({ ...data, x: 'x'.repeat(90000) });";
+    let changes = json!({"processes": "echo", "stage": "request"});
+    let processors = json!({"processors": many(1, &changes, grow)});
+    for (knowledge, more, code, message) in [
+        (
+            helpers,
+            &*api,
+            "OUTPUT_TOO_LARGE",
+            "the answer has more than the 50000 bytes that are allowed",
+        ),
+        (processors, "", "PROCESSOR_FAILED", "processor `f0` failed with OUTPUT_TOO_LARGE: "),
+    ] {
+        let folder = limited("[limits]\noutput = 50000\n", &knowledge, more);
+        let (_, result) = call(folder.path(), "odd:echo", json!({}));
+        let error = &result["error"];
+        assert_eq!(error["code"], code, "{error}");
+        assert!(error["message"].as_str().is_some_and(|it| it.starts_with(message)), "{error}");
+    }
+}
+
+#[test]
+fn code_that_is_too_long_is_refused_without_a_worker() {
+    let code = format!("module.exports = () => 1; // {}", "x".repeat(1 << 20));
+    let knowledge = json!({"validators": many(1, &json!({"validates": "echo"}), &code)});
+    let folder = limited("", &knowledge, "");
+    let (_, result) = call(folder.path(), "odd:echo", json!({}));
+    let message = "validator `f0` failed with INPUT_TOO_LARGE: the code has 1048605 bytes, more than the 1048576 allowed";
+    assert_eq!(result["error"]["errors"][0]["message"], message, "{result}");
+}

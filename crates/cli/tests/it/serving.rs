@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
+use crate::calling::{EXACT, folder_with_recorders, received};
 use crate::client::{
-    EXIT, LONG, MODERN, REVISIONS, RunningProgram, StdioClient, add_tools, configured, descendants,
-    faulty_server, gone, handshake, modern, names, pid_in, process_tool, request, runs, signal,
-    until,
+    EXIT, HttpClient, LONG, MODERN, REVISIONS, RunningProgram, StdioClient, add_tools, configured,
+    descendants, faulty_server, gone, handshake, modern, names, pid_in, process_tool, request,
+    runs, signal, until,
 };
 use crate::program::folder;
 
@@ -796,4 +797,54 @@ fn the_log_of_a_start_is_readable() {
 fn the_helpers_recognise_running_processes() {
     assert!(runs(std::process::id()) && !runs(u32::MAX));
     assert!(Path::new(&faulty_server()).is_file());
+}
+
+/// A call whose arguments are given as text, after or without a handshake.
+fn call_with_text(id: u64, tool: &str, arguments: &str, meta: &Json) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},"_meta":{meta}}}}}"#
+    )
+}
+
+#[test]
+fn arguments_of_clients_are_forwarded_as_they_were_written() {
+    let folder = folder_with_recorders();
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let web = HttpClient::start(folder.path(), &[], &[]);
+    let session = web.session("2025-06-18");
+    let stateless = modern(json!({}))["_meta"].clone();
+    let twice = r#"{"n": 1, "n": 2}"#;
+    let refused = "the arguments of `TOOL` are not valid JSON: the name `n` appears twice at line 1 column 11";
+    let tools = ["tools__save", "up__save"];
+    for (id, tool) in (10..).step_by(10).zip(tools) {
+        // The fast path, and rmcp's.
+        for (n, meta) in [json!({}), stateless.clone()].iter().enumerate() {
+            let (good, bad) = (id + 2 * n as u64, id + 2 * n as u64 + 1);
+            client.line(call_with_text(good, tool, EXACT, meta).as_bytes());
+            let answer = client.answer(&json!(good));
+            assert_eq!(answer["result"]["isError"].as_bool().unwrap_or(false), false, "{answer}");
+            assert!(received(folder.path()).contains(EXACT), "{}", received(folder.path()));
+            client.line(call_with_text(bad, tool, twice, meta).as_bytes());
+            let answer = client.answer(&json!(bad));
+            let error = &answer["result"]["_meta"]["toolwright/error"];
+            assert_eq!(error["code"], "INPUT_INVALID", "{answer}");
+            assert_eq!(error["message"], refused.replace("TOOL", tool), "{answer}");
+            let modern_headers = [
+                ("MCP-Protocol-Version", MODERN),
+                ("Mcp-Method", "tools/call"),
+                ("Mcp-Name", tool),
+            ];
+            let headers = if n == 0 { session.headers().to_vec() } else { modern_headers.to_vec() };
+            // A space more, so that the other client's call is not taken for this one.
+            let text = EXACT.replace('{', "{ ");
+            let body = call_with_text(good, tool, &text, meta);
+            let reply = web.exchange("POST", "/mcp", &headers, &body);
+            assert_eq!(reply.status, 200, "{reply:?}");
+            assert!(received(folder.path()).contains(&text), "{}", received(folder.path()));
+            let body = call_with_text(bad, tool, twice, meta);
+            let answer = web.exchange("POST", "/mcp", &headers, &body).answer(&json!(bad));
+            let error = &answer["result"]["_meta"]["toolwright/error"];
+            assert_eq!(error["message"], refused.replace("TOOL", tool), "{answer}");
+        }
+    }
 }

@@ -16,7 +16,9 @@ use toolwright_sandbox::{
     GuestLimits, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
+use crate::capped_texts::clip;
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
+use crate::offload::{WorkSize, offload};
 use crate::{
     BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
 };
@@ -45,6 +47,9 @@ pub(crate) const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   }
 }
 globalThis.BTCPError = BTCPError;";
+
+/// Characters of a suggestion, and the ellipsis of the prelude.
+const MAX_SUGGESTION: usize = 4001;
 
 /// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
 const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
@@ -88,7 +93,8 @@ impl Executor for BodyExecutor {
             match self.run_body(body, pool, &call).await {
                 Ok(output) => {
                     body.log_console(&output.log, &self.context.console);
-                    Ok(Outcome::value_of(output.value))
+                    let value = output.value;
+                    Ok(offload(WorkSize::of(&value), move || Outcome::value_of(value)).await)
                 }
                 Err(failure) => {
                     body.log_console(&failure.error.log, &self.context.console);
@@ -107,7 +113,9 @@ impl BodyExecutor {
         pool: &WorkerPool,
         call: &Call<'_>,
     ) -> Result<ProgramOutput, FunctionError> {
-        let input = ProgramInput::args(call.arguments.clone());
+        let args = call.arguments.shared();
+        let size = WorkSize::of_bytes(call.arguments.size());
+        let input = offload(size, move || ProgramInput::args((*args).clone())).await;
         // The runner ends the call at its deadline and drops this future. These limits are for the
         // worker, which must not go on after that; the clock gets a second more, so that the
         // runner's deadline comes first.
@@ -118,7 +126,7 @@ impl BodyExecutor {
             output: call.budget.output,
             ..guest_limits(call.limits, FunctionRole::Body)
         };
-        body.run(pool, self.context.analyzer.as_deref(), &input, &limits, None).await
+        body.run(pool, self.context.analyzer.as_ref(), &input, &limits, None).await
     }
 }
 
@@ -135,7 +143,8 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
             let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
             match field("suggestion") {
-                Some(suggestion) => failure.suggest(suggestion),
+                // Cut again: a body can set the property without the constructor.
+                Some(suggestion) => failure.suggest(clip(suggestion, MAX_SUGGESTION)),
                 None => failure,
             }
         }
@@ -155,6 +164,7 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
         SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => {
             Failure::new(&code::SANDBOX_FAILED, body.explain(failure))
         }
+        SandboxErrorCode::Busy => Failure::new(&code::BUSY, body.explain(failure)),
         // Exceptions, the memory limit, the stack: the tool ran and failed.
         _ => Failure::new(&code::TOOL_FAILED, body.explain(failure)),
     }

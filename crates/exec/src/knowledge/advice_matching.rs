@@ -11,25 +11,41 @@
 //! that fit, a score decides, in which a shared field counts most. Without a field in common
 //! nothing fits: wrong advice is worse than none.
 //!
+//! Long texts are compared by their beginning, and of long lists the first lessons, so that the work
+//! for a refused call is bounded. What goes into the answer is cut, too, with a note.
+//!
 //! Deliberately absent: synonyms, stemming beyond a plural `s`, and languages other than English.
 //! Authors write the lessons of a definition and the messages of its validators in one style.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use toolwright_model::Knowledge;
 
+use crate::capped_texts::{MAX_CHARS, clip};
 use crate::{Json, KnowledgeAdvice};
 
 /// Words that occur in errors and lessons about any field, so that sharing them means nothing.
-const STOP_WORDS: &str = "
+static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let words = "
     a all an and api are array as at be but by call correct each error expected field for
     format from get got has have if in invalid is it list missing must need no not null number
     object of on only or pattern required string the to type undefined use using valid value
     when with without wrong";
+    words.split_whitespace().collect()
+});
+
+/// Lessons of each kind that are considered: their words are compared for every refused call.
+const MAX_LESSONS: usize = 1_000;
+/// Bytes of each text of a lesson that are considered.
+const MAX_CONSIDERED: usize = 2_000;
+/// Characters of the texts that go into the answer.
+const MAX_NAME: usize = 200;
+const MAX_REMEDY: usize = 4_000;
 
 /// Whether a word, in lower case, says nothing about the subject of a text.
 fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.split_whitespace().any(|stop_word| stop_word == word)
+    STOP_WORDS.contains(word)
 }
 
 /// The words of a text in the form in which they are compared: lower case, camelCase and snake_case
@@ -131,30 +147,61 @@ pub(super) fn find_advice(
         fields.clone_from(&in_errors);
     }
     let call = RefusedCall { command, words: in_errors, fields, has_argument };
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let patterns = knowledge.anti_patterns.iter().filter_map(|pattern| {
-        let (name, description) = (text(&pattern.name), text(&pattern.description));
-        let score = call.score(&name, &description, &text(&pattern.wrong))?;
-        let example = pattern.correct.as_ref()?.trim_end().to_owned();
-        Some((score, KnowledgeAdvice { kind: "antiPattern", name, description, remedy: example }))
+    let patterns = knowledge.anti_patterns.iter().map(|pattern| Lesson {
+        kind: "antiPattern",
+        name: &pattern.name,
+        description: &pattern.description,
+        example: &pattern.wrong,
+        remedy: &pattern.correct,
     });
-    let quirks = knowledge.quirks.iter().filter_map(|quirk| {
-        let (name, description) = (text(&quirk.name), text(&quirk.description));
-        let score = call.score(&name, &description, "")?;
-        let remedy = quirk.mitigation.as_ref()?.trim_end().to_owned();
-        Some((score, KnowledgeAdvice { kind: "quirk", name, description, remedy }))
+    let quirks = knowledge.quirks.iter().map(|quirk| Lesson {
+        kind: "quirk",
+        name: &quirk.name,
+        description: &quirk.description,
+        example: &None,
+        remedy: &quirk.mitigation,
     });
-    [best(patterns), best(quirks)].into_iter().flatten().collect()
+    [best(&call, patterns), best(&call, quirks)].into_iter().flatten().collect()
+}
+
+/// An anti-pattern or a quirk, as the definition has it.
+struct Lesson<'a> {
+    kind: &'static str,
+    name: &'a Option<String>,
+    description: &'a Option<String>,
+    /// The wrong way.
+    example: &'a Option<String>,
+    /// The right way.
+    remedy: &'a Option<String>,
 }
 
 /// The lesson with the highest score; of several, the first.
-fn best(lessons: impl Iterator<Item = (usize, KnowledgeAdvice)>) -> Option<KnowledgeAdvice> {
-    let first_best =
-        |best: Option<(usize, KnowledgeAdvice)>, next: (usize, KnowledgeAdvice)| match best {
-            Some(best) if best.0 >= next.0 => Some(best),
-            _ => Some(next),
+fn best<'l>(
+    call: &RefusedCall<'_>,
+    lessons: impl Iterator<Item = Lesson<'l>>,
+) -> Option<KnowledgeAdvice> {
+    let considered = |text: &'l Option<String>| {
+        let text = text.as_deref().unwrap_or_default();
+        &text[..text.floor_char_boundary(MAX_CONSIDERED)]
+    };
+    let scored = lessons.take(MAX_LESSONS).filter(|lesson| lesson.remedy.is_some());
+    let scored = scored.filter_map(|lesson| {
+        let Lesson { name, description, example, .. } = lesson;
+        let score = call.score(considered(name), considered(description), considered(example))?;
+        Some((score, lesson))
+    });
+    let best = scored.reduce(|best, next| if best.0 >= next.0 { best } else { next });
+    best.map(|(_, lesson)| {
+        let shown = |text: &Option<String>, chars: usize| {
+            clip(text.as_deref().unwrap_or_default().trim_end(), chars).into_owned()
         };
-    lessons.fold(None, first_best).map(|(_, advice)| advice)
+        KnowledgeAdvice {
+            kind: lesson.kind,
+            name: shown(lesson.name, MAX_NAME),
+            description: shown(lesson.description, MAX_CHARS),
+            remedy: shown(lesson.remedy, MAX_REMEDY),
+        }
+    })
 }
 
 #[cfg(test)]

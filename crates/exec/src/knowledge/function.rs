@@ -28,10 +28,17 @@ use toolwright_sandbox::{
     CodePosition, GuestLimits, HostFunctions, LogLine, Program, ProgramForm, ProgramInput,
     ProgramOutput, SandboxError, SandboxErrorCode, ShareId, WorkerPool,
 };
-use toolwright_script::{ParseGoal, ScriptAnalyzer};
+use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
 
+use crate::capped_texts::{MAX_CHARS, clip};
 use crate::js::BTCP_PRELUDE;
+use crate::offload::{WorkSize, offload, run_blocking};
 use crate::{Json, Log};
+
+/// The most characters of the name and of the cause of an exception in a message.
+const MAX_QUOTED: usize = 300;
+/// The longest code of a function, in bytes. Longer code is refused when it is loaded.
+const MAX_CODE: usize = 1 << 20;
 
 /// What a function is for; its limits follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,7 +139,7 @@ pub struct KnowledgeFunction {
     pub role: FunctionRole,
     /// Its name among the functions of its role; `#1`, `#2` … for functions without an id.
     pub id: String,
-    source: String,
+    source: Arc<str>,
     form: ProgramForm,
     /// The toolset that it belongs to: its share of the workers.
     share: ShareId,
@@ -154,18 +161,21 @@ impl KnowledgeFunction {
     pub fn function(
         role: FunctionRole,
         id: impl Into<String>,
-        source: impl Into<String>,
+        source: impl Into<Arc<str>>,
         share: ShareId,
         formatter: Option<LocationFormatter>,
     ) -> KnowledgeFunction {
+        let source = source.into();
+        // Decided once: a call of such a function fails without a worker.
+        let refusal = (source.len() > MAX_CODE).then(|| Err(too_long(source.len())));
         KnowledgeFunction {
             role,
             id: id.into(),
-            source: source.into(),
+            source: if refusal.is_some() { Arc::default() } else { source },
             form: ProgramForm::Script,
             share,
             formatter,
-            program: OnceCell::new(),
+            program: OnceCell::new_with(refusal),
         }
     }
 
@@ -173,14 +183,17 @@ impl KnowledgeFunction {
     pub(crate) fn in_foreign_language(self, language: &str) -> KnowledgeFunction {
         let message = format!("it is written in `{language}`, and only JavaScript is run");
         let error = SandboxError::new(SandboxErrorCode::NoEntryPoint, message);
-        let refused = self.locate(error, None);
+        let position = CodePosition { line: 1, column: 1 };
+        let file = self.formatter.as_ref().map(|formatter| formatter(position));
+        let location = Some(ErrorLocation { file, position, is_approximate: true });
+        let refused = FunctionError { error, location };
         KnowledgeFunction { program: OnceCell::new_with(Some(Err(refused))), ..self }
     }
 
     /// The body of a tool: an ES module.
     pub fn body(
         id: impl Into<String>,
-        source: impl Into<String>,
+        source: impl Into<Arc<str>>,
         share: ShareId,
         formatter: Option<LocationFormatter>,
     ) -> KnowledgeFunction {
@@ -198,7 +211,7 @@ impl KnowledgeFunction {
     pub async fn run(
         &self,
         pool: &WorkerPool,
-        analyzer: Option<&dyn ScriptAnalyzer>,
+        analyzer: Option<&Arc<dyn ScriptAnalyzer>>,
         input: &ProgramInput,
         limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
@@ -210,57 +223,67 @@ impl KnowledgeFunction {
             .compile_with_prelude(prelude, &self.source, self.form, Some(&self.id))
             .await
         {
+            Ok(program) => Ok(Ok(program)),
             // `Err` leaves the cell empty, so the next call tries again.
-            Err(error) if is_transient(&error) => Err(self.locate(error, analyzer)),
-            compiled => Ok(compiled.map_err(|error| self.locate(error, analyzer))),
+            Err(error) if is_transient(&error) => Err(self.locate(error, analyzer).await),
+            Err(error) => Ok(Err(self.locate(error, analyzer).await)),
         };
         let program = self.program.get_or_try_init(compile).await?;
-        let output = pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await;
-        output.map_err(|error| self.locate(error, analyzer))
+        match pool.run(program.as_ref().map_err(Clone::clone)?, input, limits, host).await {
+            Ok(output) => Ok(output),
+            Err(error) => Err(self.locate(error, analyzer).await),
+        }
     }
 
     /// Adds the location to an error. The module's header lists the rules.
-    fn locate(
+    async fn locate(
         &self,
         mut error: SandboxError,
-        analyzer: Option<&dyn ScriptAnalyzer>,
+        analyzer: Option<&Arc<dyn ScriptAnalyzer>>,
     ) -> FunctionError {
+        error.message = clip(&error.message, MAX_CHARS).into_owned();
         let is_approximate = match error.code {
             SandboxErrorCode::StartFailed
             | SandboxErrorCode::WorkerDied
+            | SandboxErrorCode::Busy
             | SandboxErrorCode::InputTooLarge => return FunctionError { error, location: None },
             // The trace of a thrown value that is not an `Error` is the engine's last one, which
             // may belong to an exception that a promise swallowed.
             SandboxErrorCode::Threw => error.name.is_none(),
             _ => false,
         };
-        let syntax_error = (error.code == SandboxErrorCode::Syntax)
-            .then(|| self.first_syntax_error(analyzer?))
-            .flatten();
-        let known = match syntax_error {
-            Some(problem) => {
-                error.message = problem.message;
-                Some(CodePosition::of_byte(&self.source, problem.range.start))
-            }
-            None => error.position(),
+        let in_engine = error.position();
+        let syntax_error = match (error.code, analyzer) {
+            (SandboxErrorCode::Syntax, Some(analyzer)) => self.first_syntax_error(analyzer).await,
+            _ => None,
         };
-        let (position, is_approximate) = match known {
-            Some(position) => (position, is_approximate),
-            None => (CodePosition { line: 1, column: 1 }, true),
-        };
-        let file = self.formatter.as_ref().map(|formatter| formatter(position));
-        FunctionError { error, location: Some(ErrorLocation { file, position, is_approximate }) }
+        let start = syntax_error.map(|problem| {
+            error.message = clip(&problem.message, MAX_CHARS).into_owned();
+            problem.range.start
+        });
+        let (source, formatter) = (Arc::clone(&self.source), self.formatter.clone());
+        // Both scan the code for its lines.
+        let location = offload(WorkSize::of_bytes(source.len()), move || {
+            let known = start.map(|byte| CodePosition::of_byte(&source, byte)).or(in_engine);
+            let position = known.unwrap_or(CodePosition { line: 1, column: 1 });
+            let file = formatter.map(|formatter| formatter(position));
+            ErrorLocation { file, position, is_approximate: is_approximate || known.is_none() }
+        });
+        let location = Some(location.await);
+        FunctionError { error, location }
     }
 
-    fn first_syntax_error(
+    /// What the parser says about the code. An analyzer blocks until it has answered.
+    async fn first_syntax_error(
         &self,
-        analyzer: &dyn ScriptAnalyzer,
-    ) -> Option<toolwright_script::SyntaxProblem> {
+        analyzer: &Arc<dyn ScriptAnalyzer>,
+    ) -> Option<SyntaxProblem> {
         let goal = match self.form {
             ProgramForm::Module => ParseGoal::Module,
             _ => ParseGoal::Function,
         };
-        analyzer.analyze(&self.source, goal, &[]).first_error()
+        let (analyzer, source) = (Arc::clone(analyzer), Arc::clone(&self.source));
+        run_blocking(move || analyzer.analyze(&source, goal, &[]).first_error()).await
     }
 
     /// Writes what it wrote to `console` to the log, one line each.
@@ -275,18 +298,26 @@ impl KnowledgeFunction {
         let FunctionError { error, location } = failure;
         let mut text = match (&error.name, error.code) {
             (Some(name), SandboxErrorCode::Threw) => {
+                let name = clip(name, MAX_QUOTED);
                 format!("{self:?} threw {name}: {}", error.message)
             }
             _ => format!("{self:?} failed with {}: {}", error.code, error.message),
         };
         if let Some(cause) = failure.cause() {
-            text.push_str(&format!(", caused by {}", cause.replace('\n', " ")));
+            text.push_str(&format!(", caused by {}", clip(cause, MAX_QUOTED).replace('\n', " ")));
         }
         if let Some(location) = location {
             text.push_str(&format!(" ({location})"));
         }
         text
     }
+}
+
+/// The error of a function whose code is longer than [`MAX_CODE`].
+fn too_long(bytes: usize) -> FunctionError {
+    let message = format!("the code has {bytes} bytes, more than the {MAX_CODE} allowed");
+    let error = SandboxError::new(SandboxErrorCode::InputTooLarge, message);
+    FunctionError { error, location: None }
 }
 
 /// Whether compiling failed for a reason that may be gone the next time: a worker that died, or a

@@ -9,6 +9,7 @@
 //! ```
 //!
 //! - `function` runs one function and locates its errors in the file; `limits` is what it may use.
+//! - `knowledge_budget` counts what all functions of a call use together.
 //! - `validators` runs before a call, `processors` around it.
 //! - `payload` tells the shapes of an answer apart.
 //! - `advice_matching` finds the anti-pattern and the quirk that fit a refusal.
@@ -18,6 +19,7 @@
 
 mod advice_matching;
 mod function;
+mod knowledge_budget;
 mod limits;
 mod payload;
 mod processors;
@@ -32,13 +34,16 @@ pub use function::{
     ErrorLocation, FileLocation, FunctionError, FunctionRole, KnowledgeFunction, LocationFormatter,
     function_input,
 };
+pub use knowledge_budget::KnowledgeBudget;
 pub use limits::guest_limits;
 pub use processors::FunctionRunner;
+pub(crate) use processors::too_large;
 /// The share of the sandbox that the functions of one toolset use together.
 pub use toolwright_sandbox::ShareId;
 pub use validators::{SLOW_VALIDATOR, ValidatorAnswer, Verdict, read_validator_answer};
 
 use crate::{Json, KnowledgeAdvice};
+use payload::PayloadMatcher;
 
 /// The knowledge of one toolset, shared by all of its tools. Functions are compiled when they are
 /// first needed.
@@ -51,6 +56,8 @@ pub struct RunnableKnowledge {
     validators: Vec<Arc<KnowledgeFunction>>,
     /// In the order of the definition; parallel to `model.processors`.
     processors: Vec<Arc<KnowledgeFunction>>,
+    /// The payload schemas, in the order of the definition.
+    payloads: Vec<PayloadMatcher>,
 }
 
 impl std::fmt::Debug for RunnableKnowledge {
@@ -73,7 +80,7 @@ impl RunnableKnowledge {
         let mut functions = HashMap::new();
         let mut add = |role, n: usize, function: &toolwright_model::Function| {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));
-            let source = function.code.clone().unwrap_or_default();
+            let source = function.code.as_deref().unwrap_or_default();
             let formatter = formatter(role, n);
             let runnable = KnowledgeFunction::function(role, id.clone(), source, share, formatter);
             let function = Arc::new(match function.foreign_language() {
@@ -96,7 +103,14 @@ impl RunnableKnowledge {
             .collect();
         let is_empty =
             functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
-        (!is_empty).then_some(RunnableKnowledge { model, functions, validators, processors })
+        let payloads = model.payload_schemas.iter().map(PayloadMatcher::new).collect();
+        (!is_empty).then_some(RunnableKnowledge {
+            model,
+            functions,
+            validators,
+            processors,
+            payloads,
+        })
     }
 
     /// A function by its id.
@@ -140,7 +154,7 @@ impl RunnableKnowledge {
     }
 
     /// The definition's anti-pattern and quirk about the same mistake as these errors, at most one
-    /// of each.
+    /// of each. Takes up to a tenth of a second with the longest lists of lessons.
     pub fn advice(
         &self,
         command: &str,

@@ -10,13 +10,73 @@
 //! The grammar of detection strings is in `model`. Authors often write prose instead ("when the
 //! event is a webhook"); prose does not parse as a detection and never fits.
 
+use std::sync::Arc;
+
 use toolwright_model::{Detection, PayloadSchema, PayloadShape};
 
 use crate::Json;
+use crate::capped_texts::clip;
 
-/// The detection of a payload schema; `None` if it is prose or missing.
-pub(super) fn parse_detection(schema: &PayloadSchema) -> Option<Detection> {
-    Detection::parse(schema.detection.as_deref()?)
+/// Shapes that a message names, and characters of a name or a path in it.
+const MAX_NAMES: usize = 20;
+const MAX_NAME: usize = 100;
+
+/// A payload schema, read once when the definition is loaded.
+pub(super) struct PayloadMatcher {
+    /// The `type`, for messages; empty if there is none.
+    name: String,
+    /// `None` if it is prose or missing.
+    pub(super) detection: Option<Detection>,
+    /// Where the data is: names and list indices. Empty if the whole payload is the data.
+    path: Arc<[String]>,
+}
+
+impl PayloadMatcher {
+    pub(super) fn new(schema: &PayloadSchema) -> PayloadMatcher {
+        let path = schema.payload_path.as_deref().unwrap_or_default().trim();
+        // The same notation as in detections.
+        let steps = path.split('.').filter(|_| !path.is_empty()).map(str::to_owned);
+        PayloadMatcher {
+            name: clip(schema.kind.as_deref().unwrap_or_default(), MAX_NAME).into_owned(),
+            detection: schema.detection.as_deref().and_then(Detection::parse),
+            path: steps.collect(),
+        }
+    }
+
+    /// The data of a payload that fits.
+    pub(super) fn data(&self, payload: &PayloadData) -> Result<PayloadData, PayloadError> {
+        match at(&payload.value, &self.path) {
+            Some(_) => Ok(PayloadData { path: Arc::clone(&self.path), ..payload.clone() }),
+            None => {
+                let path = clip(&self.path.join("."), MAX_NAME).into_owned();
+                Err(PayloadError::NothingThere { shape: self.name.clone(), path })
+            }
+        }
+    }
+}
+
+/// A part of a result, shared and not copied.
+#[derive(Clone, Debug)]
+pub(super) struct PayloadData {
+    value: Arc<Json>,
+    /// Leads to a value; [`PayloadMatcher::data`] has checked that.
+    path: Arc<[String]>,
+}
+
+impl PayloadData {
+    /// All of a value.
+    pub(super) fn whole(value: Json) -> PayloadData {
+        PayloadData { value: Arc::new(value), path: Arc::default() }
+    }
+
+    pub(super) fn get(&self) -> &Json {
+        at(&self.value, &self.path).unwrap_or(&Json::Null)
+    }
+
+    /// The value itself, which is copied if it is shared or a part of another.
+    pub(super) fn into_value(self) -> Json {
+        if self.path.is_empty() { Arc::unwrap_or_clone(self.value) } else { self.get().clone() }
+    }
 }
 
 /// Whether a payload fits a detection. Never for `helpers.ID`: the caller runs that helper.
@@ -66,30 +126,14 @@ pub(super) enum PayloadError {
     NothingThere { shape: String, path: String },
 }
 
-/// The `type` of a payload schema, for messages; empty if it has none.
-fn name(schema: &PayloadSchema) -> String {
-    schema.kind.clone().unwrap_or_default()
-}
-
-/// The error that names all shapes, for a payload that fits none of them.
-pub(super) fn unknown_shape(schemas: &[PayloadSchema]) -> PayloadError {
-    let names: Vec<String> = schemas.iter().map(|schema| format!("`{}`", name(schema))).collect();
-    PayloadError::UnknownShape(names.join(", "))
-}
-
-/// The data of a payload that fits `schema`: the value at its `payload_path`, or all of it.
-pub(super) fn data<'v>(
-    schema: &PayloadSchema,
-    payload: &'v Json,
-) -> Result<&'v Json, PayloadError> {
-    let path = schema.payload_path.as_deref().unwrap_or_default().trim();
-    if path.is_empty() {
-        return Ok(payload);
+/// The error that names the shapes, for a payload that fits none of them.
+pub(super) fn unknown_shape(known: &[PayloadMatcher]) -> PayloadError {
+    let names = known.iter().take(MAX_NAMES).map(|matcher| format!("`{}`", matcher.name));
+    let mut names = names.collect::<Vec<_>>().join(", ");
+    if known.len() > MAX_NAMES {
+        names.push_str(&format!(" and {} more", known.len() - MAX_NAMES));
     }
-    // The same notation as in detections: names and list indices, separated by dots.
-    let steps: Vec<&str> = path.split('.').collect();
-    at(payload, &steps)
-        .ok_or_else(|| PayloadError::NothingThere { shape: name(schema), path: path.to_owned() })
+    PayloadError::UnknownShape(names)
 }
 
 #[cfg(test)]
@@ -98,13 +142,13 @@ mod tests {
 
     use super::*;
 
-    fn schema(kind: &str, detection: &str, path: &str) -> PayloadSchema {
-        PayloadSchema {
+    fn matcher(kind: &str, detection: &str, path: &str) -> PayloadMatcher {
+        PayloadMatcher::new(&PayloadSchema {
             kind: Some(kind.into()),
             detection: Some(detection.into()),
             payload_path: Some(path.into()),
             ..PayloadSchema::default()
-        }
+        })
     }
 
     #[test]
@@ -123,7 +167,7 @@ mod tests {
             ("kind in [1, 2]", json!({"kind": 3}), false),
             ("when the moon is full", json!({"when": 1}), false),
         ] {
-            let detection = parse_detection(&schema("", text, ""));
+            let detection = matcher("", text, "").detection;
             assert_eq!(
                 detection.is_some_and(|detection| fits(&detection, &payload)),
                 expected,
@@ -134,12 +178,13 @@ mod tests {
 
     #[test]
     fn data_is_found_at_the_payload_path() {
-        let payload = json!({"data": {"list": [{"a": 1}]}});
-        assert_eq!(data(&schema("s", "", "data.list.0"), &payload), Ok(&json!({"a": 1})));
-        assert_eq!(data(&schema("s", "", ""), &payload), Ok(&payload));
-        let missing = data(&schema("s", "", "data.card"), &payload).unwrap_err();
+        let payload = PayloadData::whole(json!({"data": {"list": [{"a": 1}]}}));
+        let data = |path: &str| matcher("s", "", path).data(&payload).map(PayloadData::into_value);
+        assert_eq!(data("data.list.0"), Ok(json!({"a": 1})));
+        assert_eq!(data(""), Ok(json!({"data": {"list": [{"a": 1}]}})));
+        let missing = data("data.card").unwrap_err();
         assert_eq!(missing.to_string(), "the answer is a `s`, but there is nothing at `data.card`");
-        let shapes = [schema("a", "", ""), schema("b", "", "")];
+        let shapes = [matcher("a", "", ""), matcher("b", "", "")];
         assert_eq!(
             unknown_shape(&shapes).to_string(),
             "the answer has none of the known shapes: `a`, `b`"

@@ -4,17 +4,21 @@
 //! verdict refuses the call like one that says `valid: false`, because a call that nothing has
 //! checked must not leave. The verdict remembers the difference (`broken`): then the definition is
 //! at fault, and the caller cannot do anything about it.
+//!
+//! Only where the call itself cannot go on, because its time is used up or no worker can be had, the
+//! rest of the validators do not run; the call fails with that.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_model::{Validator, ValidatorCheck};
 use toolwright_sandbox::SandboxErrorCode;
 
-use super::{
-    FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input,
-    guest_limits,
-};
-use crate::Json;
+use super::processors::RunFailure;
+use super::{FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input};
+use crate::capped_texts::{MAX_CHARS, clipped_json};
+use crate::offload::{WorkSize, offload};
+use crate::{CallArguments, CappedTexts, Failure, Json};
 
 /// A validator that takes longer causes a warning; its verdict counts all the same (aios seed,
 /// Validators: target under 50 ms).
@@ -24,16 +28,16 @@ pub const SLOW_VALIDATOR: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub struct Verdict {
     /// Why the call is refused; empty if it is not.
-    pub errors: Vec<String>,
+    pub errors: CappedTexts,
     /// What is wrong with the validators themselves, for the log and the result's metadata.
-    pub warnings: Vec<String>,
+    pub warnings: CappedTexts,
     /// Whether a validator could not do its work. The call is refused all the same.
     pub broken: bool,
     /// The messages of exceptions that validators threw. `toolwright test` accepts them where an
     /// example expects an error.
-    pub thrown: Vec<String>,
-    /// Why no validator can run at all, if so.
-    pub no_sandbox: Option<String>,
+    pub thrown: CappedTexts,
+    /// Why not all validators ran, if so: no worker, or no time left.
+    pub stopped: Option<Failure>,
 }
 
 impl RunnableKnowledge {
@@ -44,7 +48,7 @@ impl RunnableKnowledge {
     pub async fn judge(
         &self,
         command: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         runner: FunctionRunner<'_>,
     ) -> Verdict {
         let mut verdict = Verdict::default();
@@ -54,47 +58,45 @@ impl RunnableKnowledge {
         // Each check is remembered with its validator, which may rely on it (`add_broken`).
         // The checks of all validators come first: they are cheap, and their errors are the
         // clearest.
-        let validators: Vec<(bool, &KnowledgeFunction)> = validators
-            .map(|(validator, function)| {
-                (run_checks(validator, arguments, &mut verdict), &**function)
-            })
+        let validators: Vec<(bool, &Arc<KnowledgeFunction>)> = validators
+            .map(|(validator, function)| (run_checks(validator, arguments, &mut verdict), function))
             .collect();
+        if validators.is_empty() {
+            return verdict;
+        }
+        // One copy for all of them.
+        let shared = arguments.shared();
+        let copy = move || function_input(FunctionRole::Validator, &shared);
+        let input = offload(WorkSize::of_bytes(arguments.size()), copy).await;
         for (passed_checks, function) in validators {
-            let Some(pool) = runner.pool else {
-                verdict.no_sandbox =
-                    Some(format!("validator `{}` cannot run: there is no sandbox", function.id));
-                return verdict;
-            };
-            let input = function_input(FunctionRole::Validator, arguments);
-            let limits = guest_limits(runner.limits, FunctionRole::Validator);
-            match function.run(pool, runner.analyzer, &input, &limits, None).await {
+            match runner.execute(function, &input).await {
                 Ok(output) => {
-                    function.log_console(&output.log, runner.log);
                     if output.cpu > SLOW_VALIDATOR {
                         let ms = output.cpu.as_millis();
-                        verdict.warnings.push(format!(
-                            "validator `{}` took {ms} ms, more than 50",
-                            function.id
-                        ));
+                        let id = &function.id;
+                        let slow = format!("validator `{id}` took {ms} ms, more than 50");
+                        verdict.warnings.push(&slow);
                     }
-                    match read_validator_answer(function, &output.value) {
+                    let (size, function) = (WorkSize::of(&output.value), Arc::clone(function));
+                    // The answer is also dropped there.
+                    let read = move || read_validator_answer(&function, &output.value);
+                    match offload(size, read).await {
                         Ok(ValidatorAnswer { errors, warning }) => {
-                            verdict.errors.extend(errors);
-                            verdict.warnings.extend(warning);
+                            verdict.errors.append(errors);
+                            warning.iter().for_each(|warning| verdict.warnings.push(warning));
                         }
-                        Err(why) => verdict.add_broken(passed_checks, why),
+                        Err(why) => verdict.add_broken(passed_checks, &why),
                     }
                 }
-                Err(failure) => {
-                    function.log_console(&failure.error.log, runner.log);
-                    // No worker, so no other validator can run either.
-                    if failure.error.code == SandboxErrorCode::StartFailed {
-                        verdict.no_sandbox = Some(failure.error.message);
-                        return verdict;
-                    }
-                    verdict.add_broken(passed_checks, function.explain(&failure));
+                // No other validator can run either.
+                Err(RunFailure::Call(failure)) => {
+                    verdict.stopped = Some(failure);
+                    return verdict;
+                }
+                Err(RunFailure::Function(failure)) => {
+                    verdict.add_broken(passed_checks, &function.explain(&failure));
                     if failure.error.code == SandboxErrorCode::Threw {
-                        verdict.thrown.push(failure.error.message);
+                        verdict.thrown.push(&failure.error.message);
                     }
                 }
             }
@@ -107,7 +109,7 @@ impl Verdict {
     /// Notes that a validator could not do its work. If its own checks have refused the arguments
     /// already, it may have relied on them: then the arguments are at fault, not the validator, and
     /// its failure is only a warning.
-    fn add_broken(&mut self, passed_checks: bool, why: String) {
+    fn add_broken(&mut self, passed_checks: bool, why: &str) {
         if passed_checks {
             self.errors.push(why);
             self.broken = true;
@@ -120,21 +122,24 @@ impl Verdict {
 /// Runs the checks of a validator that need no code, and returns whether the arguments pass them.
 /// Only `required_fields` can be checked; the others describe the code to readers.
 fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut Verdict) -> bool {
-    let errors_before = verdict.errors.len();
+    let mut passed = true;
     for check in &validator.checks {
         let ValidatorCheck::RequiredFields(fields) = check else { continue };
         let missing =
             fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
-        verdict.errors.extend(missing.map(|field| format!("{field} is required")));
+        for field in missing {
+            verdict.errors.push(&format!("{field} is required"));
+            passed = false;
+        }
     }
-    verdict.errors.len() == errors_before
+    passed
 }
 
 /// The answer of one validator.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ValidatorAnswer {
     /// Why it refuses the arguments; empty if it accepts them.
-    pub errors: Vec<String>,
+    pub errors: CappedTexts,
     /// How the answer departs from `{ valid, errors }` although its meaning is clear.
     pub warning: Option<String>,
 }
@@ -170,23 +175,23 @@ pub fn read_validator_answer(
             (listed, Some(unusual("returned `errors` that is not a list")))
         }
     };
-    let mut errors = Vec::new();
+    let mut errors = CappedTexts::default();
     for error in listed {
         match (error, error.get("message").and_then(Json::as_str)) {
-            (Json::String(text), _) => errors.push(text.clone()),
+            (Json::String(text), _) => errors.push(text),
             (_, Some(message)) => {
-                errors.push(message.to_owned());
+                errors.push(message);
                 warning.get_or_insert_with(|| unusual("returned errors that are objects"));
             }
             (other, None) => {
-                errors.push(other.to_string());
+                errors.push(&clipped_json(other, MAX_CHARS));
                 warning.get_or_insert_with(|| unusual("returned errors that are not strings"));
             }
         }
     }
     // A refusal needs a reason, or the caller would see an empty list.
     if !valid && errors.is_empty() {
-        errors.push(format!("validator `{id}` refuses the arguments and does not say why"));
+        errors.push(&format!("validator `{id}` refuses the arguments and does not say why"));
     }
     if valid && !errors.is_empty() {
         warning
@@ -212,7 +217,7 @@ mod tests {
         );
         let read = |value: Json| {
             let answer = read_validator_answer(&function, &value).expect("an answer");
-            (answer.errors.join("|"), answer.warning.is_some())
+            (answer.errors.into_texts("errors").join("|"), answer.warning.is_some())
         };
         let refused = |text: &str, has_warning: bool| (text.to_owned(), has_warning);
         for (value, expected) in [

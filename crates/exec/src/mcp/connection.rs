@@ -35,6 +35,7 @@ use super::connect_error::{
     transport_error, unavailable,
 };
 use super::direct_calls::{DirectCalls, DirectChannel};
+use super::given_arguments::GivenArguments;
 use super::http_transport::{self, RawToolLists};
 use super::incoming_filter::{DisconnectReason, IncomingFilter, WithoutProgress};
 use super::message_lines::MAX_MESSAGE;
@@ -42,7 +43,7 @@ use super::progress_router::{ProgressRouter, ProgressUpdates};
 use super::raw_results;
 use super::server_process::{ServerProcess, TIME_TO_END};
 use crate::outcome::json_size;
-use crate::{Failure, Host, Json, code};
+use crate::{CallArguments, Failure, Host, Json, code};
 
 /// How many pages one list of tools may have. A server whose cursor never ends would otherwise be
 /// asked for ever.
@@ -194,7 +195,7 @@ impl UpstreamConnection {
     pub(super) async fn call(
         &self,
         tool: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         host: &dyn Host,
     ) -> Result<Json, Failure> {
         if let Some(direct) = &self.direct {
@@ -204,6 +205,9 @@ impl UpstreamConnection {
         // The protocol has no other kind of arguments than an object.
         params.arguments = arguments.as_object().cloned();
         let mut request = CallToolRequest::new(params);
+        if let Some(text) = arguments.given_text() {
+            request.extensions.insert(GivenArguments(Arc::clone(text)));
+        }
         // rmcp adds a progress token to every request. The filter takes it out of marked requests.
         if !host.wants_progress() {
             request.extensions.insert(WithoutProgress);
@@ -224,7 +228,7 @@ impl UpstreamConnection {
         &self,
         direct: &DirectChannel,
         tool: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         host: &dyn Host,
     ) -> Result<Json, Failure> {
         let Some(mut call) = direct.register() else {

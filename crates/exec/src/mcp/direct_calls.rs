@@ -23,7 +23,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::stdio_transport::UpstreamStdin;
-use crate::Json;
+use crate::{CallArguments, Json};
 
 /// The first id of a direct call. rmcp counts from zero and uses its ids for handshakes and lists
 /// only, so it never gets here.
@@ -108,9 +108,8 @@ impl DirectChannel {
     ///
     /// Nearly always the pipe has room and the first poll finishes. Only otherwise the write is
     /// moved to a task of its own, which would cost a hand-over each time.
-    async fn write(&self, message: Json) -> io::Result<()> {
-        let mut writing: Pin<Box<_>> =
-            Box::pin(self.to.clone().write(message.to_string().into_bytes()));
+    async fn write(&self, message: Vec<u8>) -> io::Result<()> {
+        let mut writing: Pin<Box<_>> = Box::pin(self.to.clone().write(message));
         let first_poll =
             std::future::poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await;
         match first_poll {
@@ -128,18 +127,19 @@ impl DirectCall<'_> {
     pub(super) async fn send(
         &self,
         tool: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         progress: bool,
     ) -> io::Result<()> {
-        let mut params = json!({"name": tool, "arguments": arguments});
-        if progress {
-            params["_meta"] = json!({"progressToken": self.id});
-        }
-        self.channel
-            .write(
-                json!({"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": params}),
-            )
-            .await
+        let id = self.id;
+        let token =
+            if progress { format!(r#","_meta":{{"progressToken":{id}}}"#) } else { String::new() };
+        // Put together as text, so that the arguments stay as they are.
+        let message = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":{},"arguments":{}{token}}}}}"#,
+            Json::from(tool),
+            arguments.to_text(),
+        );
+        self.channel.write(message.into_bytes()).await
     }
 }
 

@@ -29,9 +29,11 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 use toolwright_model::Variable;
 
+use super::given_arguments::message_text;
 use super::message_lines::MAX_MESSAGE;
 use super::raw_results;
 use crate::Json;
+use crate::offload::{WorkSize, offload};
 
 /// The header that names a session, in both directions.
 const SESSION_HEADER: &str = "mcp-session-id";
@@ -161,8 +163,9 @@ impl StreamableHttpClient for UpstreamHttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let accept = format!("{EVENT_STREAM}, {JSON}");
-        let mut request =
-            self.inner.post(uri.as_ref()).header(header::ACCEPT, accept).json(&message);
+        let body = message_text(&message).map_err(Error::Deserialize)?;
+        let request = self.inner.post(uri.as_ref()).header(header::ACCEPT, accept);
+        let mut request = request.header(header::CONTENT_TYPE, JSON).body(body);
         request = request.headers(headers.into_iter().collect());
         if let Some(token) = token {
             request = request.bearer_auth(token);
@@ -203,7 +206,7 @@ impl StreamableHttpClient for UpstreamHttpClient {
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let events = self.inner.get_stream(uri, session, last, token, headers).await?;
         let lists = Arc::clone(&self.lists);
-        Ok(events.map(move |event| event.map(|event| keep_raw(event, &lists))).boxed())
+        Ok(events.then(move |event| keep_raw_of(event, Arc::clone(&lists))).boxed())
     }
 }
 
@@ -245,7 +248,13 @@ async fn read_response(
         let id = request_id.ok_or(Error::UnexpectedEndOfStream)?;
         return Ok(StreamableHttpPostResponse::Json(raw_results::too_large_error(id), session));
     };
-    let message = if kind.starts_with(JSON) { parse_body(&body, lists) } else { None };
+    let is_json = kind.starts_with(JSON);
+    let (size, lists) = (WorkSize::of_bytes(body.len()), Arc::clone(lists));
+    let (message, body) = offload(size, move || {
+        let message = if is_json { parse_body(&body, &lists) } else { None };
+        (message, body)
+    })
+    .await;
     match message {
         // A JSON-RPC error is more precise than the status around it. A 403 is not about the
         // request but about the client, and stays an HTTP error.
@@ -341,11 +350,17 @@ fn event_stream(
         Some(Sse { data: serde_json::to_string(&message).ok(), ..Sse::default() })
     };
     let events = SseStream::from_bytes_stream(bytes).map(move |event| match event {
-        Ok(event) => Ok(keep_raw(event, &lists)),
         Err(error) if is_too_large(&error) => too_large().ok_or(error),
-        Err(error) => Err(error),
+        event => event,
     });
-    events.boxed()
+    events.then(move |event| keep_raw_of(event, Arc::clone(&lists))).boxed()
+}
+
+/// [`keep_raw`] for an event of a stream; on another thread if the event is long.
+async fn keep_raw_of(event: Result<Sse, SseError>, lists: RawToolLists) -> Result<Sse, SseError> {
+    let event = event?;
+    let size = WorkSize::of_bytes(event.data.as_ref().map_or(0, String::len));
+    Ok(offload(size, move || keep_raw(event, &lists)).await)
 }
 
 /// Rewrites an event so that its result survives rmcp's parser unchanged.

@@ -12,13 +12,15 @@
 //!            server_process, stdio_transport │ http_transport
 //! ```
 //!
-//! `raw_results` keeps results as the JSON that the server sent; `message_lines` and `id_finder`
+//! `raw_results` keeps results as the JSON that the server sent, `given_arguments` arguments as the
+//! caller wrote them; `message_lines` and `id_finder`
 //! read lines of bounded length; `connect_error` words what users read. Not here: which tools there
 //! are (the catalog calls [`Upstream::list`]), deadlines of calls, and caps on results.
 
 mod connect_error;
 mod connection;
 mod direct_calls;
+mod given_arguments;
 mod http_transport;
 mod id_finder;
 mod incoming_filter;

@@ -13,8 +13,11 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
+use super::given_arguments::message_text;
 use super::message_lines::{MessageLine, MessageLines};
 use super::raw_results;
+use crate::BoxFuture;
+use crate::offload::{WorkSize, run_blocking};
 
 /// Both streams of a server's process.
 pub(super) struct UpstreamStdio {
@@ -22,6 +25,9 @@ pub(super) struct UpstreamStdio {
     to: UpstreamStdin,
     /// Lines that are not messages since the last message.
     noise: u32,
+    /// A long message that is being parsed on another thread. Kept here, because rmcp may drop the
+    /// future of `receive` meanwhile.
+    parsing: Option<BoxFuture<'static, Option<ServerJsonRpcMessage>>>,
 }
 
 /// The server's standard input; `None` inside once it is closed. Cloned for every writer: rmcp's
@@ -49,7 +55,7 @@ impl UpstreamStdio {
     /// A transport on the pipes of a child process.
     pub(super) fn new(from: ChildStdout, to: ChildStdin) -> UpstreamStdio {
         let to = UpstreamStdin(Arc::new(Mutex::new(Some(to))));
-        UpstreamStdio { from: MessageLines::new(from), to, noise: 0 }
+        UpstreamStdio { from: MessageLines::new(from), to, noise: 0, parsing: None }
     }
 
     /// The server's input, for calls that bypass rmcp.
@@ -61,10 +67,24 @@ impl UpstreamStdio {
     /// after [`MAX_NOISE`] such lines.
     async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
         while self.noise <= MAX_NOISE {
-            let message = match self.from.next().await? {
-                // Without an id there is no call to fail.
-                MessageLine::TooLong(id) => id.map(raw_results::too_large_error),
-                MessageLine::Complete(line) => raw_results::parse_message(line),
+            let message = if let Some(parsing) = &mut self.parsing {
+                let message = parsing.await;
+                self.parsing = None;
+                message
+            } else {
+                match self.from.next().await? {
+                    // Without an id there is no call to fail.
+                    MessageLine::TooLong(id) => id.map(raw_results::too_large_error),
+                    MessageLine::Complete(line)
+                        if WorkSize::of_bytes(line.len()) == WorkSize::Large =>
+                    {
+                        let line = line.to_vec();
+                        let parse = move || raw_results::parse_message(&line);
+                        self.parsing = Some(Box::pin(run_blocking(parse)));
+                        continue;
+                    }
+                    MessageLine::Complete(line) => raw_results::parse_message(line),
+                }
             };
             if message.is_some() {
                 self.noise = 0;
@@ -84,7 +104,7 @@ impl Transport<RoleClient> for UpstreamStdio {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let to = self.to.clone();
-        async move { to.write(serde_json::to_vec(&item)?).await }
+        async move { to.write(message_text(&item)?).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {

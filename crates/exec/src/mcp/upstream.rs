@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use toolwright_model::{Connection, Server};
 
 use super::connection::{ListChangeCounter, UpstreamConnection};
-use crate::{Failure, Host, Json, Log, code};
+use crate::{CallArguments, Failure, Host, Json, Log, code};
 
 /// How long a server may take to start and complete its handshake, and to list its tools. Long,
 /// because `npx` and `uvx` may download the server first.
@@ -134,7 +134,7 @@ impl Upstream {
     pub(super) async fn call(
         self: &Arc<Self>,
         tool: &str,
-        arguments: &Json,
+        arguments: &CallArguments,
         host: &dyn Host,
     ) -> Result<Json, Failure> {
         self.connection().await?.call(tool, arguments, host).await

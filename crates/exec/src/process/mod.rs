@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::process::Command;
 use toolwright_model::Binding;
 
+use crate::offload::{WorkSize, offload};
 use crate::{
     BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
 };
@@ -85,15 +86,19 @@ impl Executor for ProcessExecutor {
                     format!("`{name}` exited, but another process still holds its output open");
                 return Err(Failure::new(&code::TOOL_FAILED, message).detail(exit.errors));
             }
+            let errors = exit.errors.clone();
             let result = match &call.tool.details.binding {
                 Binding::Command { install_guide, .. } => {
                     read_text(&exit, install_guide.as_deref())
                 }
-                _ => read_json(&exit),
+                _ => {
+                    let size = WorkSize::of_bytes(exit.output.len());
+                    offload(size, move || read_json(&exit)).await
+                }
             };
             // A failure has stderr as its detail, which the runner logs.
-            if result.is_ok() && !exit.errors.trim().is_empty() {
-                self.context.log.line(&format!("{name}: stderr: {}", exit.errors.trim()));
+            if result.is_ok() && !errors.trim().is_empty() {
+                self.context.log.line(&format!("{name}: stderr: {}", errors.trim()));
             }
             result
         })
@@ -110,7 +115,7 @@ struct Invocation {
 
 impl Invocation {
     fn of(call: &Call<'_>) -> Result<Invocation, Failure> {
-        let json = || call.arguments.to_string().into_bytes();
+        let json = || call.arguments.to_text().into_owned().into_bytes();
         match &call.tool.details.binding {
             Binding::Executable { program: Some(program) } => {
                 Ok(Invocation { program: program.clone(), arguments: Vec::new(), input: json() })

@@ -330,3 +330,19 @@ async fn an_sse_url_is_used_with_streamable_http() {
     assert_eq!(value(test.call("it:echo", json!({"n": 1})).await), json!({"echo": {"n": 1}}));
     test.runner.close().await;
 }
+
+#[tokio::test]
+async fn arguments_reach_a_server_over_http_as_they_were_written() {
+    let server = HttpServer::start("good").await;
+    let web = TestServer::http("web", &server.url, &[]);
+    let runner = TestRunner::with(web.tools());
+    let text = r#"{"n": 12345678901234567890123, "z": -0.0, "d": 0.10}"#;
+    let arguments = CallArguments::parse(text).unwrap();
+    let call = CallRequest { arguments, ..CallRequest::new("web:echo") };
+    assert_eq!(word(&runner.run(call).await), "ok");
+    assert_eq!(server.count_requests(&format!(r#""arguments":{text}"#)), 1);
+    // Arguments that were made as a value are written out.
+    assert_eq!(word(&runner.call("web:echo", json!({"n": 7})).await), "ok");
+    assert_eq!(server.count_requests(r#""arguments":{"n":7}"#), 1);
+    runner.close().await;
+}

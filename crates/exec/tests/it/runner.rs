@@ -495,3 +495,73 @@ async fn tools_that_cannot_be_run_are_refused_with_the_reason() {
         assert_eq!((failure.code.name, failure.message.as_str()), (code, message));
     }
 }
+
+/// The longest time for which the thread of the runtime did not get to a task that is always ready,
+/// while `work` ran.
+async fn longest_gap<T>(work: impl Future<Output = T>) -> (Duration, T) {
+    let mut work = std::pin::pin!(work);
+    let (mut longest, mut before) = (Duration::ZERO, std::time::Instant::now());
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return (longest.max(before.elapsed()), done),
+            () = tokio::task::yield_now() => {
+                longest = longest.max(before.elapsed());
+                before = std::time::Instant::now();
+            }
+        }
+    }
+}
+
+/// The checks of each case take from half a second to several.
+#[tokio::test]
+async fn expensive_schemas_do_not_stop_other_calls() {
+    let ones: Json = vec![1; 400_000].into();
+    let objects: Json = vec![json!({}); 300_000].into();
+    let names: Vec<String> = (0..90_000).map(|n| format!("p{n}")).collect();
+    let keys: serde_json::Map<String, Json> =
+        (0..50_000).map(|n| (format!("p{n}"), json!(1))).collect();
+    let branches: Vec<Json> = (0..150).map(|n| json!({"const": n + 5})).collect();
+    let patterns: serde_json::Map<String, Json> =
+        (0..900).map(|n| (format!("^(a|b|q{n}).*$"), json!({"type": "string"}))).collect();
+    let values: Vec<u64> = (2..100_000).collect();
+    for (name, schema, argument) in [
+        ("anyOf", json!({"items": {"anyOf": branches}}), &ones),
+        ("enum", json!({"items": {"enum": values}}), &ones),
+        ("required", json!({"items": {"required": names}}), &objects),
+        ("patternProperties", json!({"patternProperties": patterns}), &Json::Object(keys)),
+    ] {
+        let hostile = simulated("h:hostile").input(json!({"properties": {"a": schema}}));
+        let runner = SimulatedRunner::new(patient(), [hostile, simulated("q:quick")]);
+        let quick_calls = async {
+            // Long before the check ends.
+            for n in 0..100 {
+                assert_eq!(word(&runner.call("q:quick", json!({"n": n, "ms": 0})).await), "ok");
+            }
+            std::time::Instant::now()
+        };
+        let hostile_call = async {
+            let result = runner.call("h:hostile", json!({"a": argument})).await;
+            (std::time::Instant::now(), result)
+        };
+        let both = async { tokio::join!(hostile_call, quick_calls) };
+        let (gap, ((hostile_end, result), quick_end)) = longest_gap(both).await;
+        assert_eq!(word(&result), "INPUT_INVALID", "{name}");
+        assert!(quick_end < hostile_end, "{name}: the quick calls waited");
+        assert!(gap < Duration::from_millis(250), "{name}: {gap:?}");
+        // However many values are wrong, a caller reads a few.
+        let size = result.unwrap_err().to_text().len();
+        assert!(size < 50_000, "{name}: {size} bytes");
+    }
+}
+
+/// A check that is not over at the deadline ends its call all the same.
+#[tokio::test]
+async fn an_expensive_schema_ends_at_the_deadline() {
+    let ones: Json = vec![1; 400_000].into();
+    let branches: Vec<Json> = (0..150).map(|n| json!({"const": n + 5})).collect();
+    let schema = json!({"properties": {"a": {"items": {"anyOf": branches}}}});
+    let limits = CallLimits { timeout: Duration::from_millis(50), ..patient() };
+    let runner = SimulatedRunner::new(limits, [simulated("h:hostile").input(schema)]);
+    assert_eq!(word(&runner.call("h:hostile", json!({"a": ones})).await), "TIMEOUT");
+}

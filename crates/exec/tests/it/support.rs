@@ -14,8 +14,8 @@ pub(crate) use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 pub(crate) use toolwright_exec::{
-    CallLimits, CallRequest, ConcurrencyLimit, Failure, Host, NoHost, Outcome, OutputCheck,
-    Progress, Runner, ToolRegistry,
+    CallArguments, CallLimits, CallRequest, ConcurrencyLimit, Failure, Host, NoHost, Outcome,
+    OutputCheck, Progress, Runner, ToolRegistry,
 };
 use toolwright_exec::{ExecutorContext, Log, RegisteredTool};
 pub(crate) use toolwright_model::{Binding, Connection, Server, Variable};
@@ -192,7 +192,7 @@ fn environment(folder: &Path) -> Vec<(OsString, OsString)> {
 }
 
 pub(crate) fn request(id: &str, arguments: Json) -> CallRequest {
-    CallRequest { arguments, ..CallRequest::new(id) }
+    CallRequest { arguments: arguments.into(), ..CallRequest::new(id) }
 }
 
 /// The tool of a test, before it is registered.

@@ -430,3 +430,42 @@ fn patterns_that_compile_to_huge_programs_are_rejected() {
         }
     });
 }
+
+/// Without the limits: 48 s for the first, 23 s for the second, 8 s for the third.
+#[test]
+fn large_instances_of_wide_schemas_are_given_up_in_time() {
+    let letters = |n: u32| if n.wrapping_mul(2_654_435_761) >> 31 == 0 { 'a' } else { 'b' };
+    let text: Value = (0..1_000_000).map(letters).collect::<String>().into();
+    let names: Vec<String> = (0..90_000).map(|n| format!("p{n}")).collect();
+    let empty: Value = vec![json!({}); 300_000].into();
+    let branches = vec![json!({ "type": "integer", "minimum": 0 }); 9_000];
+    let ones: Value = vec![1; 1_000_000].into();
+    for (name, schema, instance, expected) in [
+        ("pattern", json!({ "pattern": "[ab]*a[ab]{5000}c" }), &text, "gave up: its strings are"),
+        ("required", json!({ "items": { "required": names } }), &empty, "does not match; listing"),
+        ("allOf", json!({ "items": { "allOf": branches } }), &ones, "gave up: telling whether"),
+    ] {
+        let schema = compile(&schema);
+        assert!(!schema.is_quick_for(10_000), "{name}");
+        let began = std::time::Instant::now();
+        let message = errors(&schema, instance).first().message.clone();
+        assert!(message.starts_with(expected), "{name}: {message}");
+        // A second each on an idle machine.
+        assert!(began.elapsed() < Duration::from_secs(20), "{name}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn large_instances_of_ordinary_schemas_are_not_given_up() {
+    let text = json!("word ".repeat(200_000));
+    for pattern in [r"^\S", "^[a-z ]*$", r"^[\w\s]+$", r"^(?:[a-z]{1,64} )+$"] {
+        assert!(compile(&json!({ "pattern": pattern })).is_valid(&text), "{pattern}");
+    }
+    let ids = vec![json!({ "id": "a-b_c", "kind": "k7", "n": 7 }); 50_000];
+    let kinds: Vec<String> = (0..300).map(|n| format!("k{n}")).collect();
+    let id = json!({ "type": "string", "pattern": r"^[\p{L}_-]{1,64}$" });
+    let properties = json!({ "id": id, "kind": { "enum": kinds }, "n": { "minimum": 0 } });
+    let schema = compile(&json!({ "items": { "properties": properties, "required": ["id"] } }));
+    assert!(schema.is_valid(&ids.into()));
+    assert!(schema.is_quick_for(100) && !schema.is_quick_for(1_000_000));
+}

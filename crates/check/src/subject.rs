@@ -256,10 +256,6 @@ impl<'a> Subject<'a> {
             let read = |(n, (role, function)): (usize, (FunctionList, &'a Function))| {
                 // Blank code counts as missing code, which the table of fields reports.
                 let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
-                // The table of fields reports the language; the code is not run.
-                if function.foreign_language().is_some() {
-                    return None;
-                }
                 let at = place(role, n).child("function");
                 // Names that the runner defines around the code (AIOS: a processor receives `data`
                 // and `fields`, the orchestration of a meta tool calls `tools`).

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
     let function = find_function(&knowledge, role, id, &args.file)?;
     // The limits are those of the configuration, so the function behaves as it would in `serve`.
     let limits = guest_limits(&sources::configured_limits(None)?.functions, role);
-    let input = function_input(role, &arguments);
+    let input = function_input(role, arguments.clone());
     let pool = sandbox::new_pool(args.sandbox.jail_policy())?;
     let analyzer = script_analyzer::new_analyzer();
     let result = runtime::new_runtime()?.block_on(async {

@@ -88,8 +88,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// The language of the code, if it is not JavaScript: such a function is neither analyzed nor
-    /// run. A definition that names no language means JavaScript.
+    /// The language of the code, if it is not JavaScript: such a function is never run. A
+    /// definition that names no language means JavaScript.
     pub fn foreign_language(&self) -> Option<&str> {
         let is_javascript =
             |name: &&str| ["javascript", "js"].iter().any(|known| name.eq_ignore_ascii_case(known));

@@ -29,7 +29,7 @@ use crate::limits::LEAST_ADDRESS_SPACE;
 use crate::program::{CompiledProgram, camel_case, columns_in_characters};
 use crate::program_io::{ProgramInput, ProgramOutput};
 use crate::protocol::{self, FrameKind, FrameReader, FrameWriter};
-use crate::request::{MAX_MEMORY, encode_compile, encode_run};
+use crate::request::{MAX_MEMORY, encode_compile, encode_run, is_large};
 use crate::scheduler::{AllGuestsBusy, Scheduler, ShareId};
 use crate::worker_call::{WorkerAnswer, WorkerCall, receive_hello};
 use crate::worker_process::{WorkerCommand, WorkerProcess, WorkerSpawner};
@@ -298,13 +298,22 @@ impl WorkerPool {
     ) -> Result<ProgramOutput, SandboxError> {
         let host_names = host.map(HostFunctions::names).unwrap_or_default();
         let number = self.inner.next_number();
+        // Before a permit is taken: input that is too large does not wait for one.
+        let frame = if is_large(input) {
+            let (program, input) = (program.clone(), input.clone());
+            let (limits, host_names) = (limits.clone(), host_names.clone());
+            let encode = move || encode_run(number, &program, &input, &limits, &host_names);
+            let encoded = tokio::task::spawn_blocking(encode).await;
+            encoded.map_err(|_| SandboxError::start_failed("the runtime is ending"))??
+        } else {
+            encode_run(number, program, input, limits, &host_names)?
+        };
         let request = PoolRequest {
             share: program.0.share,
             is_nested: self.is_nested,
             needs_unused_worker: false,
             number,
-            // Before a permit is taken: input that is too large does not wait for one.
-            frame: encode_run(number, program, input, limits, &host_names)?,
+            frame,
             limits,
             host,
             host_names: &host_names,

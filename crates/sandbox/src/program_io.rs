@@ -1,25 +1,27 @@
 //! The values that enter and leave one call of a program. How they travel to the worker is in
 //! `request` and `worker_call`; how large they may be is in `limits`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Json;
 
-/// The values that a program can read during one call.
+/// The values that a program can read during one call. They are shared, so that a large one is
+/// neither copied nor written on the thread of the caller.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramInput {
     /// The argument of the entry point, also visible as the global `args`.
-    pub args: Json,
+    pub args: Arc<Json>,
     /// The global `data`, for programs that process a result; not defined if `None`.
-    pub data: Option<Json>,
+    pub data: Option<Arc<Json>>,
     /// Further globals, by name. Later ones overwrite earlier ones of the same name.
-    pub globals: Vec<(String, Json)>,
+    pub globals: Vec<(String, Arc<Json>)>,
 }
 
 impl ProgramInput {
     /// Input that consists of arguments only.
-    pub fn args(args: Json) -> ProgramInput {
-        ProgramInput { args, ..ProgramInput::default() }
+    pub fn args(args: impl Into<Arc<Json>>) -> ProgramInput {
+        ProgramInput { args: args.into(), ..ProgramInput::default() }
     }
 }
 

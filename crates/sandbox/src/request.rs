@@ -15,6 +15,8 @@ use crate::{GuestLimits, Json, Program, ProgramForm};
 /// The most memory that a guest gets, whatever its caller allows: the address space of a worker
 /// has to hold it beside the engine's region.
 pub(crate) const MAX_MEMORY: usize = 256 << 20;
+/// Bytes of input that are written without leaving the async thread.
+const MAX_WRITTEN_INLINE: usize = 32 << 10;
 /// The stack that a guest gets, whatever its caller sets. With less than the first the engine
 /// cannot run anything; the second is what a worker reserves.
 const STACK: std::ops::RangeInclusive<usize> = 64 << 10..=4 << 20;
@@ -106,9 +108,9 @@ pub(crate) fn encode_run(
     let mut bytes_left = limits.input;
     put_json(&mut frame, &input.args, &mut bytes_left, limits)?;
     // `data` is a global like any other; one of that name in `globals` overwrites it.
-    let data = input.data.iter().map(|data| ("data", data));
+    let data = input.data.iter().map(|data| ("data", &**data));
     let globals: Vec<(&str, &Json)> =
-        data.chain(input.globals.iter().map(|(name, json)| (name.as_str(), json))).collect();
+        data.chain(input.globals.iter().map(|(name, json)| (name.as_str(), &**json))).collect();
     frame.u32(globals.len() as u32);
     for (name, json) in globals {
         frame.bytes(name.as_bytes());
@@ -135,6 +137,30 @@ fn put_json(
     })?;
     frame.nul_terminated(&text);
     Ok(())
+}
+
+/// Whether the input is so large that writing it as JSON may take longer than a millisecond.
+/// Looks no further than that.
+pub(crate) fn is_large(input: &ProgramInput) -> bool {
+    /// Subtracts what a value costs from the bytes that are left. False once nothing is left.
+    fn fits(json: &Json, left: &mut usize) -> bool {
+        // Every value takes time, also one that is short as text.
+        let own = 8 + if let Json::String(text) = json { text.len() } else { 0 };
+        let Some(rest) = left.checked_sub(own) else { return false };
+        *left = rest;
+        match json {
+            Json::Array(items) => items.iter().all(|item| fits(item, left)),
+            Json::Object(members) => members.iter().all(|(name, member)| {
+                *left = left.saturating_sub(name.len());
+                fits(member, left)
+            }),
+            _ => true,
+        }
+    }
+    // The recursion is as deep as the value, and each level takes eight bytes of these.
+    let mut left = MAX_WRITTEN_INLINE;
+    let values = [&input.args].into_iter().chain(&input.data);
+    !values.chain(input.globals.iter().map(|(_, json)| json)).all(|json| fits(json, &mut left))
 }
 
 /// Whether a value is nested at most `depth` levels. Stops there, so it recurses no deeper.

@@ -113,9 +113,7 @@ impl BodyExecutor {
         pool: &WorkerPool,
         call: &Call<'_>,
     ) -> Result<ProgramOutput, FunctionError> {
-        let args = call.arguments.shared();
-        let size = WorkSize::of_bytes(call.arguments.size());
-        let input = offload(size, move || ProgramInput::args((*args).clone())).await;
+        let input = ProgramInput::args(call.arguments.shared());
         // The runner ends the call at its deadline and drops this future. These limits are for the
         // worker, which must not go on after that; the clock gets a second more, so that the
         // runner's deadline comes first.

@@ -334,11 +334,11 @@ fn is_transient(error: &SandboxError) -> bool {
 
 /// The input of a function. A processor gets its value as `data` too, and `fields`, which is empty
 /// unless helpers extracted some from the result of a call.
-pub fn function_input(role: FunctionRole, value: &Json) -> ProgramInput {
-    let mut input = ProgramInput::args(value.clone());
+pub fn function_input(role: FunctionRole, value: impl Into<Arc<Json>>) -> ProgramInput {
+    let mut input = ProgramInput::args(value);
     if role == FunctionRole::Processor {
-        input.data = Some(value.clone());
-        input.globals = vec![("fields".to_owned(), Json::Object(serde_json::Map::new()))];
+        input.data = Some(Arc::clone(&input.args));
+        input.globals = vec![("fields".to_owned(), Json::Object(serde_json::Map::new()).into())];
     }
     input
 }

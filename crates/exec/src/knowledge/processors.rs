@@ -161,9 +161,8 @@ impl RunnableKnowledge {
         let mut prepared: Option<CallArguments> = None;
         for function in self.processors(command, ProcessorStage::Request) {
             let given = prepared.as_ref().unwrap_or(arguments);
-            let (size, value) = (WorkSize::of_bytes(given.size()), given.shared());
-            let copy = move || function_input(FunctionRole::Processor, &value);
-            let value = runner.run(function, &offload(size, copy).await).await?;
+            let input = function_input(FunctionRole::Processor, given.shared());
+            let value = runner.run(function, &input).await?;
             // Every executor sends arguments as an object, so any other value would fail later and
             // without naming the processor.
             if !value.is_object() {
@@ -220,15 +219,12 @@ impl RunnableKnowledge {
         let mut processed: Option<PayloadData> = None;
         for function in processors {
             let given = processed.as_ref().unwrap_or(&data).clone();
-            let size = match (WorkSize::of(given.get()), WorkSize::of(&fields)) {
-                (WorkSize::Small, WorkSize::Small) => WorkSize::Small,
-                _ => WorkSize::Large,
-            };
+            let size = WorkSize::of(given.get());
             let fields = Arc::clone(&fields);
             let copy = move || {
-                let mut input = function_input(FunctionRole::Processor, given.get());
+                let mut input = function_input(FunctionRole::Processor, given.get().clone());
                 // Instead of the empty `fields` that every processor has.
-                input.globals = vec![("fields".to_owned(), (*fields).clone())];
+                input.globals = vec![("fields".to_owned(), fields)];
                 input
             };
             let value = runner.run(function, &offload(size, copy).await).await?;
@@ -338,7 +334,8 @@ impl RunnableKnowledge {
                 Some(Detection::Helper { id }) => match self.function(FunctionRole::Helper, id) {
                     Some(helper) => {
                         let value = whole.clone();
-                        let copy = move || function_input(FunctionRole::Helper, value.get());
+                        let copy =
+                            move || function_input(FunctionRole::Helper, value.get().clone());
                         runner.run(helper, &offload(size, copy).await).await? == json!(true)
                     }
                     None => {

@@ -64,10 +64,7 @@ impl RunnableKnowledge {
         if validators.is_empty() {
             return verdict;
         }
-        // One copy for all of them.
-        let shared = arguments.shared();
-        let copy = move || function_input(FunctionRole::Validator, &shared);
-        let input = offload(WorkSize::of_bytes(arguments.size()), copy).await;
+        let input = function_input(FunctionRole::Validator, arguments.shared());
         for (passed_checks, function) in validators {
             match runner.execute(function, &input).await {
                 Ok(output) => {

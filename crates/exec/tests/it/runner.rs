@@ -532,7 +532,7 @@ async fn expensive_schemas_do_not_stop_other_calls() {
         ("patternProperties", json!({"patternProperties": patterns}), &Json::Object(keys)),
     ] {
         let hostile = simulated("h:hostile").input(json!({"properties": {"a": schema}}));
-        let runner = SimulatedRunner::new(patient(), [hostile, simulated("q:quick")]);
+        let runner = SimulatedRunner::new(long_limits(), [hostile, simulated("q:quick")]);
         let quick_calls = async {
             // Long before the check ends.
             for n in 0..100 {
@@ -561,7 +561,7 @@ async fn an_expensive_schema_ends_at_the_deadline() {
     let ones: Json = vec![1; 400_000].into();
     let branches: Vec<Json> = (0..150).map(|n| json!({"const": n + 5})).collect();
     let schema = json!({"properties": {"a": {"items": {"anyOf": branches}}}});
-    let limits = CallLimits { timeout: Duration::from_millis(50), ..patient() };
+    let limits = CallLimits { timeout: Duration::from_millis(50), ..long_limits() };
     let runner = SimulatedRunner::new(limits, [simulated("h:hostile").input(schema)]);
     assert_eq!(word(&runner.call("h:hostile", json!({"a": ones})).await), "TIMEOUT");
 }

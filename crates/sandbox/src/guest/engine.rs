@@ -471,6 +471,20 @@ impl<'r> JsValue<'r> {
         if result < 0 { Err(PendingException) } else { Ok(()) }
     }
 
+    /// Whether the object or its prototypes may have a property. Runs no code unless a prototype is
+    /// a proxy; an object that is one may have any property.
+    pub(super) fn has(&self, name: &str) -> JsResult<bool> {
+        if self.is_proxy() {
+            return Ok(true);
+        }
+        let atom = self.js.atom(name)?;
+        // SAFETY: object and name are live.
+        match unsafe { qjs::JS_HasProperty(self.js.context, self.raw, atom.raw) } {
+            result if result < 0 => Err(PendingException),
+            result => Ok(result != 0),
+        }
+    }
+
     pub(super) fn delete(&self, name: &str) -> JsResult<()> {
         let atom = self.js.atom(name)?;
         // SAFETY: object and name are live.

@@ -352,13 +352,15 @@ fn await_promise<'r>(
     state: &GuestCallState,
     mut value: JsValue<'r>,
 ) -> Result<JsValue<'r>, GuestFailure> {
-    if value.is_object() && value.promise_state().is_none() {
+    let threw = |PendingException| exception::take_failure(js, state);
+    let may_be_thenable = value.is_object() && value.promise_state().is_none();
+    if may_be_thenable && value.has("then").map_err(threw)? {
         // Resolving a promise reads `then`, once, as the language has it.
         let promise = js.promise().and_then(|(promise, resolve, _)| {
             resolve.call(&js.undefined(), &[&value])?;
             Ok(promise)
         });
-        value = promise.map_err(|PendingException| exception::take_failure(js, state))?;
+        value = promise.map_err(threw)?;
     }
     let mut jobs = 0u32;
     loop {
@@ -375,7 +377,7 @@ fn await_promise<'r>(
             return Err(exception::failure_of(None, state));
         }
         if js.is_job_pending() {
-            js.run_one_job().map_err(|PendingException| exception::take_failure(js, state))?;
+            js.run_one_job().map_err(threw)?;
         } else if state.awaits_host() {
             // Only when no job is left: the parent stops the clocks meanwhile.
             receive_host_reply(js, state)?;

@@ -26,7 +26,7 @@ fn the_input_has_a_limit_of_bytes() {
     let error = run(&at((1 << 20) - 1)).expect_err("too large");
     assert_eq!(error.code, SandboxErrorCode::InputTooLarge);
     assert_eq!(error.message, "the input is larger than the 1048576 bytes that are allowed");
-    let both = ProgramInput { data: Some(json!("x".repeat(600_000))), ..at(600_000) };
+    let both = ProgramInput { data: Some(json!("x".repeat(600_000)).into()), ..at(600_000) };
     assert_eq!(run(&both).expect_err("together").code, SandboxErrorCode::InputTooLarge);
 }
 
@@ -397,8 +397,8 @@ fn a_program_sees_globals_and_the_prelude() {
                    function helper(x) { return x * factor; }";
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let input = ProgramInput {
-        args: json!({ "n": 2 }),
-        globals: vec![("factor".to_owned(), json!(21))],
+        args: json!({ "n": 2 }).into(),
+        globals: vec![("factor".to_owned(), json!(21).into())],
         ..ProgramInput::default()
     };
     let run = |source: &str, form| {

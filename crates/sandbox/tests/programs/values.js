@@ -59,6 +59,8 @@ module.exports = () => ({ get then() { throw new Error('no'); } });
 let reads = 0; module.exports = () => ({ get then() { reads++; return (resolve) => resolve(reads); } });
 //// a function with then is awaited => 8
 module.exports = () => Object.assign(() => 1, { then(resolve) { resolve(8); } });
+//// a proxy with then is awaited => 4
+module.exports = () => new Proxy({}, { get: (_, key) => (key === 'then' ? (resolve) => resolve(4) : undefined) });
 //// then that is not a function is a property => {"then":1}
 module.exports = () => ({ then: 1 });
 //// a class with then is awaited => 9

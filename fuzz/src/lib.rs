@@ -8,12 +8,16 @@
 //! the text.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 use toolwright_check::{Subject, check, silence};
 use toolwright_formats::{by_name, detect};
 use toolwright_schema::Schema;
-use toolwright_script::ParseGoal;
+use toolwright_script::{
+    AnalysisFailure, AnalysisLimits, AnalysisWorker, InProcessAnalyzer, ParseGoal, ScriptAnalyzer,
+    ScriptFacts, ScriptSource, WorkerAnalyzer,
+};
 use toolwright_source::{
     Document, DocumentPath, Edit, Node, Syntax, ValueKind, locate, plan, render, splice,
 };
@@ -46,18 +50,187 @@ pub fn json(data: &[u8]) {
     }
 }
 
-/// Any text can be analysed as JavaScript, and every reported range lies in the text.
+/// Pieces of JavaScript that get far into a parser, whatever order they are in.
+const JAVASCRIPT: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "`",
+    "${",
+    "'",
+    "\"",
+    "/",
+    "//",
+    "/*",
+    "*/",
+    "\\",
+    "\n",
+    "\r\n",
+    " ",
+    ";",
+    ",",
+    ".",
+    "?.",
+    "=>",
+    "=",
+    "+",
+    "++",
+    "**",
+    "??",
+    "...",
+    ":",
+    "?",
+    "!",
+    "#",
+    "@",
+    "<!--",
+    "-->",
+    "a",
+    "ä",
+    "😀",
+    "1",
+    "0x",
+    "1n",
+    "let ",
+    "const ",
+    "var ",
+    "using ",
+    "function ",
+    "function*",
+    "async ",
+    "await ",
+    "yield ",
+    "class ",
+    "extends ",
+    "static ",
+    "get ",
+    "set ",
+    "return ",
+    "throw ",
+    "if",
+    "else ",
+    "for",
+    "do ",
+    "while",
+    "switch",
+    "case ",
+    "try",
+    "catch",
+    " of ",
+    " in ",
+    "import ",
+    "export ",
+    "default ",
+    " from ",
+    "module",
+    "exports",
+    "require",
+    "globalThis",
+    "this",
+    "super",
+    "typeof ",
+    "new ",
+    "delete ",
+    "with",
+    "fs",
+    "process",
+    "valid",
+    "errors",
+    "undefined",
+    "'use strict';",
+    "\u{2028}",
+    "\u{feff}",
+    "\\u{61}",
+    "\\u0069f",
+    "this.#in",
+    "(?<g>",
+    "(?:",
+    "[^",
+    "]/v",
+    "$/u",
+    "constructor(){",
+    "arguments",
+    "eval",
+];
+
+/// Bytes of stack for code of 4 KiB that is nested as deep as it can be, with the large frames of
+/// a sanitizer. A worker process ends where its stack does; here that would end the fuzzer.
+const PARSER_STACK: usize = 1 << 30;
+
+/// What a worker answers to any code, is what its parent accepts: no list or text exceeds its
+/// bound, and every range lies in the code. An odd first byte makes the others choose pieces of
+/// JavaScript, an even one makes them the code itself.
 pub fn script(data: &[u8]) {
-    let Ok(code) = std::str::from_utf8(data) else { return };
-    for goal in [ParseGoal::Function, ParseGoal::Module, ParseGoal::File] {
-        let script = toolwright_script::read(code, goal, &[]);
-        let ranges = script.problems.iter().map(|problem| &problem.range);
-        let ranges = ranges.chain(script.forbidden.iter().map(|used| &used.range));
-        for range in
-            ranges.chain(script.free.iter().map(|free| &free.range)).chain(&script.returns.wrong)
-        {
+    let Some((choice, rest)) = data.split_first() else { return };
+    let code = match choice & 1 {
+        0 => String::from_utf8_lossy(rest).into_owned(),
+        _ => rest.iter().map(|byte| JAVASCRIPT[usize::from(*byte) % JAVASCRIPT.len()]).collect(),
+    };
+    with_parser_stack(|| {
+        for goal in [ParseGoal::Function, ParseGoal::Module, ParseGoal::File] {
+            // Panics if the parent refuses the answer.
+            let facts = WorkerAnalyzer(HonestWorker).analyze(&code, goal, &["tools"]);
+            assert_eq!(facts, toolwright_script::read(&code, goal, &["tools"]));
+        }
+    });
+}
+
+/// Runs `work` on a thread with [`PARSER_STACK`].
+fn with_parser_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(PARSER_STACK);
+        thread.spawn_scoped(scope, work).expect("a thread").join().expect("no panic")
+    })
+}
+
+/// Whatever a worker sends, its parent has facts about every script, and every range lies in its
+/// code. The input is the answer of a worker, or the request that one gets.
+pub fn script_wire(data: &[u8]) {
+    let _ = toolwright_script::answer_request(data);
+    let codes = ["", "ä", "function f(args) { return missing + require('fs'); }"];
+    let scripts = codes.map(|code| ScriptSource {
+        code,
+        goal: ParseGoal::Function,
+        provided: &[],
+        document: 0,
+    });
+    let facts = WorkerAnalyzer(HostileWorker(data)).analyze_all(&scripts);
+    assert_eq!(facts.len(), scripts.len());
+    for (facts, code) in facts.iter().zip(codes) {
+        let ranges = facts.problems.iter().map(|problem| &problem.range);
+        let ranges = ranges.chain(facts.forbidden.iter().map(|used| &used.range));
+        let ranges = ranges.chain(facts.free.iter().map(|free| &free.range));
+        for range in ranges.chain(&facts.returns.wrong) {
             assert!(code.get(range.clone()).is_some(), "{range:?} is not in the code");
         }
+        let _ = (facts.first_error(), facts.returns.can_be_verdict());
+    }
+}
+
+/// Parses as a worker does, in this process.
+struct HonestWorker;
+
+impl AnalysisWorker for HonestWorker {
+    fn call(
+        &self,
+        request: &[u8],
+        limits: &AnalysisLimits,
+    ) -> Result<(Vec<u8>, Duration), AnalysisFailure> {
+        let answer = toolwright_script::answer_request(request);
+        assert!(answer.len() <= limits.answer, "an honest answer has {} bytes", answer.len());
+        Ok((answer, Duration::ZERO))
+    }
+}
+
+/// Answers every request with the same bytes.
+struct HostileWorker<'a>(&'a [u8]);
+
+impl AnalysisWorker for HostileWorker<'_> {
+    fn call(&self, _: &[u8], _: &AnalysisLimits) -> Result<(Vec<u8>, Duration), AnalysisFailure> {
+        Ok((self.0.to_vec(), Duration::ZERO))
     }
 }
 
@@ -95,10 +268,10 @@ pub fn reader(data: &[u8], format: &str) {
             reading.dialect.as_deref(),
             &reading.toolset,
             &reading.origin,
-            &toolwright_script::InProcessAnalyzer,
         );
+        let found = check(&subject, &DeepStackAnalyzer);
         let mut found: Vec<_> =
-            check(&subject).into_iter().map(|finding| locate(finding, &document)).collect();
+            found.into_iter().map(|finding| locate(finding, &document)).collect();
         found.iter().take(4).for_each(show);
         silence(&document, &mut found, toolwright_check::codes());
         for (n, finding) in reading.findings.into_iter().enumerate() {
@@ -114,6 +287,15 @@ pub fn reader(data: &[u8], format: &str) {
         for tool in reading.toolset.tools {
             let _ = tool.finish();
         }
+    }
+}
+
+/// Parses in this process, with a stack that suffices.
+struct DeepStackAnalyzer;
+
+impl ScriptAnalyzer for DeepStackAnalyzer {
+    fn analyze_all(&self, scripts: &[ScriptSource<'_>]) -> Vec<ScriptFacts> {
+        with_parser_stack(|| InProcessAnalyzer.analyze_all(scripts))
     }
 }
 

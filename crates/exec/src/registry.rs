@@ -18,6 +18,8 @@ use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 /// enough for swapped letters and a missing underscore, high enough that unrelated names are not
 /// suggested; the tests of the runner have examples of both.
 const SIMILAR: f64 = 0.75;
+/// Bytes of an id for which others are suggested. A namespace and a name have fewer.
+const MAX_COMPARED: usize = 300;
 /// How many ids are suggested at most.
 const SUGGESTIONS: usize = 3;
 
@@ -168,6 +170,10 @@ impl ToolRegistry {
     /// Up to three ids that are similar to `id`, the most similar first. A name without namespace
     /// is compared too, because callers often leave the namespace out.
     pub fn nearest(&self, id: &str) -> Vec<&str> {
+        // The time of the comparison grows with the square of the length, and callers choose it.
+        if id.len() > MAX_COMPARED {
+            return Vec::new();
+        }
         let wanted = id.to_lowercase();
         let score = |known: &str| {
             let known = known.to_lowercase();

@@ -153,6 +153,12 @@ impl JailedFunction {
         Ok(answer)
     }
 
+    /// The process ids of workers that wait for a call, for tests.
+    #[doc(hidden)]
+    pub fn idle(&self) -> Vec<u32> {
+        self.workers().idle.iter().map(WorkerProcess::pid).collect()
+    }
+
     /// Waits until one more call may run. Takes an idle worker, if there is one.
     fn wait_for_slot(&self) -> CallSlot<'_> {
         let mut workers = self.workers();

@@ -24,6 +24,13 @@ use std::ops::Range;
 use super::concept_scan::concepts_of;
 use super::concepts::*;
 use super::lexicon::is_unspaced_letter;
+use super::near;
+
+/// Bytes behind a sign in which its text and its end are looked for. Attacks are short, because a
+/// model reads what is near to a tag as what the tag is about.
+const MAX_BODY: usize = 4 << 10;
+/// Bytes of a heading that are read.
+const MAX_HEADING: usize = 400;
 
 /// Points of a sign, from 1 to 3, and the bytes of the normalised text that it spans.
 type MarkupSign = (u8, Range<usize>);
@@ -112,10 +119,12 @@ fn is_host_name(name: &str) -> bool {
 
 /// `<system>…</system>`, `</description>`, `<|im_start|>`.
 fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
+    let is_opened = WRAPPERS.iter().map(|name| (*name, text.contains(&format!("<{name}"))));
+    let is_opened: Vec<(&str, bool)> = is_opened.collect();
     for (start, _) in text.match_indices('<') {
-        let rest = &text[start + 1..];
         // Longer ones are comparisons (`a < b`) rather than elements.
-        let Some(len) = rest.find('>').filter(|len| *len <= 80) else { continue };
+        let rest = near(text, start + 1, 81);
+        let Some(len) = rest.find('>') else { continue };
         let end = start + 1 + len + 1;
         let inner = rest[..len].trim_end_matches('/');
         // U+FF5C is the full-width bar of some chat templates.
@@ -129,12 +138,13 @@ fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
             && CHAT_TEMPLATE_TOKENS.contains(&name)
             || matches!(name, "start_of_turn" | "end_of_turn");
         // Closing a wrapper that the text itself has opened is an example of markup.
-        if template || closing && WRAPPERS.contains(&name) && !text.contains(&format!("<{name}")) {
+        if template || closing && is_opened.contains(&(name, false)) {
             found.push((3, start..end));
         } else if !closing && is_host_name(name) {
             // What it claims to say: up to its end, or to the end of the text if it is left open.
-            let close = text[end..].find(&format!("</{name}"));
-            let body = &text[end..close.map_or(text.len(), |close| end + close)];
+            let body = near(text, end, MAX_BODY);
+            let close = body.find(&format!("</{name}"));
+            let body = &body[..close.unwrap_or(body.len())];
             let points = match close {
                 Some(_) if is_speech(body) => 3,
                 // Left open, but followed by a text: not one of a list of tags.
@@ -160,8 +170,8 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
         "height:0", "width:0", "aria-hidden=true",
     ];
     for (start, _) in text.match_indices('<') {
-        let rest = &text[start + 1..];
-        let Some(len) = rest.find('>').filter(|len| *len <= 200) else { continue };
+        let rest = near(text, start + 1, 201);
+        let Some(len) = rest.find('>') else { continue };
         let inner = &rest[..len];
         let Some((name, attributes)) = inner.split_once(' ') else { continue };
         // Without spaces and quotes, so that all spellings of a style are one.
@@ -175,11 +185,13 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
                         .starts_with(['.', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
                 })
             });
-        let body = &rest[len + 1..];
+        if !hides {
+            continue;
+        }
+        let body = near(text, start + 1 + len + 1, MAX_BODY);
         // Of an element without an end it is unknown what it hides.
         let Some(end) = body.find(&format!("</{name}")) else { continue };
-        let body = &body[..end];
-        if hides && is_speech(body) {
+        if is_speech(&body[..end]) {
             found.push((3, start..start + 1 + len + 1));
         }
     }
@@ -188,9 +200,13 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
 /// `![](https://…?q={conversation})`: a client that renders the image sends the query to its
 /// server. Counts if the query names something confidential.
 fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
-    for (start, _) in text.match_indices("![") {
-        let Some(from) = text[start..].find("](http").map(|len| start + len) else { return };
+    // From address to address, so that no part of the text is read twice.
+    let mut done = 0;
+    while let Some(from) = text[done..].find("](http").map(|len| done + len) {
         let Some(end) = text[from..].find(')').map(|len| from + len + 1) else { return };
+        let start = text[done..from].find("![").map(|len| done + len);
+        done = end;
+        let Some(start) = start else { continue };
         // Without a query, the address carries nothing away.
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
         // Words in a query are joined by signs.
@@ -212,8 +228,9 @@ fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
 /// Whether a text is long enough to say something: three words, or eight characters of a script
 /// without spaces.
 fn is_speech(body: &str) -> bool {
-    body.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= 3
-        || body.chars().filter(|c| is_unspaced_letter(*c)).count() >= 8
+    let words = body.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
+    words.take(3).count() == 3
+        || body.chars().filter(|c| is_unspaced_letter(*c)).take(8).count() == 8
 }
 
 /// Comments of HTML, templates, Markdown and C are not rendered. One that has words of at least two
@@ -222,9 +239,12 @@ fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
     for (open, close) in
         [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")"), ("/*", "*/")]
     {
-        for (start, _) in text.match_indices(open) {
-            // A comment without an end reaches to the end of the text.
+        let mut done = 0;
+        while let Some(start) = text[done..].find(open).map(|len| done + len) {
+            // A comment without an end reaches to the end of the text. What opens another one
+            // inside of a comment is part of it.
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
+            done = end;
             let present = concepts_of(&text[start..end]);
             let groups = [
                 MODEL | AI,
@@ -256,7 +276,8 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
     for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("**", "**"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {
             let from = start + open.len();
-            let Some(len) = text[from..].find(close).filter(|len| (1..=40).contains(len)) else {
+            let Some(len) = near(text, from, 40 + close.len()).find(close).filter(|len| *len > 0)
+            else {
                 continue;
             };
             let end = from + len + close.len();
@@ -268,12 +289,11 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
                 continue;
             }
             // `[SYSTEM] … [/SYSTEM]` is an element with other brackets.
-            let closed = text.contains(&format!("{open}/{name}"));
+            let after = near(text, end, MAX_BODY);
+            let closed = after.contains(&format!("{open}/{name}"));
             // A text must follow directly: `[system], [user]` is a list of names.
-            let speaks = is_speech(&text[end..])
-                && text[end..]
-                    .trim_start_matches([':', ' ', '\n'])
-                    .starts_with(char::is_alphanumeric);
+            let speaks = is_speech(after)
+                && after.trim_start_matches([':', ' ', '\n']).starts_with(char::is_alphanumeric);
             let points = match first {
                 _ if closed || first == "inst" => 3,
                 // `see [system]` inside a sentence is a reference.
@@ -306,13 +326,16 @@ fn begins_sentence(text: &str, at: usize) -> bool {
 /// headings by which models were trained to recognise their parts.
 fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
     for (start, _) in text.match_indices('#') {
-        let line = text[start..].trim_start_matches('#').trim_start_matches(' ');
         // One heading per row of `#`; `#tag` is not one.
-        if text[..start].ends_with('#')
-            || line.len() == text.len() - start - 1 && !text[start..].starts_with("# ")
-        {
+        if text[..start].ends_with('#') {
             continue;
         }
+        let line = text[start..].trim_start_matches('#').trim_start_matches(' ');
+        if line.len() == text.len() - start - 1 && !text[start..].starts_with("# ") {
+            continue;
+        }
+        let line_start = text.len() - line.len();
+        let line = near(line, 0, MAX_HEADING);
         let mut words = line.split([' ', ':', '\n', '#']).filter(|word| !word.is_empty());
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let has_colon = line[first.len()..].starts_with(':');
@@ -334,7 +357,7 @@ fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
             }
             _ => continue,
         };
-        found.push((points, start..text.len() - line.len() + first.len()));
+        found.push((points, start..line_start + first.len()));
     }
 }
 
@@ -382,7 +405,7 @@ fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
     for (name, range) in names {
         // "User: …" alone is how documentation labels a field.
         let points = if is_dialogue { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
-        if points > 0 && is_speech(&text[range.end..]) {
+        if points > 0 && is_speech(near(text, range.end, MAX_BODY)) {
             found.push((points, range));
         }
     }

@@ -34,7 +34,7 @@ use super::host_markup::find_host_markup;
 use super::instruction_patterns::AttackKind::{self, *};
 use super::instruction_patterns::{CONCEPT_PATTERNS, ConceptPattern, PatternStep, REPORT_AT};
 use super::normalize::NormalizedText;
-use super::{SuspiciousText, has_long_run, quote};
+use super::{MAX_FOUND, SuspiciousText, has_long_run, quote};
 
 /// Finds text addressed to the model in a single text.
 pub(super) fn find_instructions(text: &str) -> Vec<SuspiciousText> {
@@ -125,6 +125,7 @@ fn decide(
     }
     merged
         .iter()
+        .take(MAX_FOUND)
         .map(|signal| describe(text, normalized.in_source(&signal.range), signal.kind))
         .collect()
 }
@@ -280,11 +281,18 @@ fn match_steps(
 /// `end`, or up to three words before it.
 fn is_near(scan: &ConceptScan, concepts: ConceptSet, index: usize, end: usize) -> bool {
     let first = &scan.matches[index];
-    scan.matches.iter().any(|found| {
+    // Only those that can be near: matches are in order, and no phrase has this many words.
+    let from = first.first_word.saturating_sub(8 + 2 * MAX_PHRASE_WORDS);
+    let from = scan.matches.partition_point(|found| found.first_word < from);
+    let to = scan.matches.partition_point(|found| found.start < end);
+    scan.matches[from..to].iter().any(|found| {
         let before = found.last_word <= first.first_word && found.last_word + 8 >= first.first_word;
         found.concepts & concepts != 0 && found.end <= end && (found.start >= first.start || before)
     })
 }
+
+/// More words than any phrase of the lexicon has.
+const MAX_PHRASE_WORDS: u32 = 16;
 
 /// Words that two sentences may have together to be weighed as one.
 const MAX_WORDS_OF_PAIR: u32 = 40;
@@ -304,9 +312,11 @@ fn weigh_sentences(scan: &ConceptScan, signals: &mut Vec<InstructionSignal>) {
         });
         let Some(last) = alone.or(with_next) else { continue };
         // Two heavy words can be a coincidence, three are not.
-        let mut heavy = scan.matches.iter().filter(|found| {
-            (number..=last).contains(&found.sentence) && weight(found.concepts) >= MIN_QUOTED_WEIGHT
-        });
+        let begin = scan.matches.partition_point(|found| found.sentence < number);
+        let end = scan.matches.partition_point(|found| found.sentence <= last);
+        let mut heavy = scan.matches[begin..end]
+            .iter()
+            .filter(|found| weight(found.concepts) >= MIN_QUOTED_WEIGHT);
         let (Some(first), Some(_), Some(third)) = (heavy.next(), heavy.next(), heavy.next()) else {
             continue;
         };

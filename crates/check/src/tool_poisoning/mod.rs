@@ -78,6 +78,16 @@ fn has_long_run(text: &str) -> bool {
     })
 }
 
+/// Parts of one text that a detector reports at most: the report has a bound as well, and hostile
+/// text consists of nothing else.
+const MAX_FOUND: usize = 200;
+
+/// The part of `text` from `start` on, at most `len` bytes of it. Detectors look ahead of every sign
+/// that they meet, so none may look as far as the text is long: a description may have megabytes.
+fn near(text: &str, start: usize, len: usize) -> &str {
+    &text[start..text.floor_char_boundary(start + len)]
+}
+
 /// Characters of a quotation in a message; more would bury the message.
 const MAX_QUOTED: usize = 72;
 

@@ -29,6 +29,8 @@ use std::ops::Range;
 use unicode_normalization::char::decompose_compatible;
 use unicode_security::confusable_detection::skeleton;
 
+use super::near;
+
 /// A normalised text: lower case, one space between words, `\n` only where a paragraph or a list
 /// item begins.
 pub(super) struct NormalizedText<'t> {
@@ -384,10 +386,10 @@ fn separator(white_space: &[(char, u32)], next: Option<char>) -> char {
 /// letters and digits: other escapes cannot hide words.
 fn unescape(text: &str) -> Option<(char, usize)> {
     let (digits, radix, len) = if let Some(rest) = text.strip_prefix("&#x") {
-        let digits = &rest[..rest.find(';').filter(|len| *len <= 6)?];
+        let digits = &rest[..near(rest, 0, 7).find(';')?];
         (digits, 16, 4 + digits.len())
     } else if let Some(rest) = text.strip_prefix("&#") {
-        let digits = &rest[..rest.find(';').filter(|len| *len <= 7)?];
+        let digits = &rest[..near(rest, 0, 8).find(';')?];
         (digits, 10, 3 + digits.len())
     } else {
         (text.strip_prefix("\\u")?.get(..4)?, 16, 6)

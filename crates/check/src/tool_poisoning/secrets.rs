@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{SuspiciousText, has_long_run};
+use super::{MAX_FOUND, SuspiciousText, has_long_run, near};
 
 /// Finds secrets in `text`. Where two overlap, the first one found is reported.
 pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
@@ -30,6 +30,9 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
         return found;
     }
     for mark in MARKS.find_overlapping_iter(text) {
+        if found.len() == MAX_FOUND {
+            break;
+        }
         let index = mark.pattern().as_usize();
         let secret = match index.checked_sub(ISSUED_TOKENS.len()) {
             None => match_issued_token(text, mark.start(), &ISSUED_TOKENS[index]),
@@ -158,13 +161,18 @@ fn match_issued_token(text: &str, start: usize, token: &IssuedToken) -> Option<F
         return None;
     }
     let body = start + token.prefix.len();
-    let len = bytes[body..].iter().take_while(|byte| (token.is_body)(**byte)).count();
+    let longest = bytes[body..].iter().take(token.max_len + 1);
+    let len = longest.take_while(|byte| (token.is_body)(**byte)).count();
     let fits = (token.min_len..=token.max_len).contains(&len);
     (fits && is_random(&text[body..body + len])).then_some((start..body + len, token.what))
 }
 
 /// `eyJ…` is `{"` in Base64: header and payload of a JSON Web Token begin with it.
 fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
+    // The second part begins with it, too; and a run of them is not to be read again from each.
+    if mark.start > 0 && is_dotted(text.as_bytes()[mark.start - 1]) {
+        return None;
+    }
     let end = end_of_run(text, mark.start, is_dotted);
     let mut parts = text[mark.start..end].split('.');
     // Without a signature it is an example.
@@ -185,7 +193,8 @@ fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     }
     // In JSON and in shell scripts the line breaks of a key are often written as `\n`.
     let body: String = body.split("-----").next()?.replace("\\n", "").split_whitespace().collect();
-    let end = text[mark.end..].find("-----END").map_or(text.len(), |len| mark.end + len);
+    let after = near(text, mark.end, MAX_SECRET);
+    let end = mark.end + after.find("-----END").unwrap_or(after.len());
     let is_key = body.len() >= 40
         && body.bytes().all(|byte| is_base64(byte) || byte == b':' || byte == b'-' || byte == b',')
         // Not `is_random`: keys of OpenSSH begin with zeros, which look like a placeholder.
@@ -239,18 +248,18 @@ fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
 /// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value that does not look made up:
 /// at least 16 bytes with letters and digits, random, and neither a path nor a UUID.
 fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
-    let rest = &text[mark.end..];
+    // Label and value are neighbours; further away the label belongs to something else.
+    let rest = near(text, mark.end, 25);
     // The label may go on (`token_value`) and be quoted, as in JSON.
     let after = rest.trim_start_matches(|c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | '`')
     });
     let after = after.trim_start_matches(' ');
     let value = after.strip_prefix(['=', ':'])?.trim_start_matches([' ', '"', '\'', '`', '=']);
-    let start = text.len() - value.len();
-    // Label and value are neighbours; further away the label belongs to something else.
-    if start - mark.end > 24 {
+    if value.is_empty() {
         return None;
     }
+    let start = mark.end + rest.len() - value.len();
     let end = end_of_run(text, start, |byte| {
         is_base64(byte) || is_dashed(byte) || b".!$%^&*~".contains(&byte)
     });
@@ -269,9 +278,13 @@ fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     is_value.then(|| (start..start + value.len(), "a secret with its label"))
 }
 
-/// Where the bytes from `start` on end that satisfy `is_part`.
+/// Bytes of the longest secret.
+const MAX_SECRET: usize = 8 << 10;
+
+/// Where the bytes from `start` on end that satisfy `is_part`, at most [`MAX_SECRET`] of them.
 fn end_of_run(text: &str, start: usize, is_part: impl Fn(u8) -> bool) -> usize {
-    start + text.as_bytes()[start..].iter().take_while(|byte| is_part(**byte)).count()
+    let longest = text.as_bytes()[start..].iter().take(MAX_SECRET);
+    start + longest.take_while(|byte| is_part(**byte)).count()
 }
 
 /// Words that only a placeholder contains, in lower case.

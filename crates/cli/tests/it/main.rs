@@ -14,6 +14,7 @@ mod evaluating;
 mod examples_as_tests;
 mod fixing;
 mod hostile_documents;
+mod hostile_scripts;
 mod knowledge;
 mod manual_pages;
 mod markdown_and_web_tools;

@@ -2,6 +2,7 @@
 
 mod host_functions;
 mod jail;
+mod jailed_function;
 mod limits;
 mod load;
 mod programs;

@@ -1,0 +1,4 @@
+//! The answers of a process that parses JavaScript. `toolwright_fuzz` describes what must hold for
+//! any input.
+#![no_main]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolwright_fuzz::script_wire(data));

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::host_markup::find_host_markup;
 use super::instructions::find_instructions;
 use super::normalize::NormalizedText;
-use super::{SuspiciousText, find_hidden_text, find_secrets, skeleton};
+use super::{MAX_FOUND, SuspiciousText, find_hidden_text, find_secrets, skeleton};
 
 const DEVELOPMENT_ATTACKS: &str =
     include_str!("../../tests/tool_poisoning/development-attacks.json");

@@ -189,7 +189,7 @@ fn with_parser_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// Whatever a worker sends, its parent has facts about every script, and every range lies in its
 /// code. The input is the answer of a worker, or the request that one gets.
 pub fn script_wire(data: &[u8]) {
-    let _ = toolwright_script::answer_request(data);
+    let _ = toolwright_script::answer_analysis_request(data);
     let codes = ["", "ä", "function f(args) { return missing + require('fs'); }"];
     let scripts = codes.map(|code| ScriptSource {
         code,
@@ -219,7 +219,7 @@ impl AnalysisWorker for HonestWorker {
         request: &[u8],
         limits: &AnalysisLimits,
     ) -> Result<(Vec<u8>, Duration), AnalysisFailure> {
-        let answer = toolwright_script::answer_request(request);
+        let answer = toolwright_script::answer_analysis_request(request);
         assert!(answer.len() <= limits.answer, "an honest answer has {} bytes", answer.len());
         Ok((answer, Duration::ZERO))
     }
@@ -263,11 +263,7 @@ pub fn reader(data: &[u8], format: &str) {
         let document = whole(data, syntax);
         let _ = detect(&document);
         let reading = by_name(format).expect("a format").read(&document);
-        let subject = Subject::new(
-            reading.dialect.as_deref(),
-            &reading.toolset,
-            &reading.origin,
-        );
+        let subject = Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin);
         let found = check(&subject, &DeepStackAnalyzer);
         let mut found: Vec<_> =
             found.into_iter().map(|finding| locate(finding, &document)).collect();

@@ -278,7 +278,6 @@ impl<'a> Subject<'a> {
     /// All functions that have code, in the order helpers, processors, validators. Empty until
     /// [`analyze_functions`] has run.
     pub(crate) fn functions(&self) -> &[CheckedFunction<'a>] {
-<<<<<<< HEAD
         self.functions.get().map_or(&[], Vec::as_slice)
     }
 
@@ -293,40 +292,12 @@ impl<'a> Subject<'a> {
         let unread = |(n, (role, function)): (usize, (FunctionList, &'a Function))| {
             // Blank code counts as missing code, which the table of fields reports.
             let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
-            // The table of fields reports the language; the code is not run.
-            if function.foreign_language().is_some() {
-                return None;
-            }
             // Names that the runner defines around the code (AIOS: a processor receives `data` and
             // `fields`, the orchestration of a meta tool calls `tools`).
             let provided: &[&str] = match role {
                 FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => &["tools"],
                 FunctionList::Processor => &["data", "fields"],
                 _ => &[],
-=======
-        self.functions.get_or_init(|| {
-            let knowledge = &self.toolset.knowledge;
-            let helpers = knowledge.helpers.iter().map(|helper| (FunctionList::Helper, helper));
-            let processors =
-                knowledge.processors.iter().map(|p| (FunctionList::Processor, &p.function));
-            let validators =
-                knowledge.validators.iter().map(|v| (FunctionList::Validator, &v.function));
-            let read = |(n, (role, function)): (usize, (FunctionList, &'a Function))| {
-                // Blank code counts as missing code, which the table of fields reports.
-                let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
-                let at = place(role, n).child("function");
-                // Names that the runner defines around the code (AIOS: a processor receives `data`
-                // and `fields`, the orchestration of a meta tool calls `tools`).
-                let lent: &[&str] = match role {
-                    FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => {
-                        &["tools"]
-                    }
-                    FunctionList::Processor => &["data", "fields"],
-                    _ => &[],
-                };
-                let script = self.analyzer.analyze(code, ParseGoal::Function, lent);
-                Some(CheckedFunction { role, id: function.id.as_deref(), at, script })
->>>>>>> w-jail
             };
             let at = function_path(role, n).child("function");
             Some(UnreadFunction { role, id: function.id.as_deref(), at, code, provided })

@@ -313,9 +313,9 @@ impl CallInput {
         Ok(CallInput::Pairs(pairs))
     }
 
-    /// The arguments of the request, with texts converted to the types in the tool's schema. Without
-    /// a tool they stay text; the call fails anyway. Put together as text, so that numbers reach the
-    /// tool with the digits that were typed.
+    /// The arguments of the request, with texts converted to the types in the tool's schema.
+    /// Without a tool they stay text; the call fails anyway. Put together as text, so that numbers
+    /// reach the tool with the digits that were typed.
     fn for_tool(&self, entry: Option<&RegisteredTool>) -> Result<CallArguments, Failure> {
         match self {
             CallInput::Whole(arguments) => Ok(arguments.clone()),
@@ -329,7 +329,8 @@ impl CallInput {
                     format!("{}: {value}", Json::from(key.as_str()))
                 };
                 let text = pairs.iter().map(member).collect::<Vec<_>>().join(", ");
-                // Keys are distinct and values are JSON, but together they may be nested too deeply.
+                // Keys are distinct and values are JSON, but together they may be nested too
+                // deeply.
                 CallArguments::parse(&format!("{{{text}}}")).map_err(|why| {
                     Failure::new(&code::INPUT_INVALID, format!("the arguments are {why}"))
                 })
@@ -338,9 +339,9 @@ impl CallInput {
     }
 }
 
-/// Converts the text of an argument into JSON text. It becomes a string unless it is JSON of another
-/// type that the property's schema accepts: with `type: string`, `zip=01234` and `flag=true` are
-/// strings.
+/// Converts the text of an argument into JSON text. It becomes a string unless it is JSON of
+/// another type that the property's schema accepts: with `type: string`, `zip=01234` and
+/// `flag=true` are strings.
 fn convert_text(text: &str, schema: &Json) -> String {
     // `type` may be one name or a list of names.
     let types: Vec<&str> = match &schema["type"] {

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use toolwright_sandbox::{
-    FunctionLimits, JailedFunction, JailedFunctionError, WorkerCommand, jailed_function_main,
+    JailedFunction, JailedFunctionError, JailedFunctionLimits, WorkerCommand, jailed_function_main,
 };
 use toolwright_script::{
     AnalysisFailure, AnalysisLimits, AnalysisWorker, ScriptAnalyzer, WorkerAnalyzer,
@@ -33,7 +33,7 @@ pub(crate) fn new_analyzer() -> Arc<dyn ScriptAnalyzer> {
 
 /// The main function of a worker.
 pub(crate) fn worker_main() -> ExitCode {
-    jailed_function_main(toolwright_script::answer_request)
+    jailed_function_main(toolwright_script::answer_analysis_request)
 }
 
 /// The parser in jailed processes; or why there is none.
@@ -59,7 +59,7 @@ impl AnalysisWorker for ScriptWorker {
         let function =
             self.0.as_ref().map_err(|reason| AnalysisFailure::NotStarted(reason.clone()))?;
         let AnalysisLimits { cpu, wall, answer } = *limits;
-        match function.call(request, &FunctionLimits { cpu, wall, answer }) {
+        match function.call(request, &JailedFunctionLimits { cpu, wall, answer }) {
             Ok(answer) => Ok((answer.bytes, answer.cpu)),
             Err(JailedFunctionError::TimedOut) => Err(AnalysisFailure::TimedOut),
             Err(JailedFunctionError::Died(_)) => Err(AnalysisFailure::Died),

@@ -58,7 +58,8 @@ impl ConcurrencyLimit {
     /// Waits for a permit, in order of arrival. Dropping the future leaves the queue; dropping the
     /// permit lets the next call run.
     pub(crate) async fn acquire(&self) -> Result<SemaphorePermit<'_>, QueueFull> {
-        // Calls that wait come first: while there are any, the semaphore has no free permit to take.
+        // Calls that wait come first: while there are any, the semaphore has no free permit to
+        // take.
         if let Ok(permit) = self.permits.try_acquire() {
             return Ok(permit);
         }

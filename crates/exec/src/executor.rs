@@ -21,8 +21,8 @@ use crate::{BoxFuture, Budget, CallArguments, Failure, Host, Outcome, js, mcp, p
 pub struct Call<'a> {
     /// The tool to run.
     pub tool: &'a Tool,
-    /// The arguments: as the caller wrote them, unless request processors of the definition replaced
-    /// them.
+    /// The arguments: as the caller wrote them, unless request processors of the definition
+    /// replaced them.
     pub arguments: &'a CallArguments,
     /// The JavaScript body of the tool, or why it has none. Only the executor of JavaScript looks
     /// at it.

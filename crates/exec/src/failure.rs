@@ -7,8 +7,8 @@
 use crate::capped_texts::{MAX_CHARS, clip};
 use crate::{Json, RunCode};
 
-/// Errors of a schema that a failure lists. A caller corrects a few mistakes at a time; a schema can
-/// find ten thousand.
+/// Errors of a schema that a failure lists. A caller corrects a few mistakes at a time; a schema
+/// can find ten thousand.
 const MAX_SCHEMA_ERRORS: usize = 20;
 
 /// One value of the arguments or the result that is wrong.

@@ -76,8 +76,8 @@ impl Outcome {
     }
 
     /// The size that the output limit counts, in bytes. Content and structured content usually hold
-    /// the same data twice, so only the larger one counts. Metadata and warnings count, too. Counting
-    /// may stop once the result is above `cap`.
+    /// the same data twice, so only the larger one counts. Metadata and warnings count, too.
+    /// Counting may stop once the result is above `cap`.
     pub(crate) fn size(&self, cap: usize) -> usize {
         let block_size = |content: &ResultContent| {
             content.as_text().map_or_else(|| json_size(&content.0, cap), str::len)

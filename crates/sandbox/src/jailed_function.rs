@@ -44,7 +44,7 @@ const WORKER_LIFE: Duration = Duration::from_secs(10);
 /// starting another one takes a few milliseconds.
 const LONG_CALL: Duration = Duration::from_millis(200);
 /// What a worker may take from its start to its greeting.
-const HELLO_LIMITS: FunctionLimits = FunctionLimits {
+const HELLO_LIMITS: JailedFunctionLimits = JailedFunctionLimits {
     cpu: Duration::from_secs(10),
     wall: Duration::from_secs(30),
     answer: 16 << 10,
@@ -54,7 +54,7 @@ const READ_SIZE: usize = 64 << 10;
 
 /// The limits of one call.
 #[derive(Clone, Copy, Debug)]
-pub struct FunctionLimits {
+pub struct JailedFunctionLimits {
     /// Processor time of the worker, as its parent reads it.
     pub cpu: Duration,
     /// Wall-clock time, for a worker that the system does not let run. Larger than `cpu`, because
@@ -131,7 +131,7 @@ impl JailedFunction {
     pub fn call(
         &self,
         request: &[u8],
-        limits: &FunctionLimits,
+        limits: &JailedFunctionLimits,
     ) -> Result<FunctionAnswer, JailedFunctionError> {
         let mut frame = FrameWriter::new(FrameKind::Run);
         frame.rest(request);
@@ -229,7 +229,7 @@ fn greeting() -> Vec<u8> {
 fn exchange(
     worker: &mut WorkerProcess,
     frame: &[u8],
-    limits: &FunctionLimits,
+    limits: &JailedFunctionLimits,
 ) -> Result<(FrameKind, FunctionAnswer), JailedFunctionError> {
     let (start, cpu_before) = (Instant::now(), worker.cpu_time().unwrap_or_default());
     let mut sent = 0;

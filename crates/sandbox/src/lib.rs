@@ -59,7 +59,7 @@ pub use host_functions::{HostError, HostFunctions};
 pub use in_process_guest::InProcessGuest;
 pub use jail::{JailLayer, JailPolicy, JailReport, LayerState};
 pub use jailed_function::{
-    FunctionAnswer, FunctionLimits, JailedFunction, JailedFunctionError, jailed_function_main,
+    FunctionAnswer, JailedFunction, JailedFunctionError, JailedFunctionLimits, jailed_function_main,
 };
 pub use limits::{GuestLimits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
 pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_for_runtime};

@@ -23,8 +23,8 @@ pub(crate) const MAX_IN_PLACE_PATHS: u64 = 20_000;
 /// schema slower but does not reject it.
 pub(crate) const MAX_UNBUDGETED_PATHS: u64 = 10_000;
 
-/// Checks per value (`CostProfile::checks_per_value`) up to which an instance is not measured before
-/// it is validated without a budget. The widest schemas of published tools stay below it.
+/// Checks per value (`CostProfile::checks_per_value`) up to which an instance is not measured
+/// before it is validated without a budget. The widest schemas of published tools stay below it.
 pub(crate) const MAX_UNMEASURED_CHECKS: u64 = 200;
 
 /// Checks of a whole instance, by its measured size, above which even the yes-or-no answer runs

@@ -309,8 +309,8 @@ impl Schema {
             .ok_or_else(|| ValidationError::without_keyword("does not match"))
     }
 
-    /// Rejects an instance whose strings are too long for the patterns. One match cannot be stopped,
-    /// so this is decided before the first.
+    /// Rejects an instance whose strings are too long for the patterns. One match cannot be
+    /// stopped, so this is decided before the first.
     fn check_match_work(&self, size: ValueSize) -> Result<(), ValidationError> {
         let patterns = &self.profile.patterns;
         let longest = size.string_squares.saturating_mul(patterns.len() as u64);

@@ -62,7 +62,7 @@ impl ScriptAnalyzer for InProcessAnalyzer {
 
 /// Answers a request of a [`WorkerAnalyzer`](crate::WorkerAnalyzer): the function that its workers
 /// run. The answer to bytes that are not a request is empty, which is not an answer.
-pub fn answer_request(request: &[u8]) -> Vec<u8> {
+pub fn answer_analysis_request(request: &[u8]) -> Vec<u8> {
     let Some(received) = wire::decode_request(request) else { return Vec::new() };
     let analyze = |script: &wire::ReceivedScript<'_>| {
         let provided: Vec<&str> = script.provided.iter().map(|name| &**name).collect();

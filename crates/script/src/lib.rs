@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! caller's process      worker process
-//! WorkerAnalyzer ─wire─▶ answer_request ─▶ parse ─▶ resolve ─┬▶ forbidden_calls ─┐
+//! WorkerAnalyzer ─wire─▶ answer_analysis_request ─▶ parse ─▶ resolve ─┬▶ forbidden_calls ─┐
 //!   ▲                                      (oxc)    (names)  ├▶ free_names       ├─▶ ScriptFacts
 //!   │                                                        └▶ entry_point ─────┘  (plain data)
 //!   └──────────────────────────────── wire ◀─────────────────────────────────────────────┘
@@ -49,7 +49,7 @@ mod wire;
 mod worker_analyzer;
 
 pub use analyzer::{
-    InProcessAnalyzer, MAX_CODE_BYTES, ScriptAnalyzer, ScriptSource, answer_request, read,
+    InProcessAnalyzer, MAX_CODE_BYTES, ScriptAnalyzer, ScriptSource, answer_analysis_request, read,
 };
 pub use facts::{
     EntryPoint, ForbiddenCall, ForbiddenKind, FreeName, MAX_LISTED, MAX_PROBLEMS, MAX_TEXT,

@@ -91,7 +91,7 @@ fn is_bounded(facts: &ScriptFacts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GLOBALS, InProcessAnalyzer, ScriptAnalyzer, answer_request};
+    use crate::{GLOBALS, InProcessAnalyzer, ScriptAnalyzer, answer_analysis_request};
 
     fn source(code: &str) -> ScriptSource<'_> {
         ScriptSource {
@@ -108,21 +108,21 @@ mod tests {
             "module.exports = { a() {}, b() { return true } }",
         ];
         let scripts = codes.map(source);
-        let answer = answer_request(&encode_request(&scripts));
+        let answer = answer_analysis_request(&encode_request(&scripts));
         let facts = decode_facts(&answer, &scripts).expect("an honest worker");
         assert_eq!(facts, InProcessAnalyzer.analyze_all(&scripts));
         assert_eq!(facts[1].free.len(), 1, "`tools` is provided: {:?}", facts[1]);
         assert!(!GLOBALS.is_empty() && decode_facts(&answer, &scripts[1..]).is_none());
         for broken in [&b""[..], b"null", b"[]", b"[{}]", b"[1,2,3,4]", &answer[1..]] {
             assert!(decode_facts(broken, &scripts).is_none());
-            assert_eq!(answer_request(broken).is_empty(), broken != b"[]", "{broken:?}");
+            assert_eq!(answer_analysis_request(broken).is_empty(), broken != b"[]", "{broken:?}");
         }
     }
 
     /// Each case changes facts that are right in one way.
     #[test]
     fn facts_that_no_analysis_produces_are_refused() {
-        let code = "ä require('fs'); b";
+        let code = "ä; require('fs'); b";
         let right = InProcessAnalyzer.analyze(code, ParseGoal::Function, &[]);
         let accepted = |change: &dyn Fn(&mut ScriptFacts)| {
             let mut facts = right.clone();

@@ -39,7 +39,7 @@ const BATCH_BYTES: usize = 512 * 1024;
 const MAX_FACTS: usize = 512 * 1024;
 const AVERAGE_FACTS: usize = 32 * 1024;
 
-/// Runs [`answer_request`](crate::answer_request) in another process.
+/// Runs [`answer_analysis_request`](crate::answer_analysis_request) in another process.
 pub trait AnalysisWorker: Send + Sync {
     /// The answer to a request, and the processor time that it took. Blocks.
     ///
@@ -210,7 +210,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::{EntryPoint, InProcessAnalyzer, ParseGoal, answer_request};
+    use crate::{EntryPoint, InProcessAnalyzer, ParseGoal, answer_analysis_request};
 
     /// Fails for code that contains these words, as a process would, and counts requests.
     #[derive(Default)]
@@ -227,7 +227,7 @@ mod tests {
         ) -> Result<(Vec<u8>, Duration), AnalysisFailure> {
             *self.requests.lock().expect("no panic") += 1;
             let text = String::from_utf8_lossy(request);
-            let answer = answer_request(request);
+            let answer = answer_analysis_request(request);
             assert!(answer.len() <= limits.answer);
             match () {
                 () if text.contains("SLOW") => Err(AnalysisFailure::TimedOut),

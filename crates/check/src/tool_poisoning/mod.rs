@@ -82,8 +82,9 @@ fn has_long_run(text: &str) -> bool {
 /// text consists of nothing else.
 const MAX_FOUND: usize = 200;
 
-/// The part of `text` from `start` on, at most `len` bytes of it. Detectors look ahead of every sign
-/// that they meet, so none may look as far as the text is long: a description may have megabytes.
+/// The part of `text` from `start` on, at most `len` bytes of it. Detectors look ahead of every
+/// sign that they meet, so none may look as far as the text is long: a description may have
+/// megabytes.
 fn near(text: &str, start: usize, len: usize) -> &str {
     &text[start..text.floor_char_boundary(start + len)]
 }

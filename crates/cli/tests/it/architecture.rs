@@ -240,7 +240,7 @@ fn only_the_worker_names_the_parser_of_scripts() {
         ("InProcessAnalyzer", &["script/src/analyzer.rs", "script/src/lib.rs"]),
         ("script::read", &[]),
         (
-            "answer_request",
+            "answer_analysis_request",
             &["script/src/analyzer.rs", "script/src/lib.rs", "cli/src/script_analyzer.rs"],
         ),
         ("parse::read_", &["script/src/analyzer.rs"]),

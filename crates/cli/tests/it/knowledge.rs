@@ -428,8 +428,8 @@ done
     );
 }
 
-/// A definition in front of the server `good` with these lists of executable knowledge, as JSON, and
-/// further keys of the tool, as YAML.
+/// A definition in front of the server `good` with these lists of executable knowledge, as JSON,
+/// and further keys of the tool, as YAML.
 fn with_knowledge(knowledge: &Json, more: &str) -> String {
     let server = faulty_server();
     format!(

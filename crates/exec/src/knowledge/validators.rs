@@ -5,8 +5,8 @@
 //! checked must not leave. The verdict remembers the difference (`broken`): then the definition is
 //! at fault, and the caller cannot do anything about it.
 //!
-//! Only where the call itself cannot go on, because its time is used up or no worker can be had, the
-//! rest of the validators do not run; the call fails with that.
+//! Only where the call itself cannot go on, because its time is used up or no worker can be had,
+//! the rest of the validators do not run; the call fails with that.
 
 use std::sync::Arc;
 use std::time::Duration;

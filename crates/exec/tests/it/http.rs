@@ -333,7 +333,7 @@ async fn an_sse_url_is_used_with_streamable_http() {
 
 #[tokio::test]
 async fn arguments_reach_a_server_over_http_as_they_were_written() {
-    let server = FaultyHttpServer::start("good").await;
+    let server = TestHttpServer::start("good").await;
     let web = TestServer::http("web", &server.url, &[]);
     let runner = TestRunner::with(web.tools());
     let text = r#"{"n": 12345678901234567890123, "z": -0.0, "d": 0.10}"#;

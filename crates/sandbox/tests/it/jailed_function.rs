@@ -4,13 +4,13 @@
 use std::time::{Duration, Instant};
 
 use toolwright_sandbox::{
-    FunctionAnswer, FunctionLimits, JailedFunction, JailedFunctionError, WorkerCommand,
+    FunctionAnswer, JailedFunction, JailedFunctionError, JailedFunctionLimits, WorkerCommand,
 };
 
 use crate::support::{EVENT_TIMEOUT, example, wait_until, worker};
 
-const LIMITS: FunctionLimits =
-    FunctionLimits { cpu: Duration::from_millis(500), wall: EVENT_TIMEOUT, answer: 1 << 20 };
+const LIMITS: JailedFunctionLimits =
+    JailedFunctionLimits { cpu: Duration::from_millis(500), wall: EVENT_TIMEOUT, answer: 1 << 20 };
 
 fn function() -> JailedFunction {
     JailedFunction::new(WorkerCommand::new(example("sandbox-function-worker")))
@@ -54,7 +54,7 @@ fn whatever_the_function_does_ends_in_an_error() {
     let late = function.call(b"loop", &LIMITS).expect_err("it never returns");
     assert_eq!(late, JailedFunctionError::TimedOut);
     assert!(start.elapsed() >= LIMITS.cpu);
-    let impatient = FunctionLimits { wall: Duration::from_millis(1), ..LIMITS };
+    let impatient = JailedFunctionLimits { wall: Duration::from_millis(1), ..LIMITS };
     let late = function.call(b"loop", &impatient).expect_err("it never returns");
     assert_eq!(late, JailedFunctionError::TimedOut);
     let long = function.call(b"answer 1048577", &LIMITS).expect_err("one byte too many");

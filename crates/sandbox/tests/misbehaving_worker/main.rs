@@ -4,10 +4,12 @@
 //! - `--attack`: enters the jail, then attempts what a worker must not be able to do, and reports
 //!   one line per attempt.
 //! - `--attack-as-root`: the same without landlock and seccomp, with what only root may do.
-//! - `--landlock VERSION PROGRAM ARG…`: runs a program as on a kernel with that version of landlock.
+//! - `--landlock VERSION PROGRAM ARG…`: runs a program as on a kernel with that version of
+//!   landlock.
 //! - `--crash`, `--abort`: enters the jail, then does what a bug of the engine would do.
-//! - `--forge KIND FILE NUMBER`: answers every `Run`, without running anything, with a frame of that
-//!   kind whose content is that of the file. The number of the request in it is the `right` one, a
+//! - `--forge KIND FILE NUMBER`: answers every `Run`, without running anything, with a frame of
+//!   that kind whose content is that of the file. The number of the request in it is the `right`
+//!   one, a
 //!   `wrong` one, or the right one in two frames (`twice`).
 //! - `--parent WORKER`: is a program with a pool of its own instead. It prints the process id of a
 //!   worker that runs an endless program, and waits to be killed.

@@ -70,7 +70,8 @@ fn run(case: &Case, limits: &GuestLimits) -> Result<ProgramOutput, SandboxError>
         if case.setup("module").is_some() { ProgramForm::Module } else { ProgramForm::Script };
     let program = POOL.compile_blocking(&case.source, form, Some("the-entry"))?;
     let args = case.json("args").unwrap_or_else(|| json!({}));
-    let input = ProgramInput { args, data: case.json("data"), ..ProgramInput::default() };
+    let data = case.json("data").map(Into::into);
+    let input = ProgramInput { data, ..ProgramInput::args(args) };
     POOL.run_blocking(&program, &input, limits, None)
 }
 

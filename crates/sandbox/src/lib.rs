@@ -69,7 +69,7 @@ pub use scheduler::ShareId;
 pub use worker_main::worker_main;
 #[doc(hidden)]
 pub use worker_main::{jail_this_process, worker_main_without_layers};
-pub use worker_process::WorkerCommand;
+pub use worker_process::{WorkerCommand, is_worker};
 
 /// JSON values, as everywhere in Toolwright.
 pub use serde_json::Value as Json;

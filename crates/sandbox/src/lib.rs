@@ -66,6 +66,8 @@ pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_fo
 pub use program::{Program, ProgramForm};
 pub use program_io::{LogLevel, LogLine, ProgramInput, ProgramOutput};
 pub use scheduler::ShareId;
+#[doc(hidden)]
+pub use worker_call::fuzz_worker_frames;
 pub use worker_main::worker_main;
 #[doc(hidden)]
 pub use worker_main::{jail_this_process, worker_main_without_layers};

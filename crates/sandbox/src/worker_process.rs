@@ -65,6 +65,22 @@ pub(crate) struct WorkerProcess {
 }
 
 impl WorkerProcess {
+    /// For fuzzing: no process, and bytes as if one had sent them.
+    pub(crate) fn without_process(received: Vec<u8>) -> io::Result<WorkerProcess> {
+        let (socket, _) = UnixStream::pair()?;
+        let spawner = WorkerSpawner(mpsc::channel().0);
+        let (watch, clock, child) = (None, None, None);
+        Ok(WorkerProcess {
+            watch,
+            socket,
+            received,
+            clock,
+            has_low_priority: false,
+            child,
+            spawner,
+        })
+    }
+
     /// Registers the socket with the current async runtime. A worker may be used from several, one
     /// after the other; since most calls come from the same one, the registration is kept.
     pub(crate) fn watch(&mut self) -> io::Result<()> {

@@ -13,6 +13,7 @@ mod corpus;
 mod evaluating;
 mod examples_as_tests;
 mod fixing;
+mod hostile_definitions;
 mod hostile_documents;
 mod knowledge;
 mod manual_pages;

@@ -7,6 +7,8 @@
 //! exists, it is the oracle: `serde_json` for our JSON parser, an edit of the value for an edit of
 //! the text.
 
+mod knowledge;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ use toolwright_script::{
 use toolwright_source::{
     Document, DocumentPath, Edit, Node, Syntax, ValueKind, locate, plan, render, splice,
 };
+
+pub use knowledge::knowledge;
 
 /// Our JSON parser accepts what serde_json accepts, and produces the same values.
 pub fn json(data: &[u8]) {
@@ -249,6 +253,12 @@ pub fn html(data: &[u8]) {
     if let Ok(markdown) = first {
         assert!(!markdown.ends_with('\n') && markdown.len() <= options.max_output + text.len());
     }
+}
+
+/// The parent's side of a sandbox worker, against a worker that sends any bytes: nothing that is
+/// read from them is larger or deeper than promised, or points outside of the code.
+pub fn worker_wire(data: &[u8]) {
+    toolwright_sandbox::fuzz_worker_frames(data);
 }
 
 /// Any text can be parsed as YAML.

@@ -190,7 +190,8 @@ fn kill_orphans(number: u64, mut killed: HashSet<i32>) {
     }
 }
 
-/// Our children that are neither the program of a tree nor foreign.
+/// Our children that are neither the program of a tree nor foreign. Workers of the sandbox are our
+/// children, too, and not ours to kill or reap.
 fn orphans() -> Vec<i32> {
     let children = children();
     let mut table = table();
@@ -198,7 +199,8 @@ fn orphans() -> Vec<i32> {
     table.unreaped.retain(|pid| children.contains(pid));
     table.unmarked.retain(|pid, _| children.contains(pid));
     let is_listed = |pid: &i32| {
-        table.unreaped.contains(pid)
+        toolwright_sandbox::is_worker(pid.cast_unsigned())
+            || table.unreaped.contains(pid)
             || table.foreign.contains(pid)
             || table.trees.values().any(|program| *program == Some(*pid))
     };

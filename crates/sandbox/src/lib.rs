@@ -66,10 +66,12 @@ pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_fo
 pub use program::{Program, ProgramForm};
 pub use program_io::{LogLevel, LogLine, ProgramInput, ProgramOutput};
 pub use scheduler::ShareId;
+#[doc(hidden)]
+pub use worker_call::fuzz_worker_frames;
 pub use worker_main::worker_main;
 #[doc(hidden)]
 pub use worker_main::{jail_this_process, worker_main_without_layers};
-pub use worker_process::WorkerCommand;
+pub use worker_process::{WorkerCommand, is_worker};
 
 /// JSON values, as everywhere in Toolwright.
 pub use serde_json::Value as Json;

@@ -5,6 +5,7 @@
 //! go. The same thread waits for killed workers, so that they do not remain as zombies and no
 //! caller blocks on it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -12,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use tokio::io::unix::AsyncFd;
@@ -64,6 +65,22 @@ pub(crate) struct WorkerProcess {
 }
 
 impl WorkerProcess {
+    /// For fuzzing: no process, and bytes as if one had sent them.
+    pub(crate) fn without_process(received: Vec<u8>) -> io::Result<WorkerProcess> {
+        let (socket, _) = UnixStream::pair()?;
+        let spawner = WorkerSpawner(mpsc::channel().0);
+        let (watch, clock, child) = (None, None, None);
+        Ok(WorkerProcess {
+            watch,
+            socket,
+            received,
+            clock,
+            has_low_priority: false,
+            child,
+            spawner,
+        })
+    }
+
     /// Registers the socket with the current async runtime. A worker may be used from several, one
     /// after the other; since most calls come from the same one, the registration is kept.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
@@ -270,6 +287,20 @@ fn end_unused(started: StartedProcess) {
 fn kill_and_wait(mut child: Child) {
     let _ = child.kill();
     let _ = child.wait();
+    worker_pids().remove(&child.id());
+}
+
+/// The ids of all workers of this process. Global, because the children of a process are.
+static WORKER_PIDS: LazyLock<Mutex<HashSet<u32>>> = LazyLock::new(Mutex::default);
+
+fn worker_pids() -> MutexGuard<'static, HashSet<u32>> {
+    WORKER_PIDS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a child of this process is a worker of any pool. For code that looks for processes that
+/// other programs left behind: a worker has no environment by which it could be told apart.
+pub fn is_worker(pid: u32) -> bool {
+    worker_pids().contains(&pid)
 }
 
 /// Starts a process whose standard input is a socket, and returns the other end of the socket.
@@ -277,7 +308,10 @@ fn spawn(command: &WorkerCommand) -> io::Result<(Child, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     // Absolute, because the worker's working directory is another one.
-    let child = Command::new(std::path::absolute(&command.program)?)
+    let program = std::path::absolute(&command.program)?;
+    // The lock is held over the start: whoever sees the new child finds it listed.
+    let mut pids = worker_pids();
+    let child = Command::new(program)
         .args(&command.args)
         .env_clear()
         .current_dir("/")
@@ -286,5 +320,6 @@ fn spawn(command: &WorkerCommand) -> io::Result<(Child, UnixStream)> {
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
+    pids.insert(child.id());
     Ok((child, ours))
 }

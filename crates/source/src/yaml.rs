@@ -28,13 +28,15 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureS
 use crate::document::ParsedText;
 use crate::problems::{ProblemCollector, excerpt};
 use crate::tree::{NodeData, NodeId, Style, TreeBuilder, ValueKind};
-use crate::{MAX_ALIASED_NODES, MAX_DEPTH, MAX_NODES, Source, Span, codes, core_schema};
+use crate::{MAX_ALIASED_NODES, MAX_BYTES, MAX_DEPTH, MAX_NODES, Source, Span, codes, core_schema};
 
 /// How large and how deep a value is, with aliases counted as if written out.
 #[derive(Clone, Copy)]
 struct ExpandedSize {
     /// Values in it, itself included.
     size: usize,
+    /// Bytes of text of its scalars.
+    bytes: usize,
     /// Levels of containers: 0 for a scalar, 1 for an empty container.
     height: usize,
 }
@@ -45,10 +47,10 @@ const MAX_COMMENT_LINES: usize = 50_000;
 /// Comments that are kept in all.
 const MAX_COMMENTS: usize = MAX_NODES;
 
-/// The size of a scalar.
-const LEAF: ExpandedSize = ExpandedSize { size: 1, height: 0 };
+/// The size of a scalar without text.
+const LEAF: ExpandedSize = ExpandedSize { size: 1, bytes: 0, height: 0 };
 /// The size of a container before its first child.
-const EMPTY: ExpandedSize = ExpandedSize { size: 1, height: 1 };
+const EMPTY: ExpandedSize = ExpandedSize { size: 1, bytes: 0, height: 1 };
 
 /// An anchor (`&name`) that aliases may refer to.
 struct YamlAnchor {
@@ -76,6 +78,8 @@ struct YamlEventReader<'s> {
     open_collections: Vec<OpenCollection>,
     /// Values that aliases have added so far, against [`MAX_ALIASED_NODES`].
     aliased: usize,
+    /// Bytes of text that aliases have added so far, against [`MAX_BYTES`].
+    aliased_bytes: usize,
     /// How many collections are open inside a key that is not a scalar. Events are dropped until it
     /// is 0 again, and the key becomes `null`.
     skipping: usize,
@@ -143,6 +147,7 @@ impl<'s> YamlEventReader<'s> {
             anchors: Vec::new(),
             open_collections: Vec::new(),
             aliased: 0,
+            aliased_bytes: 0,
             skipping: 0,
             skipped_from: 0,
             start: 0,
@@ -246,6 +251,7 @@ impl<'s> YamlEventReader<'s> {
     fn add_to_parent(&mut self, expanded: ExpandedSize) {
         if let Some(collection) = self.open_collections.last_mut() {
             collection.expanded.size = collection.expanded.size.saturating_add(expanded.size);
+            collection.expanded.bytes = collection.expanded.bytes.saturating_add(expanded.bytes);
             collection.expanded.height = collection.expanded.height.max(expanded.height + 1);
         }
     }
@@ -297,8 +303,9 @@ impl<'s> YamlEventReader<'s> {
         if is_key && style == Style::Plain && text == "<<" {
             self.mark_merge(id);
         }
-        self.add_to_parent(LEAF);
-        self.record_anchor(anchor, id, Some(LEAF));
+        let expanded = ExpandedSize { bytes: text.len(), ..LEAF };
+        self.add_to_parent(expanded);
+        self.record_anchor(anchor, id, Some(expanded));
     }
 
     /// Refers to the source where the text stands there unchanged, and copies it where it does not
@@ -564,6 +571,12 @@ impl<'s> YamlEventReader<'s> {
         self.aliased = self.aliased.saturating_add(expanded.size);
         if self.aliased > MAX_ALIASED_NODES {
             let message = format!("aliases repeat more than {MAX_ALIASED_NODES} values");
+            return self.problems.stop(&codes::TOO_LARGE, place, message);
+        }
+        // Readers copy texts: a thousand aliases to one long text would become gigabytes.
+        self.aliased_bytes = self.aliased_bytes.saturating_add(expanded.bytes);
+        if self.aliased_bytes > MAX_BYTES {
+            let message = format!("aliases repeat more than {} MiB of text", MAX_BYTES >> 20);
             return self.problems.stop(&codes::TOO_LARGE, place, message);
         }
         // The depth counts as if the value were written here: later recursion follows aliases.

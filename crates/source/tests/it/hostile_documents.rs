@@ -103,7 +103,13 @@ fn values_that_aliases_repeat_are_counted() {
     let big = "x,".repeat(20_000);
     let quadratic = format!("a: &a [{big}]\nb: [{}]", "*a,".repeat(20_000));
     assert_eq!(yaml("a quadratic bomb", quadratic), ["TOO_LARGE"]);
+    let long = |times: usize| {
+        let text = "x".repeat(1 << 20);
+        yaml("aliases to a long text", format!("a: &a {text}\nb: [{}]", "*a,".repeat(times)))
+    };
+    assert_eq!(long(17), ["TOO_LARGE"]);
     // Aliases below the limit have no finding.
+    assert_eq!(long(16), [""; 0]);
     let many = format!("a: &a x\nb: [{}]", "*a,".repeat(MAX_ALIASED_NODES - 1));
     assert_eq!(yaml("many small aliases", many), [""; 0]);
     let members: String = (0..100_000).map(|n| format!("k{n}: 1\n  ")).collect();

@@ -1,0 +1,3 @@
+//! Knowledge sections of definitions. `toolwright_fuzz` describes what must hold for any input.
+#![no_main]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolwright_fuzz::knowledge(data));

@@ -135,9 +135,9 @@ mod tests {
         let forged: &[&dyn Fn(&mut ScriptFacts)] = &[
             &|facts| facts.free[0].range = 0..1,
             &|facts| facts.free[0].range = 5..99,
-            &|facts| facts.forbidden[0].range = 9..3,
+            &|facts| facts.forbidden[0].range = std::ops::Range { start: 9, end: 3 },
             &|facts| facts.forbidden[0].range = 0..usize::MAX,
-            &|facts| facts.returns.wrong = vec![1..2],
+            &|facts| facts.returns.wrong = Vec::from([1..2]),
             &|facts| facts.returns.wrong = vec![0..0; MAX_LISTED + 1],
             &|facts| facts.returns.unknown = usize::MAX,
             &|facts| facts.free = vec![facts.free[0].clone(); MAX_LISTED + 1],

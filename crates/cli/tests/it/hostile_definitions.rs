@@ -20,6 +20,8 @@
 //!
 //! Times are compared only with margins of many seconds. What is really measured is printed.
 
+#![allow(clippy::print_stdout, reason = "figures for a run with `--no-capture`")]
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -222,8 +224,8 @@ fn run(folder: &Path, args: &[&str]) -> Result<CappedRun, String> {
     let time = began.elapsed();
     if status.is_none() {
         let _ = child.kill();
-        let _ = child.wait();
     }
+    let _ = child.wait();
     let (stdout, stderr) =
         (out.join().expect("no thread panics"), err.join().expect("no thread panics"));
     let start: String = stderr.chars().take(300).collect();

@@ -167,7 +167,7 @@ impl KnowledgeFunction {
     ) -> KnowledgeFunction {
         let source = source.into();
         // Decided once: a call of such a function fails without a worker.
-        let refusal = (source.len() > MAX_CODE).then(|| Err(too_long(source.len())));
+        let refusal = (source.len() > MAX_CODE).then(|| too_long(source.len()));
         KnowledgeFunction {
             role,
             id: id.into(),
@@ -175,7 +175,7 @@ impl KnowledgeFunction {
             form: ProgramForm::Script,
             share,
             formatter,
-            program: OnceCell::new_with(refusal),
+            program: OnceCell::new_with(refusal.map(Err)),
         }
     }
 

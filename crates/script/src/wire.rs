@@ -137,7 +137,7 @@ mod tests {
             &|facts| facts.free[0].range = 5..99,
             &|facts| facts.forbidden[0].range = std::ops::Range { start: 9, end: 3 },
             &|facts| facts.forbidden[0].range = 0..usize::MAX,
-            &|facts| facts.returns.wrong = Vec::from([1..2]),
+            &|facts| facts.returns.wrong = std::iter::once(1..2).collect(),
             &|facts| facts.returns.wrong = vec![0..0; MAX_LISTED + 1],
             &|facts| facts.returns.unknown = usize::MAX,
             &|facts| facts.free = vec![facts.free[0].clone(); MAX_LISTED + 1],

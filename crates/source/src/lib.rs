@@ -65,8 +65,8 @@ pub const MAX_BYTES: usize = 16 << 20;
 /// lists; together the two bound the memory of a tree.
 pub const MAX_NODES: usize = 1_000_000;
 /// Values that YAML aliases may add by repetition. A few hundred bytes of nested aliases (the
-/// "billion laughs") would otherwise become gigabytes in [`Node::to_json`]. For the same reason they
-/// may repeat [`MAX_BYTES`] of text.
+/// "billion laughs") would otherwise become gigabytes in [`Node::to_json`]. For the same reason
+/// they may repeat [`MAX_BYTES`] of text.
 pub const MAX_ALIASED_NODES: usize = 250_000;
 /// Problems of the text that are kept per document. Reading stops at the next one: such a file is
 /// usually not JSON or YAML at all.

@@ -267,7 +267,8 @@ async fn registered_tools_have_the_hashes_that_records_show() {
     let config = "[[source]]\nname = \"shop\"\npath = \"shop.json\"\n\n\
                   [[source]]\nname = \"other\"\npath = \"other.json\"\nimplementations = \"bodies\"\n\n\
                   [[source]]\nname = \"defs\"\npath = \"tools\"\nimplementations = \"bodies\"\n";
-    let shop = r#"{"btcp": "1.0", "name": "shop", "tools": [{"name": "getTotal",
+    let shop = r#"{"btcp": "1.0", "name": "shop", "version": "1.0.0", "capabilities": [],
+        "tools": [{"name": "getTotal",
         "description": "Adds prices", "capabilities": [], "inputSchema": {"type": "object"}}]}"#;
     let fixture = TestCatalog::settled(&[
         ("toolwright.toml", config),
@@ -288,6 +289,7 @@ async fn registered_tools_have_the_hashes_that_records_show() {
     let registered = |id: &str| {
         let toolbox = fixture.catalog.runner().registry();
         let tool = toolbox.get(id).unwrap();
+        assert_eq!(tool.status, ToolStatus::Ready, "{id}");
         [tool.toolset_hash.as_ref(), tool.tool.hash.as_ref()]
             .map(|hash| Json::from(hash.unwrap().as_str()))
     };

@@ -324,20 +324,20 @@ fn malformed_arguments_are_one_line_and_exit_code_2() {
         (
             &["call", "echo", "a:={"],
             "",
-            "toolwright: the value of `a` is not JSON: EOF while parsing an object at line 1 column 1\n",
+            "toolwright: the value of `a` is not valid JSON: EOF while parsing an object at line 1 column 1\n",
         ),
         (&["call", "echo", "--args", "[1]"], "", "toolwright: `--args` is not a JSON object\n"),
         (&["call", "echo", "--args", "null"], "", "toolwright: `--args` is not a JSON object\n"),
         (
             &["call", "echo", "--args", "{"],
             "",
-            "toolwright: `--args` is not JSON: EOF while parsing an object at line 1 column 1\n",
+            "toolwright: `--args` is not valid JSON: EOF while parsing an object at line 1 column 1\n",
         ),
         (&["call", "echo", "--args", "-"], "[]", "toolwright: `--args` is not a JSON object\n"),
         (
             &["call", "echo", "--args", "-"],
             "",
-            "toolwright: `--args` is not JSON: EOF while parsing a value at line 1 column 0\n",
+            "toolwright: `--args` is not valid JSON: EOF while parsing a value at line 1 column 0\n",
         ),
     ];
     for (args, stdin, message) in cases {
@@ -752,7 +752,7 @@ pub(crate) fn received(folder: &Path) -> String {
 #[test]
 fn arguments_arrive_as_they_were_written() {
     let folder = folder_with_recorders();
-    for tool in ["tools:save", "up:save"] {
+    for tool in ["save", "up:save"] {
         // Also with line breaks, which no line-based protocol allows.
         for text in [EXACT.to_owned(), EXACT.replace(", ", ",\n\t")] {
             let called = run(folder.path(), &["call", tool, "--args", &text]);
@@ -776,11 +776,11 @@ fn arguments_arrive_as_they_were_written() {
 fn arguments_with_a_name_twice_are_refused() {
     let folder = folder_with_recorders();
     for args in [r#"{"a": 1, "a": 2}"#, r#"{"b": [{"a": 1, "a": 1}]}"#] {
-        let called = run(folder.path(), &["call", "tools:save", "--args", args]);
+        let called = run(folder.path(), &["call", "save", "--args", args]);
         assert_eq!(called.code, 2, "{called:?}");
         let expected = "`--args` is not valid JSON: the name `a` appears twice at line 1 column ";
         assert!(called.stderr.contains(expected), "{called:?}");
     }
-    let called = run(folder.path(), &["call", "tools:save", r#"b:={"a": 1, "a": 2}"#]);
+    let called = run(folder.path(), &["call", "save", r#"b:={"a": 1, "a": 2}"#]);
     assert!(called.code == 2 && called.stderr.contains("the name `a` appears twice"), "{called:?}");
 }

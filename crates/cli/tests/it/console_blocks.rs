@@ -102,18 +102,23 @@ fn fits(shown: &[String], printed: &[String]) -> bool {
             (0..=printed.len()).any(|skipped| fits(rest, &printed[skipped..]))
         }
         Some((line, rest)) => printed.split_first().is_some_and(|(first, others)| {
-            without_times(first) == without_times(line) && fits(rest, others)
+            without_measurements(first) == without_measurements(line) && fits(rest, others)
         }),
     }
 }
 
-/// A line with every number in front of ` ms` replaced: measured times differ between runs.
-fn without_times(line: &str) -> String {
+/// A line with every number in front of ` ms` and ` KiB` replaced: times differ between runs, and
+/// the memory of a program between builds.
+fn without_measurements(line: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let mut parts: Vec<&str> = line.split(" ms").collect();
-    let last = parts.pop().expect("there is always one part");
-    parts.iter().fold(String::new(), |text, part| text + part.trim_end_matches(is_number) + "N ms")
-        + last
+    let without = |line: &str, unit: &str| {
+        let mut parts: Vec<&str> = line.split(unit).collect();
+        let last = parts.pop().expect("there is always one part");
+        let start =
+            parts.iter().map(|part| part.trim_end_matches(is_number).to_owned() + "N" + unit);
+        start.collect::<String>() + last
+    };
+    without(&without(line, " ms"), " KiB")
 }
 
 /// A page with the outputs that `run` gives for each block, and what differs from the page.

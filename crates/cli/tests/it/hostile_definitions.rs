@@ -35,8 +35,9 @@ use crate::program::{folder, project, toolwright};
 
 /// The argument that lights a time bomb.
 const LIT: &str = "lit";
-/// Bytes of an answer to a caller at most: the limit of a result, and what is around it.
-const MAX_ANSWER: usize = 1_258_291;
+/// Bytes of an answer to a caller at most: a result at its limit of 1 MiB, as text and as
+/// structured content, and what is around it.
+const MAX_ANSWER: usize = 2_500_000;
 /// Bytes that `check`, `test` and `eval` may print: many diagnostics, or a result with indentation.
 const MAX_PRINTED: usize = 8 << 20;
 /// Bytes that a command may write to stderr. The console of a guest is cut at 64 KiB, and a few
@@ -302,6 +303,8 @@ fn outcome_in(text: &str) -> &'static str {
     match code {
         Some(code) => code,
         None if start.contains(" threw ") => "THREW",
+        // The call ran out of its own time, not one of its functions.
+        None if start.starts_with("TIMEOUT: ") => "TIMEOUT",
         None => "OK",
     }
 }
@@ -777,7 +780,7 @@ fn knowledge_bombs() -> Vec<HostileDefinition> {
         ),
         definition(
             "quirks",
-            judged(json!({"api_complexity": {"api_quirks": many(8_000, &quirk)}})),
+            judged(json!({"api_complexity": {"api_quirks": many(5_000, &quirk)}})),
             &["VALIDATION_FAILED"],
         ),
         definition(

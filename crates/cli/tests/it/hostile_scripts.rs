@@ -67,29 +67,29 @@ const NESTS: &[Nest] = &[
     ("patterns", "", "({a:", "b", "}=1)", "", TooComplex),
     ("list patterns", "let ", "[", "a", "]", "=1", TooComplex),
     ("prefixes", "", "!", "a", "", "", TooComplex),
-    ("signs", "", "- ", "a", "", "", TooComplex),
+    ("signs", "", "- ", "a", "", "", Anything),
     ("awaits", "async()=>", "await ", "a", "", "", TooComplex),
     ("yields", "function*f(){", "yield ", "a", "", "}", TooComplex),
-    ("typeof", "", "typeof ", "a", "", "", TooComplex),
-    ("new", "", "new ", "a", "", "", TooComplex),
+    ("typeof", "", "typeof ", "a", "", "", Anything),
+    ("new", "", "new ", "a", "", "", Anything),
     ("do", "", "do ", "a", "", "", TooComplex),
     ("labels", "", "a:", "b", "", "", TooComplex),
-    ("while", "", "while(a)", "b", "", "", TooComplex),
+    ("while", "", "while(a)", "b", "", "", Anything),
     ("switch", "", "switch(a){default:", "b", "}", "", TooComplex),
-    ("try", "", "try{", "b", "}catch{}", "", TooComplex),
-    ("if", "", "if(a)", "b", "", "", TooComplex),
-    ("else if", "", "if(a)b;else ", "c", "", "", TooComplex),
+    ("try", "", "try{", "b", "}catch{}", "", Anything),
+    ("if", "", "if(a)", "b", "", "", Anything),
+    ("else if", "", "if(a)b;else ", "c", "", "", Anything),
     ("arrows", "", "a=>", "a", "", "", TooComplex),
-    ("async arrows", "", "async a=>", "a", "", "", TooComplex),
-    ("choices", "", "a?a:", "a", "", "", TooComplex),
+    ("async arrows", "", "async a=>", "a", "", "", Anything),
+    ("choices", "", "a?a:", "a", "", "", Anything),
     ("assignments", "", "a=", "a", "", "", TooComplex),
     ("powers", "", "a**", "a", "", "", TooComplex),
     ("class heads", "x=", "class extends ", "a{}", "", "", Anything),
-    ("sums", "", "a+", "a", "", "", TooComplex),
+    ("sums", "", "a+", "a", "", "", Anything),
     ("joined strings", "", "'a'+", "'b'", "", "", Anything),
-    ("members", "a", ".a", "", "", "", TooComplex),
-    ("optional members", "a", "?.a", "", "", "", TooComplex),
-    ("called results", "a", "()", "", "", "", TooComplex),
+    ("members", "a", ".a", "", "", "", Anything),
+    ("optional members", "a", "?.a", "", "", "", Anything),
+    ("called results", "a", "()", "", "", "", Anything),
     ("commas", "", "a,", "a", "", "", Anything),
     ("tags", "", "<a>", "b", "</a>", "", Broken),
     ("groups", "/", "(", "a", ")", "/", TooComplex),
@@ -137,7 +137,7 @@ fn sources() -> Vec<(&'static str, String, Expected)> {
     sources.push(("many exports", exports, Anything));
     let scopes = "{let a;".repeat(3_000) + &"a;".repeat(100_000);
     sources.push(("names in deep scopes", scopes, Anything));
-    sources.push(("spaces", " ".repeat((1 << 20) + 1), TooLong));
+    sources.push(("spaces", format!("{}a", " ".repeat(1 << 20)), TooLong));
     sources.push(("spaces up to the limit", format!("{}a", " ".repeat((1 << 20) - 1)), Anything));
     sources
 }
@@ -263,7 +263,7 @@ fn hostile_bodies_fail_with_a_code_when_they_are_called() {
         );
         let error = &json_of(&run)["error"];
         let code = error["code"].as_str().unwrap_or_default();
-        if run.code == 1 && ["NOT_RUNNABLE", "TIMEOUT", "SANDBOX_FAILED"].contains(&code) {
+        if run.code == 1 && ["NOT_RUNNABLE", "TIMEOUT", "TOOL_FAILED"].contains(&code) {
             Vec::new()
         } else {
             vec![format!("{name}: {} {}", run.code, start(&error.to_string()))]

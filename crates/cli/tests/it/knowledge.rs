@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{HttpClient, StdioClient, configured, faulty_server};
+use crate::client::{HttpClient, LONG, StdioClient, configured, faulty_server, until};
 use crate::program::{Run, folder};
 
 /// A definition in front of the server `good`, with validators and processors for its tool `echo`.
@@ -344,7 +344,13 @@ fn code_that_is_too_large_to_compile_is_compiled_once() {
     let (folder, path) = configured("[[source]]\nname = \"odd\"\npath = \"odd.yaml\"\n");
     std::fs::write(path.join("odd.yaml"), code).expect("a file");
     let mut client = StdioClient::start(folder.path(), &[], &[]);
-    let refused = client.call("odd__echo", json!({}));
+    // If the machine gave the worker too little processor time, that is not the fault of the code,
+    // and the next call tries again.
+    let refused = until("a worker with enough processor time", LONG, || {
+        let refused = client.call("odd__echo", json!({}));
+        let is_final = !refused.to_string().contains("of wall-clock time");
+        is_final.then_some(refused)
+    });
     let message = refused["content"][0]["text"].as_str().expect("a text");
     assert!(message.contains("TIMEOUT: compiling exceeds a limit"), "{message}");
     assert!(
@@ -469,7 +475,7 @@ fn all_functions_of_a_call_share_its_time() {
     let change = format!("module.exports = (data) => {{ {SLOW} return data; }};");
     let processors = json!({"processors": many(400, &changes, &change)});
     let find = format!("module.exports = () => {{ {SLOW} return 1; }};");
-    let helpers = json!({"helpers": many(1, &json!({}), &find)});
+    let helpers = json!({"helpers": many(1, &json!({"runtime": "isolated_vm"}), &find)});
     let fields: Json = (0..400)
         .map(|n| (format!("field{n}"), json!({"structure": "number", "extraction": "f0"})))
         .collect::<serde_json::Map<_, _>>()
@@ -513,7 +519,7 @@ fn texts_of_functions_are_cut_and_say_so() {
     }]);
     for (what, count, code, expected) in [
         ("errors", 50, code, "… and 44984 more errors, which are not shown"),
-        ("exceptions", 50, throws, "x… [cut: 100000 bytes in all], caused by yyy"),
+        ("exceptions", 50, throws, "x… [cut: 4099 bytes in all], caused by the string \\\"yyy"),
     ] {
         let knowledge = json!({"validators": many(count, &validates, code)});
         let folder = limited("", &knowledge, &format!("  anti_patterns: {lesson}\n"));
@@ -533,7 +539,7 @@ fn texts_of_functions_are_cut_and_say_so() {
 #[test]
 fn what_functions_return_counts_against_the_output_limit() {
     let find = "module.exports = () => 'x'.repeat(9000);";
-    let helpers = json!({"helpers": many(1, &json!({}), find)});
+    let helpers = json!({"helpers": many(1, &json!({"runtime": "isolated_vm"}), find)});
     let fields: Json = (0..10)
         .map(|n| (format!("field{n}"), json!({"structure": "text", "extraction": "f0"})))
         .collect::<serde_json::Map<_, _>>()

@@ -254,11 +254,34 @@ fn the_page_of_rules_is_up_to_date() {
             page += "\nNot about a definition, and therefore not checked here:\n\n";
             for rule in skipped {
                 let text = |key: &str| rule[key].as_str().unwrap_or("");
-                let _ = writeln!(page, "- {}: {}", text("rule"), text("why"));
+                page += &wrapped(&format!("- {}: {}", text("rule"), text("why")));
             }
         }
     }
     assert_page(&project().join("docs/rules.md"), &page);
+}
+
+/// An item of a list in lines of at most 100 columns.
+fn wrapped(item: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in item.split_whitespace() {
+        let length = word.chars().count();
+        match column {
+            0 => {}
+            _ if column + 1 + length <= 100 => {
+                text.push(' ');
+                column += 1;
+            }
+            _ => {
+                text.push_str("\n  ");
+                column = 2;
+            }
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text + "\n"
 }
 
 /// The edit of a row in a few words.

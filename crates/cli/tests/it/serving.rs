@@ -814,8 +814,8 @@ fn arguments_of_clients_are_forwarded_as_they_were_written() {
     let session = web.session("2025-06-18");
     let stateless = modern(json!({}))["_meta"].clone();
     let twice = r#"{"n": 1, "n": 2}"#;
-    let refused = "the arguments of `TOOL` are not valid JSON: the name `n` appears twice at line 1 column 11";
-    let tools = ["tools__save", "up__save"];
+    let refused = "the arguments of `TOOL` are not valid JSON: the name `n` appears twice at line 1 column 12";
+    let tools = ["save", "up__save"];
     for (id, tool) in (10..).step_by(10).zip(tools) {
         // The fast path, and rmcp's.
         for (n, meta) in [json!({}), stateless.clone()].iter().enumerate() {

@@ -30,13 +30,16 @@ use toolwright_sandbox::{
 };
 use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
 
-use crate::capped_texts::{MAX_CHARS, clip};
+use crate::capped_texts::clip;
 use crate::js::BTCP_PRELUDE;
 use crate::offload::{WorkSize, offload, run_blocking};
 use crate::{Json, Log};
 
+/// The most characters of the message of an exception. With its name and its cause it still fits
+/// into one of the texts of an answer, whose end would be cut again otherwise.
+const MAX_MESSAGE: usize = 500;
 /// The most characters of the name and of the cause of an exception in a message.
-const MAX_QUOTED: usize = 300;
+const MAX_QUOTED: usize = 200;
 /// The longest code of a function, in bytes. Longer code is refused when it is loaded.
 const MAX_CODE: usize = 1 << 20;
 
@@ -241,7 +244,7 @@ impl KnowledgeFunction {
         mut error: SandboxError,
         analyzer: Option<&Arc<dyn ScriptAnalyzer>>,
     ) -> FunctionError {
-        error.message = clip(&error.message, MAX_CHARS).into_owned();
+        error.message = clip(&error.message, MAX_MESSAGE).into_owned();
         let is_approximate = match error.code {
             SandboxErrorCode::StartFailed
             | SandboxErrorCode::WorkerDied
@@ -258,7 +261,7 @@ impl KnowledgeFunction {
             _ => None,
         };
         let start = syntax_error.map(|problem| {
-            error.message = clip(&problem.message, MAX_CHARS).into_owned();
+            error.message = clip(&problem.message, MAX_MESSAGE).into_owned();
             problem.range.start
         });
         let (source, formatter) = (Arc::clone(&self.source), self.formatter.clone());

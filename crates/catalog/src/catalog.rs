@@ -503,7 +503,8 @@ impl Catalog {
         for spec in plan.specs {
             let unchanged = old.iter().position(|state| state.spec == spec);
             states.push(match unchanged {
-                Some(n) => old.remove(n),
+                // The new specification, because its entry may have moved to another line.
+                Some(n) => SourceState { spec, ..old.remove(n) },
                 None => SourceState::new(spec),
             });
         }

@@ -26,7 +26,7 @@ use toolwright_model::{
 use toolwright_schema::{SchemaError, SchemaValidator};
 use toolwright_source::{Diagnostic, DocumentPath, Origin, RecordPath, Severity, locate};
 use toolwright_workspace::content_hash::{ContentHasher, code_files};
-use toolwright_workspace::{LoadedDocument, SourceSpec};
+use toolwright_workspace::{LoadedDocument, SourceSpec, fill_in_tools};
 
 use crate::javascript;
 use crate::live_sources::environment_of;
@@ -147,6 +147,8 @@ fn finish(
             }
         }
     }
+    // Those that were added above.
+    fill_in_tools(&reading, diagnostics);
     let mut toolset = reading.toolset.with_tools(tools);
     toolset.hash = Some(hash);
     GatedToolset { toolset, accepted, quarantined, origin: reading.origin }

@@ -21,7 +21,7 @@ use futures::StreamExt;
 use toolwright_exec::{ExecutorContext, Failure, code, process};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, FieldValue, Namespace, Server};
-use toolwright_source::{Document, Syntax};
+use toolwright_source::{Anchor, Document, Source, Syntax, TextOrigin};
 
 use toolwright_workspace::{
     LoadError, LoadResult, LoadedDocument, ReadOptions, SourcePlan, SourceSpec, SourceTarget,
@@ -64,7 +64,8 @@ pub(crate) async fn read_server(
     let list = upstream.list().await?;
     // Pretty, so that diagnostics show the lines of one tool and not a single line of kilobytes.
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
-    let document = Arc::new(Document::parse(&spec.name, text, Syntax::Json));
+    let origin = TextOrigin::Answer(spec.anchor.clone());
+    let document = Arc::new(Document::parse_from(&spec.name, origin, text, Syntax::Json));
     let format = toolwright_formats::by_name("mcp").map(|format| format.id());
     let options = ReadOptions { format, ..spec.options };
     let mut loaded = while_blocking(|| workspace.read(&document, options));
@@ -101,7 +102,11 @@ async fn read_program(
     let absolute =
         std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let bytes = process::request_schema(&absolute, context, &environment).await?;
-    let document = Arc::new(Document::parse(&path.display().to_string(), bytes, Syntax::Json));
+    let name = path.display().to_string();
+    // The program is a file that a person can open, although not at a line.
+    let anchor = Anchor { source: Arc::new(Source::new(&name, String::new())), span: None };
+    let origin = TextOrigin::Answer(Some(anchor));
+    let document = Arc::new(Document::parse_from(&name, origin, bytes, Syntax::Json));
     let mut loaded = while_blocking(|| workspace.read(&document, spec.options));
     let Some(Reading { toolset, .. }) = &mut loaded.reading else {
         let mut message = "`--schema` printed no description of a tool".to_owned();

@@ -80,7 +80,8 @@ pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitS
 /// the lines need only one type.
 fn failure_json(failure: &LoadError) -> serde_json::Value {
     serde_json::json!({
-        "code": "CANNOT_READ", "severity": "error", "message": failure.to_string(), "file": null,
+        "code": "CANNOT_READ", "severity": "error", "message": failure.to_string(),
+        "source": null, "tool": null, "file": null,
         "start": null, "end": null, "path": "", "help": [], "fix": null,
     })
 }

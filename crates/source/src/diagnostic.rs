@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::edit::TextEdit;
 use crate::finding::{DiagnosticCode, Severity};
-use crate::{DocumentPath, Source, Span};
+use crate::{DocumentPath, Source, Span, TextOrigin};
 
 /// A second place that explains the first ("first used here").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,15 @@ pub struct Fix {
     pub edits: Vec<TextEdit>,
 }
 
+/// The tool that a diagnostic lies in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolPlace {
+    /// Its name as the document writes it, which need not be a valid name.
+    pub name: String,
+    /// Its definition; the root where the document is one tool.
+    pub at: DocumentPath,
+}
+
 /// What is wrong and where it stands in the file.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -42,8 +51,13 @@ pub struct Diagnostic {
     /// One line, lower case, literals in backticks. It may quote the document, so renderers escape
     /// it.
     pub message: String,
-    /// The file it is in. Shared: a file with a thousand diagnostics has one text.
+    /// The file or answer it is in. Shared: a file with a thousand diagnostics has one text.
     pub source: Arc<Source>,
+    /// The source it is about, if that is not `source` itself: a server, for a diagnostic about its
+    /// entry in a servers file.
+    pub about: Option<Arc<str>>,
+    /// The tool it lies in; `None` where it concerns the whole document, or a list of tools.
+    pub tool: Option<Arc<ToolPlace>>,
     /// The place; `None` for a diagnostic about the file as a whole.
     pub span: Option<Span>,
     /// The same place as a path into the document. An absent member is named as if it were there.
@@ -69,6 +83,8 @@ impl Diagnostic {
             severity: code.severity,
             message: message.into(),
             source: Arc::clone(source),
+            about: None,
+            tool: None,
             span: Some(span),
             path: DocumentPath::root(),
             labels: Vec::new(),
@@ -84,7 +100,30 @@ impl Diagnostic {
         self
     }
 
-    /// Line and column of its start, both from 1; `None` without a place.
+    /// The name of the source it is about, as the user knows it: the path of a file, or the name of
+    /// a server.
+    pub fn source_name(&self) -> &str {
+        self.about.as_deref().unwrap_or_else(|| self.source.name())
+    }
+
+    /// The path below its tool; the path into the document without one.
+    pub fn path_in_tool(&self) -> DocumentPath {
+        let below = self.tool.as_ref().and_then(|tool| self.path.below(&tool.at));
+        below.unwrap_or_else(|| self.path.clone())
+    }
+
+    /// The file to open, and the place in it. For an answer that is the file which names its
+    /// sender. `None` if there is no file, as for standard input and for a server that was named by
+    /// its URL.
+    pub fn file(&self) -> Option<(&Source, Option<Span>)> {
+        match self.source.origin() {
+            TextOrigin::File => Some((&self.source, self.span)),
+            TextOrigin::Input | TextOrigin::Answer(None) => None,
+            TextOrigin::Answer(Some(anchor)) => Some((&anchor.source, anchor.span)),
+        }
+    }
+
+    /// Line and column of its start in [`Diagnostic::source`], both from 1; `None` without a place.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         let at = self.source.line_column(self.span?.start as usize);
         Some((at.line, at.column))

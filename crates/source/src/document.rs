@@ -9,7 +9,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use crate::tree::{NodeId, Tree, TreeBuilder};
-use crate::{Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, codes, json, yaml};
+use crate::{
+    Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, TextOrigin, codes, json, yaml,
+};
 
 /// Which language a text is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,19 +67,30 @@ pub struct Document {
 }
 
 impl Document {
-    /// Decodes and parses `bytes`; `name` is what diagnostics call the file. Never fails: see
+    /// Decodes and parses the bytes of a file; `name` is what diagnostics call it. Never fails: see
     /// [`Document::problems`].
     pub fn parse(name: &str, bytes: impl Into<Vec<u8>>, syntax: Syntax) -> Document {
+        Document::parse_from(name, TextOrigin::File, bytes, syntax)
+    }
+
+    /// [`Document::parse`] for a text that may have come from elsewhere than a file.
+    pub fn parse_from(
+        name: &str,
+        origin: TextOrigin,
+        bytes: impl Into<Vec<u8>>,
+        syntax: Syntax,
+    ) -> Document {
         let bytes = bytes.into();
         if bytes.len() > MAX_BYTES {
-            return Document::too_large(name, syntax);
+            return Document::too_large(name, origin, syntax);
         }
         let source = match Source::decode(name, bytes) {
-            Ok(source) => Arc::new(source),
+            Ok(source) => Arc::new(source.with_origin(origin)),
             Err(error) => {
                 // The valid part is kept, so that the diagnostic points behind the last character
                 // that was readable.
-                let source = Arc::new(Source::new(name, error.valid.clone()));
+                let source = Source::new(name, error.valid.clone()).with_origin(origin);
+                let source = Arc::new(source);
                 let end = source.text().len();
                 let message =
                     format!("the file is not UTF-8: {} at byte {}", error.what, error.offset);
@@ -128,8 +141,8 @@ impl Document {
 
     /// A document of more than [`MAX_BYTES`]. Its text is dropped, so the diagnostic has no
     /// excerpt.
-    fn too_large(name: &str, syntax: Syntax) -> Document {
-        let source = Arc::new(Source::new(name, String::new()));
+    fn too_large(name: &str, origin: TextOrigin, syntax: Syntax) -> Document {
+        let source = Arc::new(Source::new(name, String::new()).with_origin(origin));
         let message =
             format!("the file has more than {MAX_BYTES} bytes, the most a document may have");
         let problem = Diagnostic::at(&codes::TOO_LARGE, &source, Span::default(), message);

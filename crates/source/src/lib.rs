@@ -8,9 +8,10 @@
 //! Edit    (by pointer) ─ edit::plan     ────────────┴─▶ TextEdit   (by byte) ─ splice ─▶ text
 //! ```
 //!
-//! The crate is independent of what the text is about, and it does no IO: a caller passes bytes and
-//! receives a [`Document`]. A document exists for every input, however broken; mistakes of the text
-//! are in [`Document::problems`]. Parsing therefore returns no `Result`.
+//! The crate is independent of what the text is about, but for one thing: a diagnostic names the
+//! tool that it lies in, if its caller found one ([`ToolPlace`]). It does no IO: a caller passes
+//! bytes and receives a [`Document`]. A document exists for every input, however broken; mistakes of
+//! the text are in [`Document::problems`]. Parsing therefore returns no `Result`.
 //!
 //! ```
 //! use toolwright_source::{Document, Syntax};
@@ -43,7 +44,7 @@ mod value_text;
 pub mod words;
 mod yaml;
 
-pub use diagnostic::{Diagnostic, Fix, Label};
+pub use diagnostic::{Diagnostic, Fix, Label, ToolPlace};
 pub use document::{Document, Syntax};
 pub use edit::{Edit, EditError, TextEdit, plan, splice};
 pub use finding::{
@@ -52,7 +53,7 @@ pub use finding::{
 pub use node::{Member, Node};
 pub use origin::{Location, Origin, locate};
 pub use pointer::{DocumentPath, InDocument, InRecord, Pointer, PointerToken, RecordPath};
-pub use text::{EncodingError, LineColumn, Source, Span};
+pub use text::{Anchor, EncodingError, LineColumn, Source, Span, TextOrigin};
 pub use tree::{Style, ValueKind};
 
 /// Levels of nested containers, aliases counted as if written out; a deeper document is `TOO_DEEP`.

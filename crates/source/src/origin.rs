@@ -158,6 +158,8 @@ pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
         severity: finding.severity,
         message: finding.message,
         source: Arc::clone(document.source()),
+        about: None,
+        tool: None,
         span: Some(span),
         path,
         labels: finding.related.into_iter().map(label).collect(),

@@ -1,4 +1,4 @@
-//! The text of one file, and the positions of its lines. No parsing here.
+//! The text of one file or answer, and the positions of its lines. No parsing here.
 //!
 //! Three units of position exist in this crate. Bytes ([`Span`]) are what parsers and edits use.
 //! Lines with columns in code points ([`LineColumn`]) are what people see. UTF-16 code units are
@@ -6,7 +6,7 @@
 //! of the text behind a byte order mark, which [`Source`] removes and [`Source::with_text`]
 //! restores.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A half-open range of bytes in the text of a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,10 +53,34 @@ pub struct EncodingError {
     pub valid: String,
 }
 
-/// The text of one file, without its byte order mark, and an index of its lines.
+/// Where a text came from. It decides what a reader of a diagnostic can open.
+#[derive(Clone, Debug, Default)]
+pub enum TextOrigin {
+    /// A file; the name of the source is its path.
+    #[default]
+    File,
+    /// Standard input: its lines can be shown, but there is no file to open.
+    Input,
+    /// What a server or a program answered. Nobody can open it, so its lines say nothing to a
+    /// person; the place to go to is the one that names the server.
+    Answer(Option<Anchor>),
+}
+
+/// The place that names the sender of an answer: the entry of a server in a servers file or in the
+/// configuration, or the file of a program.
+#[derive(Clone, Debug)]
+pub struct Anchor {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The place in it; `None` for the file as a whole.
+    pub span: Option<Span>,
+}
+
+/// The text of one file or answer, without its byte order mark, and an index of its lines.
 #[derive(Debug)]
 pub struct Source {
     name: String,
+    origin: TextOrigin,
     text: String,
     /// Whether the file began with a byte order mark.
     bom: bool,
@@ -100,12 +124,30 @@ impl Source {
     }
 
     fn new_with_bom(name: &str, text: String, bom: bool) -> Source {
-        Source { name: name.to_owned(), text, bom, lines: OnceLock::new() }
+        let origin = TextOrigin::File;
+        Source { name: name.to_owned(), origin, text, bom, lines: OnceLock::new() }
     }
 
-    /// What diagnostics call the file.
+    /// The same text with another origin than a file.
+    #[must_use]
+    pub fn with_origin(mut self, origin: TextOrigin) -> Source {
+        self.origin = origin;
+        self
+    }
+
+    /// What diagnostics call it: the path of a file, or the name of a server.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where the text came from.
+    pub fn origin(&self) -> &TextOrigin {
+        &self.origin
+    }
+
+    /// Whether it is the answer of a server or a program.
+    pub fn is_answer(&self) -> bool {
+        matches!(self.origin, TextOrigin::Answer(_))
     }
 
     /// The text after the byte order mark; every [`Span`] counts from its start.

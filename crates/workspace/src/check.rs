@@ -15,6 +15,7 @@ use toolwright_source::{Diagnostic, Severity, locate, render};
 use crate::fix::{self, FixMode, FixReport};
 use crate::load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};
 use crate::selection::CodeSelection;
+use crate::tool_places::fill_in_tools;
 use crate::{Workspace, codes, is_script, script_files};
 
 /// How definitions are checked.
@@ -134,6 +135,8 @@ impl Workspace {
         for_each_document(documents, &mut found, |document, diagnostics| {
             diagnostics.extend(script_files::missing_script(document));
             if let Some(reading) = &document.reading {
+                // Those that were added here; the others have their tools.
+                fill_in_tools(reading, diagnostics);
                 toolwright_check::silence(reading.origin.document(), diagnostics, codes::all());
             }
             selection.apply(diagnostics);

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use toolwright_source::{Document, MAX_BYTES, Syntax};
+use toolwright_source::{Document, MAX_BYTES, Syntax, TextOrigin};
 
 use crate::Workspace;
 
@@ -65,7 +65,8 @@ impl Overlay {
         // The ending decides. Standard input and files without a known ending are judged by their
         // first bytes.
         let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
-        Ok(Document::parse(&name, bytes, syntax))
+        let origin = if is_stdin(path) { TextOrigin::Input } else { TextOrigin::File };
+        Ok(Document::parse_from(&name, origin, bytes, syntax))
     }
 
     /// The JSON and YAML files below `folder` in a stable order, and what could not be looked into.
@@ -100,6 +101,14 @@ impl Workspace {
 /// The name of a file in diagnostics.
 pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// The name of a file that the user did not type, relative to the working directory if it lies
+/// there: shorter to read, and services that annotate a repository find the file.
+pub(crate) fn relative_name(path: &Path) -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let below = path.strip_prefix(&folder).ok().filter(|below| !below.as_os_str().is_empty());
+    display_name(below.unwrap_or(path))
 }
 
 /// Whether the path stands for standard input.

@@ -431,7 +431,8 @@ fn edited(document: &Arc<Document>, mut edits: Vec<TextEdit>) -> Option<Arc<Docu
     if text == source.text() {
         return None;
     }
-    let next = Document::parse(source.name(), source.with_text(&text), document.syntax());
+    let (name, origin) = (source.name(), source.origin().clone());
+    let next = Document::parse_from(name, origin, source.with_text(&text), document.syntax());
     // Not zero: a document with syntax errors can be repaired elsewhere, as long as it gets no
     // worse.
     (errors_in_syntax(&next) <= errors_in_syntax(document)).then(|| Arc::new(next))

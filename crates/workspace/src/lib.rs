@@ -43,6 +43,7 @@ mod script_files;
 mod selection;
 mod servers_file;
 mod text_forms;
+mod tool_places;
 mod variables;
 
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program}
 pub use script_files::is_script;
 pub use selection::{CodeSelection, UnknownCode};
 pub use servers_file::{NamedServer, is_servers_file, read_servers};
+pub use tool_places::fill_in_tools;
 pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of};
 
 /// Reads and checks definitions. Cheap to make; holds what reading needs beside the files.

@@ -20,6 +20,7 @@ use toolwright_source::{Diagnostic, Document, Finding, Severity, locate, render}
 
 use crate::Workspace;
 use crate::files::{self, LoadError};
+use crate::tool_places::fill_in_tools;
 
 /// What was read from one document: a file, or the answer of a server or a program.
 #[derive(Clone, Debug)]
@@ -232,6 +233,9 @@ impl Workspace {
                     Err(finding) => {
                         finding.iter().map(|finding| Finding::clone(finding)).for_each(report);
                     }
+                }
+                if let Ok(reading) = &reading {
+                    fill_in_tools(reading, &mut diagnostics);
                 }
                 render::sort(&mut diagnostics);
                 LoadedDocument {

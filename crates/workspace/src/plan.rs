@@ -19,12 +19,12 @@ use toolwright_model::{
     CallLimits, Connection, FormatId, Namespace, Server, Variable, redacted_url,
 };
 use toolwright_source::codes::INVALID_SYNTAX;
-use toolwright_source::{Diagnostic, Document, Severity, Source, Syntax, locate};
+use toolwright_source::{Anchor, Diagnostic, Document, Node, Severity, Source, Syntax, locate};
 
 use crate::config::{Config, Levels, SourceConfig, SourceKind};
 use crate::files::{self, LoadError, Overlay};
 use crate::load::ReadOptions;
-use crate::servers_file::{is_servers_file, read_servers};
+use crate::servers_file::{is_servers_file, read_servers, server_around};
 use crate::variables::{VariableScope, Variables, workspace_of};
 
 /// A source named on the command line.
@@ -55,7 +55,7 @@ impl SourceArgument {
 }
 
 /// One source, ready to be loaded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SourceSpec {
     /// Its name in messages. It is not a namespace: for a source of the command line it is a path
     /// or a URL.
@@ -68,6 +68,21 @@ pub struct SourceSpec {
     pub options: ReadOptions,
     /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
     pub implementations: Option<PathBuf>,
+    /// The entry of the configuration or servers file that names it. Findings about what a server
+    /// answers are anchored there.
+    pub anchor: Option<Anchor>,
+}
+
+/// Whether they load the same thing in the same way. Where a file names the source does not count:
+/// a server whose entry moves to another line keeps running.
+impl PartialEq for SourceSpec {
+    fn eq(&self, other: &SourceSpec) -> bool {
+        // By destructuring, so that a new field cannot be forgotten here.
+        let SourceSpec { name, target, environment, options, implementations, anchor: _ } = self;
+        (name, target) == (&other.name, &other.target)
+            && (environment, options) == (&other.environment, &other.options)
+            && implementations == &other.implementations
+    }
 }
 
 /// What a source consists of.
@@ -181,7 +196,7 @@ impl SourcePlan {
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut plan = SourcePlan { files: vec![path.to_owned()], ..SourcePlan::default() };
         let text = match std::fs::read(path) {
-            Ok(bytes) => Source::decode(&files::display_name(path), bytes),
+            Ok(bytes) => Source::decode(&files::relative_name(path), bytes),
             Err(error) => {
                 let message =
                     format!("cannot read `{}`: {}", path.display(), files::io_reason(&error));
@@ -205,14 +220,21 @@ impl SourcePlan {
         plan.limits = config.limits;
         plan.levels = config.levels;
         plan.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
-        for source in config.sources {
-            plan.add_configured(source, folder, variables);
+        for configured in config.sources {
+            let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
+            plan.add_configured(configured, anchor, folder, variables);
         }
         plan
     }
 
     /// Adds one `[[source]]`.
-    fn add_configured(&mut self, source: SourceConfig, folder: &Path, variables: &Variables<'_>) {
+    fn add_configured(
+        &mut self,
+        source: SourceConfig,
+        anchor: Anchor,
+        folder: &Path,
+        variables: &Variables<'_>,
+    ) {
         let SourceConfig { name, kind, environment, compat, implementations, .. } = source;
         let mut spec = SourceSpec {
             name: name.to_string(),
@@ -221,6 +243,7 @@ impl SourcePlan {
             environment: environment.clone(),
             options: ReadOptions { compat, ..ReadOptions::default() },
             implementations,
+            anchor: Some(anchor),
         };
         // Pairs of the configuration as the variables of a server.
         let variables_from = |list: Vec<(String, String)>| -> Vec<Variable> {
@@ -344,6 +367,7 @@ impl SourcePlan {
             environment: Vec::new(),
             options,
             implementations: None,
+            anchor: None,
         });
     }
 
@@ -373,7 +397,10 @@ impl SourcePlan {
         };
         let scope = VariableScope { variables: &own, workspace: workspace_of(&absolute) };
         let (servers, findings) = read_servers(&document, &scope);
-        self.diagnostics.extend(findings.into_iter().map(|finding| locate(finding, &document)));
+        self.diagnostics.extend(findings.into_iter().map(|finding| {
+            let about = server_around(&document, &finding.at);
+            Diagnostic { about: about.map(Arc::from), ..locate(finding, &document) }
+        }));
         // A file without the expected keys was named by mistake; one with an empty list is fine.
         if servers.is_empty() && !is_servers_file(&document) {
             let message = format!(
@@ -398,6 +425,11 @@ impl SourcePlan {
                 })
                 .collect();
             named.server.environment.extend(added);
+            let entry = document.root().find(&named.at);
+            let anchor = entry.and_then(Node::key).map(|key| Anchor {
+                source: Arc::clone(document.source()),
+                span: Some(key.span()),
+            });
             let target = SourceTarget::Server(Arc::new(named.server), Some(namespace));
             self.add(SourceSpec {
                 name: named.name,
@@ -405,6 +437,7 @@ impl SourcePlan {
                 environment: Vec::new(),
                 options,
                 implementations: None,
+                anchor,
             });
         }
     }

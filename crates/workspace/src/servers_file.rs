@@ -137,6 +137,21 @@ fn servers_object(root: Node<'_>) -> Option<Node<'_>> {
         .or_else(|| root.get("mcp")?.get("servers").filter(object))
 }
 
+/// The name of the server whose entry is at or around `path`; `None` outside of the entries.
+pub(crate) fn server_around(document: &Document, path: &DocumentPath) -> Option<String> {
+    let entries = servers_object(document.root())?;
+    let key = path.below(&entries.pointer())?.tokens().next()?.into_owned();
+    Some(namespace_of(&key))
+}
+
+/// The namespace made of a key. Other clients allow names such as `My Server`, hence the
+/// replacement.
+fn namespace_of(key: &str) -> String {
+    // The characters that `Namespace::is_portable` accepts.
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
+    key.chars().map(plain).collect()
+}
+
 /// The servers of a servers file and the findings about it. Other documents have no servers and no
 /// findings.
 pub fn read_servers(
@@ -210,12 +225,9 @@ impl ServersReader<'_, '_> {
         Some(NamedServer { name: name?, server: server?, disabled, at: node.pointer() })
     }
 
-    /// The namespace made of the key. Other clients allow names such as `My Server`, hence the
-    /// replacement.
+    /// The namespace of an entry, or `None` after reporting why it has none.
     fn name(&mut self, entry: &Member<'_>) -> Option<String> {
-        // The characters that `Namespace::is_portable` accepts.
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
-        let name: String = entry.name().chars().map(plain).collect();
+        let name = namespace_of(entry.name());
         let finding = |code, message| Finding::new(code, entry.value.pointer(), message).on_key();
         if let Err(error) = Namespace::parse(&name) {
             let message =

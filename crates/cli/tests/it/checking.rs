@@ -112,9 +112,8 @@ fn json_output_has_the_documented_keys() {
     for object in &objects {
         let keys: Vec<&str> =
             object.as_object().expect("an object").keys().map(String::as_str).collect();
-        let promised =
-            ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"];
-        assert_eq!(keys, promised);
+        let promised = "code severity message source tool file start end path help fix";
+        assert_eq!(keys.join(" "), promised);
     }
     let place =
         |line: u64, column: u64, byte: u64| json!({"line": line, "column": column, "byte": byte});
@@ -636,23 +635,26 @@ fn javascript_findings_point_into_their_file() {
     assert!(mixed.stdout.starts_with("1 tool in 1 file"), "{mixed:?}");
 }
 
-/// The mistakes of `faulty-server mcp bad-list`, by pointer into its answer.
-fn in_the_bad_list(run: &Run, file: &str) {
+/// The mistakes of `faulty-server mcp bad-list`, by tool and by pointer into its answer. `file` and
+/// `line` are those of the entry that names the server, or null.
+fn in_the_bad_list(run: &Run, source: &str, file: Json, line: Json) {
     let errors: Vec<Json> = objects(run).into_iter().filter(|o| o["severity"] == "error").collect();
-    let places: Vec<(&str, &str)> = errors
-        .iter()
-        .map(|o| (o["code"].as_str().unwrap_or(""), o["path"].as_str().unwrap_or("")))
-        .collect();
+    let text = |o: &Json, key: &str| o[key].as_str().unwrap_or("").to_owned();
+    let places: Vec<_> =
+        errors.iter().map(|o| ["code", "tool", "path"].map(|key| text(o, key))).collect();
     assert_eq!(
         places,
         [
-            ("MISSING_REQUIRED_FIELD", "/tools/1/inputSchema"),
-            ("MISSING_REQUIRED_FIELD", "/tools/2/name"),
-            ("EXTERNAL_REF", "/tools/3/inputSchema/properties/x/$ref"),
+            ["MISSING_REQUIRED_FIELD", "no_schema", "/tools/1/inputSchema"],
+            ["MISSING_REQUIRED_FIELD", "", "/tools/2/name"],
+            ["EXTERNAL_REF", "external_ref", "/tools/3/inputSchema/properties/x/$ref"],
         ],
         "{run:?}"
     );
-    assert!(errors.iter().all(|o| o["file"] == file && o["start"]["line"].is_u64()), "{run:?}");
+    for error in &errors {
+        let place = (&error["source"], &error["file"], &error["start"]["line"]);
+        assert_eq!(place, (&json!(source), &file, &line), "{error}");
+    }
 }
 
 #[test]
@@ -664,7 +666,7 @@ fn running_servers_are_checked() {
         &["check", "--output-format", "json", "--", &program, "mcp", "bad-list"],
     );
     assert_eq!((command.code, command.stderr.as_str()), (1, ""));
-    in_the_bad_list(&command, &format!("-- {program}"));
+    in_the_bad_list(&command, &format!("-- {program}"), Json::Null, Json::Null);
     // The server has the same findings over HTTP.
     let upstream = UpstreamServer::start("good");
     let url = run(folder.path(), &["check", "--output-format", "json", &upstream.url]);
@@ -674,11 +676,11 @@ fn running_servers_are_checked() {
     assert!(objects(&url).iter().any(|o| o["path"] == "/tools/0/inputSchema"), "{url:?}");
     assert_eq!(url.stdout, same.stdout.replace(&format!("-- {program}"), &upstream.url));
     let config =
-        format!("[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");
+        format!("\n[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");
     std::fs::write(folder.path().join("toolwright.toml"), config).expect("a file");
     let configured = run(folder.path(), &["check", "--output-format", "json"]);
     assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
-    in_the_bad_list(&configured, "up");
+    in_the_bad_list(&configured, "up", json!("toolwright.toml"), json!(2));
     // There is no file to fix.
     let fixed =
         run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
@@ -722,6 +724,40 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
     assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "no server listens at this address"]);
     assert_eq!(alone.stdout, "1 tool in 1 file: nothing to report\n");
+}
+
+/// Tools of a server are findings of the entry that starts it, and findings about the entry itself
+/// belong to the same source.
+#[test]
+fn findings_of_a_server_are_anchored_at_its_entry() {
+    let program = faulty_server();
+    let servers = format!(
+        "{{\"mcpServers\": {{\n  \"good\": {{\"command\": \"{program}\", \"args\": [\"mcp\", \"good\"]}},\n  \
+         \"my bad\": {{\"command\": \"{program}\", \"args\": [\"mcp\", \"bad-list\"], \"cmd\": 1}}\n}}}}"
+    );
+    let folder = folder(&[(".mcp.json", servers.as_bytes())]);
+    let checked = |form| run(folder.path(), &["check", ".mcp.json", "--output-format", form]);
+    let json = checked("json");
+    in_the_bad_list(&json, "my-bad", json!(".mcp.json"), json!(3));
+    let objects = objects(&json);
+    let of = |code: &str| objects.iter().find(|o| o["code"] == code).expect(code);
+    let entry = of("UNKNOWN_FIELD");
+    assert_eq!(
+        (&entry["source"], &entry["tool"], &entry["file"]),
+        (&json!("my-bad"), &Json::Null, &json!(".mcp.json"))
+    );
+    let place = ".mcp.json:3:3: error[EXTERNAL_REF]: my-bad › external_ref › properties.x.$ref: ";
+    assert!(checked("concise").stdout.contains(place), "{}", checked("concise").stdout);
+    for (form, start) in [("github", "file="), ("sarif", "\"uri\": \"")] {
+        let run = checked(form);
+        let files: Vec<&str> = run
+            .stdout
+            .split(start)
+            .skip(1)
+            .filter_map(|rest| rest.split([',', '"']).next())
+            .collect();
+        assert!(!files.is_empty() && files.iter().all(|file| *file == ".mcp.json"), "{run:?}");
+    }
 }
 
 #[test]

@@ -133,10 +133,8 @@ fn json_diagnostics_have_the_documented_shape() {
     for line in &lines {
         let keys: Vec<&str> =
             line.as_object().expect("an object").keys().map(String::as_str).collect();
-        assert_eq!(
-            keys,
-            ["code", "severity", "message", "file", "start", "end", "path", "help", "fix"]
-        );
+        let promised = "code severity message source tool file start end path help fix";
+        assert_eq!(keys.join(" "), promised);
     }
     let misspelled = lines.iter().find(|line| line["code"] == "MISSPELLED_FIELD").expect("found");
     assert_eq!(misspelled["path"], "/tools/0/inputshcema");

@@ -1,5 +1,6 @@
 //! One workflow command per diagnostic: GitHub Actions turns such a line of a log into an
-//! annotation.
+//! annotation. What a server answered is annotated at the line that names the server; without such
+//! a file the annotation has no place, and GitHub shows it with the run.
 //!
 //! GitHub's documentation says neither what a column counts nor whether `endColumn` is inclusive.
 //! This form counts UTF-16 code units, as the browser that shows the annotation does, and ends
@@ -17,18 +18,16 @@ pub fn github(d: &Diagnostic) -> String {
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let file = property(&visible(d.source.name()));
-    let place = d.span.map_or(String::new(), |span| place(&Utf16Region::of(&d.source, span)));
-    format!(
-        "::{command} file={file}{place},title={}::{}",
-        property(d.code.name),
-        data(&message_with_help(d))
-    )
+    let file = d.file().map_or(String::new(), |(source, span)| {
+        let lines = span.map_or(String::new(), |span| lines(&Utf16Region::of(source, span)));
+        format!("file={}{lines},", property(&visible(source.name())))
+    });
+    format!("::{command} {file}title={}::{}", property(d.code.name), data(&message_with_help(d)))
 }
 
 /// The lines, and the columns if it is one line: the runner drops the place of an annotation that
 /// has columns in two lines.
-fn place(region: &Utf16Region) -> String {
+fn lines(region: &Utf16Region) -> String {
     let ((line, column), (end_line, end_column)) = (region.start, region.end);
     // A span that ends with a line break ends, for people, on the line that it breaks.
     let last = if end_column == 1 && end_line > line { end_line - 1 } else { end_line };

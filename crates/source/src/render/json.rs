@@ -3,24 +3,35 @@
 //! Positions have a line, a column in code points and a byte. Bytes count from the start of the
 //! file, its byte order mark included, so that a program can apply a fix to the bytes it has read
 //! itself. Text is passed on as it is: escaping for a terminal is up to the program that shows it.
+//!
+//! `file` is a file that exists, or null. For the answer of a server, file and position are those
+//! of its entry in a servers file, while `path` leads into the answer; edits of an answer have no
+//! file to be made in and are left out.
 
 use serde_json::{Value as Json, json};
 
 use crate::{Diagnostic, Fix, Source, Span};
 
-/// `{"code","severity","message","file","start","end","path","help","fix"}`
+/// `{"code","severity","message","source","tool","file","start","end","path","help","fix"}`
 pub fn json(d: &Diagnostic) -> String {
-    let place = |byte: Option<u32>| byte.map_or(Json::Null, |byte| position(&d.source, byte));
+    let is_answer = d.source.is_answer();
+    let file = d.file();
+    // Standard input has lines, but no name that a program could open.
+    let (source, span) = file.unwrap_or((&d.source, d.span.filter(|_| !is_answer)));
+    let place = |byte: Option<u32>| byte.map_or(Json::Null, |byte| position(source, byte));
+    let fix = d.fix.as_ref().filter(|_| !is_answer);
     line(&json!({
         "code": d.code.name,
         "severity": d.severity.name(),
         "message": d.message,
-        "file": d.source.name(),
-        "start": place(d.span.map(|s| s.start)),
-        "end": place(d.span.map(|s| s.end)),
+        "source": d.source_name(),
+        "tool": d.tool.as_ref().map(|tool| tool.name.as_str()),
+        "file": file.map(|(source, _)| source.name()),
+        "start": place(span.map(|s| s.start)),
+        "end": place(span.map(|s| s.end)),
         "path": d.path.as_str(),
         "help": d.help,
-        "fix": d.fix.as_ref().map_or(Json::Null, |fix| fix_json(fix, &d.source)),
+        "fix": fix.map_or(Json::Null, |fix| fix_json(fix, &d.source)),
     }))
 }
 

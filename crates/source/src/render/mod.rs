@@ -16,12 +16,14 @@ mod concise;
 mod full;
 mod github;
 mod json;
+mod place;
 mod sarif;
 
 pub use concise::concise;
 pub use full::{Colour, full};
 pub use github::github;
 pub use json::{json, line};
+pub use place::place;
 pub use sarif::sarif;
 
 use crate::Diagnostic;

@@ -9,13 +9,16 @@
 //! Columns count UTF-16 code units, because viewers take them for indices into their own strings
 //! and few look at `columnKind`. For the same reason braces in messages are not doubled, though
 //! section 3.11.5 asks for it: viewers would show both.
+//!
+//! A result names a file only if there is one: that of the definition, or the file that names the
+//! server whose answer it is about. The tool is a logical location.
 
 use std::path::{Component, Path};
 
 use serde_json::{Value as Json, json};
 
-use super::visible;
-use crate::{Diagnostic, DiagnosticCode, DocumentPath, Fix, Severity, Source, Span};
+use super::{place, visible};
+use crate::{Diagnostic, DiagnosticCode, DocumentPath, Fix, Severity, Source, Span, TextOrigin};
 
 /// The schema that the document says it follows; viewers and upload services use it to recognise
 /// the version.
@@ -86,8 +89,12 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
         "level": level(d.severity),
         "message": {"text": without_links(&message_with_help(d))},
         "locations": [location(d)],
-        "partialFingerprints": {"toolwright/v1": fingerprint(d)},
+        "partialFingerprints": fingerprints(d),
     });
+    // Labels and edits count bytes of the source, so they need it to be a file.
+    if !matches!(d.source.origin(), TextOrigin::File) {
+        return result;
+    }
     if !d.labels.is_empty() {
         let labels = d.labels.iter().map(|label| {
             json!({
@@ -104,10 +111,12 @@ fn result(d: &Diagnostic, rule: usize) -> Json {
 }
 
 /// The message, and below it each sentence of help, with hidden characters shown. SARIF and GitHub
-/// have no field for help.
+/// have no field for help. For an answer the place in it comes first: the file and line are those
+/// of the server, and the same for all of its tools.
 pub(super) fn message_with_help(d: &Diagnostic) -> String {
+    let place = if d.source.is_answer() { place(d) + ": " } else { String::new() };
     let help = d.help.iter().map(|help| format!("\nhelp: {}", visible(help)));
-    std::iter::once(visible(&d.message)).chain(help).collect()
+    std::iter::once(place + &visible(&d.message)).chain(help).collect()
 }
 
 /// SARIF 3.11.6 makes a link of `[text](target)`. Text of a definition must not become one, so the
@@ -116,11 +125,26 @@ fn without_links(text: &str) -> String {
     text.replace("](", "\\](")
 }
 
-/// The place in the file, and the path into the document as its logical location.
+/// The place in the file, and as its logical locations the path into the document and the tool.
 fn location(d: &Diagnostic) -> Json {
-    let mut location = json!({"physicalLocation": physical_location(&d.source, d.span)});
+    let mut location = json!({});
+    if let Some((source, span)) = d.file() {
+        location["physicalLocation"] = physical_location(source, span);
+    }
+    let mut logical = Vec::new();
     if d.path != DocumentPath::root() {
-        location["logicalLocations"] = json!([{"fullyQualifiedName": d.path.as_str()}]);
+        logical.push(json!({"fullyQualifiedName": d.path.as_str()}));
+    }
+    // SARIF 3.33.7 has no kind for a tool; what a model calls is a function.
+    let source = d.source_name();
+    if let Some(tool) = &d.tool {
+        let full = format!("{source}:{}", tool.name);
+        logical.push(json!({"name": tool.name, "kind": "function", "fullyQualifiedName": full}));
+    } else if d.about.is_some() || d.source.is_answer() {
+        logical.push(json!({"kind": "module", "fullyQualifiedName": source}));
+    }
+    if !logical.is_empty() {
+        location["logicalLocations"] = logical.into();
     }
     location
 }
@@ -206,14 +230,25 @@ fn surrogate_pairs(text: &str) -> usize {
     text.as_bytes().chunks(192).map(|piece| usize::from(count(piece))).sum()
 }
 
-/// Identifies a diagnostic across versions of a file: FNV-1a (64 bits) of code, pointer and
-/// message, none of which changes when lines move. Services store it and compare, so the formula
-/// never changes under the key `toolwright/v1`.
-fn fingerprint(d: &Diagnostic) -> String {
+/// Identifies a diagnostic across versions of a file: code, pointer and message, none of which
+/// changes when lines move. Services store it and compare, so the formula never changes under its
+/// key. The answers of several servers can have one file and one line, and a server may list its
+/// tools in another order next time, so for them the formula is another one.
+fn fingerprints(d: &Diagnostic) -> Json {
+    let (code, message) = (d.code.name, d.message.as_str());
+    if d.source.is_answer() {
+        let tool = d.tool.as_ref().map_or("", |tool| tool.name.as_str());
+        let path = d.path_in_tool();
+        let parts = [code, d.source_name(), tool, path.as_str(), message];
+        return json!({"toolwright/answer/v1": hash(&parts)});
+    }
+    json!({"toolwright/v1": hash(&[code, d.path.as_str(), message])})
+}
+
+/// FNV-1a with 64 bits.
+fn hash(parts: &[&str]) -> String {
     // No text holds the byte 0xFF, so it keeps the parts apart.
-    let bytes = [d.code.name, d.path.as_str(), &d.message]
-        .into_iter()
-        .flat_map(|part| part.bytes().chain([0xFF]));
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xFF]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });

@@ -1,5 +1,6 @@
 //! The public API of the crate: parse text, locate pointers, edit by pointer, render diagnostics.
 
+mod answers;
 mod edits;
 mod generate;
 mod github;

@@ -302,6 +302,8 @@ fn the_json_form_has_all_parts() {
         "code": "TEST",
         "severity": "info",
         "message": "a \"quoted\"\nmessage",
+        "source": "é.json",
+        "tool": null,
         "file": "é.json",
         "start": place(2, 2, 24),
         "end": place(2, 3, 25),
